@@ -1,0 +1,252 @@
+//! `arith-int` and `arith-float`: one chain of dependent operations per worker, the same for both types.
+//!
+//! Each step takes one of 128 inputs, `x`, and the previous result, `r`, through 2 additions, 2 subtractions and 4
+//! multiplications, each of which needs the result of the one before:
+//!
+//! ```text
+//! r = ((((r + x) * x - x) * x + x) * x - x) * x
+//! ```
+//!
+//! So a strand spends the sum of eight latencies on a step, whatever its width, and strands that share execution units
+//! can fill each other's gaps: that is what the kernel is to show. How the answer is checked stands in the module
+//! `oracle`.
+
+mod oracle;
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crossbeam::utils::CachePadded;
+
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Knob, Layout, Params, Stage, Stop, Worker};
+use crate::sys::arith::{charz_arith_float_loop, charz_arith_int_loop};
+use crate::work::{Bytes, Work};
+
+/// Inputs of each worker, as in the T3-4 report.
+pub(crate) const INPUTS: usize = 128;
+
+/// Operations in a step.
+const OPS: u64 = 8;
+
+/// Steps between two looks at [`Stop`]: about 100 µs on a core of 1 GHz whose multiplications and additions take 3 cycles.
+const STRETCH: u64 = 4096;
+
+// Each stretch begins at the first input.
+const _: () = assert!(STRETCH.is_multiple_of(INPUTS as u64));
+
+const SOURCE: &str = "arXiv:1106.2992, section 3: 128 inputs, 8 dependent operations a step";
+
+/// The chain on 64-bit integers, wrapping.
+pub static ARITH_INT: Arith<u64> = Arith(PhantomData);
+
+/// The chain on double-precision numbers.
+pub static ARITH_FLOAT: Arith<f64> = Arith(PhantomData);
+
+/// A chain on numbers of type `T`.
+#[derive(Debug)]
+pub struct Arith<T>(PhantomData<T>);
+
+/// What differs between the two chains.
+pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// The card of the chain on this type.
+    const CARD: &'static Card;
+    /// The most steps that can be counted and checked.
+    const MOST: u64;
+    /// The inputs of worker `rank`.
+    fn inputs(rank: usize) -> [Self; INPUTS];
+    /// The value before the first step of a repetition.
+    fn start(rank: usize, repetition: u64) -> Self;
+    /// Runs the measured loop, from input 0 on.
+    fn chain(r: Self, inputs: &[Self; INPUTS], steps: u64) -> Self;
+    /// What the chain must give from input 0 on, found in another way.
+    fn oracle(start: Self, inputs: &[Self; INPUTS], steps: u64) -> Self;
+}
+
+impl Number for u64 {
+    const CARD: &'static Card = &Card {
+        name: "arith-int",
+        family: Family::Compute,
+        about: "runs a chain of dependent 64-bit integer operations: 2 additions, 2 subtractions, 4 multiplications a step",
+        counts: Counts::Ops("one 64-bit integer addition, subtraction or multiplication; 8 a step"),
+        beside: "an input read from the first-level cache and the loop's own counting, off the chain",
+        knobs: &[Knob::Iterations, Knob::Layout],
+        source: SOURCE,
+        by_default: true,
+    };
+    const MOST: u64 = u64::MAX / OPS;
+
+    fn inputs(rank: usize) -> [u64; INPUTS] {
+        // Odd factors can be inverted: no product loses what the chain has gathered.
+        std::array::from_fn(|i| oracle::scatter(rank, i as u64) | 1)
+    }
+
+    fn start(rank: usize, repetition: u64) -> u64 {
+        oracle::scatter(rank, !repetition)
+    }
+
+    fn chain(r: u64, inputs: &[u64; INPUTS], steps: u64) -> u64 {
+        charz_arith_int_loop(r, inputs, steps)
+    }
+
+    fn oracle(start: u64, inputs: &[u64; INPUTS], steps: u64) -> u64 {
+        oracle::int(start, inputs, steps)
+    }
+}
+
+impl Number for f64 {
+    const CARD: &'static Card = &Card {
+        name: "arith-float",
+        family: Family::Compute,
+        about: "runs a chain of dependent double-precision operations: 2 additions, 2 subtractions, 4 multiplications a step",
+        counts: Counts::Ops("one double-precision addition, subtraction or multiplication, none fused; 8 a step"),
+        beside: "an input read from the first-level cache and the loop's own counting, off the chain",
+        knobs: &[Knob::Iterations, Knob::Layout],
+        source: SOURCE,
+        by_default: true,
+    };
+    const MOST: u64 = oracle::EXACT_STEPS;
+
+    fn inputs(rank: usize) -> [f64; INPUTS] {
+        oracle::exact_inputs(rank)
+    }
+
+    fn start(rank: usize, repetition: u64) -> f64 {
+        // Any whole number does; small ones leave the most room for exact sums.
+        (oracle::scatter(rank, !repetition) % 1024) as f64
+    }
+
+    fn chain(r: f64, inputs: &[f64; INPUTS], steps: u64) -> f64 {
+        charz_arith_float_loop(r, inputs, steps)
+    }
+
+    fn oracle(start: f64, inputs: &[f64; INPUTS], steps: u64) -> f64 {
+        oracle::float(start, inputs, steps)
+    }
+}
+
+/// One step on integers, as the language defines it.
+pub(crate) fn step_int(r: u64, x: u64) -> u64 {
+    let r = r.wrapping_add(x).wrapping_mul(x).wrapping_sub(x).wrapping_mul(x);
+    r.wrapping_add(x).wrapping_mul(x).wrapping_sub(x).wrapping_mul(x)
+}
+
+/// One step on doubles, as the language defines it: each operation is rounded by itself.
+pub(crate) fn step_float(r: f64, x: f64) -> f64 {
+    ((((r + x) * x - x) * x + x) * x - x) * x
+}
+
+impl<T: Number> Kernel for Arith<T> {
+    fn card(&self) -> &'static Card {
+        T::CARD
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(size_of::<[T; INPUTS]>() as u64)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let steps = params.iterations;
+        if !(1..=T::MOST).contains(&steps) {
+            let (name, most) = (T::CARD.name, T::MOST);
+            return Err(Error::Unavailable(format!("{name} takes 1 to {most} iterations, not {steps}")));
+        }
+        let shared = match params.layout {
+            Layout::Padded => None,
+            Layout::Contiguous => Some((0..workers).map(T::inputs).collect()),
+        };
+        Ok(Box::new(Chains::<T> { steps, shared }))
+    }
+}
+
+/// The stage: the inputs of all workers in one array, if they are to lie so.
+#[derive(Debug)]
+struct Chains<T> {
+    steps: u64,
+    shared: Option<Arc<[[T; INPUTS]]>>,
+}
+
+impl<T: Number> Stage for Chains<T> {
+    fn variant(&self) -> &'static str {
+        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { "assembly" } else { "rust" }
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.steps * OPS)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Chain::<T>::new(rank, self.steps, self.shared.clone())))
+    }
+}
+
+/// Where a worker's inputs are.
+#[derive(Debug)]
+enum Inputs<T> {
+    Own(Box<CachePadded<[T; INPUTS]>>),
+    Shared(Arc<[[T; INPUTS]]>),
+}
+
+/// A worker.
+#[derive(Debug)]
+struct Chain<T> {
+    rank: usize,
+    inputs: Inputs<T>,
+    /// Steps of a full run.
+    steps: u64,
+    /// Runs prepared so far: each starts from another value, so that an answer left over from before is wrong.
+    repetition: u64,
+    /// Steps of the last run.
+    done: u64,
+    r: T,
+}
+
+impl<T: Number> Chain<T> {
+    fn new(rank: usize, steps: u64, shared: Option<Arc<[[T; INPUTS]]>>) -> Self {
+        let inputs = match shared {
+            Some(all) => Inputs::Shared(all),
+            None => Inputs::Own(Box::new(CachePadded::new(T::inputs(rank)))),
+        };
+        Chain { rank, inputs, steps, repetition: 0, done: 0, r: T::start(rank, 0) }
+    }
+
+    fn inputs(&self) -> &[T; INPUTS] {
+        match &self.inputs {
+            Inputs::Own(own) => own,
+            Inputs::Shared(all) => &all[self.rank],
+        }
+    }
+}
+
+impl<T: Number> Worker for Chain<T> {
+    fn prepare(&mut self) {
+        self.repetition += 1;
+        self.done = 0;
+        self.r = T::start(self.rank, self.repetition);
+    }
+
+    fn run(&mut self, stop: &Stop) -> Work {
+        let (mut r, mut done) = (self.r, 0);
+        while done < self.steps && !stop.raised() {
+            let steps = STRETCH.min(self.steps - done);
+            r = T::chain(r, self.inputs(), steps);
+            done += steps;
+        }
+        (self.r, self.done) = (r, done);
+        Work::ops(done * OPS)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let expected = T::oracle(T::start(self.rank, self.repetition), self.inputs(), self.done);
+        if self.r == expected {
+            return Ok(());
+        }
+        let (name, done, found) = (T::CARD.name, self.done, self.r);
+        Err(Error::Wrong(format!(
+            "{name}: {done} steps gave {found:?} instead of {expected:?}: the result of this run is void"
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests;

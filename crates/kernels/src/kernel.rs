@@ -1,0 +1,216 @@
+//! What a kernel is: a card, a stage, and workers.
+//!
+//! A kernel lives in three steps. [`Kernel::stage`] builds what the workers share, before any thread exists.
+//! [`Stage::worker`] builds one worker's own state, on its own, already seated thread: it allocates and touches there, so
+//! that first-touch placement follows the seat. [`Worker::run`] is the timed span and nothing else. [`Worker::prepare`]
+//! and [`Worker::verify`] stand around it, untimed, once per repetition.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::block::PagePolicy;
+use crate::work::{Bytes, Work};
+
+/// A family of kernels, for `--family`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Arithmetic on registers.
+    Compute,
+    /// Streams over memory.
+    Memory,
+    /// The cost of the apparatus itself.
+    Floor,
+}
+
+impl Family {
+    /// Every family, in the order of the catalog.
+    pub const ALL: [Family; 3] = [Family::Compute, Family::Memory, Family::Floor];
+
+    /// The word used on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Compute => "compute",
+            Family::Memory => "memory",
+            Family::Floor => "floor",
+        }
+    }
+}
+
+/// What a kernel's throughput counts, with the meaning of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Operations; the text says what one is.
+    Ops(&'static str),
+    /// Bytes that the program asked for; the text says which.
+    Bytes(&'static str),
+    /// Nothing: only the time is of interest.
+    Nothing,
+}
+
+/// A parameter that changes what a kernel does. The others leave it alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knob {
+    /// [`Params::iterations`].
+    Iterations,
+    /// [`Params::size`].
+    Size,
+    /// [`Params::pages`].
+    Pages,
+    /// [`Params::layout`].
+    Layout,
+}
+
+/// What is declared beside a kernel's loop.
+#[derive(Debug)]
+pub struct Card {
+    /// The name on the command line and in reports, e.g. `mem-read`.
+    pub name: &'static str,
+    /// The family it belongs to.
+    pub family: Family,
+    /// One sentence: what a worker does.
+    pub about: &'static str,
+    /// What is counted.
+    pub counts: Counts,
+    /// What the hardware moves or does beside what is counted, e.g. write-allocate reads. Empty when nothing.
+    pub beside: &'static str,
+    /// The parameters that it obeys.
+    pub knobs: &'static [Knob],
+    /// Where the kernel comes from: paper and section, or manual.
+    pub source: &'static str,
+    /// Whether `charz sweep` without flags runs it.
+    pub by_default: bool,
+}
+
+/// How the inputs of several workers lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// Each worker's inputs on lines of their own.
+    #[default]
+    Padded,
+    /// All workers' inputs in one array without gaps, as in the T3-4 report.
+    Contiguous,
+}
+
+/// The parameters of one run. Every kernel takes the same; [`Card::knobs`] says which it obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Steps of a loop, per worker and repetition. At least 1.
+    pub iterations: u64,
+    /// Bytes of the private block of a worker (`mem-copy` and `mem-triad` divide it among their arrays).
+    pub size: Bytes,
+    /// The kind of pages asked for.
+    pub pages: PagePolicy,
+    /// How the inputs of arithmetic kernels lie in memory.
+    pub layout: Layout,
+}
+
+/// Why a kernel could not be built or gave a wrong answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// It cannot run on this machine, or not with these parameters.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The operating system refused something (memory, pages).
+    #[error("{0}")]
+    Refused(String),
+    /// A wrong result: the measurement is void.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// Asks the workers of a run to stop early. They look at it between stretches of about 100 µs or less.
+///
+/// Clones share one flag, so that a signal handler can raise it without a thread in between.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// A flag that is not raised.
+    pub fn new() -> Self {
+        Stop::default()
+    }
+
+    /// The flag itself, for a signal handler to set.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
+    /// Raises the flag; it stays raised.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the flag is raised.
+    #[inline]
+    pub fn raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Where a worker's memory lies, so that the harness can look up what pages it got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The address of its first byte.
+    pub start: usize,
+    /// Its length in bytes.
+    pub bytes: usize,
+}
+
+/// A kernel: one value, one line in [`crate::catalog::KERNELS`].
+pub trait Kernel: Sync {
+    /// Its card.
+    fn card(&self) -> &'static Card;
+
+    /// Whether it can run on this machine.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The memory that one worker allocates, for planning.
+    fn footprint(&self, params: &Params) -> Bytes;
+
+    /// Builds what `workers` workers share. Nothing that one worker alone uses is allocated here.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] as [`Kernel::check`], or for parameters without sense for this kernel;
+    /// [`Error::Refused`] if memory is refused.
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error>;
+}
+
+/// What the workers of one cell share.
+pub trait Stage: Sync {
+    /// The code path chosen at run time, e.g. `avx512`, `avx2+fma`, `neon`, `scalar`, `rep stosb`.
+    fn variant(&self) -> &'static str;
+
+    /// The work of one worker in one full run.
+    fn work(&self) -> Work;
+
+    /// Builds worker number `rank` (from 0) on the calling thread, which is already seated; touches all of its memory.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if memory is refused.
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error>;
+}
+
+/// One worker. It lives and dies on the thread that made it.
+pub trait Worker {
+    /// Untimed, before each repetition's gate: makes a wrong run visible to [`Worker::verify`].
+    fn prepare(&mut self) {}
+
+    /// The timed span. Returns the work done: [`Stage::work`], or less when `stop` was raised.
+    fn run(&mut self, stop: &Stop) -> Work;
+
+    /// Untimed, after each repetition that was not stopped: checks the answer against one found another way.
+    ///
+    /// # Errors
+    /// [`Error::Wrong`] with what was expected and found.
+    fn verify(&mut self) -> Result<(), Error>;
+
+    /// Its memory, if it streams through any.
+    fn region(&self) -> Option<Region> {
+        None
+    }
+}

@@ -1,0 +1,35 @@
+//! `charz-kernels` says *what* a worker does: the catalog of kernels, and what each of them counts.
+//!
+//! A [`Kernel`] is a value with a [`Card`]. It builds a [`Stage`], which is what the workers of one cell share; the stage
+//! builds each [`Worker`] on that worker's own seated thread; the worker runs, and is checked. The crate knows nothing of
+//! seats, clocks or reports: whoever uses it brings those.
+//!
+//! * [`kernel`]: the three steps, cards and parameters. Start here.
+//! * [`catalog`]: the one list.
+//! * [`work`]: operations and bytes as types.
+//! * [`block`]: memory with a kind of page.
+//! * [`arith`]: chains of dependent arithmetic. [`peak`]: independent streams of it. [`stream`]: passes over memory.
+//!   [`noop`]: nothing at all.
+//! * [`canary`]: what the clock of the core is, told by instructions of known latency.
+//!
+//! Unsafe code lives in `sys` and nowhere else.
+#![deny(unsafe_code)]
+
+pub mod arith;
+pub mod block;
+pub mod canary;
+pub mod catalog;
+#[cfg(target_arch = "x86_64")]
+mod cpu;
+pub mod kernel;
+pub mod noop;
+pub mod peak;
+pub mod stream;
+
+mod sys;
+pub mod work;
+
+pub use block::{Block, PagePolicy};
+pub use catalog::{KERNELS, find};
+pub use kernel::{Card, Counts, Error, Family, Kernel, Knob, Layout, Params, Region, Stage, Stop, Worker};
+pub use work::{Bytes, Ops, Work};

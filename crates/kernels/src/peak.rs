@@ -1,0 +1,216 @@
+//! `peak-int` and `peak-float`: the most that a core can do, with independent operations on its widest vectors.
+//!
+//! Which width and which mix of operations is fastest differs from core to core, and cannot be told from feature bits
+//! alone. So all loops that the CPU can run are tried once per process, for some hundred microseconds each, and the
+//! fastest is taken; [`Stage::variant`] names it. Every accumulator starts at a number of its own and gets the same
+//! exact addend in every update, so its end is known from the number of rounds.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Knob, Params, Stage, Stop, Worker};
+use crate::sys::peak::{Accumulators, Path, paths_float, paths_int};
+use crate::work::{Bytes, Work};
+
+/// Rounds between two looks at [`Stop`]: of 48 vector operations each, about 100 µs at one a cycle and 1 GHz.
+const STRETCH: u64 = 2048;
+
+/// Tries of each path, of which the fastest counts.
+const TRIES: usize = 7;
+
+/// A later path must be this much faster than an earlier one to be taken, so that equal ones do not change places.
+const ADVANTAGE: f64 = 1.02;
+
+/// The most rounds of a run: the accumulators stay exact, and the operations can be counted.
+const MOST: u64 = 1 << 45;
+
+/// Independent integer additions.
+pub static PEAK_INT: Peak<u64> = Peak(PhantomData);
+
+/// Independent fused multiply-adds and additions on doubles.
+pub static PEAK_FLOAT: Peak<f64> = Peak(PhantomData);
+
+/// Independent operations on numbers of type `T`.
+#[derive(Debug)]
+pub struct Peak<T>(PhantomData<T>);
+
+/// What differs between the two kernels.
+pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// The card of the kernel on this type.
+    const CARD: &'static Card;
+    /// The path chosen for this process.
+    fn fastest() -> &'static Path<Self>;
+    /// A whole number below 2^53 as a value of this type.
+    fn from_count(n: u64) -> Self;
+    /// The sum of `self` and `n` times `step`, all exact.
+    fn plus_times(self, n: u64, step: Self) -> Self;
+}
+
+impl Lane for u64 {
+    const CARD: &'static Card = &Card {
+        name: "peak-int",
+        family: Family::Compute,
+        about: "adds 64-bit integers in independent streams, with the widest vectors that pay on this core",
+        counts: Counts::Ops(
+            "one addition in one 64-bit lane; a step is a round of the loop, with as many as the path has",
+        ),
+        beside: "",
+        knobs: &[Knob::Iterations],
+        source: "throughput of vector additions as in the vendors' optimization manuals",
+        by_default: false,
+    };
+
+    fn fastest() -> &'static Path<u64> {
+        static FASTEST: OnceLock<&Path<u64>> = OnceLock::new();
+        FASTEST.get_or_init(|| choose(paths_int()))
+    }
+
+    fn from_count(n: u64) -> u64 {
+        n
+    }
+
+    fn plus_times(self, n: u64, step: u64) -> u64 {
+        self + n * step
+    }
+}
+
+impl Lane for f64 {
+    const CARD: &'static Card = &Card {
+        name: "peak-float",
+        family: Family::Compute,
+        about: "adds and multiplies doubles in independent streams, with the widest vectors and the mix that pay on this core",
+        counts: Counts::Ops(
+            "one double-precision flop in one lane, a fused multiply-add being two; a step is a round of the loop, with as \
+             many as the path has",
+        ),
+        beside: "",
+        knobs: &[Knob::Iterations],
+        source: "throughput of fused multiply-adds and additions as in the vendors' optimization manuals",
+        by_default: false,
+    };
+
+    fn fastest() -> &'static Path<f64> {
+        static FASTEST: OnceLock<&Path<f64>> = OnceLock::new();
+        FASTEST.get_or_init(|| choose(paths_float()))
+    }
+
+    fn from_count(n: u64) -> f64 {
+        n as f64
+    }
+
+    fn plus_times(self, n: u64, step: f64) -> f64 {
+        self + n as f64 * step
+    }
+}
+
+/// The fastest of these paths on the calling thread, measured.
+fn choose<T: Lane>(paths: impl Iterator<Item = &'static Path<T>>) -> &'static Path<T> {
+    let rated = paths.map(|path| (path, rate(path)));
+    let best = rated.reduce(|best, next| if next.1 > best.1 * ADVANTAGE { next } else { best });
+    best.expect("a path without vectors runs everywhere").0
+}
+
+/// Operations a second on the calling thread, in the best of some tries.
+fn rate<T: Lane>(path: &Path<T>) -> f64 {
+    let mut accumulators = start();
+    let tries = (0..TRIES).map(|_| {
+        let from = Instant::now();
+        path.run(&mut accumulators, STRETCH);
+        (path.ops() * STRETCH) as f64 / from.elapsed().as_secs_f64()
+    });
+    tries.fold(0.0, f64::max)
+}
+
+/// The accumulators before the first round: all different, so that no two can be mistaken for each other.
+fn start<T: Lane>() -> Accumulators<T> {
+    std::array::from_fn(|i| T::from_count(i as u64))
+}
+
+impl<T: Lane> Kernel for Peak<T> {
+    fn card(&self) -> &'static Card {
+        T::CARD
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(size_of::<Accumulators<T>>() as u64)
+    }
+
+    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        let rounds = params.iterations;
+        if !(1..=MOST).contains(&rounds) {
+            let name = T::CARD.name;
+            return Err(Error::Unavailable(format!("{name} takes 1 to {MOST} iterations, not {rounds}")));
+        }
+        Ok(Box::new(Streams { path: T::fastest(), rounds }))
+    }
+}
+
+/// The stage.
+#[derive(Debug)]
+struct Streams<T: 'static> {
+    path: &'static Path<T>,
+    rounds: u64,
+}
+
+impl<T: Lane> Stage for Streams<T> {
+    fn variant(&self) -> &'static str {
+        self.path.name
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.rounds * self.path.ops())
+    }
+
+    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Adder { path: self.path, rounds: self.rounds, done: 0, accumulators: start() }))
+    }
+}
+
+/// A worker.
+#[derive(Debug)]
+struct Adder<T: 'static> {
+    path: &'static Path<T>,
+    /// Rounds of a full run.
+    rounds: u64,
+    /// Rounds of the last run.
+    done: u64,
+    accumulators: Accumulators<T>,
+}
+
+impl<T: Lane> Worker for Adder<T> {
+    fn prepare(&mut self) {
+        self.done = 0;
+        self.accumulators = start();
+    }
+
+    fn run(&mut self, stop: &Stop) -> Work {
+        let mut done = 0;
+        while done < self.rounds && !stop.raised() {
+            let rounds = STRETCH.min(self.rounds - done);
+            self.path.run(&mut self.accumulators, rounds);
+            done += rounds;
+        }
+        self.done = done;
+        Work::ops(done * self.path.ops())
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let expected = start::<T>().into_iter().zip(self.path.updates());
+        let expected = expected.map(|(start, (updates, step))| start.plus_times(updates * self.done, step));
+        for (i, (expected, found)) in expected.zip(self.accumulators).enumerate() {
+            if expected != found {
+                let (name, rounds) = (T::CARD.name, self.done);
+                return Err(Error::Wrong(format!(
+                    "{name}: {rounds} rounds left {found:?} instead of {expected:?} in accumulator {i}: the result of this \
+                     run is void"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

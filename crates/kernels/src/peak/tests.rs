@@ -1,0 +1,57 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// A worker on a path of choice, after a run of `rounds` rounds.
+fn ran<T: Lane>(path: &'static Path<T>, rounds: u64) -> Adder<T> {
+    let mut worker = Adder { path, rounds, done: 0, accumulators: start() };
+    worker.prepare();
+    assert_eq!(worker.run(&Stop::new()), Work::ops(rounds * path.ops()));
+    worker
+}
+
+/// Every path of a type: honest runs pass, and a spoilt accumulator or count does not.
+#[track_caller]
+fn check<T: Lane>(paths: impl Iterator<Item = &'static Path<T>>, rounds: u64) {
+    for path in paths {
+        let mut worker = ran(path, rounds);
+        worker.verify().expect("an honest run");
+        worker.done += 1;
+        assert!(matches!(worker.verify(), Err(Error::Wrong(_))), "{}: a round less than claimed", path.name);
+        let last = path.updates().count() - 1;
+        for planted in [0, last] {
+            let mut worker = ran(path, rounds);
+            worker.accumulators[planted] = T::from_count(12_345_678);
+            assert!(matches!(worker.verify(), Err(Error::Wrong(_))), "{}: accumulator {planted}", path.name);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn every_path_adds_up(rounds in 1..5000_u64) {
+        check(paths_int(), rounds);
+        check(paths_float(), rounds);
+    }
+}
+
+#[test]
+fn an_account_matches_its_updates() {
+    // A fused multiply-add counts two: so the operations lie between once and twice the updates.
+    for path in paths_float() {
+        let updates: u64 = path.updates().map(|(updates, _)| updates).sum();
+        assert!((updates..=2 * updates).contains(&path.ops()), "{}: {updates}, {}", path.name, path.ops());
+    }
+    for path in paths_int() {
+        assert_eq!(path.updates().map(|(updates, _)| updates).sum::<u64>(), path.ops(), "{}", path.name);
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let mut names: Vec<_> = paths_float().map(|path| path.name).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+}

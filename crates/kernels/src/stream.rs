@@ -1,0 +1,58 @@
+//! The memory kernels: one pass over a private block, no reuse.
+//!
+//! Each worker maps its block and fills it from its own seat, so that the memory lies near by; a run passes over it once,
+//! in stretches between which it looks at [`Stop`](crate::Stop). Between repetitions only the untimed checks touch the
+//! block, and a block is to be far larger than the caches, so what an earlier pass left there matters little.
+//!
+//! Bytes are those that the program asked for: what the caches move beside them stands on each card.
+
+mod marks;
+mod read;
+mod transfer;
+mod write;
+
+use crate::block::Line;
+use crate::kernel::{Error, Knob};
+use crate::work::{Bytes, Work};
+
+pub use read::{MEM_READ, MEM_READ_STREAMS, Read};
+pub use transfer::{MEM_COPY, MEM_TRIAD, Transfer};
+pub use write::{MEM_MEMSET, MEM_WRITE, MEM_WRITE_DATA, MEM_WRITE_NT, Write};
+
+/// What the memory kernels obey.
+const KNOBS: &[Knob] = &[Knob::Size, Knob::Pages];
+
+/// Lines between two looks at the flag: 256 KiB, which is 10 µs at 25 GB/s and 100 µs at 2.6 GB/s a worker.
+const STRETCH: usize = 4096;
+
+/// How a block of `size` is divided among `parts` of equal length: the lines of each part, rounded down to a multiple of
+/// `step` lines.
+///
+/// # Errors
+/// [`Error::Unavailable`] when nothing is left of a part.
+fn lines_of_part(name: &str, size: Bytes, parts: usize, step: usize) -> Result<usize, Error> {
+    let lines = usize::try_from(size.0 / Line::BYTES as u64).unwrap_or(usize::MAX);
+    match lines / (parts * step) * step {
+        0 => {
+            let (least, size) = (parts * step * Line::BYTES, size.0);
+            Err(Error::Unavailable(format!("{name} needs at least {least} bytes a worker, not {size}: ask for more")))
+        }
+        part => Ok(part),
+    }
+}
+
+/// The work of moving `lines` lines.
+fn bytes(lines: usize) -> Work {
+    Work::bytes((lines * Line::BYTES) as u64)
+}
+
+/// What a wrong word is reported as.
+fn wrong(name: &str, index: usize, expected: Line, found: Line) -> Error {
+    Error::Wrong(format!(
+        "{name}: line {index} of the block holds {:x?} instead of {:x?}: the result of this run is void",
+        found.0, expected.0
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! `mem-read` and `mem-read-streams`: the sum of a block.
+
+use crate::block::{Block, Line, PagePolicy};
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Region, Stage, Stop, Worker};
+use crate::sys::stream::{Ahead, TURN, Vectors, sum};
+use crate::work::{Bytes, Work};
+
+use super::{KNOBS, STRETCH, bytes, lines_of_part};
+
+/// Streams of the many-stream variant. On Zen 4 with 4 KiB pages, 1 stream gave 28 GB/s, 4 gave 30, 8 gave 33, and 12
+/// no more.
+const STREAMS: usize = 8;
+
+/// One stream from the first line to the last.
+pub static MEM_READ: Read<1> = Read {
+    card: &Card {
+        name: "mem-read",
+        family: Family::Memory,
+        about: "adds every word of a private block to a register, once, from the first to the last",
+        counts: Counts::Bytes("the bytes of the block, each read once"),
+        beside: "whatever the hardware reads ahead in vain",
+        knobs: KNOBS,
+        source: "arXiv:1106.2992, section 5: read",
+        by_default: true,
+    },
+};
+
+/// Several streams at once, which keep more page walks and more prefetchers busy.
+pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
+    card: &Card {
+        name: "mem-read-streams",
+        family: Family::Memory,
+        about: "adds every word of a private block to a register, once, in 8 streams that advance together",
+        counts: Counts::Bytes("the bytes of the block, each read once"),
+        beside: "whatever the hardware reads ahead in vain",
+        knobs: KNOBS,
+        source: "mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages",
+        by_default: false,
+    },
+};
+
+/// A kernel that reads a block in `N` streams.
+#[derive(Debug)]
+pub struct Read<const N: usize> {
+    card: &'static Card,
+}
+
+impl<const N: usize> Kernel for Read<N> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        params.pages.footprint(params.size)
+    }
+
+    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Ok(Box::new(self.reading(params)?))
+    }
+}
+
+impl<const N: usize> Read<N> {
+    fn reading(&self, params: &Params) -> Result<Reading<N>, Error> {
+        let (name, pages) = (self.card.name, params.pages);
+        let length = lines_of_part(name, params.size, N, TURN)?;
+        Ok(Reading { name, vectors: Vectors::widest(), length, pages })
+    }
+
+    /// A worker that a test can spoil.
+    #[cfg(test)]
+    pub(super) fn reader(&self, params: &Params, rank: usize) -> Result<Reader<N>, Error> {
+        Reader::new(self.reading(params)?, rank)
+    }
+}
+
+/// The stage.
+#[derive(Clone, Copy, Debug)]
+struct Reading<const N: usize> {
+    name: &'static str,
+    vectors: Vectors,
+    /// Lines of a stream.
+    length: usize,
+    pages: PagePolicy,
+}
+
+impl<const N: usize> Stage for Reading<N> {
+    fn variant(&self) -> &'static str {
+        self.vectors.name()
+    }
+
+    fn work(&self) -> Work {
+        bytes(N * self.length)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Reader::new(*self, rank)?))
+    }
+}
+
+/// A worker.
+#[derive(Debug)]
+pub(super) struct Reader<const N: usize> {
+    stage: Reading<N>,
+    block: Block,
+    /// What the words add up to.
+    expected: u64,
+    /// What they were found to add up to.
+    pub(super) found: u64,
+}
+
+impl<const N: usize> Reader<N> {
+    fn new(stage: Reading<N>, rank: usize) -> Result<Self, Error> {
+        // Words that count up tell apart which were read; their start tells workers apart.
+        let first = (rank as u64) << 40;
+        let block = Block::filled(N * stage.length, stage.pages, |i| first + i)?;
+        let count = (block.lines().len() * Line::WORDS) as u64;
+        // n first + n (n - 1) / 2; n is even, so its half is exact also modulo 2^64.
+        let expected = count.wrapping_mul(first).wrapping_add((count / 2).wrapping_mul(count - 1));
+        Ok(Reader { stage, block, expected, found: 0 })
+    }
+}
+
+impl<const N: usize> Worker for Reader<N> {
+    fn prepare(&mut self) {
+        // Another sum than last time, so that an answer left over from before is wrong.
+        let word = &mut self.block.lines_mut()[0].0[0];
+        *word = word.wrapping_add(1);
+        self.expected = self.expected.wrapping_add(1);
+        self.found = 0;
+    }
+
+    fn run(&mut self, stop: &Stop) -> Work {
+        let Reading { vectors, length, pages, .. } = self.stage;
+        let ahead = Ahead::of(pages);
+        let lines = self.block.lines();
+        let streams: [_; N] = std::array::from_fn(|i| &lines[i * length..][..length]);
+        let (mut found, mut done) = (0_u64, 0);
+        while done < length && !stop.raised() {
+            let end = length.min(done + STRETCH / N);
+            found = found.wrapping_add(sum(vectors, ahead, streams.map(|stream| &stream[done..end])));
+            done = end;
+        }
+        self.found = found;
+        bytes(N * done)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        if self.found == self.expected {
+            return Ok(());
+        }
+        let (name, found, expected) = (self.stage.name, self.found, self.expected);
+        Err(Error::Wrong(format!("{name}: the sum is {found} instead of {expected}: the result of this run is void")))
+    }
+
+    fn region(&self) -> Option<Region> {
+        Some(self.block.region())
+    }
+}

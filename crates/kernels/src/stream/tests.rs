@@ -1,0 +1,124 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::block::{Block, PagePolicy};
+use crate::kernel::{Kernel, Layout, Params, Stop, Worker};
+use crate::sys::stream::{Ahead, TURN, Vectors, copy_nt, fill, fill_nt, sum, triad_nt};
+
+fn lines(words: &[[u64; Line::WORDS]]) -> Vec<Line> {
+    words.iter().copied().map(Line).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn sums_agree(words in vec(any::<[u64; Line::WORDS]>(), 0..100)) {
+        let lines = lines(&words);
+        let whole = &lines[..lines.len() / (3 * TURN) * (3 * TURN)];
+        let expected = whole.iter().flat_map(|line| line.0).fold(0_u64, u64::wrapping_add);
+        let (first, rest) = whole.split_at(whole.len() / 3);
+        let (second, third) = rest.split_at(whole.len() / 3);
+        for vectors in [Vectors::widest(), Vectors::BASE] {
+            prop_assert_eq!(sum(vectors, Ahead::Pages, [whole]), expected, "{}", vectors.name());
+            prop_assert_eq!(sum(vectors, Ahead::Pages, [first, second, third]), expected, "{}", vectors.name());
+        }
+    }
+
+    #[test]
+    fn fills_fill(length in 0..100_usize, before: u64, word: u64) {
+        let expected = vec![Line([word; Line::WORDS]); length];
+        for vectors in [Vectors::widest(), Vectors::BASE] {
+            for pass in [fill, fill_nt] {
+                let mut lines = vec![Line([before; Line::WORDS]); length];
+                pass(vectors, Ahead::Pages, &mut lines, word);
+                prop_assert_eq!(&lines, &expected, "{}", vectors.name());
+            }
+        }
+    }
+
+    #[test]
+    fn transfers_transfer(words in vec(any::<[[f64; Line::WORDS]; 2]>(), 0..50), factor: f64) {
+        let bits = |of: usize| words.iter().map(|pair| Line(pair[of].map(f64::to_bits))).collect::<Vec<_>>();
+        let (b, c) = (bits(0), bits(1));
+        for vectors in [Vectors::widest(), Vectors::BASE] {
+            let mut a = vec![Line([0; Line::WORDS]); words.len()];
+            copy_nt(vectors, Ahead::Nothing, &mut a, &b);
+            prop_assert_eq!(&a, &b, "{}", vectors.name());
+            triad_nt(vectors, Ahead::Nothing, &mut a, &b, &c, factor);
+            for (found, [b, c]) in a.iter().zip(&words) {
+                for ((found, b), c) in found.0.iter().zip(b).zip(c) {
+                    let (found, expected) = (f64::from_bits(*found), b + factor * c);
+                    prop_assert!(found == expected || found.is_nan() && expected.is_nan(), "{} {}", found, expected);
+                }
+            }
+        }
+    }
+}
+
+fn params(size: u64) -> Params {
+    Params { iterations: 1, size: Bytes(size), pages: PagePolicy::Small, layout: Layout::default() }
+}
+
+/// Runs a repetition and gives the verdict on it after `plant` has spoilt the worker.
+fn verdict<W: Worker>(worker: &mut W, plant: impl FnOnce(&mut W)) -> Result<(), Error> {
+    worker.prepare();
+    worker.run(&Stop::new());
+    plant(worker);
+    worker.verify()
+}
+
+#[track_caller]
+fn check_noticed<W: Worker>(mut worker: W, plant: impl Fn(&mut W)) {
+    verdict(&mut worker, |_| ()).expect("an honest run");
+    verdict(&mut worker, |_| ()).expect("another");
+    let error = verdict(&mut worker, plant).expect_err("a planted error");
+    assert!(matches!(error, Error::Wrong(_)), "{error}");
+}
+
+#[test]
+fn wrong_sums_are_noticed() {
+    let size = params(1 << 20);
+    check_noticed(MEM_READ.reader(&size, 2).unwrap(), |reader| reader.found += 1);
+    check_noticed(MEM_READ_STREAMS.reader(&size, 0).unwrap(), |reader| reader.found = 0);
+}
+
+/// Spoils every 37th line, so that marks as far apart as they are meet one.
+fn spoil(block: &mut Block) {
+    block.lines_mut().iter_mut().step_by(37).for_each(|line| line.0[7] ^= 1);
+}
+
+#[test]
+fn wrong_stores_are_noticed() {
+    let size = params(12 << 20);
+    for kernel in [&MEM_WRITE, &MEM_WRITE_DATA, &MEM_MEMSET, &MEM_WRITE_NT] {
+        if kernel.check().is_ok() {
+            check_noticed(kernel.writer(&size).unwrap(), |writer| spoil(&mut writer.block));
+        }
+    }
+    for kernel in [&MEM_COPY, &MEM_TRIAD] {
+        check_noticed(kernel.mover(&size).unwrap(), |mover| spoil(&mut mover.block));
+    }
+}
+
+#[test]
+fn a_single_wrong_line_is_noticed_the_first_time() {
+    for index in [0, 1, 4097, 16383] {
+        let mut writer = MEM_WRITE.writer(&params(1 << 20)).unwrap();
+        let error = verdict(&mut writer, |writer| writer.block.lines_mut()[index].0[3] = 9).unwrap_err();
+        assert!(error.to_string().contains(&format!("line {index} ")), "{error}");
+    }
+}
+
+#[test]
+fn a_run_that_stores_nothing_is_noticed_every_time() {
+    let mut writer = MEM_WRITE.writer(&params(1 << 20)).unwrap();
+    verdict(&mut writer, |_| ()).unwrap();
+    for repetition in 2..300 {
+        writer.prepare();
+        assert!(writer.verify().is_err(), "repetition {repetition}");
+        writer.run(&Stop::new());
+        writer.verify().expect("an honest run");
+    }
+}

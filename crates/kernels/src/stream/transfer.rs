@@ -1,0 +1,192 @@
+//! `mem-copy` and `mem-triad`: from some arrays of a block to another, with non-temporal stores.
+
+use crate::block::{Block, Line, PagePolicy};
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Region, Stage, Stop, Worker};
+use crate::sys::stream::{Ahead, HAS_NON_TEMPORAL, Vectors, copy_nt, triad_nt};
+use crate::work::{Bytes, Work};
+
+use super::marks::Marks;
+use super::{KNOBS, STRETCH, bytes, lines_of_part, wrong};
+
+/// The factor of the triad.
+const FACTOR: f64 = 3.0;
+
+const BESIDE: &str =
+    if HAS_NON_TEMPORAL { "" } else { "a read of each line before it is overwritten (write-allocate)" };
+
+/// One array into another.
+pub static MEM_COPY: Transfer = Transfer {
+    card: &Card {
+        name: "mem-copy",
+        family: Family::Memory,
+        about: "copies one half of a private block to the other, once, with non-temporal stores where there are any",
+        counts: Counts::Bytes("the bytes read and the bytes written: twice those copied"),
+        beside: BESIDE,
+        knobs: KNOBS,
+        source: "J. D. McCalpin, STREAM: copy",
+        by_default: false,
+    },
+    form: Form::Copy,
+};
+
+/// The sum of one array and a multiple of another.
+pub static MEM_TRIAD: Transfer = Transfer {
+    card: &Card {
+        name: "mem-triad",
+        family: Family::Memory,
+        about: "computes a = b + 3 c on doubles, once, each array a third of a private block, with non-temporal stores \
+                where there are any",
+        counts: Counts::Bytes("the bytes of b and c read and of a written: 24 an element, as STREAM counts"),
+        beside: BESIDE,
+        knobs: KNOBS,
+        source: "J. D. McCalpin, STREAM: triad",
+        by_default: false,
+    },
+    form: Form::Triad,
+};
+
+/// A kernel that writes one array of a block from the others.
+#[derive(Debug)]
+pub struct Transfer {
+    card: &'static Card,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Copy,
+    Triad,
+}
+
+impl Form {
+    /// Arrays in a block; the first is written.
+    fn arrays(self) -> usize {
+        match self {
+            Form::Copy => 2,
+            Form::Triad => 3,
+        }
+    }
+}
+
+impl Kernel for Transfer {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        params.pages.footprint(params.size)
+    }
+
+    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Ok(Box::new(self.transferring(params)?))
+    }
+}
+
+impl Transfer {
+    fn transferring(&self, params: &Params) -> Result<Transferring, Error> {
+        let (name, form, pages) = (self.card.name, self.form, params.pages);
+        let length = lines_of_part(name, params.size, form.arrays(), 1)?;
+        Ok(Transferring { name, form, vectors: Vectors::widest(), length, pages })
+    }
+
+    /// A worker that a test can spoil.
+    #[cfg(test)]
+    pub(super) fn mover(&self, params: &Params) -> Result<Mover, Error> {
+        Mover::new(self.transferring(params)?)
+    }
+}
+
+/// The stage.
+#[derive(Clone, Copy, Debug)]
+struct Transferring {
+    name: &'static str,
+    form: Form,
+    vectors: Vectors,
+    /// Lines of an array.
+    length: usize,
+    pages: PagePolicy,
+}
+
+impl Stage for Transferring {
+    fn variant(&self) -> &'static str {
+        self.vectors.name_nt()
+    }
+
+    fn work(&self) -> Work {
+        bytes(self.form.arrays() * self.length)
+    }
+
+    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Mover::new(*self)?))
+    }
+}
+
+/// A worker.
+#[derive(Debug)]
+pub(super) struct Mover {
+    stage: Transferring,
+    pub(super) block: Block,
+    marks: Marks,
+}
+
+impl Mover {
+    fn new(stage: Transferring) -> Result<Self, Error> {
+        // Doubles, so that the triad meets no denormal numbers; for a copy, any words do.
+        let block = Block::filled(stage.form.arrays() * stage.length, stage.pages, |i| element(i).to_bits())?;
+        Ok(Mover { stage, block, marks: Marks::default() })
+    }
+
+    /// What line `index` of the written array must hold after a run.
+    fn expected(&self, index: usize) -> Line {
+        let Transferring { form, length, .. } = self.stage;
+        // Word by word from the rule by which the block was filled: nothing is read back from it.
+        let word = |array: usize, i: usize| element((((array * length) + index) * Line::WORDS + i) as u64);
+        Line(std::array::from_fn(|i| match form {
+            Form::Copy => word(1, i).to_bits(),
+            Form::Triad => (word(1, i) + FACTOR * word(2, i)).to_bits(),
+        }))
+    }
+}
+
+/// Element `i` of the block: a whole number, so that every operation on it is exact.
+fn element(i: u64) -> f64 {
+    (i % (1 << 50)) as f64
+}
+
+impl Worker for Mover {
+    fn prepare(&mut self) {
+        let written = &mut self.block.lines_mut()[..self.stage.length];
+        self.marks.set(written);
+    }
+
+    fn run(&mut self, stop: &Stop) -> Work {
+        let Transferring { form, vectors, length, pages, .. } = self.stage;
+        let ahead = Ahead::of(pages);
+        let (to, from) = self.block.lines_mut().split_at_mut(length);
+        let mut done = 0;
+        while done < length && !stop.raised() {
+            let end = length.min(done + STRETCH / form.arrays().next_power_of_two());
+            match form {
+                Form::Copy => copy_nt(vectors, ahead, &mut to[done..end], &from[done..end]),
+                Form::Triad => {
+                    let (b, c) = from.split_at(length);
+                    triad_nt(vectors, ahead, &mut to[done..end], &b[done..end], &c[done..end], FACTOR);
+                }
+            }
+            done = end;
+        }
+        bytes(form.arrays() * done)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let written = &self.block.lines()[..self.stage.length];
+        match self.marks.check(written, |index| self.expected(index)) {
+            None => Ok(()),
+            Some((index, expected, found)) => Err(wrong(self.stage.name, index, expected, found)),
+        }
+    }
+
+    fn region(&self) -> Option<Region> {
+        Some(self.block.region())
+    }
+}

@@ -1,0 +1,265 @@
+//! `mem-write`, `mem-write-data`, `mem-memset` and `mem-write-nt`: a block overwritten with one word.
+//!
+//! Three things decide the rate of a write: whether the line is first read into the cache, whether it goes through the
+//! caches at all, and, on some machines, what is written. On Zen 4, zeros that are stored past the caches or by a long
+//! `rep stos` went three times as fast as any other word, by the same instructions. So no single number is "the write
+//! bandwidth", and the kernels differ in one thing at a time: `mem-write` and `mem-write-nt` in the data (where
+//! `mem-write` uses non-temporal stores, as its variant says), `mem-write-nt` and `mem-write-data` in the way.
+
+use crate::block::{Block, Line, PagePolicy};
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Region, Stage, Stop, Worker};
+use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
+use crate::work::{Bytes, Work};
+
+use super::marks::Marks;
+use super::{KNOBS, STRETCH, bytes, lines_of_part, wrong};
+
+const ALLOCATE: &str = "a read of each line before it is overwritten (write-allocate), unless the hardware sees that \
+                        whole lines are written; the line's way back to memory is what is counted";
+
+/// Data that is not zero, and no repeated byte either.
+const DATA: u64 = 0x0123_4567_89ab_cdef;
+
+/// What the block holds before the first run: neither zeros nor [`DATA`].
+const BEFORE: u64 = 0x5555_aaaa_5555_aaaa;
+
+/// Zeros, in the fastest way of this CPU.
+pub static MEM_WRITE: Write = Write {
+    card: &Card {
+        name: "mem-write",
+        family: Family::Memory,
+        about: "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
+        counts: Counts::Bytes("the bytes of the block, each written once"),
+        beside: "with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form",
+        knobs: KNOBS,
+        source: "arXiv:1106.2992, section 5: write",
+        by_default: true,
+    },
+    way: zeros,
+    word: 0,
+};
+
+/// Other data than zeros, by ordinary stores.
+pub static MEM_WRITE_DATA: Write = Write {
+    card: &Card {
+        name: "mem-write-data",
+        family: Family::Memory,
+        about: "fills a private block with data that is not zero, once, with ordinary vector stores",
+        counts: Counts::Bytes("the bytes of the block, each written once"),
+        beside: ALLOCATE,
+        knobs: KNOBS,
+        source: "mem-write with the costs that it can avoid",
+        by_default: false,
+    },
+    way: || Some(Way::Vectors(Vectors::widest())),
+    word: DATA,
+};
+
+/// Zeros, by the C library.
+pub static MEM_MEMSET: Write = Write {
+    card: &Card {
+        name: "mem-memset",
+        family: Family::Memory,
+        about: "fills a private block with zeros, once, by memset of the C library in one call",
+        counts: Counts::Bytes("the bytes of the block, each written once"),
+        beside: "what the library chose: see mem-write and mem-write-data",
+        knobs: KNOBS,
+        source: "memset(3); it cannot be stopped early",
+        by_default: false,
+    },
+    way: || Some(Way::Memset),
+    word: 0,
+};
+
+/// Other data than zeros, by non-temporal stores.
+pub static MEM_WRITE_NT: Write = Write {
+    card: &Card {
+        name: "mem-write-nt",
+        family: Family::Memory,
+        about: "fills a private block with data that is not zero, once, with non-temporal stores",
+        counts: Counts::Bytes("the bytes of the block, each written once"),
+        beside: "",
+        knobs: KNOBS,
+        source: "non-temporal stores as in the vendors' optimization manuals",
+        by_default: false,
+    },
+    way: || HAS_NON_TEMPORAL.then(|| Way::NonTemporal(Vectors::widest())),
+    word: DATA,
+};
+
+/// A kernel that overwrites a block.
+#[derive(Debug)]
+pub struct Write {
+    card: &'static Card,
+    /// The way on this CPU, if there is one.
+    way: fn() -> Option<Way>,
+    word: u64,
+}
+
+/// A way to overwrite memory.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Ordinary stores.
+    Vectors(Vectors),
+    /// Stores past the caches.
+    NonTemporal(Vectors),
+    /// `rep stos`.
+    #[cfg(target_arch = "x86_64")]
+    String,
+    /// The C library, zeros only.
+    Memset,
+}
+
+/// The fastest way to write zeros.
+///
+/// On AMD since Zen, non-temporal stores: on Zen 4 they gave 80 GB/s of zeros, `rep stos` 75 but only for hundreds of
+/// megabytes in one go (28 in stretches of 1 MiB), and ordinary stores 28. On other x86, `rep stos`, which switches to a
+/// protocol without reads by itself. Elsewhere, the C library, which knows the instruction for it (`dc zva` on aarch64).
+fn zeros() -> Option<Way> {
+    #[cfg(target_arch = "x86_64")]
+    let way = if crate::cpu::Signature::read().is_zen() { Way::NonTemporal(Vectors::widest()) } else { Way::String };
+    #[cfg(not(target_arch = "x86_64"))]
+    let way = Way::Memset;
+    Some(way)
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Vectors(vectors) => vectors.name(),
+            Way::NonTemporal(vectors) => vectors.name_nt(),
+            #[cfg(target_arch = "x86_64")]
+            Way::String => "rep stos",
+            Way::Memset => "memset",
+        }
+    }
+
+    /// Lines between two looks at the flag.
+    fn stretch(self) -> usize {
+        match self {
+            // One call, or it would not be the library's choice for the whole block.
+            Way::Memset => usize::MAX,
+            _ => STRETCH,
+        }
+    }
+
+    fn fill(self, ahead: Ahead, lines: &mut [Line], word: u64) {
+        match self {
+            Way::Vectors(vectors) => stream::fill(vectors, ahead, lines, word),
+            Way::NonTemporal(vectors) => stream::fill_nt(vectors, ahead, lines, word),
+            #[cfg(target_arch = "x86_64")]
+            Way::String => stream::fill_string(lines, word),
+            Way::Memset => stream::memset(lines),
+        }
+    }
+}
+
+impl Write {
+    fn way(&self) -> Result<Way, Error> {
+        (self.way)().ok_or_else(|| {
+            let name = self.card.name;
+            Error::Unavailable(format!("{name} needs stores that pass the caches by, which this architecture lacks"))
+        })
+    }
+
+    fn writing(&self, params: &Params) -> Result<Writing, Error> {
+        let (name, way, word, pages) = (self.card.name, self.way()?, self.word, params.pages);
+        let length = lines_of_part(name, params.size, 1, 1)?;
+        Ok(Writing { name, way, word, length, pages })
+    }
+
+    /// A worker that a test can spoil.
+    #[cfg(test)]
+    pub(super) fn writer(&self, params: &Params) -> Result<Writer, Error> {
+        Writer::new(self.writing(params)?)
+    }
+}
+
+impl Kernel for Write {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.way().map(drop)
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        params.pages.footprint(params.size)
+    }
+
+    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Ok(Box::new(self.writing(params)?))
+    }
+}
+
+/// The stage.
+#[derive(Clone, Copy, Debug)]
+struct Writing {
+    name: &'static str,
+    way: Way,
+    word: u64,
+    /// Lines of the block.
+    length: usize,
+    pages: PagePolicy,
+}
+
+impl Stage for Writing {
+    fn variant(&self) -> &'static str {
+        self.way.name()
+    }
+
+    fn work(&self) -> Work {
+        bytes(self.length)
+    }
+
+    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Writer::new(*self)?))
+    }
+}
+
+/// A worker.
+#[derive(Debug)]
+pub(super) struct Writer {
+    stage: Writing,
+    pub(super) block: Block,
+    marks: Marks,
+}
+
+impl Writer {
+    fn new(stage: Writing) -> Result<Self, Error> {
+        let block = Block::filled(stage.length, stage.pages, |_| BEFORE)?;
+        Ok(Writer { stage, block, marks: Marks::default() })
+    }
+}
+
+impl Worker for Writer {
+    fn prepare(&mut self) {
+        self.marks.set(self.block.lines_mut());
+    }
+
+    fn run(&mut self, stop: &Stop) -> Work {
+        let Writing { way, word, length, pages, .. } = self.stage;
+        let ahead = Ahead::of(pages);
+        let lines = self.block.lines_mut();
+        let mut done = 0;
+        while done < length && !stop.raised() {
+            let end = length.min(done.saturating_add(way.stretch()));
+            way.fill(ahead, &mut lines[done..end], word);
+            done = end;
+        }
+        bytes(done)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let line = Line([self.stage.word; Line::WORDS]);
+        match self.marks.check(self.block.lines(), |_| line) {
+            None => Ok(()),
+            Some((index, expected, found)) => Err(wrong(self.stage.name, index, expected, found)),
+        }
+    }
+
+    fn region(&self) -> Option<Region> {
+        Some(self.block.region())
+    }
+}

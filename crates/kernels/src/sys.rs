@@ -1,0 +1,12 @@
+//! Every `unsafe` of the crate, each behind a safe interface: memory mappings and the loops written in assembly.
+//!
+//! The loops are assembly because their instruction count is the measurement: a compiler that folds two operations into
+//! one makes the machine look faster than it is. On architectures without such a loop, plain Rust takes its place.
+#![allow(unsafe_code)]
+
+pub mod arith;
+#[cfg(target_arch = "x86_64")]
+pub mod canary;
+pub mod mmap;
+pub mod peak;
+pub mod stream;

@@ -1,0 +1,137 @@
+//! Anonymous memory mappings with a kind of page.
+
+use std::io;
+use std::ptr::{self, NonNull};
+use std::slice;
+
+use crate::block::PagePolicy;
+
+/// The 64 bytes that a cache moves at once on almost every machine that runs Linux, as words.
+///
+/// On a machine with longer lines it is still the step in which blocks are measured out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Line(pub [u64; Line::WORDS]);
+
+impl Line {
+    /// Bytes in a line.
+    pub const BYTES: usize = 64;
+    /// Words of 8 bytes in a line.
+    pub const WORDS: usize = Line::BYTES / 8;
+}
+
+/// Private, anonymous, zeroed memory that is unmapped when dropped.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<Line>,
+    lines: usize,
+    /// What was mapped and is to be unmapped; at least the lines.
+    bytes: usize,
+}
+
+// SAFETY: the mapping is owned: no other value refers to it, and memory has no thread of its own.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// Maps at least `lines` lines of untouched memory, which starts at a page of the kind asked for.
+    ///
+    /// # Errors
+    /// The error of `mmap` or `madvise`. `lines` of 0 and sizes beyond the address space are `EINVAL` and `ENOMEM`, as
+    /// `mmap` itself says it.
+    pub fn new(lines: usize, pages: PagePolicy) -> io::Result<Mapping> {
+        let page = pages.bytes();
+        let out_of_memory = || io::Error::from_raw_os_error(libc::ENOMEM);
+        let bytes = lines.checked_mul(Line::BYTES).and_then(|n| n.checked_next_multiple_of(page));
+        let bytes = bytes.filter(|&n| n <= isize::MAX as usize - page).ok_or_else(out_of_memory)?;
+        let start = match pages {
+            PagePolicy::Small => map(bytes, 0)?,
+            PagePolicy::Transparent => map_aligned(bytes, page)?,
+            PagePolicy::Huge2M => map(bytes, libc::MAP_HUGETLB | libc::MAP_HUGE_2MB)?,
+            PagePolicy::Huge1G => map(bytes, libc::MAP_HUGETLB | libc::MAP_HUGE_1GB)?,
+        };
+        let mapping = Mapping { start: start.cast(), lines, bytes };
+        match pages {
+            // A kernel built without transparent huge pages knows no such advice, and has nothing to forbid.
+            PagePolicy::Small => mapping.advise(libc::MADV_NOHUGEPAGE).or_else(|error| match error.raw_os_error() {
+                Some(libc::EINVAL) => Ok(()),
+                _ => Err(error),
+            })?,
+            PagePolicy::Transparent => mapping.advise(libc::MADV_HUGEPAGE)?,
+            PagePolicy::Huge2M | PagePolicy::Huge1G => {}
+        }
+        Ok(mapping)
+    }
+
+    /// Gives every page of the mapping its memory, near the processor that the calling thread runs on.
+    ///
+    /// # Errors
+    /// That of `madvise`, e.g. where a control group has no more huge pages: a plain write would end the process then.
+    pub fn populate(&mut self) -> io::Result<()> {
+        self.advise(libc::MADV_POPULATE_WRITE).or_else(|error| match error.raw_os_error() {
+            // Linux before 5.14 does not know the advice; the first write to each page does the same there.
+            Some(libc::EINVAL) => Ok(()),
+            _ => Err(error),
+        })
+    }
+
+    /// The lines.
+    pub fn lines(&self) -> &[Line] {
+        // SAFETY: `start` is page-aligned and `lines` lines from it are mapped for reading until `self` is dropped.
+        // SAFETY: any bytes are a valid `Line`, and anonymous memory starts as zeros.
+        // SAFETY: only `lines_mut` writes, and it borrows `self` exclusively.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.lines) }
+    }
+
+    /// The lines, for writing.
+    pub fn lines_mut(&mut self) -> &mut [Line] {
+        // SAFETY: as for `lines`; the mapping is writable, and `self` is borrowed exclusively.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.lines) }
+    }
+
+    fn advise(&self, advice: libc::c_int) -> io::Result<()> {
+        // SAFETY: the range is our own mapping, and none of the advices used changes what is read from it.
+        match unsafe { libc::madvise(self.start.as_ptr().cast(), self.bytes, advice) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        unmap(self.start.as_ptr().cast(), self.bytes);
+    }
+}
+
+/// Maps `bytes` bytes anywhere. The caller owns them.
+fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags);
+    // SAFETY: a new anonymous mapping where the kernel likes touches no memory that exists.
+    let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
+    match NonNull::new(start) {
+        Some(start) if start.as_ptr() != libc::MAP_FAILED => Ok(start.cast()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Maps `bytes` bytes at a multiple of `page`, which ordinary mappings need not be: takes one page more and gives back
+/// what stands over at both ends. The caller owns them.
+fn map_aligned(bytes: usize, page: usize) -> io::Result<NonNull<u8>> {
+    let base = map(bytes + page, 0)?.as_ptr();
+    let head = base.align_offset(page);
+    let start = base.wrapping_add(head);
+    if head > 0 {
+        unmap(base, head);
+    }
+    if head < page {
+        unmap(start.wrapping_add(bytes), page - head);
+    }
+    Ok(NonNull::new(start).expect("an address inside a mapping is not null"))
+}
+
+/// Unmaps a range that this module mapped and nobody refers to any more.
+fn unmap(start: *mut u8, bytes: usize) {
+    // SAFETY: the callers own the range, which begins and ends at page borders, and hold no reference into it.
+    let result = unsafe { libc::munmap(start.cast(), bytes) };
+    debug_assert_eq!(result, 0, "munmap refused a range of our own");
+}

@@ -1,0 +1,87 @@
+//! The passes for the vector extensions of x86_64, non-temporal stores among them.
+
+/// A module with every pass for one extension: its feature, how many of its vectors make a line, their type, and its
+/// non-temporal store.
+macro_rules! passes {
+    ($(#[$doc:meta])* $module:ident, $(#[$feature:meta])*, $vector:ident x $vectors:literal, $store:ident) => {
+        $(#[$doc])*
+        pub(super) mod $module {
+            use std::arch::x86_64::{$store, $vector, _mm_sfence};
+            use std::mem;
+
+            use super::super::{Ahead, Line, PAGE, portable};
+
+            $(#[$feature])*
+            pub fn sum<const STREAMS: usize>(ahead: Ahead, streams: [&[Line]; STREAMS]) -> u64 {
+                portable::sum(ahead, streams)
+            }
+
+            $(#[$feature])*
+            pub fn fill(ahead: Ahead, lines: &mut [Line], word: u64) {
+                portable::fill(ahead, lines, word);
+            }
+
+            $(#[$feature])*
+            pub fn fill_nt(ahead: Ahead, lines: &mut [Line], word: u64) {
+                let line = Line([word; Line::WORDS]);
+                for page in lines.chunks_mut(PAGE) {
+                    ahead.fetch(page.as_ptr());
+                    page.iter_mut().for_each(|to| store(to, line));
+                }
+                fence();
+            }
+
+            $(#[$feature])*
+            pub fn copy_nt(ahead: Ahead, to: &mut [Line], from: &[Line]) {
+                for (to, from) in to.chunks_mut(PAGE).zip(from.chunks(PAGE)) {
+                    ahead.fetch(to.as_ptr());
+                    ahead.fetch(from.as_ptr());
+                    to.iter_mut().zip(from).for_each(|(to, from)| store(to, *from));
+                }
+                fence();
+            }
+
+            $(#[$feature])*
+            pub fn triad_nt(ahead: Ahead, a: &mut [Line], b: &[Line], c: &[Line], factor: f64) {
+                for ((a, b), c) in a.chunks_mut(PAGE).zip(b.chunks(PAGE)).zip(c.chunks(PAGE)) {
+                    ahead.fetch(a.as_ptr());
+                    ahead.fetch(b.as_ptr());
+                    ahead.fetch(c.as_ptr());
+                    a.iter_mut().zip(b).zip(c).for_each(|((a, b), c)| store(a, portable::triad_line(b, c, factor)));
+                }
+                fence();
+            }
+
+            /// Stores a line past the caches.
+            #[inline]
+            $(#[$feature])*
+            fn store(to: &mut Line, line: Line) {
+                // SAFETY: a line and these vectors have the same size, and any bits are valid in both.
+                let vectors = unsafe { mem::transmute::<Line, [$vector; $vectors]>(line) };
+                let to: *mut $vector = (&raw mut *to).cast();
+                for (i, vector) in vectors.into_iter().enumerate() {
+                    // SAFETY: `i` counts the vectors of the line that `to` borrows exclusively.
+                    // SAFETY: lines are aligned to 64 bytes, so each of their vectors is aligned.
+                    // SAFETY: `fence` follows every pass, before anything can read the line.
+                    unsafe { $store(to.wrapping_add(i), vector) };
+                }
+            }
+
+            /// Makes the stores of a pass visible before any later one, which non-temporal stores by themselves are not.
+            #[inline]
+            fn fence() {
+                // SAFETY: every x86_64 CPU has the instruction.
+                unsafe { _mm_sfence() };
+            }
+        }
+    };
+}
+
+passes!(
+    /// 256 bits.
+    avx2, #[target_feature(enable = "avx2")], __m256i x 2, _mm256_stream_si256
+);
+passes!(
+    /// 128 bits, which every x86_64 CPU has.
+    sse2, , __m128i x 4, _mm_stream_si128
+);
