@@ -1,0 +1,28 @@
+//! Tells the program how it was built, so that every report can say so.
+
+use std::process::Command;
+
+fn output(program: &str, args: &[&str]) -> Option<String> {
+    let out = Command::new(program).args(args).output().ok()?;
+    out.status.success().then(|| String::from_utf8_lossy(&out.stdout).trim().to_owned())
+}
+
+fn env(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
+fn main() {
+    let commit = output("git", &["rev-parse", "--short=12", "HEAD"]);
+    // A build from an archive has no git; the version then stands alone.
+    println!("cargo::rustc-env=CHARZ_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
+    println!("cargo::rustc-env=CHARZ_RUSTC={}", output(&rustc, &["--version"]).unwrap_or_default());
+    println!("cargo::rustc-env=CHARZ_TARGET={}", env("TARGET"));
+    println!("cargo::rustc-env=CHARZ_PROFILE={} opt-level={}", env("PROFILE"), env("OPT_LEVEL"));
+    println!("cargo::rustc-env=CHARZ_RUSTFLAGS={}", env("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " "));
+    println!("cargo::rerun-if-changed=build.rs");
+    if let Some(git) = commit.and_then(|_| output("git", &["rev-parse", "--git-dir"])) {
+        println!("cargo::rerun-if-changed={git}/HEAD");
+        println!("cargo::rerun-if-changed={git}/logs/HEAD");
+    }
+}

@@ -1,0 +1,17 @@
+//! `charz kernels`.
+
+use std::io::Write;
+
+use crate::exit::{Error, Exit};
+use crate::render::kernels::Format;
+
+/// How to show them.
+pub struct Options {
+    /// The format.
+    pub format: &'static Format,
+}
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    (options.format.write)(out)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,217 @@
+//! The harness against kernels and systems that misbehave.
+
+use std::sync::Mutex;
+use std::thread::ThreadId;
+
+use charz_kernels::{
+    Bytes, Card, Counts, Error, Family, Kernel, Layout, PagePolicy, Params, Stage, Stop, Work, Worker,
+};
+use charz_topology::{Binder, Seating, Seats};
+
+use super::clock::FakeClock;
+use super::{Bench, Cell, Failure, Measurement, measure};
+
+/// What one worker of the faulty kernel does wrong.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    RefusesToBuild,
+    PanicsWhileBuilding,
+    PanicsInPrepare,
+    PanicsInRun,
+    FallsShort,
+    AnswersWrong,
+    RaisesTheStop,
+}
+
+struct Faulty {
+    fault: Fault,
+    /// The worker that has the fault.
+    rank: usize,
+}
+
+static CARD: Card = Card {
+    name: "faulty",
+    family: Family::Floor,
+    about: "does what a test wants",
+    counts: Counts::Ops("one call"),
+    beside: "",
+    knobs: &[],
+    source: "these tests",
+    by_default: false,
+};
+
+impl Kernel for Faulty {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(0)
+    }
+
+    fn stage(&self, _: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Ok(Box::new(Faulty { ..*self }))
+    }
+}
+
+impl Stage for Faulty {
+    fn variant(&self) -> &'static str {
+        "test"
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(5)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let fault = if rank == self.rank { self.fault } else { Fault::None };
+        match fault {
+            Fault::RefusesToBuild => Err(Error::Refused("no memory for a test".into())),
+            Fault::PanicsWhileBuilding => panic!("building"),
+            _ => Ok(Box::new(FaultyWorker(fault))),
+        }
+    }
+}
+
+struct FaultyWorker(Fault);
+
+impl Worker for FaultyWorker {
+    fn prepare(&mut self) {
+        assert!(self.0 != Fault::PanicsInPrepare, "preparing");
+    }
+
+    fn run(&mut self, stop: &Stop) -> Work {
+        match self.0 {
+            Fault::PanicsInRun => panic!("running"),
+            Fault::FallsShort => Work::ops(4),
+            Fault::RaisesTheStop => {
+                stop.raise();
+                Work::ops(1)
+            }
+            _ => Work::ops(5),
+        }
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        if self.0 == Fault::AnswersWrong { Err(Error::Wrong("1 instead of 2".into())) } else { Ok(()) }
+    }
+}
+
+/// A system with as many strands as a test wants, which keeps its word or does not.
+#[derive(Default)]
+struct System {
+    seated: Mutex<Vec<(ThreadId, u32)>>,
+    ignores_requests: bool,
+    refuses: Option<u32>,
+}
+
+impl Seats for System {
+    fn seat(&self, os_id: u32) -> Result<(), String> {
+        if self.refuses == Some(os_id) {
+            return Err("it is offline".into());
+        }
+        self.seated.lock().unwrap().push((std::thread::current().id(), os_id));
+        Ok(())
+    }
+
+    fn read_back(&self) -> Result<Seating, String> {
+        let me = std::thread::current().id();
+        let seated = self.seated.lock().unwrap();
+        let seat = seated.iter().rev().find(|(thread, _)| *thread == me).map(|(_, os_id)| *os_id);
+        Ok(match seat {
+            Some(os_id) if !self.ignores_requests => Seating { allowed: vec![os_id], on: Some(os_id) },
+            _ => Seating { allowed: (0..2048).collect(), on: Some(0) },
+        })
+    }
+}
+
+fn run_on(system: System, kernel: Faulty, seats: &[Option<u32>]) -> Result<Measurement, Failure> {
+    let params = Params { iterations: 1, size: Bytes(1), pages: PagePolicy::Small, layout: Layout::Padded };
+    let binder = Binder::through(system);
+    let (clock, stop) = (FakeClock::new(10), Stop::new());
+    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2 };
+    // A test's kernel lives as long as the program, as those of the catalog do.
+    measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, repetitions: 3 }, bench)
+}
+
+fn run(fault: Fault, workers: usize) -> Result<Measurement, Failure> {
+    run_on(System::default(), Faulty { fault, rank: workers - 1 }, &vec![Some(0); workers])
+}
+
+#[test]
+fn every_worker_has_a_lap_in_every_run() {
+    for workers in [1, 2, 7] {
+        let measurement = run(Fault::None, workers).unwrap();
+        assert_eq!(measurement.runs.len(), 3);
+        assert!(!measurement.stopped);
+        for run in &measurement.runs {
+            let ranks: Vec<_> = run.laps.iter().map(|lap| lap.rank).collect();
+            assert_eq!(ranks, (0..workers).collect::<Vec<_>>());
+            for lap in &run.laps {
+                assert!(lap.end > lap.start, "the fake clock ticks at every reading");
+                assert_eq!(lap.work, Work::ops(5));
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_do_not_overlap() {
+    let measurement = run(Fault::None, 3).unwrap();
+    for pair in measurement.runs.windows(2) {
+        let last_end = pair[0].laps.iter().map(|lap| lap.end).max();
+        let first_start = pair[1].laps.iter().map(|lap| lap.start).min();
+        assert!(last_end < first_start);
+    }
+}
+
+#[track_caller]
+fn check_fails(fault: Fault, expected: &Failure) {
+    for workers in [1, 2, 5] {
+        let found = run(fault, workers).expect_err("the fault is found");
+        match (&found, expected) {
+            (Failure::Wrong(found), Failure::Wrong(word)) => assert!(found.contains(word.as_str()), "{found}"),
+            (found, expected) => assert_eq!(*found, *expected),
+        }
+    }
+}
+
+#[test]
+fn a_failing_worker_hangs_nobody() {
+    check_fails(Fault::RefusesToBuild, &Failure::Refused("no memory for a test".into()));
+    check_fails(Fault::PanicsWhileBuilding, &Failure::Wrong("panicked: building".into()));
+    check_fails(Fault::PanicsInPrepare, &Failure::Wrong("panicked: preparing".into()));
+    check_fails(Fault::PanicsInRun, &Failure::Wrong("panicked: running".into()));
+    check_fails(Fault::FallsShort, &Failure::Wrong("instead of".into()));
+    check_fails(Fault::AnswersWrong, &Failure::Wrong("1 instead of 2".into()));
+    check_fails(Fault::RaisesTheStop, &Failure::Stopped);
+}
+
+#[test]
+fn seats_beyond_1024_are_honoured() {
+    let seats: Vec<_> = [0, 1023, 1024, 1535].map(Some).to_vec();
+    let measurement = run_on(System::default(), Faulty { fault: Fault::None, rank: 0 }, &seats).unwrap();
+    for lap in &measurement.runs[0].laps {
+        assert_eq!(lap.on_seat, Some(true));
+        assert_eq!(lap.strand, lap.seat);
+    }
+}
+
+#[test]
+fn a_system_that_ignores_the_binding_is_found_out() {
+    let system = System { ignores_requests: true, ..System::default() };
+    let measurement = run_on(system, Faulty { fault: Fault::None, rank: 0 }, &[Some(1), None]).unwrap();
+    for run in &measurement.runs {
+        assert_eq!(run.laps[0].on_seat, Some(false));
+        assert_eq!(run.laps[1].on_seat, None, "a floating worker has no seat to miss");
+    }
+}
+
+#[test]
+fn a_refused_seat_fails_the_cell() {
+    let system = System { refuses: Some(3), ..System::default() };
+    let failure = run_on(system, Faulty { fault: Fault::None, rank: 0 }, &[Some(0), Some(3)]).unwrap_err();
+    let Failure::Refused(reason) = failure else { panic!("{failure:?}") };
+    assert!(reason.contains("worker 1") && reason.contains("offline"), "{reason}");
+}

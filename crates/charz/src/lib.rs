@@ -1,0 +1,23 @@
+//! `charz` puts *what* (a kernel) on *where* (a seat), times it, checks it, and tells it.
+//!
+//! The program is `args` → `command` → {`sweep`, `render`, …} → {`plan`, `harness`, `stats`} → the crates
+//! `charz-topology` and `charz-kernels`. Each module says at its top what it knows; what it does not know is the point:
+//!
+//! * [`report`] is data on disk and knows neither the harness that fills it nor the renderers that read it.
+//! * [`harness`] measures one cell and knows nothing of mappings, reports or files.
+//! * [`sweep`] measures and prints nothing; it tells a [`sweep::Listener`].
+//! * [`render`] turns data into text and measures nothing.
+//! * Only [`args`] knows how the command line is spelled.
+
+pub mod args;
+pub mod command;
+pub mod exit;
+pub mod harness;
+pub mod limits;
+pub mod plan;
+pub mod predict;
+pub mod render;
+pub mod report;
+pub mod signals;
+pub mod stats;
+pub mod sweep;

@@ -1,0 +1,109 @@
+//! Numbers for people. Every unit string of the program is here: rates are decimal (G = 10⁹), memory sizes binary
+//! (Mi = 2²⁰).
+
+use std::time::Duration;
+
+use crate::report::Unit;
+
+/// A memory size with a binary prefix, exact where it is a whole number of a prefix: `256 MiB`, `1.5 GiB`.
+pub fn iec(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let power = (bytes.max(1).ilog2() / 10).min(UNITS.len() as u32 - 1);
+    format!("{} {}", short(bytes as f64 / (1_u64 << (10 * power)) as f64), UNITS[power as usize])
+}
+
+/// A rate, or a time, with its unit: `12.3 GB/s`, `1.80 Gop/s`, `450 ns`.
+pub fn value(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::OpsPerSecond => si(value, "op/s"),
+        Unit::BytesPerSecond => si(value, "B/s"),
+        Unit::Nanoseconds => nanos(value),
+    }
+}
+
+/// A duration given in nanoseconds: `450 ns`, `12.3 µs`, `1.20 s`.
+pub fn nanos(nanos: f64) -> String {
+    let (scale, unit) = match nanos.abs() {
+        n if n < 1e3 => (1.0, "ns"),
+        n if n < 1e6 => (1e3, "µs"),
+        n if n < 1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(nanos / scale))
+}
+
+/// A duration as people say it: `45 s`, `1 min 05 s`.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0 => nanos(duration.as_nanos() as f64),
+        1..60 => format!("{} s", three_digits(duration.as_secs_f64())),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// A fraction as a percentage: `4.2%`.
+pub fn percent(fraction: f64) -> String {
+    format!("{:.1}%", fraction * 100.0)
+}
+
+fn si(value: f64, unit: &str) -> String {
+    let (scale, prefix) = match value.abs() {
+        v if v < 1e3 => (1.0, ""),
+        v if v < 1e6 => (1e3, "k"),
+        v if v < 1e9 => (1e6, "M"),
+        v if v < 1e12 => (1e9, "G"),
+        _ => (1e12, "T"),
+    };
+    format!("{} {prefix}{unit}", three_digits(value / scale))
+}
+
+/// Three significant digits for numbers under 1000.
+fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v < 10.0 => format!("{value:.2}"),
+        v if v < 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// Without a fraction where there is none.
+fn short(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_binary() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (256 << 20, "256 MiB"),
+            (3 << 29, "1.50 GiB"),
+            (1 << 50, "1024 TiB"),
+        ] {
+            assert_eq!(iec(bytes), text);
+        }
+    }
+
+    #[test]
+    fn rates_are_decimal_with_three_digits() {
+        assert_eq!(value(12_345_678_901.0, Unit::BytesPerSecond), "12.3 GB/s");
+        assert_eq!(value(1.8e9, Unit::OpsPerSecond), "1.80 Gop/s");
+        assert_eq!(value(999.0, Unit::OpsPerSecond), "999 op/s");
+        assert_eq!(value(1234.0, Unit::Nanoseconds), "1.23 µs");
+    }
+
+    #[test]
+    fn durations_read_aloud() {
+        assert_eq!(duration(Duration::from_millis(20)), "20.0 ms");
+        assert_eq!(duration(Duration::from_secs(45)), "45.0 s");
+        assert_eq!(duration(Duration::from_secs(65)), "1 min 05 s");
+        assert_eq!(duration(Duration::from_secs(3720)), "1 h 02 min");
+    }
+}

@@ -1,0 +1,50 @@
+//! A plan, for `--dry-run`.
+
+use std::io::{self, Write};
+
+use super::{grid, human};
+use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
+use crate::plan::{Obstacle, Plan, PlannedCell};
+
+/// Every cell with its memory and its predicted time, then the totals.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()> {
+    let rows = plan.cells.iter().map(row).collect();
+    let header = ["kernel", "workers", "mapping", "memory", "predicted", "will run"];
+    out.write_all(grid::plain(&header, &[1, 3, 4], rows).as_bytes())?;
+    let run = plan.cells.iter().filter(|cell| cell.obstacle.is_none()).count();
+    writeln!(
+        out,
+        "\n{run} of {} cells, {} repetitions each, {} iterations, {} blocks on {} pages: about {} of a budget of {}",
+        plan.cells.len(),
+        plan.repetitions,
+        plan.params.iterations,
+        human::iec(plan.params.size.0),
+        plan.params.pages,
+        human::duration(plan.predicted()),
+        human::duration(plan.budget),
+    )?;
+    match limits.memory_budget_bytes {
+        Some(bytes) => {
+            writeln!(out, "memory: a cell may take {}, {MEMORY_SHARE_PERCENT}% of what is available", human::iec(bytes))
+        }
+        None => writeln!(out, "memory: the system does not tell what is available"),
+    }
+}
+
+fn row(cell: &PlannedCell) -> Vec<String> {
+    let (time, runs) = match &cell.obstacle {
+        None => (human::duration(cell.predicted), "yes".to_owned()),
+        Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => ("-".to_owned(), format!("no: {reason}")),
+    };
+    vec![
+        cell.kernel.card().name.to_owned(),
+        cell.seats.len().to_string(),
+        cell.mapping.to_string(),
+        human::iec(cell.footprint_bytes),
+        time,
+        runs,
+    ]
+}

@@ -1,0 +1,141 @@
+//! What follows from a report's numbers: the best mapping of each kernel, where it saturates, what leaving it to the
+//! operating system costs.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::table::escaped;
+use super::{marked, trusted};
+use crate::render::{grid, human};
+use crate::report::{Cell, Report, Status, Summary, Unit};
+
+/// A mapping is saturated where it first reaches this share of its best.
+const SATURATED: f64 = 0.95;
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<_> = report.plan.kernels.iter().filter_map(|kernel| Verdict::of(report, kernel)).collect();
+    if !rows.is_empty() {
+        let header = ["kernel", "best mapping", "workers", "best", "saturates at", "auto against it"];
+        let rows = rows.into_iter().map(Verdict::row).collect();
+        writeln!(out)?;
+        out.write_all(grid::plain(&header, &[2, 3, 4], rows).as_bytes())?;
+    }
+    write_floor(report, out)?;
+    let count = |wanted: &dyn Fn(&Cell) -> bool| report.cells.iter().filter(|cell| wanted(cell)).count();
+    let status = |status| count(&|cell: &Cell| cell.outcome.status == status);
+    let marks = count(&|cell: &Cell| cell.outcome.status == Status::Ok && marked(cell));
+    writeln!(
+        out,
+        "{} cells: {} clean, {marks} marked, {} skipped, {} unavailable, {} failed, {} wrong, {} not measured; \
+         {}, {} of it timed",
+        report.cells.len(),
+        status(Status::Ok) - marks,
+        status(Status::Skipped),
+        status(Status::Unavailable),
+        status(Status::Failed),
+        status(Status::Wrong),
+        status(Status::Pending) + status(Status::Aborted),
+        human::duration(Duration::from_nanos(report.wall_ns)),
+        human::percent(timed_share(report)),
+    )?;
+    if !report.complete {
+        let why = report.stopped_by.as_deref().unwrap_or("an interruption");
+        writeln!(out, "incomplete, ended by {}; finish it with charz sweep --resume", escaped(why))?;
+    }
+    Ok(())
+}
+
+/// How much of the sweep's time was spent in timed spans, as a fraction.
+fn timed_share(report: &Report) -> f64 {
+    let timed: u64 = report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns).sum();
+    timed as f64 / report.wall_ns.max(1) as f64
+}
+
+/// One kernel's result.
+struct Verdict<'a> {
+    best: &'a Cell,
+    summary: Summary,
+    saturates_at: u64,
+    auto: String,
+}
+
+impl<'a> Verdict<'a> {
+    fn of(report: &'a Report, kernel: &str) -> Option<Self> {
+        let cells = || {
+            report
+                .cells
+                .iter()
+                .filter(move |cell| cell.kernel == kernel && trusted(cell))
+                .filter_map(|cell| Some((cell, cell.summary?)))
+        };
+        // Among equals the first: fewer workers, and the earlier mapping.
+        let (best, summary) = cells().reduce(|best, next| if goodness(next) > goodness(best) { next } else { best })?;
+        let enough = SATURATED * goodness((best, summary));
+        let saturates_at = cells()
+            .filter(|&(cell, found)| cell.mapping == best.mapping && goodness((cell, found)) >= enough)
+            .map(|(cell, _)| cell.workers)
+            .min()?;
+        let auto = cells().find(|(cell, _)| cell.mapping == "auto" && cell.workers == best.workers);
+        let auto = match auto {
+            None => "not measured".to_owned(),
+            Some((cell, _)) if std::ptr::eq(cell, best) => "it is the best".to_owned(),
+            Some((cell, found)) => against(goodness((cell, found)) / goodness((best, summary)), summary, found),
+        };
+        Some(Verdict { best, summary, saturates_at, auto })
+    }
+
+    fn row(self) -> Vec<String> {
+        let doubt = if marked(self.best) { " ?" } else { "" };
+        vec![
+            escaped(&self.best.kernel),
+            escaped(&self.best.mapping),
+            self.best.workers.to_string(),
+            format!("{}{doubt}", human::value(self.summary.best, self.best.unit)),
+            self.saturates_at.to_string(),
+            self.auto,
+        ]
+    }
+}
+
+/// Larger is better, whatever the unit.
+fn goodness((cell, summary): (&Cell, Summary)) -> f64 {
+    match cell.unit {
+        Unit::OpsPerSecond | Unit::BytesPerSecond => summary.best,
+        Unit::Nanoseconds => -summary.best,
+    }
+}
+
+/// How much less auto gives; a difference that the repetitions of either make by themselves says nothing.
+fn against(ratio: f64, best: Summary, auto: Summary) -> String {
+    let loss = 1.0 - ratio;
+    let noise = best.spread.unwrap_or(0.0).max(auto.spread.unwrap_or(0.0));
+    let lost = format!("loses {}", human::percent(loss));
+    if loss <= noise { format!("{lost}, within the spread of {}", human::percent(noise)) } else { lost }
+}
+
+fn write_floor(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let floors: Vec<_> = report
+        .floor
+        .iter()
+        .filter_map(|cell| Some(format!("{} with {}", human::nanos(cell.summary?.best), cell.workers)))
+        .collect();
+    if floors.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nfloor: an empty run, from the first start to the last end, takes {} workers", floors.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(best: f64, spread: f64) -> Summary {
+        Summary { best, median: best, worst: best, spread: Some(spread), start_skew_ns: 0 }
+    }
+
+    #[test]
+    fn a_loss_within_the_noise_is_called_so() {
+        assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.02)), "loses 10.0%");
+        assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.2)), "loses 10.0%, within the spread of 20.0%");
+    }
+}

@@ -1,0 +1,128 @@
+//! All numbers of a report: one table a kernel, a row for each number of workers, a column for each mapping.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use super::marked;
+use crate::render::{grid, human};
+use crate::report::{Cell, Report, Status};
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {}, {} usable of {} strands; started {}",
+        escaped(report.host.name.as_deref().unwrap_or("this host")),
+        escaped(report.host.processor.as_deref().unwrap_or("an unnamed processor").trim()),
+        report.machine.strands.iter().filter(|strand| strand.usable).count(),
+        report.machine.strands.len(),
+        escaped(&report.started),
+    )?;
+    for kernel in &report.plan.kernels {
+        let cells: Vec<&Cell> = report.cells.iter().filter(|cell| &cell.kernel == kernel).collect();
+        writeln!(out, "\n{}", heading(report, &cells))?;
+        let header: Vec<&str> =
+            std::iter::once("workers").chain(report.plan.mappings.iter().map(String::as_str)).collect();
+        let numbers: Vec<usize> = (0..header.len()).collect();
+        out.write_all(grid::plain(&header, &numbers, rows(report, &cells)).as_bytes())?;
+    }
+    write_reasons(report, out)
+}
+
+fn heading(report: &Report, cells: &[&Cell]) -> String {
+    let name = cells.first().map_or("", |cell| cell.kernel.as_str());
+    let variant = cells.iter().find_map(|cell| cell.variant.as_deref());
+    let variant = variant.map(|variant| format!(" [{}]", escaped(variant))).unwrap_or_default();
+    format!("{}{variant}: best of {}, (max-min)/median in brackets", escaped(name), report.plan.repetitions)
+}
+
+fn rows(report: &Report, cells: &[&Cell]) -> Vec<Vec<String>> {
+    let mut by_workers: BTreeMap<u64, BTreeMap<&str, &Cell>> = BTreeMap::new();
+    for &cell in cells {
+        by_workers.entry(cell.workers).or_default().insert(&cell.mapping, cell);
+    }
+    by_workers
+        .into_iter()
+        .map(|(workers, cells)| {
+            let values =
+                report.plan.mappings.iter().map(|mapping| cells.get(mapping.as_str()).map_or("-".into(), number));
+            std::iter::once(workers.to_string()).chain(values).collect()
+        })
+        .collect()
+}
+
+/// The number with its spread, and a question mark if anything speaks against it; or a word for why there is none.
+fn number(cell: &&Cell) -> String {
+    let word = match cell.outcome.status {
+        Status::Ok => None,
+        Status::Pending => Some("pending"),
+        Status::Skipped => Some("skipped"),
+        Status::Unavailable => Some("unavailable"),
+        Status::Failed => Some("failed"),
+        Status::Wrong => Some("wrong"),
+        Status::Aborted => Some("aborted"),
+    };
+    match (word, &cell.summary) {
+        (Some(word), _) => word.to_owned(),
+        (None, None) => "too short".to_owned(),
+        (None, Some(summary)) => {
+            let spread = summary.spread.map(|spread| format!(" ({})", human::percent(spread))).unwrap_or_default();
+            let doubt = if marked(cell) { " ?" } else { "" };
+            format!("{}{spread}{doubt}", human::value(summary.best, cell.unit))
+        }
+    }
+}
+
+/// Why numbers carry a question mark, or are missing: each kind of reason once, with its first case as an example.
+fn write_reasons(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut kinds: BTreeMap<&str, (&str, Vec<String>)> = BTreeMap::new();
+    for cell in &report.cells {
+        let place = || format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers);
+        if let Some(reason) = &cell.outcome.reason {
+            kinds.entry(reason).or_insert((reason, Vec::new())).1.push(place());
+        }
+        for mark in cell.passport.iter().flat_map(|passport| &passport.marks) {
+            kinds.entry(&mark.code).or_insert((&mark.reason, Vec::new())).1.push(place());
+        }
+    }
+    if !kinds.is_empty() {
+        writeln!(out)?;
+    }
+    for (kind, (example, places)) in kinds {
+        let doubt = if kind == example { String::new() } else { format!("? {kind}: ") };
+        writeln!(out, "{}{}: {}", escaped(&doubt), escaped(example), escaped(&some_of(&places)))?;
+    }
+    Ok(())
+}
+
+/// The first few, and how many there are.
+fn some_of(places: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown = places.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match places.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Text that came out of a file must not steer the terminal.
+pub(super) fn escaped(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_made_visible() {
+        assert_eq!(escaped("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+        assert_eq!(escaped("Zürich µ"), "Zürich µ");
+    }
+
+    #[test]
+    fn long_lists_are_cut_with_their_rest() {
+        let places: Vec<_> = (1..=5).map(|n| n.to_string()).collect();
+        assert_eq!(some_of(&places), "1, 2, 3 and 2 more");
+        assert_eq!(some_of(&places[..3]), "1, 2, 3");
+    }
+}

@@ -1,0 +1,97 @@
+//! The report: what is written to disk, and nothing but that. It knows neither the harness that fills it nor the renderers
+//! that read it.
+//!
+//! Integers carry their unit in the field's name. What is not known is `null`, never 0. Rates can be recomputed from the
+//! laps; [`Run::interval_ns`] and [`Summary`] stand beside them for readers that do not want to.
+//!
+//! Within one major version fields are only added, each with a default, so that old readers read new files and new readers
+//! read old files. A file of a later major version is refused.
+
+mod cell;
+mod file;
+mod machine;
+
+pub use cell::{Cell, Counts, Lap, Mark, Outcome, Pages, Passport, Run, Status, Summary, Unit};
+pub use file::{FileError, read, save, write_new};
+pub use machine::{Host, Machine, Memory, Strand, Tool};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The name in [`Schema::name`].
+pub const SCHEMA_NAME: &str = "charz-report";
+/// The version that this program writes.
+pub const SCHEMA_MAJOR: u32 = 1;
+/// Grows with every added field.
+pub const SCHEMA_MINOR: u32 = 0;
+
+/// Which format a file has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Schema {
+    /// Always `charz-report`.
+    pub name: String,
+    /// Changes when a field changes its meaning or goes away.
+    pub major: u32,
+    /// Grows when a field is added.
+    pub minor: u32,
+}
+
+impl Default for Schema {
+    fn default() -> Self {
+        Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
+    }
+}
+
+/// A sweep of one machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// The format.
+    pub schema: Schema,
+    /// The program that measured.
+    pub tool: Tool,
+    /// When the sweep began, UTC, RFC 3339, e.g. `2026-01-31T12:00:00Z`. A label: no duration comes from it.
+    pub started: String,
+    /// The system that was measured.
+    pub host: Host,
+    /// Its strands.
+    pub machine: Machine,
+    /// What was to be measured, and how.
+    pub plan: Plan,
+    /// The apparatus measured by itself: an empty kernel under the first mapping, for each number of workers.
+    pub floor: Vec<Cell>,
+    /// Every cell of the plan, in its order.
+    pub cells: Vec<Cell>,
+    /// Nanoseconds spent sweeping, timed spans and everything around them; over all sittings if it was resumed.
+    pub wall_ns: u64,
+    /// Whether every cell has its outcome. `false` after an interruption: some cells are `pending` or `aborted`.
+    pub complete: bool,
+    /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, or null.
+    pub stopped_by: Option<String>,
+}
+
+/// What was to be measured, with everything that changes a number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Names of kernels.
+    pub kernels: Vec<String>,
+    /// Mappings as on the command line.
+    pub mappings: Vec<String>,
+    /// Numbers of workers.
+    pub threads: Vec<u64>,
+    /// Steps of a loop per worker and repetition.
+    pub iterations: u64,
+    /// Size of a worker's private block.
+    pub size_bytes: u64,
+    /// The kind of pages asked for: `4k`, `thp`, `2m` or `1g`.
+    pub pages: String,
+    /// How the inputs of arithmetic kernels lie: `padded` or `contiguous`.
+    pub layout: String,
+    /// Repetitions of each cell.
+    pub repetitions: u64,
+    /// The longest that the sweep may take.
+    pub budget_ns: u64,
+    /// The clock that stamps laps: `os` or `tsc`.
+    pub clock: String,
+    /// What binds threads: `hwloc` or `core-affinity`.
+    pub binder: String,
+}

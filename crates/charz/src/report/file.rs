@@ -1,0 +1,177 @@
+//! Reading and writing report files. A file is replaced whole or not at all.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Report, SCHEMA_MAJOR, SCHEMA_NAME, Schema};
+
+/// The largest file that is read: about 100 times a sweep of 512 strands.
+const MAX_BYTES: u64 = 2 << 30;
+
+/// Why a report could not be read or written: one sentence.
+#[derive(Debug)]
+pub struct FileError {
+    sentence: String,
+    source: Option<io::Error>,
+}
+
+impl FileError {
+    fn new(sentence: String) -> Self {
+        FileError { sentence, source: None }
+    }
+
+    fn io(sentence: String, source: io::Error) -> Self {
+        FileError { sentence, source: Some(source) }
+    }
+
+    /// The operating system's error behind it, by itself.
+    pub fn into_source(self) -> Option<Box<dyn std::error::Error + Send + Sync>> {
+        self.source.map(Into::into)
+    }
+
+    /// The kind of the operating system's error behind it.
+    pub fn kind(&self) -> Option<io::ErrorKind> {
+        self.source.as_ref().map(io::Error::kind)
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|e| e as _)
+    }
+}
+
+/// Reads a report and checks its version and its sense.
+///
+/// # Errors
+/// A sentence that names the file and what is wrong with it.
+pub fn read(path: &Path) -> Result<Report, FileError> {
+    let unreadable = |error| FileError::io(format!("cannot read the report {path:?}"), error);
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(FileError::new(format!("{path:?} is not a regular file; name a report that charz sweep wrote")));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(FileError::new(format!("{path:?} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
+    }
+    let mut text = String::new();
+    File::open(path).and_then(|mut file| file.read_to_string(&mut text)).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => FileError::new(format!("{path:?} is not a report: it is not UTF-8 text")),
+        _ => unreadable(error),
+    })?;
+    parse(&text).map_err(|reason| FileError::new(format!("{path:?} is not a report that can be used: {reason}")))
+}
+
+/// Only what tells whether the rest can be understood.
+#[derive(Deserialize)]
+struct Head {
+    schema: Schema,
+}
+
+fn parse(text: &str) -> Result<Report, String> {
+    if text.trim().is_empty() {
+        return Err("it is empty".into());
+    }
+    let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if head.schema.name != SCHEMA_NAME {
+        return Err(format!("its schema is {:?}, not {SCHEMA_NAME:?}", head.schema.name));
+    }
+    if head.schema.major != SCHEMA_MAJOR {
+        return Err(format!(
+            "it has format version {}.{}, and this program reads {SCHEMA_MAJOR}.x; use the charz that wrote it",
+            head.schema.major, head.schema.minor
+        ));
+    }
+    let report: Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    check(&report)?;
+    Ok(report)
+}
+
+/// What the types cannot say.
+fn check(report: &Report) -> Result<(), String> {
+    for (index, cell) in report.cells.iter().enumerate() {
+        let wrong = |what: &str| Err(format!("cell {index} ({:?}, {} workers) {what}", cell.kernel, cell.workers));
+        if cell.seats.len() as u64 != cell.workers {
+            return wrong("does not have one seat a worker");
+        }
+        for run in &cell.runs {
+            if run.laps.len() as u64 != cell.workers {
+                return wrong("has a run without one lap a worker");
+            }
+            if run.laps.iter().any(|lap| lap.end_ns < lap.start_ns) {
+                return wrong("has a lap that ends before it starts");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a report to a path where nothing stands yet, and puts it on the disk.
+///
+/// # Errors
+/// A sentence that says what the system refused; [`FileError::kind`] is `AlreadyExists` when a file is in the way.
+pub fn write_new(path: &Path, report: &Report) -> Result<(), FileError> {
+    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| refused(path, error))?;
+    write(file, report).map_err(|error| {
+        // What is there is ours and not whole.
+        let _ = fs::remove_file(path);
+        refused(path, error)
+    })?;
+    sync_folder(path).map_err(|error| refused(path, error))
+}
+
+/// Replaces a report in one step: whoever reads the path sees the old file or the new one.
+///
+/// # Errors
+/// A sentence that says what the system refused; the old file is untouched.
+pub fn save(path: &Path, report: &Report) -> Result<(), FileError> {
+    let temporary = temporary_name(path);
+    // Only a dead process of the same number can have left it.
+    let _ = fs::remove_file(&temporary);
+    let replaced = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&temporary)
+        .and_then(|file| write(file, report))
+        .and_then(|()| fs::rename(&temporary, path));
+    if let Err(error) = replaced {
+        let _ = fs::remove_file(&temporary);
+        return Err(refused(path, error));
+    }
+    sync_folder(path).map_err(|error| refused(path, error))
+}
+
+fn write(file: File, report: &Report) -> io::Result<()> {
+    let mut writer = BufWriter::new(file);
+    serde_json::to_writer(&mut writer, report)?;
+    writer.write_all(b"\n")?;
+    writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// In the same folder, since a rename works within one file system only; with the process's number, so that two
+/// processes do not write to one name.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// A rename is on the disk once its folder is.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+fn refused(path: &Path, error: io::Error) -> FileError {
+    FileError::io(format!("cannot write the report {path:?}"), error)
+}

@@ -1,0 +1,93 @@
+//! Where a report comes from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The program that measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Its version.
+    pub version: String,
+    /// The commit that it was built from, or `unknown`.
+    pub commit: String,
+    /// The compiler.
+    pub rustc: String,
+    /// The target triple.
+    pub target: String,
+    /// The build profile and its optimisation level.
+    pub profile: String,
+    /// Flags given to the compiler beside the profile's.
+    pub rustflags: String,
+    /// The version of hwloc that read the machine.
+    pub hwloc: String,
+}
+
+/// The system that was measured. Everything that could not be read is null.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// The host's name.
+    pub name: Option<String>,
+    /// The kernel's name and release.
+    pub kernel: Option<String>,
+    /// The processor's model.
+    pub processor: Option<String>,
+    /// Whether a hypervisor runs below the system.
+    pub virtual_machine: Option<bool>,
+    /// What the kernel keeps time by.
+    pub clock_source: Option<String>,
+    /// The policy of transparent huge pages: `always`, `madvise` or `never`.
+    pub transparent_huge_pages: Option<String>,
+    /// The frequency governor of the first strand.
+    pub frequency_governor: Option<String>,
+    /// Processor quota of the control group, in strands' worth; null if there is none.
+    pub cpu_quota: Option<String>,
+    /// Memory.
+    pub memory: Memory,
+}
+
+/// Memory, by `/proc/meminfo` and the control group. hwloc's own figure is not used: it is wrong on some guests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// Installed.
+    pub total_bytes: Option<u64>,
+    /// Available when the sweep began, the control group's limit included.
+    pub available_bytes: Option<u64>,
+    /// The most that the blocks of one cell may take in all.
+    pub budget_bytes: Option<u64>,
+}
+
+/// The strands of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// Packages.
+    pub packages: u64,
+    /// NUMA nodes.
+    pub numa_nodes: u64,
+    /// Cores.
+    pub cores: u64,
+    /// How the sharing of arithmetic units is known, in words.
+    pub alu_evidence: String,
+    /// One entry a strand, in logical order.
+    pub strands: Vec<Strand>,
+}
+
+/// One strand. Indices are logical and machine-wide unless said otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Strand {
+    /// The operating system's number.
+    pub os_id: u32,
+    /// Its package.
+    pub package: Option<u32>,
+    /// Its (nearest) NUMA node.
+    pub numa: Option<u32>,
+    /// Its core.
+    pub core: Option<u32>,
+    /// Its ALU group within the core.
+    pub alu: u32,
+    /// Its slot within the ALU group.
+    pub slot: u32,
+    /// Its kind of core, on a hybrid machine.
+    pub kind: Option<u32>,
+    /// Whether this process was allowed to use it.
+    pub usable: bool,
+}

@@ -1,0 +1,85 @@
+//! Statistics of repetitions. They see only a [`Sample`], which cannot be empty or hold anything but finite numbers.
+
+/// A non-empty set of finite numbers, sorted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample(Vec<f64>);
+
+impl Sample {
+    /// `None` if `values` is empty or holds a NaN or an infinity.
+    pub fn new(mut values: Vec<f64>) -> Option<Self> {
+        if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        values.sort_by(f64::total_cmp);
+        Some(Sample(values))
+    }
+
+    /// How many values there are, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "a sample is never empty")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The smallest value.
+    pub fn min(&self) -> f64 {
+        self.0[0]
+    }
+
+    /// The largest value.
+    pub fn max(&self) -> f64 {
+        self.0[self.0.len() - 1]
+    }
+
+    /// The value in the middle, or the mean of the two in the middle.
+    pub fn median(&self) -> f64 {
+        let middle = self.0.len() / 2;
+        if self.0.len() % 2 == 1 { self.0[middle] } else { f64::midpoint(self.0[middle - 1], self.0[middle]) }
+    }
+
+    /// The range as a fraction of the median: (max − min) / median. With three repetitions nothing finer can be said.
+    /// `None` where the median is 0.
+    pub fn spread(&self) -> Option<f64> {
+        (self.median() != 0.0).then(|| (self.max() - self.min()) / self.median())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nothing_and_nonsense_are_no_sample() {
+        assert_eq!(Sample::new(vec![]), None);
+        assert_eq!(Sample::new(vec![1.0, f64::NAN]), None);
+        assert_eq!(Sample::new(vec![f64::INFINITY]), None);
+    }
+
+    #[test]
+    fn known_samples() {
+        let odd = Sample::new(vec![3.0, 1.0, 2.0]).unwrap();
+        assert_eq!((odd.min(), odd.median(), odd.max(), odd.len()), (1.0, 2.0, 3.0, 3));
+        assert_eq!(odd.spread(), Some(1.0));
+        let even = Sample::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        assert_eq!(even.median(), 2.5);
+        assert_eq!(Sample::new(vec![-1.0, 1.0]).unwrap().spread(), None);
+        assert_eq!(Sample::new(vec![5.0]).unwrap().spread(), Some(0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_median_halves_the_sample(values in prop::collection::vec(-1e9..1e9_f64, 1..40)) {
+            let median = Sample::new(values.clone()).unwrap().median();
+            let below = values.iter().filter(|v| **v < median).count();
+            let above = values.iter().filter(|v| **v > median).count();
+            prop_assert!(below * 2 <= values.len() && above * 2 <= values.len());
+        }
+
+        #[test]
+        fn scaling_leaves_the_spread_alone(values in prop::collection::vec(1.0..1e6_f64, 1..20), scale in 0.1..10.0_f64) {
+            let spread = Sample::new(values.clone()).unwrap().spread().unwrap();
+            let scaled = Sample::new(values.iter().map(|v| v * scale).collect()).unwrap().spread().unwrap();
+            prop_assert!((spread - scaled).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What a report says about the system and the program.
+
+use std::fs;
+
+use charz_topology::Machine;
+
+use crate::limits::Limits;
+use crate::report::{self, Host, Memory, Tool};
+
+/// How this program was built.
+pub fn tool() -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: env!("CHARZ_COMMIT").into(),
+        rustc: env!("CHARZ_RUSTC").into(),
+        target: env!("CHARZ_TARGET").into(),
+        profile: env!("CHARZ_PROFILE").into(),
+        rustflags: env!("CHARZ_RUSTFLAGS").into(),
+        hwloc: charz_topology::hwloc_version(),
+    }
+}
+
+/// The system that this process runs on.
+pub fn host(machine: &Machine, limits: &Limits) -> Host {
+    Host {
+        name: word("/proc/sys/kernel/hostname"),
+        kernel: word("/proc/sys/kernel/ostype")
+            .zip(word("/proc/sys/kernel/osrelease"))
+            .map(|(system, release)| format!("{system} {release}")),
+        processor: machine.packages.iter().find_map(|package| package.model.clone()),
+        virtual_machine: virtual_machine(),
+        clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        transparent_huge_pages: word("/sys/kernel/mm/transparent_hugepage/enabled")
+            .and_then(|choices| chosen(&choices).map(str::to_owned)),
+        frequency_governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        cpu_quota: machine.usable.quota_cpus.map(|cpus| format!("{cpus:.2}")),
+        memory: Memory {
+            total_bytes: limits.memory_total_bytes,
+            available_bytes: limits.memory_available_bytes,
+            budget_bytes: limits.memory_budget_bytes,
+        },
+    }
+}
+
+/// The strands, as far as a reader of the numbers needs them.
+pub fn machine(machine: &Machine) -> report::Machine {
+    report::Machine {
+        packages: machine.packages.len() as u64,
+        numa_nodes: machine.numa_nodes.len() as u64,
+        cores: machine.cores.len() as u64,
+        alu_evidence: machine.alu.to_string(),
+        strands: machine
+            .strands
+            .iter()
+            .map(|strand| report::Strand {
+                os_id: strand.os_id,
+                package: strand.package,
+                numa: strand.numa,
+                core: strand.core,
+                alu: strand.alu,
+                slot: strand.slot,
+                kind: strand.kind,
+                usable: strand.usable,
+            })
+            .collect(),
+    }
+}
+
+/// The content of a one-line file.
+fn word(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The kernel puts the current choice in brackets: `always [madvise] never`.
+fn chosen(choices: &str) -> Option<&str> {
+    choices.split_once('[')?.1.split_once(']').map(|(choice, _)| choice)
+}
+
+/// CPUID 1, ECX bit 31, which is reserved for hypervisors.
+#[cfg(target_arch = "x86_64")]
+fn virtual_machine() -> Option<bool> {
+    Some(raw_cpuid::CpuId::new().get_feature_info()?.has_hypervisor())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn virtual_machine() -> Option<bool> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_choice_stands_in_brackets() {
+        assert_eq!(chosen("always [madvise] never"), Some("madvise"));
+        assert_eq!(chosen("always madvise never"), None);
+    }
+
+    #[test]
+    fn this_host_has_a_kernel() {
+        let machine = charz_topology::discover(&charz_topology::Source::ThisMachine).unwrap();
+        let host = host(&machine, &Limits::read());
+        assert!(host.kernel.is_some_and(|kernel| kernel.starts_with("Linux ")), "/proc names the kernel");
+        assert_eq!(super::machine(&machine).strands.len(), machine.strands.len());
+    }
+}

@@ -1,0 +1,171 @@
+//! What speaks against a number. Every threshold of the program is in [`THRESHOLDS`].
+
+use charz_kernels::{Kernel, Knob, PagePolicy, Params};
+
+use crate::render::human;
+use crate::report::{Cell, Mark, Pages, Passport};
+
+/// Limits beyond which a number is marked.
+struct Thresholds {
+    /// V03: share of a lap's time that it may wait for its strand.
+    run_delay: f64,
+    /// V05: share of the strands' time that the hypervisor may steal.
+    steal: f64,
+    /// V05: the shortest time over which steal, counted in ticks of 10 ms, says anything.
+    steal_window_ns: u64,
+    /// V09: the shortest run that the clock and the gate resolve.
+    run_ns: u64,
+    /// V13: spread of the repetitions.
+    spread: f64,
+    /// V20: share of the memory that must lie on pages of the kind asked for.
+    pages: f64,
+    /// V27: how many times the last-level cache a block must be; STREAM's rule.
+    caches: u64,
+}
+
+/// First guesses where no source gives a figure; the methodology page lists them with their reasons.
+const THRESHOLDS: Thresholds = Thresholds {
+    run_delay: 0.01,
+    steal: 0.005,
+    steal_window_ns: 1_000_000_000,
+    run_ns: 1_000_000,
+    spread: 0.10,
+    pages: 0.95,
+    caches: 4,
+};
+
+/// What a cell's numbers are judged by, besides themselves.
+pub(super) struct Suspicion<'a> {
+    pub(super) kernel: &'a dyn Kernel,
+    pub(super) params: &'a Params,
+    pub(super) strands: usize,
+    pub(super) last_cache_bytes: Option<u64>,
+}
+
+impl Suspicion<'_> {
+    /// Everything that speaks against the cell's numbers, by code.
+    pub(super) fn marks(&self, cell: &Cell, passport: &Passport) -> Vec<Mark> {
+        let crowded = cell.seats.len() > self.strands || stacked(&cell.seats);
+        let knobs = self.kernel.card().knobs;
+        let found = [
+            ("V01", pin(cell, passport)),
+            ("V02", migrated(cell, passport)),
+            ("V03", if crowded { None } else { preempted(cell) }),
+            ("V05", stolen(cell, passport)),
+            ("V07", throttled(passport)),
+            ("V09", if knobs.is_empty() { None } else { short(cell) }),
+            ("V13", if knobs.is_empty() { None } else { spread(cell) }),
+            ("V19", crowded.then(|| oversubscribed(cell, self.strands))),
+            ("V20", if knobs.contains(&Knob::Pages) { pages(passport, self.params) } else { None }),
+            ("V24", unoptimised()),
+            ("V27", if knobs.contains(&Knob::Size) { self.cached() } else { None }),
+        ];
+        found.into_iter().filter_map(|(code, reason)| Some(Mark { code: code.into(), reason: reason? })).collect()
+    }
+
+    fn cached(&self) -> Option<String> {
+        let cache = self.last_cache_bytes?;
+        (self.params.size.0 < THRESHOLDS.caches * cache).then(|| {
+            format!(
+                "a block of {} is less than {} times the last-level cache of {}",
+                human::iec(self.params.size.0),
+                THRESHOLDS.caches,
+                human::iec(cache)
+            )
+        })
+    }
+}
+
+fn stacked(seats: &[Option<u32>]) -> bool {
+    let mut taken: Vec<_> = seats.iter().flatten().collect();
+    let workers = taken.len();
+    taken.sort_unstable();
+    taken.dedup();
+    taken.len() < workers
+}
+
+fn pin(cell: &Cell, passport: &Passport) -> Option<String> {
+    let pinned = cell.seats.iter().any(Option::is_some);
+    match passport.binding_honoured {
+        Some(false) => Some("a worker was not on its seat: the binding was not honoured".into()),
+        None if pinned => Some("the system does not tell whether the binding was honoured".into()),
+        _ => None,
+    }
+}
+
+fn migrated(cell: &Cell, passport: &Passport) -> Option<String> {
+    let moves = passport.counts.migrations.filter(|&moves| moves > 0)?;
+    cell.seats.iter().all(Option::is_some).then(|| format!("seated workers were moved {moves} times"))
+}
+
+fn preempted(cell: &Cell) -> Option<String> {
+    let dirty = cell.runs.iter().filter(|run| {
+        run.laps.iter().any(|lap| {
+            let time = (lap.end_ns - lap.start_ns) as f64;
+            lap.counts.involuntary_switches.is_some_and(|n| n > 0)
+                || lap.counts.run_delay_ns.is_some_and(|delay| delay as f64 > THRESHOLDS.run_delay * time)
+        })
+    });
+    let dirty = dirty.count();
+    (dirty > 0).then(|| format!("in {dirty} of {} repetitions a worker had to wait for its strand", cell.runs.len()))
+}
+
+fn stolen(cell: &Cell, passport: &Passport) -> Option<String> {
+    let window: u64 = cell.runs.iter().map(|run| run.interval_ns).sum();
+    // A single worker can lose at most its own time: compare with what the workers could use.
+    let share = passport.steal_ns? as f64 / (window as f64 * cell.seats.len() as f64);
+    (window >= THRESHOLDS.steal_window_ns && share > THRESHOLDS.steal)
+        .then(|| format!("the hypervisor took {} of the workers' time", human::percent(share)))
+}
+
+fn throttled(passport: &Passport) -> Option<String> {
+    let periods = passport.throttled_periods.filter(|&periods| periods > 0)?;
+    Some(format!("the control group's processor quota stopped the process in {periods} periods"))
+}
+
+fn short(cell: &Cell) -> Option<String> {
+    let shortest = cell.runs.iter().map(|run| run.interval_ns).min()?;
+    (shortest < THRESHOLDS.run_ns).then(|| {
+        format!(
+            "the shortest repetition took {}, less than the {} that can be trusted",
+            human::nanos(shortest as f64),
+            human::nanos(THRESHOLDS.run_ns as f64)
+        )
+    })
+}
+
+fn spread(cell: &Cell) -> Option<String> {
+    let spread = cell.summary?.spread?;
+    (spread > THRESHOLDS.spread).then(|| format!("the repetitions differ by {}", human::percent(spread)))
+}
+
+fn oversubscribed(cell: &Cell, strands: usize) -> String {
+    if cell.seats.len() > strands {
+        format!("{} workers share {strands} strands", cell.seats.len())
+    } else {
+        "workers share a strand although others are free".into()
+    }
+}
+
+fn pages(passport: &Passport, params: &Params) -> Option<String> {
+    let Some(pages) = passport.pages else {
+        return Some(format!("asked for {} pages; the system does not tell what was given", params.pages));
+    };
+    let total = pages.base_bytes + pages.transparent_bytes + pages.huge_2m_bytes + pages.huge_1g_bytes;
+    let share = of_kind(&pages, params.pages) as f64 / total as f64;
+    (share < THRESHOLDS.pages)
+        .then(|| format!("asked for {} pages; {} of the memory got them", params.pages, human::percent(share)))
+}
+
+fn of_kind(pages: &Pages, policy: PagePolicy) -> u64 {
+    match policy {
+        PagePolicy::Small => pages.base_bytes,
+        PagePolicy::Transparent => pages.transparent_bytes,
+        PagePolicy::Huge2M => pages.huge_2m_bytes,
+        PagePolicy::Huge1G => pages.huge_1g_bytes,
+    }
+}
+
+fn unoptimised() -> Option<String> {
+    cfg!(debug_assertions).then(|| "measured by a build without optimisation".into())
+}

@@ -1,0 +1,58 @@
+//! `charz map`: the source document's order, and the words of other tools.
+
+use crate::support::{T3_4, check_golden, output};
+
+fn seats(mapping: &str, threads: &str, topology: &str) -> Vec<Option<u64>> {
+    let text = output(&["map", "--mapping", mapping, "--threads", threads, "--topology", topology, "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["mapping"], mapping);
+    assert_eq!(json["threads"].to_string(), threads);
+    json["seats"].as_array().unwrap().iter().map(serde_json::Value::as_u64).collect()
+}
+
+/// SPARC T3-4 report, section 3.1: every four threads go to the four processors, every sixteen on a processor to its
+/// sixteen cores; threads 0-63 take slot 0, 64-127 slot 4, 128-255 slots 1 and 5; "and so on" leaves 2, 6, 3 and 7.
+#[test]
+fn round_robin_is_the_papers_order() {
+    let seats = seats("round-robin", "768", T3_4);
+    let slots = [0, 4, 1, 5, 2, 6, 3, 7];
+    for (worker, seat) in seats.into_iter().enumerate() {
+        let worker = worker as u64 % 512;
+        let (package, core, slot) = (worker % 4, worker / 4 % 16, slots[worker as usize / 64]);
+        assert_eq!(seat, Some(package * 128 + core * 8 + slot), "worker {worker}");
+    }
+}
+
+#[test]
+fn dumb_loads_the_first_packages_twice_at_768() {
+    let seats = seats("dumb", "768", T3_4);
+    let on_package = |package: u64| seats.iter().filter(|seat| seat.unwrap() / 128 == package).count();
+    assert_eq!([0, 1, 2, 3].map(on_package), [256, 256, 128, 128]);
+}
+
+#[test]
+fn auto_floats() {
+    assert_eq!(seats("auto", "3", T3_4), [None, None, None]);
+}
+
+#[test]
+fn the_words_of_other_tools() {
+    for format in ["table", "json", "taskset", "omp-places", "gomp", "likwid", "srun", "cpuset"] {
+        let mut text = String::new();
+        for (mapping, threads) in [("round-robin", "6"), ("list:3,1", "4"), ("auto", "2")] {
+            text += &format!("$ charz map --mapping {mapping} --threads {threads} --format {format}\n");
+            text += &output(&[
+                "map",
+                "--mapping",
+                mapping,
+                "--threads",
+                threads,
+                "--format",
+                format,
+                "--topology",
+                "Package:2 Core:2 PU:2",
+            ]);
+        }
+        check_golden(&format!("map-{format}.txt"), &text);
+    }
+}

@@ -1,0 +1,95 @@
+//! The report's format, read by others than its writer.
+
+use serde_json::Value;
+
+use crate::support::{output, read_json, root, run, small_report};
+
+fn schema() -> Value {
+    serde_json::from_str(&output(&["docs", "schema"])).unwrap()
+}
+
+#[track_caller]
+fn check_valid(report: &Value) {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let errors: Vec<_> = validator.iter_errors(report).map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0]);
+}
+
+#[test]
+fn a_report_obeys_its_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut report = small_report(&folder.path().join("r.json"));
+    check_valid(&report);
+    // And the schema is able to refuse.
+    report["cells"][0]["workers"] = "two".into();
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    assert!(!validator.is_valid(&report));
+}
+
+/// Reports of released formats stay readable for ever: never edit these files, only add.
+#[test]
+fn old_reports_stay_readable() {
+    let golden = root().join("tests/golden/reports");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(golden).unwrap() {
+        let path = entry.unwrap().path();
+        check_valid(&read_json(&path));
+        let ran = run(["render".as_ref(), path.as_os_str()]);
+        assert_eq!(ran.code, Some(0), "{}: {}", path.display(), ran.err);
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn fields_of_later_minor_versions_are_no_obstacle() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let mut report = small_report(&file);
+    report["schema"]["minor"] = 99.into();
+    report["cells"][0]["invented_later"] = 1.into();
+    std::fs::write(&file, report.to_string()).unwrap();
+    assert_eq!(run(["render".as_ref(), file.as_os_str()]).code, Some(0));
+}
+
+#[test]
+fn rendered_json_is_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let report = small_report(&file);
+    let text = output(&["render", file.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), report);
+}
+
+#[test]
+fn csv_has_a_row_a_cell_and_the_same_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let report = small_report(&file);
+    let text = output(&["render", file.to_str().unwrap(), "--format", "csv"]);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let column = |name: &str| headers.iter().position(|header| header == name).unwrap();
+    let (best, workers) = (column("best"), column("workers"));
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let cells = report["cells"].as_array().unwrap();
+    assert_eq!(rows.len(), cells.len());
+    for (row, cell) in rows.iter().zip(cells) {
+        assert_eq!(row[workers], cell["workers"].to_string());
+        assert_eq!(row[best].parse::<f64>().unwrap(), cell["summary"]["best"].as_f64().unwrap());
+    }
+}
+
+#[test]
+fn a_terminal_is_not_steered_by_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let mut report = small_report(&file);
+    report["host"]["name"] = "evil\u{1b}[2J".into();
+    report["cells"][0]["variant"] = "\u{1b}]0;owned\u{7}".into();
+    std::fs::write(&file, report.to_string()).unwrap();
+    for format in ["table", "csv"] {
+        let text = output(&["render", file.to_str().unwrap(), "--format", format]);
+        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{format}");
+    }
+}

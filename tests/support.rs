@@ -1,0 +1,94 @@
+//! Running the program, and golden files.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The SPARC T3-4, of which the source document measured four packages, sixteen cores, two ALUs and eight strands.
+pub const T3_4: &str = "Package:4 Core:16 Group:2 PU:4";
+
+/// The program, not yet started, with an environment that no variable of ours disturbs.
+pub fn charz() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_charz"));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("output is UTF-8"),
+            err: String::from_utf8(output.stderr).expect("errors are UTF-8"),
+        }
+    }
+}
+
+/// Runs the program to its end.
+pub fn run(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
+    charz().args(args).output().expect("the program starts").into()
+}
+
+/// Runs the program, which must succeed without a word on standard error, and gives its output.
+#[track_caller]
+pub fn output(args: &[&str]) -> String {
+    let ran = run(args);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{args:?}");
+    ran.out
+}
+
+/// Compares with a file under `tests/golden`, or rewrites it when `CHARZ_GOLDEN=update` is set.
+#[track_caller]
+pub fn check_golden(name: &str, found: &str) {
+    let path = root().join("tests/golden").join(name);
+    if std::env::var_os("CHARZ_GOLDEN").is_some_and(|value| value == "update") {
+        std::fs::write(&path, found).expect("the golden file can be written");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, expected, "{} differs; cargo xtask golden rewrites it", path.display());
+}
+
+/// The root of the project.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A sweep that takes well under a second: arguments without `--output`.
+pub const SMALL: [&str; 13] = [
+    "sweep",
+    "--kernel",
+    "arith-int,mem-read",
+    "--mapping",
+    "round-robin,auto",
+    "--threads",
+    "1,2",
+    "--iterations",
+    "20000",
+    "--size",
+    "2MiB",
+    "--repetitions",
+    "2",
+];
+
+/// Runs [`SMALL`] into a file and gives the report as any reader of JSON sees it.
+#[track_caller]
+pub fn small_report(file: &Path) -> serde_json::Value {
+    let ran = run(SMALL.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    read_json(file)
+}
+
+/// A file of JSON.
+#[track_caller]
+pub fn read_json(file: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(file).expect("the file is there");
+    serde_json::from_str(&text).expect("the file is JSON")
+}

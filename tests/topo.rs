@@ -1,0 +1,47 @@
+//! `charz topo`: the layout of machines that are known otherwise.
+
+use std::collections::BTreeSet;
+
+use crate::support::{T3_4, check_golden, output};
+
+#[test]
+fn the_t3_4_in_every_format() {
+    for format in ["tree", "table", "psrinfo"] {
+        check_golden(&format!("topo-t3-4.{format}.txt"), &output(&["topo", "--topology", T3_4, "--format", format]));
+    }
+}
+
+#[test]
+fn strands_carry_their_place() {
+    let text = output(&["topo", "--topology", T3_4, "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let strands = json["strands"].as_array().unwrap();
+    assert_eq!(strands.len(), 512);
+    for strand in strands {
+        let number = |name: &str| strand[name].as_u64().unwrap();
+        let id = number("os_id");
+        let place = [number("package"), number("core"), number("alu"), number("slot")];
+        assert_eq!(place, [id / 128, id / 8, id % 8 / 4, id % 4], "strand {id}");
+    }
+}
+
+/// The kernel's own view of this machine, read independently of hwloc.
+#[test]
+fn this_machine_is_the_kernels() {
+    let Ok(online) = std::fs::read_to_string("/sys/devices/system/cpu/online") else {
+        println!("skipped: no /sys here");
+        return;
+    };
+    let json: serde_json::Value = serde_json::from_str(&output(&["topo", "--format", "json"])).unwrap();
+    let found: BTreeSet<u64> =
+        json["strands"].as_array().unwrap().iter().map(|s| s["os_id"].as_u64().unwrap()).collect();
+    let expected: BTreeSet<u64> = online
+        .trim()
+        .split(',')
+        .flat_map(|range| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            first.parse::<u64>().unwrap()..=last.parse().unwrap()
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
