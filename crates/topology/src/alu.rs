@@ -1,0 +1,81 @@
+//! How a core's strands share its execution units.
+//!
+//! On the SPARC T3 a core of eight strands has two integer pipelines, and strands 0-3 share one while 4-7 share the
+//! other. Operating systems do not tell. hwloc has no object for it either, but a Group below a Core says exactly this,
+//! and a person who knows the machine can write it down: `Core:16 Group:2 PU:4`.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How it is known which strands share execution units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AluSource {
+    /// The topology has groups of strands below its cores.
+    Stated,
+    /// The topology says nothing; all strands of a core are taken to share all of its units.
+    Assumed,
+}
+
+impl fmt::Display for AluSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stated => "stated: the topology groups strands below the core",
+            Self::Assumed => "assumed: one group a core, since the topology does not say",
+        })
+    }
+}
+
+/// A strand's place within its core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Rank of its group within the core.
+    pub alu: u32,
+    /// Rank within the group.
+    pub slot: u32,
+}
+
+/// Places the strands of one core.
+///
+/// `groups` tells for each strand of the core, in logical order, which group below the core it belongs to. Where some
+/// have a group, a strand without one stands alone: hwloc leaves out groups of a single strand.
+pub(crate) fn places(groups: &[Option<u32>]) -> Vec<Place> {
+    if groups.iter().all(Option::is_none) {
+        return (0..).zip(groups).map(|(slot, _)| Place { alu: 0, slot }).collect();
+    }
+    let mut places: Vec<Place> = Vec::with_capacity(groups.len());
+    for (at, group) in groups.iter().enumerate() {
+        let place = match places.last() {
+            None => Place { alu: 0, slot: 0 },
+            Some(last) if group.is_some() && *group == groups[at - 1] => Place { alu: last.alu, slot: last.slot + 1 },
+            Some(last) => Place { alu: last.alu + 1, slot: 0 },
+        };
+        places.push(place);
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[track_caller]
+    fn check(groups: &[Option<u32>], expected: &[(u32, u32)]) {
+        let found: Vec<_> = places(groups).iter().map(|place| (place.alu, place.slot)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_core_without_groups_is_one_group() {
+        check(&[], &[]);
+        check(&[None, None, None], &[(0, 0), (0, 1), (0, 2)]);
+    }
+
+    #[test]
+    fn groups_are_ranked_and_lone_strands_stand_alone() {
+        check(&[Some(7), Some(7), Some(9), Some(9)], &[(0, 0), (0, 1), (1, 0), (1, 1)]);
+        check(&[None, None, Some(3), Some(3), None], &[(0, 0), (1, 0), (2, 0), (2, 1), (3, 0)]);
+    }
+}

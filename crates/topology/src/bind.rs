@@ -1,0 +1,237 @@
+//! Seating the calling thread on a strand, and reading back where it sits.
+//!
+//! This is the only file that asks the operating system to bind. Asking and reading back go separate ways: hwloc or
+//! core_affinity seats, and `/proc` tells the outcome. A request that silently failed is worse than none, so that
+//! whoever seats a thread should read back and compare.
+
+use std::fmt;
+use std::fs;
+use std::str::FromStr;
+
+use hwlocality::cpu::binding::CpuBindingFlags;
+use hwlocality::cpu::cpuset::CpuSet;
+use hwlocality::object::types::ObjectType;
+use hwlocality::topology::builder::{BuildFlags, TypeFilter};
+use hwlocality::{Topology, hwloc_api_version};
+
+use crate::error::quote;
+use crate::usable::allowed_list;
+use crate::{Error, cpulist};
+
+/// The number of strands that core_affinity can name: it fills glibc's `cpu_set_t`, which has 1024 bits, and ends the
+/// process on a larger id.
+const CORE_AFFINITY_STRANDS: u32 = 1024;
+
+/// Which library asks the operating system to bind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// hwloc, which takes any id.
+    #[default]
+    Hwloc,
+    /// core_affinity, which takes ids below 1024; a second opinion.
+    CoreAffinity,
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hwloc => "hwloc",
+            Self::CoreAffinity => "core-affinity",
+        })
+    }
+}
+
+impl FromStr for Backend {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Self::Hwloc, Self::CoreAffinity];
+        let found = all.into_iter().find(|backend| backend.to_string() == text);
+        found.ok_or_else(|| format!("{} is no way to bind; there are hwloc and core-affinity", quote(text)))
+    }
+}
+
+/// Where the operating system says a thread sits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seating {
+    /// The strands that the thread may run on, ascending.
+    pub allowed: Vec<u32>,
+    /// The strand that it ran on when it was asked; `None` where the operating system does not tell.
+    pub on: Option<u32>,
+}
+
+impl Seating {
+    /// Whether the thread sits on this strand and on no other.
+    #[must_use]
+    pub fn is_only(&self, os_id: u32) -> bool {
+        self.allowed == [os_id] && self.on.is_none_or(|on| on == os_id)
+    }
+}
+
+/// An operating system that seats threads: the seam at which tests put a machine that they do not have.
+pub trait Seats: Send + Sync {
+    /// Asks that the calling thread run on this strand only.
+    ///
+    /// # Errors
+    ///
+    /// What stood against it, as a clause without a subject.
+    fn seat(&self, os_id: u32) -> Result<(), String>;
+
+    /// Where the calling thread sits.
+    ///
+    /// # Errors
+    ///
+    /// Why that cannot be told.
+    fn read_back(&self) -> Result<Seating, String>;
+}
+
+/// Seats the calling thread.
+pub struct Binder {
+    seats: Box<dyn Seats>,
+}
+
+impl Binder {
+    /// A binder for this machine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadBack`] where hwloc cannot describe this machine, or was told by the environment to describe
+    /// another: it would then report success and bind nothing.
+    pub fn new(backend: Backend) -> Result<Self, Error> {
+        Ok(match backend {
+            Backend::Hwloc => Self::through(this_machine().map_err(|reason| Error::ReadBack { reason })?),
+            Backend::CoreAffinity => Self::through(CoreAffinity),
+        })
+    }
+
+    /// A binder for any machine that can seat threads.
+    #[must_use]
+    pub fn through(seats: impl Seats + 'static) -> Self {
+        Self { seats: Box::new(seats) }
+    }
+
+    /// Asks that the calling thread run on this strand only.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Seat`] where the backend cannot name the strand or the operating system refuses.
+    pub fn seat(&self, os_id: u32) -> Result<(), Error> {
+        self.seats.seat(os_id).map_err(|reason| Error::Seat { os_id, reason })
+    }
+
+    /// Where the operating system says the calling thread sits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadBack`] where it does not say.
+    pub fn read_back(&self) -> Result<Seating, Error> {
+        self.seats.read_back().map_err(|reason| Error::ReadBack { reason })
+    }
+}
+
+/// This machine by way of hwloc.
+struct Hwloc(Topology);
+
+/// The smallest topology that can bind: hwloc only looks for the strands. It changes no binding while it looks.
+fn this_machine() -> Result<Hwloc, String> {
+    let refused = |error: &dyn fmt::Display| format!("hwloc cannot describe this machine: {error}");
+    let topology = Topology::builder()
+        .with_flags(BuildFlags::INCLUDE_DISALLOWED | BuildFlags::DONT_CHANGE_BINDING)
+        .map_err(|error| refused(&error))?
+        .with_common_type_filter(TypeFilter::KeepNone)
+        .map_err(|error| refused(&error))?
+        .build()
+        .map_err(|error| refused(&error))?;
+    if topology.is_this_system() { Ok(Hwloc(topology)) } else { Err(crate::discover::ELSEWHERE.to_owned()) }
+}
+
+impl Seats for Hwloc {
+    fn seat(&self, os_id: u32) -> Result<(), String> {
+        if os_id > cpulist::MAX_ID {
+            return Err(format!("the largest id possible is {}", cpulist::MAX_ID));
+        }
+        let strand = CpuSet::from_range(os_id as usize..=os_id as usize);
+        self.0.bind_cpu(&strand, CpuBindingFlags::THREAD).map_err(|error| format!("hwloc says: {error}"))
+    }
+
+    fn read_back(&self) -> Result<Seating, String> {
+        proc_seating().or_else(|| self.hwloc_seating()).ok_or_else(|| "neither /proc nor hwloc tells".to_owned())
+    }
+}
+
+impl Hwloc {
+    fn hwloc_seating(&self) -> Option<Seating> {
+        let ids = |set: CpuSet| set.iter_set().filter_map(|id| u32::try_from(usize::from(id)).ok()).collect::<Vec<_>>();
+        let allowed = self.0.cpu_binding(CpuBindingFlags::THREAD).ok()?;
+        // An endless set stands for "not bound".
+        allowed.weight()?;
+        let on = self.0.last_cpu_location(CpuBindingFlags::THREAD).ok().map(ids);
+        Some(Seating { allowed: ids(allowed), on: on.and_then(|on| on.first().copied()) })
+    }
+}
+
+/// This machine by way of core_affinity.
+struct CoreAffinity;
+
+impl Seats for CoreAffinity {
+    fn seat(&self, os_id: u32) -> Result<(), String> {
+        if os_id >= CORE_AFFINITY_STRANDS {
+            return Err(format!("core_affinity knows no ids from {CORE_AFFINITY_STRANDS} on; bind through hwloc"));
+        }
+        let core = core_affinity::CoreId { id: os_id as usize };
+        let reason = "the operating system refuses; core_affinity does not tell why, hwloc would";
+        core_affinity::set_for_current(core).then_some(()).ok_or_else(|| reason.to_owned())
+    }
+
+    fn read_back(&self) -> Result<Seating, String> {
+        let listed = || {
+            let cores = core_affinity::get_core_ids()?;
+            let allowed = cores.iter().filter_map(|core| u32::try_from(core.id).ok()).collect();
+            Some(Seating { allowed, on: None })
+        };
+        proc_seating().or_else(listed).ok_or_else(|| "neither /proc nor core_affinity tells".to_owned())
+    }
+}
+
+/// Where `/proc` says the calling thread sits.
+fn proc_seating() -> Option<Seating> {
+    let allowed = allowed_list(&fs::read_to_string("/proc/thread-self/status").ok()?)?;
+    let on = fs::read_to_string("/proc/thread-self/stat").ok().and_then(|stat| processor(&stat));
+    Some(Seating { allowed, on })
+}
+
+/// The field `processor` of a stat file: the 39th, where the second is the program's name in brackets, which may hold
+/// blanks and brackets itself, and the third is the first after it.
+fn processor(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(39 - 3)?.parse().ok()
+}
+
+/// The version of the hwloc library that is in use, such as `2.9.0`.
+#[must_use]
+pub fn hwloc_version() -> String {
+    // hwloc tells the version of its interface by a function, and its own only within a topology.
+    let smallest = Topology::builder().from_synthetic("pu:1").ok().and_then(|builder| builder.build().ok());
+    let own = smallest.and_then(|topology| {
+        let root = topology.objects_with_type(ObjectType::Machine).next()?;
+        root.info("hwlocVersion").map(|version| version.to_string_lossy().into_owned())
+    });
+    own.unwrap_or_else(|| {
+        let version = hwloc_api_version();
+        format!("{}.{}.{}", version >> 16, version >> 8 & 0xff, version & 0xff)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::processor;
+
+    #[test]
+    fn the_processor_is_found_behind_a_hostile_program_name() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        let stat = format!("17 (a) b) (c) {}", fields.join(" "));
+        assert_eq!(processor(&stat), Some(39));
+        assert_eq!(processor("17 (a) S 1"), None);
+        assert_eq!(processor(""), None);
+    }
+}

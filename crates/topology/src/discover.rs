@@ -1,0 +1,172 @@
+//! Where a machine's description comes from, and how it is read.
+//!
+//! hwloc does the reading. Its parsers expect good input: faced with other they assert, hang or read out of bounds. So
+//! everything that is not this machine passes a check of our own first ([`synthetic`], [`xml`]), which also has the
+//! better sentences; what hwloc still refuses becomes an error as well. hwloc would print its own complaints to the
+//! standard error stream; by default it prints critical ones only, and the checks leave none of those that we know of.
+//! A caller that wants to be certain sets `HWLOC_HIDE_ERRORS=2` in the environment before it starts the program: a
+//! library must not change the environment of a running one.
+
+mod hwloc;
+mod kinds;
+mod memory;
+mod synthetic;
+mod xml;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use hwlocality::Topology;
+use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
+
+use crate::error::quote;
+use crate::{Error, Machine, usable};
+
+/// Why a description of this machine is not believed.
+pub(crate) const ELSEWHERE: &str = "the environment makes hwloc describe another machine; unset HWLOC_XMLFILE, \
+    HWLOC_SYNTHETIC and HWLOC_FSROOT, or name the other machine as the topology to look at";
+
+/// Where a machine's description comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Source {
+    /// The machine that this program runs on.
+    #[default]
+    ThisMachine,
+    /// A file of hwloc XML, as `lstopo --of xml` writes it.
+    File(PathBuf),
+    /// A synthetic description in hwloc's words, such as `Package:4 Core:16 Group:2 PU:4`.
+    Synthetic(String),
+}
+
+impl Source {
+    /// Tells the three apart by their looks, without looking at the file system: nothing or `this` is this machine, a
+    /// text with a colon and no slash is synthetic, and everything else is a file. A file with a colon in its name is
+    /// `./a:b`.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        match text {
+            "" | "this" => Self::ThisMachine,
+            _ if text.contains(':') && !text.contains('/') => Self::Synthetic(text.to_owned()),
+            _ => Self::File(text.into()),
+        }
+    }
+}
+
+impl FromStr for Source {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self::of(text))
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ThisMachine => f.write_str("this machine"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Synthetic(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Describes a machine.
+///
+/// # Errors
+///
+/// [`Error::Topology`] with one sentence where the source is missing, unreadable, or no topology.
+pub fn discover(source: &Source) -> Result<Machine, Error> {
+    discover_timed(source).map(|(machine, _)| machine)
+}
+
+/// Describes a machine and tells how much of the time hwloc took to load it.
+///
+/// # Errors
+///
+/// As [`discover`].
+pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
+    let failed = |reason| Error::Topology { what: what(source), reason };
+    match source {
+        Source::ThisMachine => this_machine(source),
+        Source::File(path) => xml::read(path).and_then(|xml| {
+            let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
+            let (topology, took) =
+                load(BuildFlags::empty(), |builder| builder.from_xml(&xml).map_err(|_| refused.into()))?;
+            Ok((hwloc::machine(&topology, source.to_string(), None), took))
+        }),
+        Source::Synthetic(text) => synthetic::check(text).and_then(|alu_width| {
+            let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
+            let (topology, took) =
+                load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| refused.into()))?;
+            Ok((hwloc::machine(&topology, source.to_string(), alu_width), took))
+        }),
+    }
+    .map_err(failed)
+}
+
+/// This machine with all its strands, each with the mark whether this process may use it.
+fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
+    // Read first: hwloc may move the calling thread around while it looks.
+    let affinity = usable::affinity();
+    let (topology, took) = load(BuildFlags::INCLUDE_DISALLOWED, Ok)?;
+    if !topology.is_this_system() {
+        return Err(ELSEWHERE.to_owned());
+    }
+    let mut machine = hwloc::machine(&topology, source.to_string(), None);
+    usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    machine.doubts.extend(memory::doubt(&machine.numa_nodes, &meminfo));
+    Ok((machine, took))
+}
+
+/// Lets hwloc load what `describe` sets as the source, and tells how long it took.
+///
+/// The filters keep caches of all kinds, and by hwloc's own default those groups that bring structure.
+fn load(
+    flags: BuildFlags,
+    describe: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
+) -> Result<(Topology, Duration), String> {
+    let refused = |error: &dyn fmt::Display| format!("hwloc cannot load it: {error}");
+    let start = Instant::now();
+    let topology = describe(TopologyBuilder::new())?
+        .with_flags(flags)
+        .map_err(|error| refused(&error))?
+        .with_cpu_icache_type_filter(TypeFilter::KeepAll)
+        .map_err(|error| refused(&error))?
+        .build()
+        .map_err(|error| refused(&error))?;
+    Ok((topology, start.elapsed()))
+}
+
+/// The source as an error names it.
+fn what(source: &Source) -> String {
+    match source {
+        Source::ThisMachine => "this machine".to_owned(),
+        Source::File(path) => format!("the file {}", quote(&path.to_string_lossy())),
+        Source::Synthetic(text) => format!("the synthetic description {}", quote(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Source;
+
+    #[track_caller]
+    fn check(text: &str, expected: Source) {
+        assert_eq!(Source::of(text), expected);
+    }
+
+    #[test]
+    fn sources_are_told_apart_by_their_looks() {
+        check("", Source::ThisMachine);
+        check("this", Source::ThisMachine);
+        for text in ["Package:4 Core:16 Group:2 PU:4", "pu:1", "foo:2", "pack:2 core", "(memory=1GB) pu:2", "x:"] {
+            check(text, Source::Synthetic(text.to_owned()));
+        }
+        for text in ["machine.xml", "core", "2 4", "./odd:1.xml", "/tmp/pack:2 pu:2"] {
+            check(text, Source::File(text.into()));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! hwloc's tree of objects into a [`Machine`].
+//!
+//! The tree is walked once, from the root to the strands, carrying along what lies around. Sets of strands are never
+//! compared: on a machine of 65,536 strands each set has 8 KiB, and one for each strand would be half a gigabyte.
+
+use std::collections::HashMap;
+
+use hwlocality::Topology;
+use hwlocality::bitmap::BitmapRef;
+use hwlocality::cpu::cpuset::CpuSet;
+use hwlocality::object::TopologyObject;
+use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, ObjectAttributes};
+use hwlocality::object::types::{CacheType, ObjectType};
+
+use super::kinds;
+use crate::machine::{Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand};
+use crate::{AluSource, Usable, alu, cpulist};
+
+/// Reads a loaded topology. All its strands count as usable.
+///
+/// `alu_width` is the number of strands in each ALU group where the source tells it; hwloc drops groups of one strand.
+pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32>) -> Machine {
+    let mut reader = Reader { machine: empty(topology, source), alus: Vec::new(), next_alu: 0, caches: HashMap::new() };
+    reader.visit(topology.root_object(), &Around::default());
+    let Reader { mut machine, alus, .. } = reader;
+    place_in_cores(&mut machine, &alus, alu_width);
+    count_strands(&mut machine);
+    machine.absent = absent(topology, &machine);
+    kinds::read(topology, &mut machine);
+    machine.usable = Usable::everything(machine.strands.len());
+    machine
+}
+
+/// The ids in a set, ascending, as far as they are possible ids. An endless set so has an end.
+pub(super) fn ids(set: BitmapRef<'_, CpuSet>) -> Vec<u32> {
+    let ids = set.iter_set().map(|id| u32::try_from(usize::from(id)).unwrap_or(u32::MAX));
+    ids.take_while(|id| *id <= cpulist::MAX_ID).collect()
+}
+
+/// A machine without strands, but with its NUMA nodes, which do not lie on the way to the strands.
+fn empty(topology: &Topology, source: String) -> Machine {
+    let name = ["DMIProductName", "DMIBoardName"].into_iter().find_map(|key| info(topology.root_object(), key));
+    Machine {
+        source,
+        name,
+        strands: Vec::new(),
+        cores: Vec::new(),
+        packages: Vec::new(),
+        numa_nodes: topology.objects_with_type(ObjectType::NUMANode).map(numa_node).collect(),
+        caches: Vec::new(),
+        groups: Vec::new(),
+        kinds: Vec::new(),
+        alu: AluSource::Assumed,
+        absent: Vec::new(),
+        usable: Usable::everything(0),
+        doubts: Vec::new(),
+    }
+}
+
+fn numa_node(object: &TopologyObject) -> NumaNode {
+    let memory_bytes = match object.attributes() {
+        Some(ObjectAttributes::NUMANode(node)) => node.local_memory().map(Into::into),
+        _ => None,
+    };
+    let subtype = object.subtype().map(|subtype| subtype.to_string_lossy().into_owned());
+    NumaNode { os_id: os_id(object), subtype, memory_bytes, strands: 0 }
+}
+
+/// What lies around an object, as indices into the machine's lists.
+#[derive(Clone, Default)]
+struct Around {
+    package: Option<u32>,
+    core: Option<u32>,
+    /// The ALU group: a number that no other group has.
+    alu: Option<u32>,
+    /// The local NUMA nodes.
+    numa_nodes: Vec<u32>,
+    /// The first of those that belong to the innermost object that has some.
+    numa: Option<u32>,
+    /// The caches, from the outermost inwards.
+    caches: Vec<u32>,
+    groups: Vec<u32>,
+}
+
+struct Reader {
+    machine: Machine,
+    /// For each strand its ALU group.
+    alus: Vec<Option<u32>>,
+    next_alu: u32,
+    /// How many caches of each level and content there are already.
+    caches: HashMap<(u32, CacheHolds), u32>,
+}
+
+impl Reader {
+    /// Reads an object and all below it. Files are checked for their depth before hwloc loads them.
+    fn visit(&mut self, object: &TopologyObject, around: &Around) {
+        if object.object_type() == ObjectType::PU {
+            self.strand(object, around);
+            return;
+        }
+        let mut inside = around.clone();
+        self.enter(object, &mut inside);
+        enter_memory(object, &mut inside);
+        for child in object.normal_children() {
+            self.visit(child, &inside);
+        }
+    }
+
+    /// Notes the object in the machine's list of its type.
+    fn enter(&mut self, object: &TopologyObject, inside: &mut Around) {
+        let os_id = os_id(object);
+        match object.object_type() {
+            ObjectType::Package => {
+                let model = info(object, "CPUModel").or_else(|| info(object, "CPUType"));
+                inside.package = Some(push(&mut self.machine.packages, Package { os_id, model, strands: 0 }));
+            }
+            ObjectType::Core => inside.core = Some(push(&mut self.machine.cores, Core { os_id, strands: 0 })),
+            // Groups below a core are its ALU groups; of nested ones the outermost.
+            ObjectType::Group if inside.core.is_some() => {
+                if inside.alu.is_none() {
+                    inside.alu = Some(self.next_alu);
+                    self.next_alu += 1;
+                }
+            }
+            kind @ (ObjectType::Group | ObjectType::Die) => {
+                let what = object.subtype().map(|subtype| subtype.to_string_lossy().into_owned());
+                let plain = if kind == ObjectType::Die { "die" } else { "group" };
+                let what = what.unwrap_or_else(|| plain.to_owned());
+                inside.groups.push(push(&mut self.machine.groups, Group { what, strands: 0 }));
+            }
+            _ => {
+                if let Some(ObjectAttributes::Cache(attributes)) = object.attributes() {
+                    let cache = self.cache(attributes);
+                    inside.caches.push(push(&mut self.machine.caches, cache));
+                }
+            }
+        }
+    }
+
+    fn cache(&mut self, attributes: &CacheAttributes) -> Cache {
+        let level = u32::try_from(attributes.depth()).unwrap_or(u32::MAX);
+        let holds = match attributes.cache_type() {
+            CacheType::Data => CacheHolds::Data,
+            CacheType::Instruction => CacheHolds::Instruction,
+            _ => CacheHolds::Unified,
+        };
+        let ways = match attributes.associativity() {
+            CacheAssociativity::Ways(ways) => u32::try_from(ways.get()).ok(),
+            _ => None,
+        };
+        let count = self.caches.entry((level, holds)).or_default();
+        let index = *count;
+        *count += 1;
+        let line_bytes = attributes.line_size().and_then(|line| u32::try_from(line.get()).ok());
+        Cache { level, holds, index, size_bytes: attributes.size().map(Into::into), line_bytes, ways, strands: 0 }
+    }
+
+    fn strand(&mut self, object: &TopologyObject, around: &Around) {
+        let mut numa_nodes = around.numa_nodes.clone();
+        numa_nodes.sort_unstable();
+        self.alus.push(around.alu);
+        self.machine.strands.push(Strand {
+            // hwloc gives every PU its id: it is the PU's bit in all sets.
+            os_id: os_id(object).unwrap_or(u32::MAX),
+            package: around.package,
+            numa: around.numa,
+            core: around.core,
+            alu: 0,
+            slot: 0,
+            strand_in_core: 0,
+            kind: None,
+            numa_nodes,
+            caches: around.caches.iter().rev().copied().collect(),
+            groups: around.groups.clone(),
+            usable: true,
+        });
+    }
+}
+
+/// Notes the NUMA nodes that are local to all strands of an object; some stand behind a memory-side cache.
+///
+/// A node whose processor is not to be used hangs somewhere too, with an empty set of strands: it is local to none.
+fn enter_memory(object: &TopologyObject, inside: &mut Around) {
+    let mut nodes = Vec::new();
+    let mut attached: Vec<&TopologyObject> = object.memory_children().collect();
+    while let Some(memory) = attached.pop() {
+        let local = memory.cpuset().is_some_and(|strands| !strands.is_empty());
+        if memory.object_type() == ObjectType::NUMANode && local {
+            nodes.push(u32::try_from(memory.logical_index()).unwrap_or(u32::MAX));
+        }
+        attached.extend(memory.memory_children());
+    }
+    inside.numa = nodes.iter().copied().min().or(inside.numa);
+    inside.numa_nodes.extend(nodes);
+}
+
+/// Fills in each strand's ranks within its core. The strands of a core follow each other.
+fn place_in_cores(machine: &mut Machine, alus: &[Option<u32>], alu_width: Option<u32>) {
+    let stated = alus.iter().any(Option::is_some) || alu_width.is_some();
+    machine.alu = if stated { AluSource::Stated } else { AluSource::Assumed };
+    let mut first = 0;
+    for strands in machine.strands.chunk_by_mut(|a, b| a.core.is_some() && a.core == b.core) {
+        let groups: Vec<Option<u32>> = match alu_width {
+            Some(width) => (0..).take(strands.len()).map(|rank: u32| Some(rank / width)).collect(),
+            None => alus[first..first + strands.len()].to_vec(),
+        };
+        first += strands.len();
+        for ((rank, strand), place) in (0..).zip(strands).zip(alu::places(&groups)) {
+            strand.strand_in_core = rank;
+            strand.alu = place.alu;
+            strand.slot = place.slot;
+        }
+    }
+}
+
+/// Counts for each part of the machine the strands that lie in it.
+fn count_strands(machine: &mut Machine) {
+    for strand in &machine.strands {
+        if let Some(package) = strand.package {
+            machine.packages[package as usize].strands += 1;
+        }
+        if let Some(core) = strand.core {
+            machine.cores[core as usize].strands += 1;
+        }
+        for node in &strand.numa_nodes {
+            machine.numa_nodes[*node as usize].strands += 1;
+        }
+        for cache in &strand.caches {
+            machine.caches[*cache as usize].strands += 1;
+        }
+        for group in &strand.groups {
+            machine.groups[*group as usize].strands += 1;
+        }
+    }
+}
+
+/// The ids that the topology knows without listing their strands.
+fn absent(topology: &Topology, machine: &Machine) -> Vec<u32> {
+    let mut listed: Vec<u32> = machine.strands.iter().map(|strand| strand.os_id).collect();
+    listed.sort_unstable();
+    let mut known = ids(topology.complete_cpuset());
+    known.retain(|id| listed.binary_search(id).is_err());
+    known
+}
+
+/// The operating system's id of an object, where it has one that is possible.
+fn os_id(object: &TopologyObject) -> Option<u32> {
+    object.os_index().and_then(|id| u32::try_from(id).ok())
+}
+
+/// A named text that hwloc holds about an object.
+fn info(object: &TopologyObject, key: &str) -> Option<String> {
+    let text = object.info(key)?.to_string_lossy().trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Appends and tells the index.
+fn push<T>(list: &mut Vec<T>, element: T) -> u32 {
+    list.push(element);
+    u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,375 @@
+//! The check that a synthetic description passes before hwloc sees it.
+//!
+//! A description is a row of levels from the outside in, each a type and how many of them each part of the level before
+//! has: `Package:4 Core:16 Group:2 PU:4`. Attributes follow in brackets, `L3:1(size=32MiB)`, `PU:2(indexes=0,2,1,3)`,
+//! and memory may hang on a level, `Package:2 [NUMA(memory=64GiB)]`. hwloc's own parser reads `010` as eight, ignores
+//! index lists that do not fit, and hangs on large counts; here all of this is an error, and sizes are limited.
+
+use crate::cpulist::MAX_ID;
+use crate::error::quote;
+
+/// The most strands that a described machine may have.
+const MAX_STRANDS: u64 = 65_536;
+
+/// The longest description in bytes: room for an index list of a few thousand strands.
+const MAX_TEXT: usize = 64 << 10;
+
+/// The most levels: hwloc has room for 128.
+const MAX_LEVELS: usize = 100;
+
+const TYPES: &str = "Machine, Group, Package, Die, NUMA, L5 to L1, L1i, Core and PU";
+
+/// A type of level. The order is that in which types contain each other, where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Machine,
+    Group,
+    Numa,
+    Package,
+    Die,
+    /// The level, and whether it holds instructions.
+    Cache(u8, bool),
+    Core,
+    Pu,
+}
+
+/// A level that has been read.
+struct Level {
+    kind: Type,
+    /// How many of its parts the whole machine has.
+    width: u64,
+}
+
+/// Checks a description and returns the number of strands in each ALU group, if it has groups below its cores.
+pub(super) fn check(text: &str) -> Result<Option<u32>, String> {
+    if text.len() > MAX_TEXT {
+        return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));
+    }
+    if let Some(odd) = text.chars().find(|odd| !(' '..='~').contains(odd)) {
+        return Err(format!("it contains the character {odd:?}; levels stand apart by blanks"));
+    }
+    let mut rest = text.trim_start();
+    if rest.starts_with('(') {
+        rest = attributes(rest, Type::Machine, 1)?;
+    }
+    let mut levels: Vec<Level> = Vec::new();
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            break;
+        }
+        let width = levels.last().map_or(1, |level| level.width);
+        if let Some(memory) = rest.strip_prefix('[') {
+            rest = attached(memory, width)?;
+            continue;
+        }
+        let (level, after) = level(rest, width)?;
+        check_order(&levels, level.kind)?;
+        levels.push(level);
+        if levels.len() > MAX_LEVELS {
+            return Err(format!("it has more than {MAX_LEVELS} levels"));
+        }
+        rest = after;
+    }
+    match levels.last() {
+        Some(level) if level.kind == Type::Pu => Ok(alu_width(&levels)),
+        Some(_) => Err("the last level must be the strands; end with PU and a count, such as PU:2".to_owned()),
+        None => Err("it has no levels; write such as Package:4 Core:16 PU:8".to_owned()),
+    }
+}
+
+/// The number of strands in each group of the outermost group level below the cores.
+fn alu_width(levels: &[Level]) -> Option<u32> {
+    let mut below = levels.iter().skip_while(|level| level.kind != Type::Core);
+    let group = below.find(|level| level.kind == Type::Group)?;
+    u32::try_from(levels.last()?.width / group.width).ok()
+}
+
+/// Reads `TYPE:COUNT(ATTRIBUTES)` and returns the level and what follows it.
+fn level(text: &str, outer: u64) -> Result<(Level, &str), String> {
+    let end = text.find([' ', ':', '(', '[', ']', ')']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let kind = kind(name)?;
+    let Some(rest) = rest.strip_prefix(':') else {
+        return Err(format!("the level {} lacks a colon and a count; write {name}:2", quote(name)));
+    };
+    let end = rest.find([' ', '(', '[']).unwrap_or(rest.len());
+    let (count, rest) = rest.split_at(end);
+    let count = number(count)
+        .ok_or_else(|| format!("the count {} of level {name} is not a whole number from 1 on", quote(count)))?;
+    if count == 0 {
+        return Err(format!("the count 0 of level {name} is not a whole number from 1 on"));
+    }
+    let width = outer.checked_mul(count).filter(|width| *width <= MAX_STRANDS);
+    let width =
+        width.ok_or_else(|| format!("it has more than {MAX_STRANDS} parts at level {name}; that is the limit"))?;
+    let rest = if rest.starts_with('(') { attributes(rest, kind, width)? } else { rest };
+    if rest.starts_with(|next| next != ' ' && next != '[') {
+        return Err(format!("the text {} follows the level {name} without a blank", quote(rest)));
+    }
+    Ok((Level { kind, width }, rest))
+}
+
+/// Reads `NUMA(ATTRIBUTES)]` and returns what follows.
+fn attached(text: &str, width: u64) -> Result<&str, String> {
+    let end = text.find(['(', ']', ' ']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if kind(name)? != Type::Numa {
+        return Err(format!("only NUMA can stand in square brackets, not {}", quote(name)));
+    }
+    let rest = if rest.starts_with('(') { attributes(rest, Type::Numa, width)? } else { rest };
+    rest.strip_prefix(']').ok_or_else(|| "a square bracket is not closed; write [NUMA]".to_owned())
+}
+
+/// Reads a type's name: as hwloc, in any case, and shortened to no less than two letters.
+fn kind(name: &str) -> Result<Type, String> {
+    let unknown = || format!("there is no type {}; there are {TYPES}", quote(name));
+    let lower = name.to_ascii_lowercase();
+    let short = |full: &str| lower.len() >= 2 && full.starts_with(&lower);
+    if let Some(cache) = lower.strip_prefix('l') {
+        let mut letters = cache.chars();
+        let depth = letters.next().and_then(|digit| digit.to_digit(10)).filter(|depth| (1..=5).contains(depth));
+        let depth = depth.and_then(|depth| u8::try_from(depth).ok()).ok_or_else(unknown)?;
+        let rest = letters.as_str();
+        let (instructions, rest) = match rest.strip_prefix('i') {
+            Some(rest) => (true, rest),
+            None => (false, rest.strip_prefix(['d', 'u']).unwrap_or(rest)),
+        };
+        let known = "cache".starts_with(rest) && !(instructions && depth > 3);
+        return if known { Ok(Type::Cache(depth, instructions)) } else { Err(unknown()) };
+    }
+    match () {
+        () if short("machine") => Ok(Type::Machine),
+        () if short("package") || short("socket") => Ok(Type::Package),
+        () if short("numanode") || short("node") => Ok(Type::Numa),
+        () if short("die") => Ok(Type::Die),
+        () if short("core") => Ok(Type::Core),
+        () if short("pu") => Ok(Type::Pu),
+        () if short("group") => Ok(Type::Group),
+        () => Err(unknown()),
+    }
+}
+
+/// Whether a level of this type may stand inside the levels read so far.
+fn check_order(levels: &[Level], inner: Type) -> Result<(), String> {
+    let misplaced = |outer: Type| {
+        let (inner, outer) = (inner.name(), outer.name());
+        if inner == outer {
+            format!("the level {inner} stands twice")
+        } else {
+            format!("the level {inner} cannot stand inside of {outer}; write levels from the outside in")
+        }
+    };
+    match levels.iter().rev().find(|outer| !outer.kind.may_contain(inner)) {
+        Some(outer) => Err(misplaced(outer.kind)),
+        None if inner == Type::Machine && !levels.is_empty() => Err(misplaced(levels[0].kind)),
+        None => Ok(()),
+    }
+}
+
+impl Type {
+    /// Whether a part of this type may have parts of the other type inside.
+    fn may_contain(self, inner: Self) -> bool {
+        match (self, inner) {
+            (Self::Pu, _) | (_, Self::Machine) => false,
+            (Self::Machine | Self::Group, _) | (_, Self::Group | Self::Pu) => true,
+            // The caches of one level for data and for instructions may stand either way.
+            (Self::Cache(outer, a), Self::Cache(inner, b)) => outer > inner || (outer == inner && a != b),
+            (Self::Cache(..), Self::Package | Self::Die) => false,
+            (Self::Package | Self::Die | Self::Core, Self::Package) | (Self::Die | Self::Core, Self::Die) => false,
+            (Self::Core, Self::Core | Self::Numa) | (Self::Numa, Self::Numa) => false,
+            _ => true,
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self::Numa => "NUMA".to_owned(),
+            Self::Pu => "PU".to_owned(),
+            Self::Cache(level, instructions) => format!("L{level}{}", if instructions { "i" } else { "" }),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+/// Reads `(NAME=VALUE NAME=VALUE)` and returns what follows.
+fn attributes(text: &str, kind: Type, width: u64) -> Result<&str, String> {
+    let (list, rest) = text[1..].split_once(')').ok_or("a bracket is not closed; write such as (size=32MiB)")?;
+    for attribute in list.split(' ').filter(|attribute| !attribute.is_empty()) {
+        let (name, value) = attribute.split_once('=').unwrap_or((attribute, ""));
+        match (name, kind) {
+            ("size", Type::Cache(..)) => size(value)?,
+            ("memory", _) if !matches!(kind, Type::Cache(..)) => size(value)?,
+            ("indexes", _) if kind != Type::Machine => indexes(value, width)?,
+            _ => {
+                let (name, level) = (quote(name), kind.name());
+                return Err(format!(
+                    "the level {level} has no attribute {name}; there are size= for caches, memory= and indexes="
+                ));
+            }
+        }
+    }
+    Ok(rest)
+}
+
+/// Checks a size such as `32MiB`; as hwloc has it, `MB` counts in thousands.
+fn size(text: &str) -> Result<(), String> {
+    let digits = text.find(|next: char| !next.is_ascii_digit()).unwrap_or(text.len());
+    let (size, unit) = text.split_at(digits);
+    let bytes = match unit.to_ascii_lowercase().as_str() {
+        "" => Some(1),
+        "kb" => Some(1000),
+        "mb" => Some(1_000_000),
+        "gb" => Some(1_000_000_000),
+        "tb" => Some(1_000_000_000_000),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        "tib" => Some(1 << 40),
+        _ => None,
+    };
+    let bytes = number(size).zip(bytes).and_then(|(size, unit): (u64, u64)| size.checked_mul(unit));
+    bytes.map(|_| ()).ok_or_else(|| format!("{} is not a size; write such as 32MiB", quote(text)))
+}
+
+/// Checks operating-system ids for a level of this width: all of them apart by commas, or nested loops `STEP*COUNT:…`.
+fn indexes(text: &str, width: u64) -> Result<(), String> {
+    let wrong =
+        |piece: &str| format!("{} is no index; write ids such as 0,2,1,3 or loops such as 2*2:1*2", quote(piece));
+    if !text.contains('*') {
+        let mut seen = std::collections::HashSet::new();
+        for piece in text.split(',') {
+            let id = number(piece).filter(|id| *id <= u64::from(MAX_ID)).ok_or_else(|| wrong(piece))?;
+            if !seen.insert(id) {
+                return Err(format!("the index {id} stands twice"));
+            }
+        }
+        let count = seen.len() as u64;
+        return if count == width { Ok(()) } else { Err(format!("there are {count} indexes for {width} parts")) };
+    }
+    let mut loops = Vec::new();
+    for piece in text.split(':') {
+        let (step, count) =
+            piece.split_once('*').and_then(|(a, b)| number(a).zip(number(b))).ok_or_else(|| wrong(piece))?;
+        if step == 0 || count == 0 || step > width || count > width {
+            return Err(wrong(piece));
+        }
+        loops.push((step, count));
+    }
+    // Each part's index is its position along the loops, the first loop running fastest.
+    let index = |part: u64| {
+        loops.iter().fold((0, 1u64), |(index, weight), (step, count)| {
+            (index + part / step % count * weight, weight.saturating_mul(*count))
+        })
+    };
+    let mut seen = vec![false; width as usize];
+    for part in 0..width {
+        let (index, _) = index(part);
+        let slot = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
+        if slot.is_none_or(|seen| std::mem::replace(seen, true)) {
+            return Err(format!("the loops {} do not number {width} parts each once", quote(text)));
+        }
+    }
+    Ok(())
+}
+
+/// A decimal number without sign and without leading zeros, which hwloc would take for an octal one.
+fn number(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[track_caller]
+    fn accepts(text: &str, alu_width: Option<u32>) {
+        assert_eq!(check(text), Ok(alu_width), "{text}");
+    }
+
+    #[track_caller]
+    fn refuses(text: &str, part: &str) {
+        let found = check(text).expect_err(text);
+        assert!(found.contains(part), "{text:?}: {found:?} does not say {part:?}");
+        assert!(found.len() < 400 && !found.contains('\u{1b}'), "{found:?}");
+    }
+
+    #[test]
+    fn accepts_what_people_write() {
+        accepts("Package:4 Core:16 Group:2 PU:4", Some(4));
+        accepts("pack:2 core:4 pu:2", None);
+        accepts("  so:2 no:2 L3Cache:1(size=32MiB) l2:4 l1d:1 l1i:1 CORE:1 pu:2  ", None);
+        accepts("(memory=1GB) node:2(memory=64GB indexes=1,0) pu:2(indexes=0,2,1,3)", None);
+        accepts("pack:2 [NUMA(memory=1TB)] [numa] die:2 core:2 pu:2", None);
+        accepts("pu:8(indexes=4*2:1*4)", None);
+        accepts("group:2 pack:2 group:2 core:1 group:1 pu:3", Some(3));
+        accepts("Package:64 Core:128 PU:8", None);
+    }
+
+    #[test]
+    fn refuses_bad_counts() {
+        for text in [
+            "pu:0",
+            "pu:-1",
+            "pu:+1",
+            "pu:1e9",
+            "pu:010",
+            "pu:0x10",
+            "pu:",
+            "pu:1.5",
+            "pu:٤",
+            "pu:99999999999999999999",
+        ] {
+            assert!(check(text).is_err(), "{text}");
+        }
+        refuses("pu:0", "is not a whole number");
+        refuses("pack:65536 pu:2", "more than 65536");
+        refuses("pack:4294967296 core:4294967296 pu:2", "more than 65536");
+        refuses("node:99999 pu:2", "more than 65536");
+    }
+
+    #[test]
+    fn refuses_bad_structure() {
+        refuses("", "no levels");
+        refuses("   ", "no levels");
+        refuses("core:2 pack:2 pu:2", "cannot stand inside of Core");
+        refuses("l2:2 l3:2 pu:2", "L3 cannot stand inside of L2");
+        refuses("foo:2", "no type \"foo\"");
+        refuses("2 3 4", "no type");
+        refuses("p:2", "no type");
+        refuses("l4i:1 pu:1", "no type");
+        refuses("pack:2 core", "lacks a colon");
+        refuses("pack:2 core:2", "last level");
+        refuses("pu:2 pu:2", "PU stands twice");
+        refuses("core:2 pu:2 core:2", "inside of PU");
+        refuses("core:2 core:2 pu:2", "stands twice");
+        refuses("pack:2 machine:1 pu:1", "Machine cannot stand inside");
+        refuses("pack:2,core:2,pu:2", "whole number");
+        refuses(&format!("{}pu:1", "group:1 ".repeat(200)), "levels");
+        refuses(&"pu:1 ".repeat(1 << 18), "longer than 64 KiB");
+        refuses("pu:1\0", "'\\0'");
+        refuses("pack:2\tpu:1", "'\\t'");
+        refuses("\u{1b}[2J:2", "character");
+    }
+
+    #[test]
+    fn refuses_bad_attributes() {
+        refuses("pu:2(indexes=0,0)", "stands twice");
+        refuses("pu:2(indexes=0,4294967296)", "no index");
+        refuses("pu:2(indexes=0,1,2)", "3 indexes for 2");
+        refuses("pu:2(indexes=)", "no index");
+        refuses("pu:4(indexes=2*2:2*2)", "each once");
+        refuses("pu:4(indexes=0*2)", "no index");
+        refuses("pu:4(indexes=core:pu)", "no index");
+        refuses("pu:2(indexes=0,1", "bracket is not closed");
+        refuses("[numa pu:2", "bracket is not closed");
+        refuses("[core] pu:2", "only NUMA");
+        refuses("pu:2]", "whole number");
+        refuses("pu:2(size=1MB)", "no attribute \"size\"");
+        refuses("l2:1(size=1XB) pu:2", "not a size");
+        refuses("l2:1(size=99999999TB) pu:2", "not a size");
+        refuses("l2:1(memory=1MB) pu:2", "no attribute");
+        refuses("pu:2()x", "without a blank");
+    }
+}

@@ -1,0 +1,284 @@
+//! The check that a file passes before hwloc sees it.
+//!
+//! The file is read once, whole and with a limit, and hwloc gets the very text that was checked: a file that changes in
+//! between, or is no file at all, cannot slip past. The text must be well-formed XML to its end, without entities of
+//! its own, with a topology in it whose strands have sane ids and whose parts lie inside each other.
+
+mod object;
+mod set;
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use self::object::{Objects, attributes};
+use crate::error::quote;
+
+/// The largest file in bytes. hwloc writes about 1.5 KiB a strand for the largest machines there are.
+const MAX_FILE: u64 = 64 << 20;
+
+/// The deepest nesting of elements, as libxml2 limits it too.
+const MAX_DEPTH: usize = 256;
+
+/// Reads a file of hwloc XML and checks it.
+pub(super) fn read(path: &Path) -> Result<String, String> {
+    let about = fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            "there is no such file; a topology is this machine, a file of hwloc XML, or a synthetic \
+             description such as Package:4 Core:16 PU:8"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    })?;
+    if about.is_dir() {
+        return Err("it is a directory; name a file of hwloc XML in it".to_owned());
+    }
+    if !about.is_file() {
+        return Err("it is not a regular file; write the XML to a file first".to_owned());
+    }
+    let too_large = || format!("it is larger than {} MiB, which no topology is", MAX_FILE >> 20);
+    if about.len() > MAX_FILE {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(too_large());
+    }
+    let text = decode(bytes)?;
+    check(&text)?;
+    Ok(text)
+}
+
+/// The text in a file's bytes, if they can be XML at all.
+fn decode(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err("it is compressed; unpack it with gunzip first".to_owned());
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text, as hwloc writes it".to_owned())?;
+    if text.contains('\0') {
+        return Err("it contains a NUL character, which XML cannot".to_owned());
+    }
+    if !text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('<') {
+        return Err("it is not XML; write it with lstopo --of xml".to_owned());
+    }
+    Ok(text)
+}
+
+/// Checks a whole text.
+fn check(text: &str) -> Result<(), String> {
+    let mut reader = Reader::from_str(text);
+    let mut document = Document::default();
+    loop {
+        let event = reader.read_event().map_err(|error| format!("its XML is broken: {error}"));
+        match event.and_then(|event| document.take(&event)) {
+            Ok(true) => {}
+            Ok(false) => return document.end(),
+            Err(reason) => {
+                let at = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX).min(text.len());
+                let line = 1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
+                return Err(format!("{reason} (line {line})"));
+            }
+        }
+    }
+}
+
+/// What has been read of the document so far.
+#[derive(Default)]
+struct Document {
+    /// The names of the elements that are open.
+    open: Vec<String>,
+    /// Whether the element `topology` has been seen.
+    topology: bool,
+    objects: Objects,
+}
+
+impl Document {
+    /// Takes the next piece; false at the end of the text.
+    fn take(&mut self, event: &Event<'_>) -> Result<bool, String> {
+        match event {
+            Event::Start(start) => {
+                self.element(start)?;
+                self.open.push(start.name().0.to_owned());
+                self.objects.enter(start.name().0);
+            }
+            Event::Empty(start) => {
+                self.element(start)?;
+                self.objects.enter(start.name().0);
+                self.objects.leave(start.name().0)?;
+            }
+            Event::End(_) => {
+                if let Some(name) = self.open.pop() {
+                    self.objects.leave(&name)?;
+                }
+            }
+            Event::Decl(declaration) => {
+                let encoding = declaration.encoding().and_then(Result::ok);
+                if encoding.is_some_and(|encoding| !encoding.eq_ignore_ascii_case("UTF-8")) {
+                    return Err("its encoding is not UTF-8".to_owned());
+                }
+            }
+            Event::DocType(doctype) => {
+                if doctype.contains('[') {
+                    return Err("it declares entities or elements of its own, which is not allowed".to_owned());
+                }
+            }
+            Event::GeneralRef(reference) => {
+                let known = ["amp", "lt", "gt", "quot", "apos"];
+                if !known.contains(&&**reference) && !reference.starts_with('#') {
+                    return Err(format!("it refers to the unknown entity {}", quote(reference)));
+                }
+            }
+            Event::PI(_) => return Err("it contains a processing instruction, which is not allowed".to_owned()),
+            Event::Text(_) | Event::CData(_) | Event::Comment(_) => {}
+            Event::Eof => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn element(&mut self, start: &BytesStart<'_>) -> Result<(), String> {
+        let name = start.name().0;
+        if self.open.len() >= MAX_DEPTH {
+            return Err(format!("its elements are nested more than {MAX_DEPTH} deep"));
+        }
+        let attributes = attributes(start)?;
+        if self.open.is_empty() {
+            if name != "topology" || self.topology {
+                return Err(format!("it holds the element {} where a topology should be", quote(name)));
+            }
+            self.topology = true;
+            // Version 1 had no number.
+            let version = attributes.iter().find(|(name, _)| name == "version");
+            self.objects.strict = version.is_some();
+            if let Some((_, version)) = version.filter(|(_, version)| !version.starts_with("2.")) {
+                return Err(format!("its format has version {}; versions 1 and 2 can be read", quote(version)));
+            }
+        }
+        match name {
+            "object" if !matches!(self.open.last().map(String::as_str), Some("topology" | "object")) => {
+                Err("it has an object outside of all objects".to_owned())
+            }
+            "object" => self.objects.object(&attributes),
+            _ => Ok(()),
+        }
+    }
+
+    /// The verdict at the end of the text.
+    fn end(&self) -> Result<(), String> {
+        match self.open.last() {
+            Some(name) => Err(format!("it is cut off: the element {} is not closed", quote(name))),
+            None if !self.topology => Err("it holds no topology".to_owned()),
+            None => self.objects.end(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, decode};
+
+    const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n";
+
+    /// An object with all its sets: those of strands are given, and there is one NUMA node.
+    fn object(kind: &str, strands: &str, identity: u32, inside: &str) -> String {
+        let sets =
+            format!("cpuset=\"{strands}\" complete_cpuset=\"{strands}\" nodeset=\"0x1\" complete_nodeset=\"0x1\"");
+        format!("<object type=\"{kind}\" os_index=\"0\" {sets} gp_index=\"{identity}\">{inside}</object>")
+    }
+
+    /// A machine of two strands, the second of which is written as given.
+    fn machine(second: &str) -> String {
+        let (node, first) = (object("NUMANode", "0x3", 4, ""), object("PU", "0x1", 2, ""));
+        let machine = object("Machine", "0x3", 1, &format!("{node}{first}{second}"));
+        format!("{HEAD}<topology version=\"2.0\">{machine}</topology>")
+    }
+
+    /// The second strand as it should be.
+    fn second() -> String {
+        object("PU", "0x2", 3, "").replace("os_index=\"0\"", "os_index=\"1\"")
+    }
+
+    #[track_caller]
+    fn refuses(text: &str, part: &str) {
+        let found = decode(text.into()).and_then(|text| check(&text)).expect_err(part);
+        assert!(found.contains(part), "{found:?} does not say {part:?}");
+        assert!(found.len() < 400 && !found.contains('\u{1b}'), "{found:?}");
+    }
+
+    #[test]
+    fn accepts_a_small_machine_cut_nowhere() {
+        let text = machine(&second());
+        assert_eq!(check(&text), Ok(()));
+        let old = text.replace(" version=\"2.0\"", "").replace("NUMANode", "Misc");
+        assert_eq!(check(&old), Ok(()), "version 1 has no number, and needs no memory");
+        for end in 1..text.len() {
+            assert!(decode(text[..end].into()).and_then(|text| check(&text)).is_err(), "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_topology() {
+        refuses("", "empty");
+        refuses("hello", "not XML");
+        refuses("<html></html>", "\"html\" where a topology should be");
+        refuses("<topology/>", "no strands");
+        refuses("<!-- nothing -->", "no topology");
+        refuses("<topology></object>", "broken");
+        refuses("<topology version=\"3.0\"/>", "version \"3.0\"");
+        refuses("<a\u{1b}[2J/>", "where a topology should be");
+        assert!(decode(vec![0x1f, 0x8b, 8]).unwrap_err().contains("gunzip"));
+        assert!(decode(vec![0xff, 0xfe, b'<', 0]).unwrap_err().contains("not UTF-8"));
+        assert!(decode(b"<a\0>".to_vec()).unwrap_err().contains("NUL"));
+    }
+
+    #[test]
+    fn refuses_entities_and_other_cleverness() {
+        let laugh = "<!DOCTYPE topology [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><topology/>";
+        refuses(laugh, "of its own");
+        refuses("<topology>&b;</topology>", "unknown entity");
+        refuses(&machine("<info name=\"x\" value=\"&b;\"/>"), "attribute");
+        refuses("<?php x?><topology/>", "processing instruction");
+        refuses("<?xml version=\"1.0\" encoding=\"UTF-16\"?><topology/>", "encoding");
+        refuses(&format!("<topology>{}", "<a>".repeat(20_000)), "256 deep");
+        refuses(&machine(&format!("<info name=\"x\" value=\"{}\"/>", "a".repeat(10 << 20))), "longer than");
+    }
+
+    #[test]
+    fn refuses_insane_objects() {
+        let changed = |from: &str, to: &str| machine(&second().replacen(from, to, 1));
+        refuses(&machine(&(second() + &second().replace("gp_index=\"3\"", "gp_index=\"5\""))), "twice");
+        refuses(&changed("os_index=\"1\"", "os_index=\"-1\""), "os_index");
+        refuses(&changed("os_index=\"1\"", "os_index=\"4294967296\""), "os_index");
+        refuses(&changed("os_index=\"1\"", "os_index=\"99999999\""), "os_index");
+        refuses(&changed("os_index=\"1\"", ""), "no os_index");
+        refuses(&changed(" cpuset=\"0x2\"", ""), "no cpuset");
+        refuses(&changed("complete_cpuset=\"0x2\"", ""), "no complete_cpuset");
+        refuses(&changed("\"0x2\"", "\"0x4\""), "not its own bit");
+        refuses(&changed("\"0x2\"", "\"zz\""), "is no set");
+        refuses(&changed("complete_cpuset=\"0x2\"", "complete_cpuset=\"0x1\""), "outside of its complete sets");
+        refuses(
+            &changed("nodeset=\"0x1\" complete_nodeset=\"0x1\"", "nodeset=\"0x2\" complete_nodeset=\"0x2\""),
+            "outside of the object",
+        );
+        refuses(&changed("gp_index=\"3\"", "gp_index=\"2\""), "gp_index");
+        refuses(&changed("gp_index=\"3\"", "gp_index=\"18446744073709551615\""), "gp_index");
+        refuses(&machine(&object("Core", "0x6", 5, &second())), "outside of the object around it");
+        refuses(&machine(&object("Core", "0x3", 5, &second())), "two objects");
+        refuses(&machine(""), "none of its children");
+        let without = machine(&second()).replace("NUMANode", "Misc");
+        refuses(&without, "does not name the objects of type NUMANode");
+        refuses(&without.replace("nodeset=\"0x1\"", "nodeset=\"0x0\""), "no memory");
+        refuses(&machine(&second()).replace("Machine", "Package"), "outermost object");
+        refuses(&machine(&second()).replace("\"Machine\"", "\"Machine\" allowed_cpuset=\"0x0\""), "allows none");
+        refuses(&changed("gp_index=\"3\"", ""), "no gp_index");
+        refuses(&machine("<distances2 nbobjs=\"99999999\"/>"), "nbobjs");
+        refuses("<topology><info><object type=\"PU\"/></info></topology>", "outside of all objects");
+    }
+}

@@ -1,0 +1,74 @@
+//! What can go wrong, each as one sentence that says what is wrong and what to do.
+
+use thiserror::Error;
+
+/// The longest piece of somebody's text that an error repeats, in characters.
+///
+/// Long enough to recognise a path or a mapping, short enough that a megabyte of garbage stays one line.
+const QUOTED: usize = 120;
+
+/// Why a question about the machine has no answer.
+///
+/// The messages start in lower case, end without a dot and repeat foreign text only in escaped form, so that they can
+/// be printed as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A topology source is missing, unreadable or not a topology.
+    #[error("cannot use {what} as a topology: {reason}")]
+    Topology {
+        /// The source, already escaped, such as `the file "a.xml"`.
+        what: String,
+        /// What is wrong with it and what would be right.
+        reason: String,
+    },
+    /// A mapping's text is wrong, or it does not fit the machine.
+    #[error("cannot use the mapping {mapping}: {reason}")]
+    Mapping {
+        /// The mapping as it was given, already escaped.
+        mapping: String,
+        /// What is wrong with it and what would be right.
+        reason: String,
+    },
+    /// A mapper program failed, hung or answered nonsense.
+    #[error("the mapper program {program} {reason}")]
+    Command {
+        /// The program as it was given, already escaped.
+        program: String,
+        /// What it did.
+        reason: String,
+    },
+    /// The operating system did not seat a thread, or seating was refused before asking it.
+    #[error("cannot seat a worker on strand {os_id}: {reason}")]
+    Seat {
+        /// The operating system's id of the strand.
+        os_id: u32,
+        /// What stood against it.
+        reason: String,
+    },
+    /// The operating system does not tell where a thread is.
+    #[error("cannot read back where a worker sits: {reason}")]
+    ReadBack {
+        /// What was tried.
+        reason: String,
+    },
+}
+
+/// Foreign text in quotation marks, with control characters escaped and the middle of long text left out of the line.
+pub(crate) fn quote(text: &str) -> String {
+    if text.chars().nth(QUOTED).is_none() {
+        return format!("{text:?}");
+    }
+    let start: String = text.chars().take(QUOTED).collect();
+    format!("{start:?}… ({} bytes)", text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+
+    #[test]
+    fn foreign_text_cannot_steer_the_terminal_or_flood_the_line() {
+        assert_eq!(quote("\u{1b}[2J\n"), r#""\u{1b}[2J\n""#);
+        assert!(quote(&"é".repeat(1 << 20)).chars().count() < 160);
+    }
+}

@@ -1,0 +1,231 @@
+//! Mappers: in which order workers fill a machine.
+//!
+//! A mapper is an order and nothing more; how many workers there are and what happens when they outnumber the strands
+//! is [`place`](crate::place)'s business. To add a mapper, write a type that implements [`Mapper`] and add its line to
+//! [`MAPPERS`]: the command line, the help, the documentation and the tests follow from there.
+
+mod command;
+mod list;
+mod occupancy;
+mod round_robin;
+mod simple;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use crate::error::quote;
+use crate::{Error, Machine};
+
+/// The order in which workers fill a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Operating-system ids of strands, each at most once.
+    Strands(Vec<u32>),
+    /// No order: the operating system moves the workers as it likes.
+    Floating,
+}
+
+/// A way to fill machines.
+pub trait Mapper: Send + Sync {
+    /// The order in which workers fill the usable strands of this machine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mapping`] or [`Error::Command`] where the mapping does not fit the machine.
+    fn order(&self, machine: &Machine) -> Result<Order, Error>;
+}
+
+/// A mapper before it has its parameter, and the canonical text of the parameter.
+type Read = fn(&str) -> Result<(Box<dyn Mapper>, String), String>;
+
+/// What the table says about a mapper.
+pub struct MapperCard {
+    /// The word on the command line.
+    pub name: &'static str,
+    /// The syntax of what follows the name and a colon; `None` where nothing does.
+    pub parameter: Option<&'static str>,
+    /// One sentence: what it does and what for.
+    pub about: &'static str,
+    /// Reads the parameter, which is empty where there is none.
+    read: Read,
+}
+
+/// All mappers, one a line.
+#[rustfmt::skip]
+pub static MAPPERS: &[MapperCard] = &[
+    MapperCard { name: "round-robin", parameter: None, about: "Spreads: a worker to each package in turn, then to each core, then to each ALU group, then to each strand; the faster kind of core first.", read: round_robin::by_package },
+    MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: simple::dumb },
+    MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: simple::auto },
+    MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a package before the next.", read: simple::compact },
+    MapperCard { name: "one-per-core", parameter: None, about: "The first strand of each core in round-robin order, and no other: with more workers than cores it starts over.", read: round_robin::one_per_core },
+    MapperCard { name: "numa", parameter: None, about: "As round-robin, but a worker to each NUMA node in turn before anything else.", read: round_robin::by_numa },
+    MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "So many workers on each package, one digit or one comma-separated number a package, dealt in turn and in round-robin order within.", read: occupancy::read },
+    MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These strands by operating-system id, in this order.", read: list::read },
+    MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
+];
+
+/// A mapping as somebody wrote it: a mapper with its parameter.
+#[derive(Clone)]
+pub struct Mapping {
+    text: String,
+    mapper: Arc<dyn Mapper>,
+}
+
+impl Mapping {
+    /// The order in which workers fill the usable strands of this machine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mapping`] or [`Error::Command`] where the mapping does not fit the machine.
+    pub fn order(&self, machine: &Machine) -> Result<Order, Error> {
+        if machine.usable_strands().next().is_none() {
+            return Err(misfit(&self.text, "this process may use none of the machine's strands"));
+        }
+        self.mapper.order(machine)
+    }
+}
+
+impl FromStr for Mapping {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, parameter)) => (name, Some(parameter)),
+            None => (text, None),
+        };
+        let Some(card) = MAPPERS.iter().find(|card| card.name == name) else {
+            let names: Vec<_> = MAPPERS.iter().map(|card| card.name).collect();
+            return Err(misfit(text, &format!("there is no such mapper; there are {}", names.join(", "))));
+        };
+        match (card.parameter, parameter) {
+            (None, Some(_)) => return Err(misfit(text, &format!("{name} takes no parameter; write {name}"))),
+            (Some(syntax), None | Some("")) => {
+                return Err(misfit(text, &format!("{name} needs a parameter; write {name}:{syntax}")));
+            }
+            _ => {}
+        }
+        let (mapper, canonical) = (card.read)(parameter.unwrap_or("")).map_err(|reason| misfit(text, &reason))?;
+        let text = if canonical.is_empty() { name.to_owned() } else { format!("{name}:{canonical}") };
+        Ok(Self { text, mapper: mapper.into() })
+    }
+}
+
+impl fmt::Display for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mapping").field(&self.text).finish()
+    }
+}
+
+/// Two mappings are equal when they read the same.
+impl PartialEq for Mapping {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Mapping {}
+
+/// Reads a comma-separated list of mappings.
+///
+/// Commas also stand inside `list:0,8` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
+/// before it. `command:` takes the rest of the text.
+///
+/// # Errors
+///
+/// The first mapping that cannot be read, as [`Error::Mapping`].
+pub fn parse_mappings(text: &str) -> Result<Vec<Mapping>, Error> {
+    let mut mappings = Vec::new();
+    let mut rest = Some(text);
+    while let Some(text) = rest {
+        let (mapping, after) = text.split_at(end_of_mapping(text));
+        mappings.push(mapping.parse()?);
+        rest = after.strip_prefix(',');
+    }
+    Ok(mappings)
+}
+
+/// Where the first mapping of a comma-separated list ends.
+fn end_of_mapping(text: &str) -> usize {
+    if text.starts_with("command:") {
+        return text.len();
+    }
+    let takes_numbers = text.contains(':');
+    let ends = |at: &usize| !(takes_numbers && text[at + 1..].starts_with(|next: char| next.is_ascii_digit()));
+    text.match_indices(',').map(|(at, _)| at).find(ends).unwrap_or(text.len())
+}
+
+/// The error for a mapping that cannot be read or does not fit.
+fn misfit(text: &str, reason: &str) -> Error {
+    Error::Mapping { mapping: quote(text), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAPPERS, Mapping, parse_mappings};
+
+    #[track_caller]
+    fn check(text: &str, expected: Result<&[&str], &str>) {
+        match (parse_mappings(text), expected) {
+            (Ok(found), Ok(expected)) => {
+                assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected)
+            }
+            (Err(found), Err(part)) => assert!(found.to_string().contains(part), "{found} does not say {part:?}"),
+            (found, expected) => panic!("{text:?} gave {found:?} where {expected:?} was expected"),
+        }
+    }
+
+    #[test]
+    fn a_list_of_mappings_is_split_where_a_mapping_starts() {
+        check("round-robin,dumb,auto", Ok(&["round-robin", "dumb", "auto"]));
+        check("list:0,8,16-23,dumb", Ok(&["list:0,8,16-23", "dumb"]));
+        check("occupancy:012,1,0,0,occupancy:2200", Ok(&["occupancy:12,1,0,0", "occupancy:2200"]));
+        check("auto,command:my-mapper --first 1,2 'a b'", Ok(&["auto", "command:my-mapper --first 1,2 'a b'"]));
+        check("list:3,2,1,0", Ok(&["list:3,2,1,0"]));
+        check("list:0,1,2", Ok(&["list:0-2"]));
+    }
+
+    #[test]
+    fn what_is_no_mapping_is_refused_with_a_sentence() {
+        check("", Err("there is no such mapper"));
+        check("dumb,", Err("there is no such mapper"));
+        check("dumb,,auto", Err("there is no such mapper"));
+        check("dumb,3", Err("there is no such mapper"));
+        check("rr", Err("there are round-robin, dumb"));
+        check("dumb:", Err("takes no parameter"));
+        check("round-robin:socket", Err("takes no parameter"));
+        check("list", Err("write list:0,8"));
+        check("list:", Err("write list:0,8"));
+        check("list:0,0", Err("twice"));
+        check("list:1-", Err("is not a strand id"));
+        check("occupancy:x", Err("is not a number"));
+        check("occupancy:0000", Err("seats nobody"));
+        check("command: ", Err("names no program"));
+        check("command:'", Err("quotation mark"));
+        check("\u{1b}[2J", Err("\\u{1b}"));
+    }
+
+    #[test]
+    fn the_canonical_text_reads_back_as_itself() {
+        for text in ["dumb", "list:0,8,16-23", "occupancy:2200", "occupancy:12,0", "command:prog  'a b'"] {
+            let mapping: Mapping = text.parse().unwrap();
+            let again: Mapping = mapping.to_string().parse().unwrap();
+            assert_eq!(mapping, again);
+        }
+    }
+
+    #[test]
+    fn every_card_is_a_name_and_a_sentence() {
+        for card in MAPPERS {
+            assert!(card.about.ends_with('.'), "{}", card.name);
+            assert!(card.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", card.name);
+            assert_eq!(MAPPERS.iter().filter(|other| other.name == card.name).count(), 1);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A list of strands, as somebody wrote it, and the check that every list of strands must pass.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Mapper, Order, misfit};
+use crate::{Error, Machine, cpulist};
+
+/// These strands in this order.
+struct List(Vec<u32>);
+
+pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
+    let ids = cpulist::parse(text)?;
+    if let Some(id) = first_repeated(&ids) {
+        return Err(format!(
+            "strand {id} is named twice; to stack workers give more workers than strands: they start over"
+        ));
+    }
+    let canonical = cpulist::print(&ids);
+    Ok((Box::new(List(ids)), canonical))
+}
+
+impl Mapper for List {
+    fn order(&self, machine: &Machine) -> Result<Order, Error> {
+        check_usable(&self.0, machine)
+            .map_err(|reason| misfit(&format!("list:{}", cpulist::print(&self.0)), &reason))?;
+        Ok(Order::Strands(self.0.clone()))
+    }
+}
+
+/// The first id that stands in the list for a second time.
+pub(super) fn first_repeated(ids: &[u32]) -> Option<u32> {
+    let mut seen = HashSet::new();
+    ids.iter().copied().find(|id| !seen.insert(*id))
+}
+
+/// Whether this process may use all these strands; otherwise a sentence about the first that it may not use.
+pub(super) fn check_usable(ids: &[u32], machine: &Machine) -> Result<(), String> {
+    let usable: HashMap<u32, bool> = machine.strands.iter().map(|strand| (strand.os_id, strand.usable)).collect();
+    for id in ids {
+        match usable.get(id) {
+            Some(true) => {}
+            Some(false) => {
+                return Err(format!("this process may not use strand {id} (cpuset or affinity mask)"));
+            }
+            None if machine.absent.binary_search(id).is_ok() => {
+                return Err(format!("strand {id} is offline or not allowed"));
+            }
+            None => return Err(format!("the machine has no strand {id}")),
+        }
+    }
+    Ok(())
+}

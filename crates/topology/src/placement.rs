@@ -1,0 +1,53 @@
+//! An order and a number of workers make a placement.
+
+use crate::Order;
+
+/// Where each worker sits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// For each worker the operating system's id of its strand; `None` for a worker that the operating system moves.
+    pub seats: Vec<Option<u32>>,
+    /// The most workers that share one strand; zero where no worker has a seat.
+    pub most_on_one_strand: usize,
+}
+
+/// Gives each worker its seat: worker `i` the strand that is `i`-th in the order, starting over where the order ends.
+///
+/// An order without strands seats nobody.
+#[must_use]
+pub fn place(order: &Order, workers: usize) -> Placement {
+    match order {
+        Order::Strands(strands) if !strands.is_empty() => Placement {
+            seats: strands.iter().copied().map(Some).cycle().take(workers).collect(),
+            most_on_one_strand: workers.div_ceil(strands.len()),
+        },
+        Order::Strands(_) | Order::Floating => Placement { seats: vec![None; workers], most_on_one_strand: 0 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+    use crate::Order;
+
+    #[track_caller]
+    fn check(order: &Order, workers: usize, seats: &[Option<u32>], most: usize) {
+        let found = place(order, workers);
+        assert_eq!((found.seats.as_slice(), found.most_on_one_strand), (seats, most));
+    }
+
+    #[test]
+    fn the_order_wraps_around() {
+        let order = Order::Strands(vec![4, 0, 2]);
+        check(&order, 0, &[], 0);
+        check(&order, 2, &[Some(4), Some(0)], 1);
+        check(&order, 3, &[Some(4), Some(0), Some(2)], 1);
+        check(&order, 4, &[Some(4), Some(0), Some(2), Some(4)], 2);
+    }
+
+    #[test]
+    fn floating_workers_have_no_seat() {
+        check(&Order::Floating, 2, &[None, None], 0);
+        check(&Order::Strands(Vec::new()), 1, &[None], 0);
+    }
+}

@@ -1,0 +1,85 @@
+//! What this process may use of the machine: the cpuset, the affinity mask and the CPU bandwidth quota.
+
+mod cgroup;
+
+use std::fs;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Machine, cpulist};
+
+/// What this process may use of the machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Usable {
+    /// How many strands it may run on: those in the cpuset and in the affinity mask.
+    pub strands: u32,
+    /// The strands that the administrator's cpuset allows, as a list such as `0-3,8`; `None` on another machine.
+    pub cpuset: Option<String>,
+    /// The strands in the affinity mask that the process was started with, as such a list; `None` on another machine.
+    pub affinity: Option<String>,
+    /// The CPU bandwidth quota in CPUs' worth: 1.5 is one and a half strands' full time; `None` without a limit.
+    pub quota_cpus: Option<f64>,
+}
+
+impl Usable {
+    /// Everything: for a machine that is not this one.
+    pub(crate) fn everything(strands: usize) -> Self {
+        Self { strands: count(strands), cpuset: None, affinity: None, quota_cpus: None }
+    }
+}
+
+/// Writes into the description of this machine what this process may use of it.
+///
+/// `allowed` are the strands of the cpuset. Call it before any thread is seated: a thread started by a seated one would
+/// inherit its narrow mask, so that the main thread's mask is the one that counts.
+pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<u32>>) {
+    let affinity = affinity.unwrap_or_else(|| allowed.to_vec());
+    let largest = allowed.iter().chain(&affinity).copied().max().unwrap_or(0);
+    let mut votes = vec![0u8; largest as usize + 1];
+    for id in allowed.iter().chain(&affinity) {
+        votes[*id as usize] += 1;
+    }
+    for strand in &mut machine.strands {
+        strand.usable = votes.get(strand.os_id as usize) == Some(&2);
+    }
+    machine.usable = Usable {
+        strands: count(machine.usable_strands().count()),
+        cpuset: Some(cpulist::print(allowed)),
+        affinity: Some(cpulist::print(&affinity)),
+        quota_cpus: cgroup::quota(),
+    };
+}
+
+/// The affinity mask of the process's main thread, ascending; `None` where `/proc` is missing.
+pub(crate) fn affinity() -> Option<Vec<u32>> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    allowed_list(&status)
+}
+
+/// The ids in the line `Cpus_allowed_list:` of a status file.
+pub(crate) fn allowed_list(status: &str) -> Option<Vec<u32>> {
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    cpulist::parse(list.trim()).ok()
+}
+
+fn count(strands: usize) -> u32 {
+    u32::try_from(strands).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{affinity, allowed_list};
+
+    #[test]
+    fn the_mask_is_read_whatever_its_width() {
+        assert_eq!(allowed_list("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1,1500\n"), Some(vec![0, 1, 1500]));
+        assert_eq!(allowed_list("Name:\tx\n"), None);
+        assert_eq!(allowed_list("Cpus_allowed_list:\t\n"), None);
+    }
+
+    #[test]
+    fn this_process_may_run_somewhere() {
+        assert!(affinity().is_some_and(|strands| !strands.is_empty()));
+    }
+}
