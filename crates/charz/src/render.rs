@@ -9,4 +9,5 @@ pub mod placement;
 pub mod plan;
 pub mod progress;
 pub mod report;
+mod text;
 pub mod topo;

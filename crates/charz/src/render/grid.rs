@@ -1,27 +1,43 @@
 //! Tables: the data once, the syntax per use.
 
-use comfy_table::{CellAlignment, Table, presets};
+use std::io::{self, Write};
 
-/// A table for people: columns under their headers, nothing drawn. The last column of `header` may be long text; `numbers`
-/// are the indices of columns to be flushed right.
-pub(super) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header).add_rows(rows);
-    for &index in numbers {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
+/// Writes rows under a heading, each column as wide as its widest cell. Columns whose index is in `words` are flushed left,
+/// the others, which hold numbers, right.
+pub(super) fn columns<R: AsRef<[String]>>(
+    heading: &[&str],
+    words: &[usize],
+    rows: &[R],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut widths: Vec<usize> = heading.iter().map(|cell| cell.chars().count()).collect();
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
+            *width = (*width).max(cell.chars().count());
         }
     }
-    let lines: Vec<_> = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
-    lines.concat()
+    let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
+    let mut line = String::new();
+    for row in std::iter::once(heading.as_slice()).chain(rows.iter().map(AsRef::as_ref)) {
+        line.clear();
+        for (index, (&width, cell)) in widths.iter().zip(row).enumerate() {
+            let blank = if index == 0 { "" } else { "  " };
+            line += &match words.contains(&index) {
+                true => format!("{blank}{cell:<width$}"),
+                false => format!("{blank}{cell:>width$}"),
+            };
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
 }
 
 /// A table in Markdown.
-pub(super) fn markdown(header: &[&str], rows: Vec<Vec<String>>) -> String {
+pub(super) fn markdown(heading: &[&str], rows: Vec<Vec<String>>) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let escaped = |cells: Vec<String>| line(cells.iter().map(|cell| cell.replace('|', "\\|")).collect());
-    let mut text = line(header.iter().map(|&name| name.to_owned()).collect());
-    text += &line(vec!["---".to_owned(); header.len()]);
+    let mut text = line(heading.iter().map(|&name| name.to_owned()).collect());
+    text += &line(vec!["---".to_owned(); heading.len()]);
     text + &rows.into_iter().map(escaped).collect::<String>()
 }
 
@@ -36,10 +52,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_flushed_right_and_lines_trimmed() {
-        let text = plain(&["n", "name"], &[0], vec![vec!["1".into(), "x".into()], vec!["100".into(), String::new()]]);
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 3);
-        assert!(lines[1].starts_with("   1") && lines[2].ends_with("100"), "{text}");
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut out = Vec::new();
+        let rows = [["1", "x", "µ"], ["100", "y z", ""]].map(|row| row.map(str::to_owned));
+        columns(&["os", "on", "unit"], &[1], &rows, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), " os  on   unit\n  1  x       µ\n100  y z\n");
     }
 }

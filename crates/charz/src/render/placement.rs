@@ -1,7 +1,8 @@
-//! A placement in words, and in the words of the tools with which people launch programs: one format a line in [`FORMATS`].
+//! A placement in words, and in the words of the tools with which people launch programs: one format a line in
+//! [`FORMATS`].
 //!
-//! What a tool cannot express stands in a comment line of the shell above its line. Text meant for a shell is quoted, so
-//! that `eval` and a copied line work.
+//! What a tool cannot express stands in a comment line of the shell above its line. Text meant for a shell is quoted,
+//! so that `eval` and a copied line work.
 
 mod launch;
 
@@ -10,7 +11,8 @@ use std::io::{self, Write};
 use charz_topology::{Machine, Mapping, Placement};
 use serde::Serialize;
 
-use super::topo::text::{columns, counted, or_dash, plain};
+use super::grid::columns;
+use super::text::{counted, or_dash, plain};
 
 /// A way to show a placement.
 pub struct Format {
@@ -65,7 +67,7 @@ fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut 
             ]
         })
         .collect();
-    columns(["worker", "strand", "package", "numa", "core", "alu", "slot", "kind"], &rows, out)
+    columns(&["worker", "strand", "package", "numa", "core", "alu", "slot", "kind"], &[7], &rows, out)
 }
 
 /// The JSON of a placement.

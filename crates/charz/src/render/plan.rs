@@ -11,9 +11,9 @@ use crate::plan::{Obstacle, Plan, PlannedCell};
 /// # Errors
 /// Those of the output.
 pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()> {
-    let rows = plan.cells.iter().map(row).collect();
-    let header = ["kernel", "workers", "mapping", "memory", "predicted", "will run"];
-    out.write_all(grid::plain(&header, &[1, 3, 4], rows).as_bytes())?;
+    let rows: Vec<_> = plan.cells.iter().map(row).collect();
+    let heading = ["kernel", "workers", "mapping", "memory", "predicted", "will run"];
+    grid::columns(&heading, &[0, 2, 5], &rows, out)?;
     let run = plan.cells.iter().filter(|cell| cell.obstacle.is_none()).count();
     writeln!(
         out,
@@ -34,12 +34,12 @@ pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()
     }
 }
 
-fn row(cell: &PlannedCell) -> Vec<String> {
+fn row(cell: &PlannedCell) -> [String; 6] {
     let (time, runs) = match &cell.obstacle {
         None => (human::duration(cell.predicted), "yes".to_owned()),
         Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => ("-".to_owned(), format!("no: {reason}")),
     };
-    vec![
+    [
         cell.kernel.card().name.to_owned(),
         cell.seats.len().to_string(),
         cell.mapping.to_string(),

@@ -2,7 +2,6 @@
 
 mod psrinfo;
 mod table;
-pub(super) mod text;
 mod tree;
 
 use std::io::{self, Write};

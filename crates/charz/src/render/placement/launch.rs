@@ -38,8 +38,8 @@ pub(super) fn taskset(_: &Machine, _: &Mapping, placement: &Placement, out: &mut
     }
 }
 
-/// With as many places as threads, and `close`, thread `i` gets place `i`. With fewer places OpenMP would put neighbours on
-/// one place instead of starting over, so that a place that two threads share stands there twice.
+/// With as many places as threads, and `close`, thread `i` gets place `i`. With fewer places OpenMP would put
+/// neighbours on one place instead of starting over, so that a place that two threads share stands there twice.
 pub(super) fn omp_places(_: &Machine, _: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "export OMP_NUM_THREADS={}", placement.seats.len())?;
     match seats(placement) {

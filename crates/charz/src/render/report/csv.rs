@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::render::text::plain;
 use crate::report::{Cell, Report, Unit};
 
 const HEADER: [&str; 20] = [
@@ -83,7 +84,7 @@ fn number(value: Option<impl ToString>) -> String {
 
 /// A spreadsheet takes text with one of these at its start for a formula.
 fn harmless(text: &str) -> String {
-    let text = super::table::escaped(text);
+    let text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }
 

@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::table::escaped;
 use super::{marked, trusted};
+use crate::render::text::plain;
 use crate::render::{grid, human};
 use crate::report::{Cell, Report, Status, Summary, Unit};
 
@@ -15,10 +15,10 @@ const SATURATED: f64 = 0.95;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<_> = report.plan.kernels.iter().filter_map(|kernel| Verdict::of(report, kernel)).collect();
     if !rows.is_empty() {
-        let header = ["kernel", "best mapping", "workers", "best", "saturates at", "auto against it"];
-        let rows = rows.into_iter().map(Verdict::row).collect();
+        let heading = ["kernel", "best mapping", "workers", "best", "saturates at", "auto against it"];
+        let rows: Vec<_> = rows.into_iter().map(Verdict::row).collect();
         writeln!(out)?;
-        out.write_all(grid::plain(&header, &[2, 3, 4], rows).as_bytes())?;
+        grid::columns(&heading, &[0, 1, 5], &rows, out)?;
     }
     write_floor(report, out)?;
     let count = |wanted: &dyn Fn(&Cell) -> bool| report.cells.iter().filter(|cell| wanted(cell)).count();
@@ -40,7 +40,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     )?;
     if !report.complete {
         let why = report.stopped_by.as_deref().unwrap_or("an interruption");
-        writeln!(out, "incomplete, ended by {}; finish it with charz sweep --resume", escaped(why))?;
+        writeln!(out, "incomplete, ended by {}; finish it with charz sweep --resume", plain(why))?;
     }
     Ok(())
 }
@@ -84,11 +84,11 @@ impl<'a> Verdict<'a> {
         Some(Verdict { best, summary, saturates_at, auto })
     }
 
-    fn row(self) -> Vec<String> {
+    fn row(self) -> [String; 6] {
         let doubt = if marked(self.best) { " ?" } else { "" };
-        vec![
-            escaped(&self.best.kernel),
-            escaped(&self.best.mapping),
+        [
+            plain(&self.best.kernel),
+            plain(&self.best.mapping),
             self.best.workers.to_string(),
             format!("{}{doubt}", human::value(self.summary.best, self.best.unit)),
             self.saturates_at.to_string(),

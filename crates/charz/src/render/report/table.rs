@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::marked;
+use crate::render::text::plain;
 use crate::render::{grid, human};
 use crate::report::{Cell, Report, Status};
 
@@ -11,19 +12,18 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {}, {} usable of {} strands; started {}",
-        escaped(report.host.name.as_deref().unwrap_or("this host")),
-        escaped(report.host.processor.as_deref().unwrap_or("an unnamed processor").trim()),
+        plain(report.host.name.as_deref().unwrap_or("this host")),
+        plain(report.host.processor.as_deref().unwrap_or("an unnamed processor").trim()),
         report.machine.strands.iter().filter(|strand| strand.usable).count(),
         report.machine.strands.len(),
-        escaped(&report.started),
+        plain(&report.started),
     )?;
     for kernel in &report.plan.kernels {
         let cells: Vec<&Cell> = report.cells.iter().filter(|cell| &cell.kernel == kernel).collect();
         writeln!(out, "\n{}", heading(report, &cells))?;
-        let header: Vec<&str> =
-            std::iter::once("workers").chain(report.plan.mappings.iter().map(String::as_str)).collect();
-        let numbers: Vec<usize> = (0..header.len()).collect();
-        out.write_all(grid::plain(&header, &numbers, rows(report, &cells)).as_bytes())?;
+        let mappings: Vec<String> = report.plan.mappings.iter().map(|mapping| plain(mapping)).collect();
+        let heading: Vec<&str> = std::iter::once("workers").chain(mappings.iter().map(String::as_str)).collect();
+        grid::columns(&heading, &[], &rows(report, &cells), out)?;
     }
     write_reasons(report, out)
 }
@@ -31,8 +31,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 fn heading(report: &Report, cells: &[&Cell]) -> String {
     let name = cells.first().map_or("", |cell| cell.kernel.as_str());
     let variant = cells.iter().find_map(|cell| cell.variant.as_deref());
-    let variant = variant.map(|variant| format!(" [{}]", escaped(variant))).unwrap_or_default();
-    format!("{}{variant}: best of {}, (max-min)/median in brackets", escaped(name), report.plan.repetitions)
+    let variant = variant.map(|variant| format!(" [{}]", plain(variant))).unwrap_or_default();
+    format!("{}{variant}: best of {}, (max-min)/median in brackets", plain(name), report.plan.repetitions)
 }
 
 fn rows(report: &Report, cells: &[&Cell]) -> Vec<Vec<String>> {
@@ -89,7 +89,7 @@ fn write_reasons(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     for (kind, (example, places)) in kinds {
         let doubt = if kind == example { String::new() } else { format!("? {kind}: ") };
-        writeln!(out, "{}{}: {}", escaped(&doubt), escaped(example), escaped(&some_of(&places)))?;
+        writeln!(out, "{}{}: {}", plain(&doubt), plain(example), plain(&some_of(&places)))?;
     }
     Ok(())
 }
@@ -104,20 +104,9 @@ fn some_of(places: &[String]) -> String {
     }
 }
 
-/// Text that came out of a file must not steer the terminal.
-pub(super) fn escaped(text: &str) -> String {
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn control_characters_are_made_visible() {
-        assert_eq!(escaped("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
-        assert_eq!(escaped("Zürich µ"), "Zürich µ");
-    }
 
     #[test]
     fn long_lists_are_cut_with_their_rest() {

@@ -1,14 +1,14 @@
 //! The text of `psrinfo -pv`, as Solaris prints it.
 //!
-//! Three or more ids that follow each other are written as a range, fewer are written out, and pieces stand apart by blanks:
-//! `(0 1)`, `(0-7)`, `(0-7 16-23)`. Cores have lines of their own where a processor has several.
+//! Three or more ids that follow each other are written as a range, fewer are written out, and pieces stand apart by
+//! blanks: `(0 1)`, `(0-7)`, `(0-7 16-23)`. Cores have lines of their own where a processor has several.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use charz_topology::{Machine, Strand};
 
-use super::text::{counted, plain};
+use crate::render::text::{counted, plain};
 
 pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     // A machine without packages is shown as one processor, a strand without a core as a core of its own.

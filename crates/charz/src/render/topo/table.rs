@@ -4,12 +4,13 @@ use std::io::{self, Write};
 
 use charz_topology::{Machine, Strand};
 
-use super::text::{columns, or_dash};
+use crate::render::grid::columns;
+use crate::render::text::or_dash;
 
 pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let heading = ["strand", "package", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];
     let rows: Vec<_> = machine.strands.iter().map(|strand| row(machine, strand)).collect();
-    columns(heading, &rows, out)
+    columns(&heading, &[heading.len() - 1], &rows, out)
 }
 
 fn row(machine: &Machine, strand: &Strand) -> [String; 10] {

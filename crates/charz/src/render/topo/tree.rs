@@ -1,7 +1,8 @@
 //! Parts inside each other, with sizes; then what this process may use, and how the rest is known.
 //!
 //! Each strand has a path of parts from the outside in. Parts that hold the same strands stand in one line, so that a
-//! line says `L2:0 (1 MiB) + L1d:0 (32 KiB) + core 0`. Strands are written where their path ends, ALU groups in brackets.
+//! line says `L2:0 (1 MiB) + L1d:0 (32 KiB) + core 0`. Strands are written where their path ends, ALU groups in
+//! brackets.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -9,7 +10,7 @@ use std::io::{self, Write};
 use charz_topology::{Machine, Strand, cpulist};
 
 use super::super::human;
-use super::text::{counted, plain};
+use crate::render::text::{counted, plain};
 
 pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let name = machine.name.as_deref().map(|name| format!(" ({})", plain(name))).unwrap_or_default();
@@ -149,6 +150,9 @@ fn usable(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
             None => writeln!(out, "CPU quota: none")?,
         }
     }
+    for doubt in &machine.doubts {
+        writeln!(out, "doubt: {}", plain(doubt))?;
+    }
     if !machine.absent.is_empty() {
         writeln!(out, "strands that are offline or not allowed: {}", cpulist::print(&machine.absent))?;
     }
@@ -173,9 +177,9 @@ mod tests {
 
     #[test]
     fn parts_lie_inside_each_other() {
-        let machine = synthetic("pack:2 [numa(memory=64GB)] l3:1(size=32MB) core:2 l1d:1(size=32kB) group:2 pu:2");
+        let machine = synthetic("pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2");
         let expected = "\
-pack:2 [numa(memory=64GB)] l3:1(size=32MB) core:2 l1d:1(size=32kB) group:2 pu:2: 16 strands
+pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2: 16 strands
   package 0 + NUMA node 0 (64 GiB) + L3:0 (32 MiB)
     L1d:0 (32 KiB) + core 0: strands (0-1) (2-3)
     L1d:1 (32 KiB) + core 1: strands (4-5) (6-7)
