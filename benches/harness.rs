@@ -1,0 +1,31 @@
+//! The floor of the harness: a whole cell of the kernel that does nothing, from its threads' creation to their end.
+
+mod common;
+
+use charz::harness::clock::OsClock;
+use charz::harness::{Bench, Cell, measure};
+use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop, find};
+use charz_topology::{Backend, Binder, Mapping, Source, discover, place};
+use criterion::{Criterion, criterion_group, criterion_main};
+
+fn floor(criterion: &mut Criterion) {
+    let machine = discover(&Source::ThisMachine).expect("this machine can be described");
+    let strands = machine.usable_strands().count();
+    let order =
+        "round-robin".parse::<Mapping>().and_then(|mapping| mapping.order(&machine)).expect("there are strands");
+    let binder = Binder::new(Backend::Hwloc).expect("hwloc can describe this machine");
+    let (clock, stop) = (OsClock::default(), Stop::new());
+    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands };
+    let params = Params { iterations: 1, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded };
+    let kernel = find("noop").expect("it is in the catalog");
+    for workers in [1, 2] {
+        let seats = place(&order, workers).seats;
+        let cell = Cell { kernel, params, seats: &seats, repetitions: 3 };
+        criterion.bench_function(&format!("noop/{workers}"), |bencher| {
+            common::measure(bencher, || measure(&cell, bench).expect("nothing can go wrong with nothing"));
+        });
+    }
+}
+
+criterion_group!(benches, floor);
+criterion_main!(benches);

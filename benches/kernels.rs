@@ -1,0 +1,29 @@
+//! Each kernel of the catalog by itself, one worker, small enough to take about a millisecond at most.
+
+mod common;
+
+use charz_kernels::{Bytes, KERNELS, Layout, PagePolicy, Params, Stop};
+use criterion::{Criterion, criterion_group, criterion_main};
+
+/// 4096 steps; 1 MiB, which stays in the second-level cache of many cores and so away from what neighbours do to memory.
+const PARAMS: Params =
+    Params { iterations: 4096, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded };
+
+fn kernels(criterion: &mut Criterion) {
+    // A kernel that cannot run on this machine has no time to measure.
+    for kernel in KERNELS.iter().filter(|kernel| kernel.check().is_ok()) {
+        criterion.bench_function(kernel.card().name, |bencher| {
+            let stage = kernel.stage(&PARAMS, 1).expect("the kernel can run here");
+            let mut worker = stage.worker(0).expect("there is memory");
+            let stop = Stop::new();
+            worker.prepare();
+            common::measure(bencher, || worker.run(&stop));
+            worker.prepare();
+            worker.run(&stop);
+            worker.verify().expect("the answer is right");
+        });
+    }
+}
+
+criterion_group!(benches, kernels);
+criterion_main!(benches);
