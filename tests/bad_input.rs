@@ -97,7 +97,7 @@ fn mapper_programs_that_misbehave() {
         (script("nonsense", "cat >/dev/null; echo hello"), "hello"),
         (script("unknown", "cat >/dev/null; echo 0 4096"), "4096"),
         (script("twice", "cat >/dev/null; echo '[3, 3]'"), "3"),
-        (script("killed", "kill -9 $$"), "killed"),
+        (script("killed", "kill -9 $$"), "SIGKILL"),
     ] {
         check_refused(&["map", "--mapping", &mapping, "--threads", "2", "--topology", T3_4], 2, word);
     }

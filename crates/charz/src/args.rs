@@ -3,6 +3,7 @@
 
 mod convert;
 mod generate;
+mod help;
 mod spelling;
 
 use std::ffi::OsString;
@@ -30,7 +31,7 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> 
     match spelling::Cli::try_parse_from(argv) {
         Ok(cli) => convert::command(cli.verb).map(|command| Parsed::Command(Box::new(command))),
         Err(error) if error.use_stderr() => Err(Error::bad_input(sentence(&error.render().to_string()))),
-        Err(help) => Ok(Parsed::Text(help.render().ansi().to_string())),
+        Err(help) => Ok(Parsed::Text(help.render().to_string())),
     }
 }
 

@@ -56,13 +56,10 @@ const WORKER: Duration = Duration::from_micros(100);
 const MEMORY_BOUND_AT: usize = 4;
 
 impl Predictor {
-    /// Runs each kernel small, on a floating worker. A kernel that cannot run gets no rate.
+    /// Runs each kernel small, on a floating worker, with the pages and the layout of `params`. A kernel that cannot run
+    /// gets no rate.
     pub fn pilot(kernels: &[&'static dyn Kernel], params: &Params, bench: Bench<'_>) -> Self {
-        let small = Params {
-            iterations: params.iterations.min(PILOT_ITERATIONS),
-            size: Bytes(params.size.0.min(PILOT_BYTES)),
-            ..*params
-        };
+        let small = Params { iterations: PILOT_ITERATIONS, size: Bytes(params.size.0.min(PILOT_BYTES)), ..*params };
         let rates = kernels.iter().filter_map(|kernel| {
             // The least disturbed pilot tells most.
             let rates = (0..PILOTS).filter_map(|_| Rate::measure(*kernel, small, bench));

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::exit::EXITS;
+use super::help;
+use crate::render::{kernels, placement, report, topo};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,18 +23,13 @@ Examples:
 /// kernel is what workers do. A sweep runs kernels under mappings with growing numbers of workers, and writes a report, in
 /// which every number is right or carries a mark with the reason to doubt it.
 #[derive(Debug, Parser)]
-#[command(name = "charz", version = VERSION, after_help = EXAMPLES, after_long_help = after_long_help(), max_term_width = 110)]
+#[command(name = "charz", version = VERSION, after_help = EXAMPLES, after_long_help = help::after(EXAMPLES), max_term_width = 110)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) verb: Verb,
 }
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CHARZ_COMMIT"), ", ", env!("CHARZ_TARGET"), ")");
-
-fn after_long_help() -> String {
-    let codes: Vec<_> = EXITS.iter().map(|(_, code, meaning)| format!("  {code:<4} {meaning}")).collect();
-    format!("{EXAMPLES}\n\nExit codes:\n{}", codes.join("\n"))
-}
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
@@ -53,8 +49,8 @@ pub(super) enum Verb {
 pub(super) struct TopoArgs {
     #[command(flatten)]
     pub(super) source: SourceArgs,
-    /// How: tree, table (a row a strand), psrinfo (as Solaris's `psrinfo -pv`) or json
-    #[arg(long, default_value = "tree")]
+    #[arg(long, default_value = "tree", help = help::formats(topo::FORMATS.iter().map(|f| f.name)),
+        long_help = help::explained_formats(topo::FORMATS.iter().map(|f| (f.name, f.about))))]
     pub(super) format: String,
 }
 
@@ -74,26 +70,23 @@ pub(super) struct SourceArgs {
 /// Beyond the last strand the order starts again from its beginning.
 #[derive(Debug, Args)]
 pub(super) struct MapArgs {
-    /// The mapping; see docs/mappers.md or `charz docs mappers`
-    ///
-    /// One of dumb, round-robin, auto, compact, one-per-core, numa, occupancy:2200, list:0,8,16-23, command:PROGRAM.
-    #[arg(long, value_name = "MAPPING")]
+    #[arg(long, value_name = "MAPPING", help = "The mapping; --help lists them",
+        long_help = help::mappings("The mapping"))]
     pub(super) mapping: String,
     /// How many workers
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]
     pub(super) source: SourceArgs,
-    /// How: table, json, taskset, omp-places, gomp, likwid, srun or cpuset
-    #[arg(long, default_value = "table")]
+    #[arg(long, default_value = "table", help = help::formats(placement::FORMATS.iter().map(|f| f.name)),
+        long_help = help::explained_formats(placement::FORMATS.iter().map(|f| (f.name, f.about))))]
     pub(super) format: String,
 }
 
 /// List the kernels: what each counts, and whether it can run here
 #[derive(Debug, Args)]
 pub(super) struct KernelsArgs {
-    /// How: table or json
-    #[arg(long, default_value = "table")]
+    #[arg(long, default_value = "table", help = help::formats(kernels::FORMATS.iter().map(|f| f.name)))]
     pub(super) format: String,
 }
 
@@ -104,11 +97,11 @@ pub(super) struct KernelsArgs {
 /// that an interrupted sweep loses at most the cell in flight; `--resume` finishes it.
 #[derive(Debug, Args)]
 pub(super) struct SweepArgs {
-    /// Mappings, separated by commas; give the flag again for one that holds a comma of its own
-    #[arg(long, value_name = "M,…", default_value = "round-robin,dumb,auto")]
+    #[arg(long, value_name = "M,…", default_value = "round-robin,dumb,auto",
+        help = "Mappings, separated by commas; --help lists them",
+        long_help = help::mappings("Mappings, separated by commas; the flag may be given several times"))]
     pub(super) mapping: Vec<String>,
-    /// Kernels by name, separated by commas
-    #[arg(long, value_name = "K,…", value_delimiter = ',')]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', help = help::kernels())]
     pub(super) kernel: Vec<String>,
     /// All kernels of families (compute, memory, floor), separated by commas
     #[arg(long, value_name = "F,…", value_delimiter = ',')]
@@ -172,8 +165,7 @@ pub(super) struct RenderArgs {
     /// A report that `charz sweep` wrote
     #[arg(value_name = "REPORT")]
     pub(super) report: PathBuf,
-    /// How: table, json or csv
-    #[arg(long, default_value = "table")]
+    #[arg(long, default_value = "table", help = help::formats(report::FORMATS.iter().map(|f| f.name)))]
     pub(super) format: String,
 }
 

@@ -62,10 +62,11 @@ impl Post<'_> {
                 worker.prepare();
                 Ok(())
             })?;
-            let before = Reading::take(self.bench.binder);
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(());
             }
+            // Behind the sleep at the gate: waking up from it is no part of the run.
+            let before = Reading::take(self.bench.binder);
             self.gate.rush(round);
             let (start, end, work) = guarded(|| Ok(self.timed(worker)))?;
             let after = Reading::take(self.bench.binder);

@@ -3,7 +3,7 @@
 use charz_kernels::{Kernel, Knob, PagePolicy, Params};
 
 use crate::render::human;
-use crate::report::{Cell, Mark, Pages, Passport};
+use crate::report::{Cell, Lap, Mark, Pages, Passport};
 
 /// Limits beyond which a number is marked.
 struct Thresholds {
@@ -50,7 +50,7 @@ impl Suspicion<'_> {
         let found = [
             ("V01", pin(cell, passport)),
             ("V02", migrated(cell, passport)),
-            ("V03", if crowded { None } else { preempted(cell) }),
+            ("V03", if crowded || knobs.is_empty() { None } else { preempted(cell) }),
             ("V05", stolen(cell, passport)),
             ("V07", throttled(passport)),
             ("V09", if knobs.is_empty() { None } else { short(cell) }),
@@ -99,15 +99,18 @@ fn migrated(cell: &Cell, passport: &Passport) -> Option<String> {
 }
 
 fn preempted(cell: &Cell) -> Option<String> {
-    let dirty = cell.runs.iter().filter(|run| {
-        run.laps.iter().any(|lap| {
-            let time = (lap.end_ns - lap.start_ns) as f64;
-            lap.counts.involuntary_switches.is_some_and(|n| n > 0)
-                || lap.counts.run_delay_ns.is_some_and(|delay| delay as f64 > THRESHOLDS.run_delay * time)
-        })
-    });
-    let dirty = dirty.count();
+    let dirty = cell.runs.iter().filter(|run| run.laps.iter().any(waited)).count();
     (dirty > 0).then(|| format!("in {dirty} of {} repetitions a worker had to wait for its strand", cell.runs.len()))
+}
+
+/// An involuntary switch by itself says little: every lap of a good part of a second has some, of microseconds. The time
+/// that it cost counts; only where the system does not tell that, the switch must do.
+fn waited(lap: &Lap) -> bool {
+    let time = lap.end_ns.saturating_sub(lap.start_ns) as f64;
+    match lap.counts.run_delay_ns {
+        Some(delay) => delay as f64 > THRESHOLDS.run_delay * time,
+        None => lap.counts.involuntary_switches.is_some_and(|switches| switches > 0),
+    }
 }
 
 fn stolen(cell: &Cell, passport: &Passport) -> Option<String> {

@@ -65,21 +65,21 @@ impl<'a> Verdict<'a> {
             report
                 .cells
                 .iter()
-                .filter(move |cell| cell.kernel == kernel && trusted(cell))
+                // A kernel that does no work has no throughput to compare.
+                .filter(move |cell| cell.kernel == kernel && cell.unit != Unit::Nanoseconds && trusted(cell))
                 .filter_map(|cell| Some((cell, cell.summary?)))
         };
         // Among equals the first: fewer workers, and the earlier mapping.
-        let (best, summary) = cells().reduce(|best, next| if goodness(next) > goodness(best) { next } else { best })?;
-        let enough = SATURATED * goodness((best, summary));
+        let (best, summary) = cells().reduce(|best, next| if next.1.best > best.1.best { next } else { best })?;
         let saturates_at = cells()
-            .filter(|&(cell, found)| cell.mapping == best.mapping && goodness((cell, found)) >= enough)
+            .filter(|(cell, found)| cell.mapping == best.mapping && found.best >= SATURATED * summary.best)
             .map(|(cell, _)| cell.workers)
             .min()?;
         let auto = cells().find(|(cell, _)| cell.mapping == "auto" && cell.workers == best.workers);
         let auto = match auto {
             None => "not measured".to_owned(),
             Some((cell, _)) if std::ptr::eq(cell, best) => "it is the best".to_owned(),
-            Some((cell, found)) => against(goodness((cell, found)) / goodness((best, summary)), summary, found),
+            Some((_, found)) => against(found.best / summary.best, summary, found),
         };
         Some(Verdict { best, summary, saturates_at, auto })
     }
@@ -94,14 +94,6 @@ impl<'a> Verdict<'a> {
             self.saturates_at.to_string(),
             self.auto,
         ]
-    }
-}
-
-/// Larger is better, whatever the unit.
-fn goodness((cell, summary): (&Cell, Summary)) -> f64 {
-    match cell.unit {
-        Unit::OpsPerSecond | Unit::BytesPerSecond => summary.best,
-        Unit::Nanoseconds => -summary.best,
     }
 }
 

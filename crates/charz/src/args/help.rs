@@ -1,0 +1,33 @@
+//! Help texts that follow from the tables of mappers, kernels, formats and exit codes.
+
+use charz_kernels::KERNELS;
+use charz_topology::MAPPERS;
+
+use crate::exit::EXITS;
+
+pub(super) fn mappings(first: &str) -> String {
+    let lines = MAPPERS.iter().map(|mapper| {
+        let parameter = mapper.parameter.map(|parameter| format!(":{parameter}")).unwrap_or_default();
+        format!("  {}{parameter}: {}", mapper.name, mapper.about)
+    });
+    format!("{first}\n\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+pub(super) fn kernels() -> String {
+    let names: Vec<_> = KERNELS.iter().map(|kernel| kernel.card().name).collect();
+    format!("Kernels, separated by commas: {}", names.join(", "))
+}
+
+pub(super) fn formats<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    format!("How: {}", names.collect::<Vec<_>>().join(", "))
+}
+
+pub(super) fn explained_formats<'a>(formats: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let lines: Vec<_> = formats.map(|(name, about)| format!("  {name}: {about}")).collect();
+    format!("How\n\n{}", lines.join("\n"))
+}
+
+pub(super) fn after(examples: &str) -> String {
+    let codes: Vec<_> = EXITS.iter().map(|(_, code, meaning)| format!("  {code:<4} {meaning}")).collect();
+    format!("{examples}\n\nExit codes:\n{}", codes.join("\n"))
+}
