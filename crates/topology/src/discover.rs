@@ -10,6 +10,7 @@
 mod hwloc;
 mod kinds;
 mod memory;
+mod scale;
 mod synthetic;
 mod xml;
 
@@ -23,6 +24,7 @@ use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 
 use crate::error::quote;
 use crate::{Error, Machine, usable};
+use scale::Scale;
 
 /// Why a description of this machine is not believed.
 pub(crate) const ELSEWHERE: &str = "the environment makes hwloc describe another machine; unset HWLOC_XMLFILE, \
@@ -94,13 +96,15 @@ pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
             let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
             let (topology, took) =
                 load(BuildFlags::empty(), |builder| builder.from_xml(&xml).map_err(|_| refused.into()))?;
-            Ok((hwloc::machine(&topology, source.to_string(), None), took))
+            Ok((hwloc::machine(&topology, source.to_string(), None, None), took))
         }),
-        Source::Synthetic(text) => synthetic::check(text).and_then(|alu_width| {
+        Source::Synthetic(text) => synthetic::check(text).and_then(|description| {
+            let scale = Scale::of(text, &description);
+            let text = scale.as_ref().map_or(text, |scale| &scale.twin);
             let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
             let (topology, took) =
                 load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| refused.into()))?;
-            Ok((hwloc::machine(&topology, source.to_string(), alu_width), took))
+            Ok((hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref()), took))
         }),
     }
     .map_err(failed)
@@ -114,7 +118,7 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
-    let mut machine = hwloc::machine(&topology, source.to_string(), None);
+    let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
     usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     machine.doubts.extend(memory::doubt(&machine.numa_nodes, &meminfo));

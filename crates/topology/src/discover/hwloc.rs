@@ -13,14 +13,20 @@ use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, Object
 use hwlocality::object::types::{CacheType, ObjectType};
 
 use super::kinds;
+use super::scale::Scale;
 use crate::machine::{Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand};
 use crate::{AluSource, Usable, alu, cpulist};
 
 /// Reads a loaded topology. All its strands count as usable.
 ///
 /// `alu_width` is the number of strands in each ALU group where the source tells it; hwloc drops groups of one strand.
-pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32>) -> Machine {
-    let mut reader = Reader { machine: empty(topology, source), alus: Vec::new(), next_alu: 0, caches: HashMap::new() };
+/// With a `scale` the topology is a small twin of the machine.
+pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32>, scale: Option<&Scale>) -> Machine {
+    let mut machine = empty(topology, source);
+    if scale.is_some() {
+        machine.numa_nodes.clear();
+    }
+    let mut reader = Reader { machine, alus: Vec::new(), next_alu: 0, caches: HashMap::new(), scale };
     reader.visit(topology.root_object(), &Around::default());
     let Reader { mut machine, alus, .. } = reader;
     place_in_cores(&mut machine, &alus, alu_width);
@@ -82,16 +88,17 @@ struct Around {
     groups: Vec<u32>,
 }
 
-struct Reader {
+struct Reader<'a> {
     machine: Machine,
     /// For each strand its ALU group.
     alus: Vec<Option<u32>>,
     next_alu: u32,
     /// How many caches of each level and content there are already.
     caches: HashMap<(u32, CacheHolds), u32>,
+    scale: Option<&'a Scale>,
 }
 
-impl Reader {
+impl Reader<'_> {
     /// Reads an object and all below it. Files are checked for their depth before hwloc loads them.
     fn visit(&mut self, object: &TopologyObject, around: &Around) {
         if object.object_type() == ObjectType::PU {
@@ -100,21 +107,56 @@ impl Reader {
         }
         let mut inside = around.clone();
         self.enter(object, &mut inside);
-        enter_memory(object, &mut inside);
-        for child in object.normal_children() {
-            self.visit(child, &inside);
+        self.enter_memory(object, &mut inside);
+        let Some(scale) = self.scale else {
+            for child in object.normal_children() {
+                self.visit(child, &inside);
+            }
+            return;
+        };
+        if let Some(child) = object.normal_children().next() {
+            for _ in 0..scale.children(strands(object), strands(child)) {
+                self.visit(child, &inside);
+            }
         }
+    }
+
+    /// The operating system's id of an object; in a scaled machine that is its rank.
+    fn os_id(&self, object: &TopologyObject, rank: usize) -> Option<u32> {
+        match self.scale {
+            None => os_id(object),
+            Some(_) => u32::try_from(rank).ok(),
+        }
+    }
+
+    /// Notes the NUMA nodes that are local to all strands of an object.
+    fn enter_memory(&mut self, object: &TopologyObject, inside: &mut Around) {
+        let nodes: Vec<u32> = local_nodes(object).into_iter().map(|node| self.numa_index(node)).collect();
+        inside.numa = nodes.iter().copied().min().or(inside.numa);
+        inside.numa_nodes.extend(nodes);
+    }
+
+    /// The index of a NUMA node, which all but scaled machines have listed before.
+    fn numa_index(&mut self, object: &TopologyObject) -> u32 {
+        if self.scale.is_none() {
+            return u32::try_from(object.logical_index()).unwrap_or(u32::MAX);
+        }
+        let os_id = self.os_id(object, self.machine.numa_nodes.len());
+        push(&mut self.machine.numa_nodes, NumaNode { os_id, ..numa_node(object) })
     }
 
     /// Notes the object in the machine's list of its type.
     fn enter(&mut self, object: &TopologyObject, inside: &mut Around) {
-        let os_id = os_id(object);
         match object.object_type() {
             ObjectType::Package => {
+                let os_id = self.os_id(object, self.machine.packages.len());
                 let model = info(object, "CPUModel").or_else(|| info(object, "CPUType"));
                 inside.package = Some(push(&mut self.machine.packages, Package { os_id, model, strands: 0 }));
             }
-            ObjectType::Core => inside.core = Some(push(&mut self.machine.cores, Core { os_id, strands: 0 })),
+            ObjectType::Core => {
+                let os_id = self.os_id(object, self.machine.cores.len());
+                inside.core = Some(push(&mut self.machine.cores, Core { os_id, strands: 0 }));
+            }
             // Groups below a core are its ALU groups; of nested ones the outermost.
             ObjectType::Group if inside.core.is_some() => {
                 if inside.alu.is_none() {
@@ -159,9 +201,10 @@ impl Reader {
         let mut numa_nodes = around.numa_nodes.clone();
         numa_nodes.sort_unstable();
         self.alus.push(around.alu);
+        let rank = self.machine.strands.len();
         self.machine.strands.push(Strand {
             // hwloc gives every PU its id: it is the PU's bit in all sets.
-            os_id: os_id(object).unwrap_or(u32::MAX),
+            os_id: self.os_id(object, rank).unwrap_or(u32::MAX),
             package: around.package,
             numa: around.numa,
             core: around.core,
@@ -177,21 +220,26 @@ impl Reader {
     }
 }
 
-/// Notes the NUMA nodes that are local to all strands of an object; some stand behind a memory-side cache.
+/// The NUMA nodes that are local to all strands of an object, in logical order; some stand behind a memory-side cache.
 ///
 /// A node whose processor is not to be used hangs somewhere too, with an empty set of strands: it is local to none.
-fn enter_memory(object: &TopologyObject, inside: &mut Around) {
+fn local_nodes(object: &TopologyObject) -> Vec<&TopologyObject> {
     let mut nodes = Vec::new();
     let mut attached: Vec<&TopologyObject> = object.memory_children().collect();
     while let Some(memory) = attached.pop() {
         let local = memory.cpuset().is_some_and(|strands| !strands.is_empty());
         if memory.object_type() == ObjectType::NUMANode && local {
-            nodes.push(u32::try_from(memory.logical_index()).unwrap_or(u32::MAX));
+            nodes.push(memory);
         }
         attached.extend(memory.memory_children());
     }
-    inside.numa = nodes.iter().copied().min().or(inside.numa);
-    inside.numa_nodes.extend(nodes);
+    nodes.sort_unstable_by_key(|node| node.logical_index());
+    nodes
+}
+
+/// How many strands lie in an object.
+fn strands(object: &TopologyObject) -> u64 {
+    object.cpuset().and_then(|set| set.weight()).map_or(0, |weight| weight as u64)
 }
 
 /// Fills in each strand's ranks within its core. The strands of a core follow each other.

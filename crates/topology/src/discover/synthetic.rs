@@ -5,11 +5,17 @@
 //! and memory may hang on a level, `Package:2 [NUMA(memory=64GiB)]`. hwloc's own parser reads `010` as eight, ignores
 //! index lists that do not fit, and hangs on large counts; here all of this is an error, and sizes are limited.
 
+use std::ops::Range;
+
 use crate::cpulist::MAX_ID;
 use crate::error::quote;
 
 /// The most strands that a described machine may have.
 const MAX_STRANDS: u64 = 65_536;
+
+/// The most strands where hwloc has to lay them out one by one, which takes it the square of their number: 0.1 s for so
+/// many, minutes for the limit above.
+const MAX_IRREGULAR: u64 = 4096;
 
 /// The longest description in bytes: room for an index list of a few thousand strands.
 const MAX_TEXT: usize = 64 << 10;
@@ -40,8 +46,19 @@ struct Level {
     width: u64,
 }
 
-/// Checks a description and returns the number of strands in each ALU group, if it has groups below its cores.
-pub(super) fn check(text: &str) -> Result<Option<u32>, String> {
+/// What the check learns about a description on its way.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Description {
+    /// The number of strands in each ALU group, if there are groups below the cores.
+    pub(super) alu_width: Option<u32>,
+    /// The counts of the levels, from the outside in, and where in the text each stands.
+    pub(super) counts: Vec<(u64, Range<usize>)>,
+    /// Whether each part's number is its rank and memory lies on one level only, so that all parts are alike.
+    pub(super) regular: bool,
+}
+
+/// Checks a description.
+pub(super) fn check(text: &str) -> Result<Description, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));
     }
@@ -53,6 +70,8 @@ pub(super) fn check(text: &str) -> Result<Option<u32>, String> {
         rest = attributes(rest, Type::Machine, 1)?;
     }
     let mut levels: Vec<Level> = Vec::new();
+    let mut counts = Vec::new();
+    let mut memories = 0;
     loop {
         rest = rest.trim_start();
         if rest.is_empty() {
@@ -61,9 +80,12 @@ pub(super) fn check(text: &str) -> Result<Option<u32>, String> {
         let width = levels.last().map_or(1, |level| level.width);
         if let Some(memory) = rest.strip_prefix('[') {
             rest = attached(memory, width)?;
+            memories += 1;
             continue;
         }
-        let (level, after) = level(rest, width)?;
+        let start = text.len() - rest.len();
+        let (level, count, after) = level(rest, width)?;
+        counts.push((level.width / width, start + count.start..start + count.end));
         check_order(&levels, level.kind)?;
         levels.push(level);
         if levels.len() > MAX_LEVELS {
@@ -72,7 +94,18 @@ pub(super) fn check(text: &str) -> Result<Option<u32>, String> {
         rest = after;
     }
     match levels.last() {
-        Some(level) if level.kind == Type::Pu => Ok(alu_width(&levels)),
+        Some(level) if level.kind == Type::Pu => {
+            memories += levels.iter().filter(|level| level.kind == Type::Numa).count();
+            // No other word of the grammar has this one in it.
+            let regular = memories <= 1 && !text.contains("indexes=");
+            if !regular && level.width > MAX_IRREGULAR {
+                return Err(format!(
+                    "with indexes= or memory on several levels it can have {MAX_IRREGULAR} strands, not {}",
+                    level.width
+                ));
+            }
+            Ok(Description { alu_width: alu_width(&levels), counts, regular })
+        }
         Some(_) => Err("the last level must be the strands; end with PU and a count, such as PU:2".to_owned()),
         None => Err("it has no levels; write such as Package:4 Core:16 PU:8".to_owned()),
     }
@@ -85,8 +118,8 @@ fn alu_width(levels: &[Level]) -> Option<u32> {
     u32::try_from(levels.last()?.width / group.width).ok()
 }
 
-/// Reads `TYPE:COUNT(ATTRIBUTES)` and returns the level and what follows it.
-fn level(text: &str, outer: u64) -> Result<(Level, &str), String> {
+/// Reads `TYPE:COUNT(ATTRIBUTES)` and returns the level, where its count stands, and what follows it.
+fn level(text: &str, outer: u64) -> Result<(Level, Range<usize>, &str), String> {
     let end = text.find([' ', ':', '(', '[', ']', ')']).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     let kind = kind(name)?;
@@ -94,6 +127,8 @@ fn level(text: &str, outer: u64) -> Result<(Level, &str), String> {
         return Err(format!("the level {} lacks a colon and a count; write {name}:2", quote(name)));
     };
     let end = rest.find([' ', '(', '[']).unwrap_or(rest.len());
+    let start = text.len() - rest.len();
+    let place = start..start + end;
     let (count, rest) = rest.split_at(end);
     let count = number(count)
         .ok_or_else(|| format!("the count {} of level {name} is not a whole number from 1 on", quote(count)))?;
@@ -107,7 +142,7 @@ fn level(text: &str, outer: u64) -> Result<(Level, &str), String> {
     if rest.starts_with(|next| next != ' ' && next != '[') {
         return Err(format!("the text {} follows the level {name} without a blank", quote(rest)));
     }
-    Ok((Level { kind, width }, rest))
+    Ok((Level { kind, width }, place, rest))
 }
 
 /// Reads `NUMA(ATTRIBUTES)]` and returns what follows.
@@ -285,7 +320,8 @@ mod tests {
 
     #[track_caller]
     fn accepts(text: &str, alu_width: Option<u32>) {
-        assert_eq!(check(text), Ok(alu_width), "{text}");
+        let found = check(text).unwrap_or_else(|reason| panic!("{text}: {reason}"));
+        assert_eq!(found.alu_width, alu_width, "{text}");
     }
 
     #[track_caller]
@@ -305,6 +341,28 @@ mod tests {
         accepts("pu:8(indexes=4*2:1*4)", None);
         accepts("group:2 pack:2 group:2 core:1 group:1 pu:3", Some(3));
         accepts("Package:64 Core:128 PU:8", None);
+    }
+
+    #[test]
+    fn counts_are_found_again() {
+        for text in ["Package:4 Core:16 Group:2 PU:4", "  (memory=1GB) node:12(memory=3GB) [numa] l2:1(size=5kB) pu:7"]
+        {
+            let found = check(text).unwrap();
+            assert!(found.counts.len() >= 3);
+            for (count, place) in found.counts {
+                assert_eq!(text[place].parse(), Ok(count), "{text}");
+            }
+        }
+        for (text, regular) in [
+            ("pack:2 [numa] pu:2", true),
+            ("node:2 pu:2", true),
+            ("pack:2 [numa] die:2 [numa] pu:2", false),
+            ("pack:2 [numa] node:2 pu:2", false),
+            ("pu:2(indexes=1,0)", false),
+        ] {
+            assert_eq!(check(text).unwrap().regular, regular, "{text}");
+        }
+        refuses("pack:2 [numa] [numa] pu:4096", "4096 strands, not 8192");
     }
 
     #[test]
