@@ -13,14 +13,19 @@ fn env(name: &str) -> String {
 
 fn main() {
     let commit = output("git", &["rev-parse", "--short=12", "HEAD"]);
+    let changed =
+        output("git", &["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| !list.is_empty());
     // A build from an archive has no git; the version then stands alone.
-    println!("cargo::rustc-env=CHARZ_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    let name = commit.as_deref().unwrap_or("unknown");
+    println!("cargo::rustc-env=CHARZ_COMMIT={name}{}", if changed { "-dirty" } else { "" });
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     println!("cargo::rustc-env=CHARZ_RUSTC={}", output(&rustc, &["--version"]).unwrap_or_default());
     println!("cargo::rustc-env=CHARZ_TARGET={}", env("TARGET"));
     println!("cargo::rustc-env=CHARZ_PROFILE={} opt-level={}", env("PROFILE"), env("OPT_LEVEL"));
     println!("cargo::rustc-env=CHARZ_RUSTFLAGS={}", env("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " "));
-    println!("cargo::rerun-if-changed=build.rs");
+    for path in ["build.rs", "src", "../topology/src", "../kernels/src", "../../Cargo.lock"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
     if let Some(git) = commit.and_then(|_| output("git", &["rev-parse", "--git-dir"])) {
         println!("cargo::rerun-if-changed={git}/HEAD");
         println!("cargo::rerun-if-changed={git}/logs/HEAD");

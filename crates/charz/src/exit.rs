@@ -22,14 +22,14 @@ pub enum Exit {
 
 /// Every exit code with its meaning: the source of the help text and of the documentation.
 pub const EXITS: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "everything asked for was done (a closed output pipe counts as done)"),
+    (Exit::Done, 0, "done; a closed output pipe and the end of the given budget count as done"),
     (Exit::BadInput, 2, "an argument or a named file cannot be used; nothing was measured or written"),
     (
         Exit::Environment,
         3,
         "the machine or its system refused something (disk, memory, threads); finished cells are kept",
     ),
-    (Exit::Wrong, 4, "a kernel computed a wrong answer; its cell is marked failed, the others are kept"),
+    (Exit::Wrong, 4, "a kernel computed a wrong answer; its cell says so, the others are kept"),
     (Exit::Interrupted, 130, "stopped by SIGINT (^C); the report is valid and can be resumed"),
     (Exit::Terminated, 143, "stopped by SIGTERM; the report is valid and can be resumed"),
 ];
@@ -100,7 +100,9 @@ impl std::error::Error for Error {
 
 impl From<charz_topology::Error> for Error {
     fn from(error: charz_topology::Error) -> Self {
-        Error::bad_input(error.to_string())
+        let refused = matches!(error, charz_topology::Error::Seat { .. } | charz_topology::Error::ReadBack { .. });
+        let sentence = error.to_string();
+        if refused { Error::environment(sentence) } else { Error::bad_input(sentence) }
     }
 }
 

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use charz_kernels::PagePolicy;
+use charz_topology::cgroup::{self, Group};
+
 use crate::render::human;
 
 /// What a sweep may take.
@@ -44,13 +47,12 @@ impl Limits {
     /// Reads the limits of this process.
     pub fn read() -> Self {
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let groups = Groups::read();
-        let available = [meminfo_bytes(&meminfo, "MemAvailable:"), groups.memory_left()].into_iter().flatten().min();
+        let available = [meminfo_bytes(&meminfo, "MemAvailable:"), group_memory_left()].into_iter().flatten().min();
         Limits {
             memory_total_bytes: meminfo_bytes(&meminfo, "MemTotal:"),
             memory_available_bytes: available,
             memory_budget_bytes: available.map(|bytes| bytes / 100 * MEMORY_SHARE_PERCENT),
-            threads: thread_limit(&groups),
+            threads: thread_limit(),
         }
     }
 
@@ -64,42 +66,61 @@ impl Limits {
         }
     }
 
-    /// Why `workers` workers cannot have `bytes` bytes in all, if they cannot.
-    pub fn memory_obstacle(&self, workers: usize, bytes: u64) -> Option<String> {
-        let budget = self.memory_budget_bytes?;
-        (bytes > budget).then(|| {
-            format!(
-                "{workers} workers need {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
-                human::iec(bytes),
-                human::iec(budget)
-            )
-        })
+    /// Why a cell of `workers` workers whose blocks take `bytes` bytes in all cannot run, if it cannot.
+    pub fn obstacle(&self, workers: usize, bytes: u64, pages: PagePolicy) -> Option<String> {
+        if workers > self.threads.at_most {
+            return Some(format!(
+                "{workers} workers are more than the {} that are safe here ({})",
+                self.threads.at_most, self.threads.because
+            ));
+        }
+        match pages {
+            PagePolicy::Small | PagePolicy::Transparent => {
+                let budget = self.memory_budget_bytes.filter(|&budget| bytes > budget)?;
+                Some(format!(
+                    "{workers} workers need {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
+                    human::iec(bytes),
+                    human::iec(budget)
+                ))
+            }
+            // These come out of a pool of their own, which the available memory does not hold.
+            PagePolicy::Huge2M | PagePolicy::Huge1G => {
+                let free = free_huge_bytes(pages).filter(|&free| bytes > free)?;
+                Some(format!(
+                    "{workers} workers need {} in all on reserved pages; {} of them are free",
+                    human::iec(bytes),
+                    human::iec(free)
+                ))
+            }
+        }
     }
 }
 
-fn thread_limit(groups: &Groups) -> ThreadLimit {
-    let number = |path: &str| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
-    let maps_left = number("/proc/sys/vm/max_map_count").map(|most| {
+/// What is free of the pool of reserved huge pages; `None` where the system does not tell, or has no such pages.
+fn free_huge_bytes(pages: PagePolicy) -> Option<u64> {
+    let bytes = pages.bytes() as u64;
+    let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/free_hugepages", bytes / 1024);
+    Some(number(Path::new(&path))? * bytes)
+}
+
+fn thread_limit() -> ThreadLimit {
+    let maps_left = number(Path::new("/proc/sys/vm/max_map_count")).map(|most| {
         let now = fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
         (most.saturating_sub(now) / MAPPINGS_PER_THREAD, format!("vm.max_map_count is {most}"))
     });
-    let system = |path: &str, name: &str| {
-        number(path).map(|most| (most.saturating_sub(THREADS_LEFT), format!("{name} is {most}")))
+    let all = |name: &str| {
+        let most = number(Path::new(&format!("/proc/sys/kernel/{name}")))?;
+        Some((most.saturating_sub(THREADS_LEFT), format!("kernel.{name} is {most}")))
     };
-    let group = groups
-        .threads_left()
-        .map(|(left, most)| (left.saturating_sub(THREADS_LEFT), format!("pids.max of the control group is {most}")));
+    let groups = cgroup::groups("pids").into_iter().filter_map(|group| {
+        let most = number(&group.folder.join("pids.max"))?;
+        let left = most.saturating_sub(number(&group.folder.join("pids.current"))?);
+        Some((left.saturating_sub(THREADS_LEFT), format!("pids.max of the control group is {most}")))
+    });
     let user = max_user_processes().map(|most| (most.saturating_sub(THREADS_LEFT), format!("ulimit -u is {most}")));
     let own = (MOST_THREADS as u64, "the program's own cap".to_owned());
-    let limits = [
-        Some(own),
-        maps_left,
-        system("/proc/sys/kernel/threads-max", "kernel.threads-max"),
-        system("/proc/sys/kernel/pid_max", "kernel.pid_max"),
-        group,
-        user,
-    ];
-    let (at_most, because) = limits.into_iter().flatten().min_by_key(|(most, _)| *most).unwrap_or_default();
+    let limits = [Some(own), maps_left, all("threads-max"), all("pid_max"), user].into_iter().flatten().chain(groups);
+    let (at_most, because) = limits.min_by_key(|(most, _)| *most).unwrap_or_default();
     ThreadLimit { at_most: usize::try_from(at_most).unwrap_or(usize::MAX).max(1), because }
 }
 
@@ -117,58 +138,28 @@ fn meminfo_bytes(meminfo: &str, name: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The process's place in the control groups, either version.
-struct Groups {
-    text: String,
+/// The smallest remainder from the process's own group up to the root: a limit of any parent binds too.
+fn group_memory_left() -> Option<u64> {
+    cgroup::groups("memory").iter().filter_map(memory_left).min()
 }
 
-impl Groups {
-    fn read() -> Self {
-        Groups { text: fs::read_to_string("/proc/self/cgroup").unwrap_or_default() }
-    }
-
-    /// The smallest remainder from the process's own group up to the root: a limit of any parent binds too.
-    fn memory_left(&self) -> Option<u64> {
-        let v2 = self.folders("").into_iter().filter_map(|folder| left(&folder, "memory.max", "memory.current"));
-        let v1 = self
-            .folders("memory")
-            .into_iter()
-            .filter_map(|folder| left(&folder, "memory.limit_in_bytes", "memory.usage_in_bytes"));
-        v2.chain(v1).min()
-    }
-
-    /// What is left of `pids.max`, and its value.
-    fn threads_left(&self) -> Option<(u64, u64)> {
-        let folders = self.folders("").into_iter().chain(self.folders("pids"));
-        folders
-            .filter_map(|folder| Some((left(&folder, "pids.max", "pids.current")?, number_in(&folder, "pids.max")?)))
-            .min()
-    }
-
-    /// The folders of a controller's hierarchy (version 2 where the name is empty), from the process's group to the root.
-    fn folders(&self, controller: &str) -> Vec<String> {
-        let Some((mount, path)) = self.text.lines().find_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (names, path) = (fields.next()?, fields.next()?);
-            names.split(',').any(|name| name == controller).then(|| {
-                let mount = if names.is_empty() { String::new() } else { format!("/{names}") };
-                (format!("/sys/fs/cgroup{mount}"), path)
-            })
-        }) else {
-            return Vec::new();
-        };
-        Path::new(path).ancestors().map(|folder| format!("{mount}{}", folder.display())).collect()
-    }
+/// What is left of a group's memory. Version 1 says "no limit" by a number near 2⁶³, version 2 by `max`, which is no number.
+/// Of what is used, the page cache that nobody has touched lately can be had for the asking.
+fn memory_left(group: &Group) -> Option<u64> {
+    let (limit, usage, cache) = match group.unified {
+        true => ("memory.max", "memory.current", "inactive_file "),
+        false => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "),
+    };
+    let most = number(&group.folder.join(limit)).filter(|&most| most < 1 << 60)?;
+    let used = number(&group.folder.join(usage))?;
+    let stat = fs::read_to_string(group.folder.join("memory.stat")).unwrap_or_default();
+    let cache = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse().ok()).unwrap_or(0);
+    Some(most.saturating_sub(used.saturating_sub(cache)))
 }
 
-/// What is left of a limit. Version 1 says "none" by a number near 2⁶³, version 2 by `max`, which is no number.
-fn left(folder: &str, limit: &str, usage: &str) -> Option<u64> {
-    let most = number_in(folder, limit).filter(|&most| most < 1 << 60)?;
-    Some(most.saturating_sub(number_in(folder, usage)?))
-}
-
-fn number_in(folder: &str, file: &str) -> Option<u64> {
-    fs::read_to_string(format!("{folder}/{file}")).ok()?.trim().parse().ok()
+/// A file that holds one number.
+fn number(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -184,30 +175,31 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_walked_to_the_root() {
-        let groups = Groups { text: "5:memory:/a/b\n3:cpu,pids:/\n0::/c\n".into() };
-        assert_eq!(
-            groups.folders("memory"),
-            ["/sys/fs/cgroup/memory/a/b", "/sys/fs/cgroup/memory/a", "/sys/fs/cgroup/memory/"]
-        );
-        assert_eq!(groups.folders("pids"), ["/sys/fs/cgroup/cpu,pids/"]);
-        assert_eq!(groups.folders(""), ["/sys/fs/cgroup/c", "/sys/fs/cgroup/"]);
-        assert_eq!(groups.folders("cpuset"), [""; 0]);
+    fn a_limit_of_a_control_group_leaves_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| fs::write(folder.path().join(file), text).unwrap();
+        let left = |unified| memory_left(&Group { folder: folder.path().to_owned(), unified });
+        write("memory.max", "max\n");
+        write("memory.current", "100\n");
+        assert_eq!(left(true), None);
+        write("memory.max", "1000\n");
+        assert_eq!(left(true), Some(900));
+        write("memory.stat", "anon 10\ninactive_file 60\n");
+        assert_eq!(left(true), Some(960), "page cache can be dropped");
+        write("memory.current", "1100\n");
+        assert_eq!(left(true), Some(0));
+        write("memory.limit_in_bytes", "9223372036854771712\n");
+        write("memory.usage_in_bytes", "5\n");
+        assert_eq!(left(false), None);
     }
 
     #[test]
-    fn a_limit_of_a_control_group_leaves_the_rest() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().to_str().unwrap();
-        let write = |file: &str, text: &str| fs::write(folder.path().join(file), text).unwrap();
-        write("memory.max", "max\n");
-        write("memory.current", "100\n");
-        assert_eq!(left(path, "memory.max", "memory.current"), None);
-        write("memory.max", "1000\n");
-        assert_eq!(left(path, "memory.max", "memory.current"), Some(900));
-        write("memory.current", "1001\n");
-        assert_eq!(left(path, "memory.max", "memory.current"), Some(0));
-        write("memory.max", "9223372036854771712\n");
-        assert_eq!(left(path, "memory.max", "memory.current"), None);
+    fn the_obstacle_names_both_figures() {
+        let limits = Limits { memory_budget_bytes: Some(3 << 20), ..Limits::unlimited() };
+        let reason = limits.obstacle(4, 4 << 20, PagePolicy::Small).unwrap();
+        assert!(reason.contains("4 MiB") && reason.contains("3 MiB"), "{reason}");
+        assert_eq!(limits.obstacle(3, 3 << 20, PagePolicy::Small), None);
+        // No machine has reserved an exbibyte.
+        assert!(limits.obstacle(1, 1 << 60, PagePolicy::Huge2M).is_none_or(|reason| reason.contains("reserved")));
     }
 }

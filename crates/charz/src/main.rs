@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use charz::args::{self, Parsed};
 use charz::exit::{Error, Exit};
+use charz::render::text::plain;
 
 fn main() -> ExitCode {
     let exit = run().unwrap_or_else(|error| {
@@ -28,7 +29,7 @@ fn run() -> Result<Exit, Error> {
     Ok(exit)
 }
 
-/// One line: the sentence and what caused it.
+/// One line: the sentence and what caused it. Texts out of files cannot steer the terminal.
 fn complain(error: &Error) {
     let mut line = format!("charz: {error}");
     let mut cause = std::error::Error::source(error);
@@ -37,5 +38,5 @@ fn complain(error: &Error) {
         cause = error.source();
     }
     // If standard error is gone too, there is nobody left to tell.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", plain(&line));
 }

@@ -31,9 +31,10 @@ impl Rate {
         let measurement = harness::measure(&cell, bench).ok()?;
         let wall = start.elapsed().as_nanos() as f64;
         let lap = measurement.runs.first()?.laps.first()?;
-        // Waiting for a strand is the neighbours' doing, and no property of the kernel.
+        let timed = lap.end.saturating_sub(lap.start);
+        // Waiting for a strand is the neighbours' doing, and no property of the kernel; what waited longer tells nothing.
         let waited = lap.counts.run_delay_ns.unwrap_or(0);
-        let timed = (lap.end - lap.start).saturating_sub(waited) as f64;
+        let timed = if waited < timed / 2 { timed - waited } else { timed } as f64;
         let units = units(kernel, &params);
         // Only blocks take time in proportion; the rest of the wall time is the thread's, which `WORKER` covers.
         let blocks = kernel.card().knobs.contains(&Knob::Size);

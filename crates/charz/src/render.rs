@@ -9,5 +9,5 @@ pub mod placement;
 pub mod plan;
 pub mod progress;
 pub mod report;
-mod text;
+pub mod text;
 pub mod topo;

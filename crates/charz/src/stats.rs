@@ -37,9 +37,9 @@ impl Sample {
     }
 
     /// The range as a fraction of the median: (max − min) / median. With three repetitions nothing finer can be said.
-    /// `None` where the median is 0.
+    /// `None` where the median is 0, and for a single value, which says nothing of others.
     pub fn spread(&self) -> Option<f64> {
-        (self.median() != 0.0).then(|| (self.max() - self.min()) / self.median())
+        (self.len() > 1 && self.median() != 0.0).then(|| (self.max() - self.min()) / self.median())
     }
 }
 
@@ -63,7 +63,8 @@ mod tests {
         let even = Sample::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!(even.median(), 2.5);
         assert_eq!(Sample::new(vec![-1.0, 1.0]).unwrap().spread(), None);
-        assert_eq!(Sample::new(vec![5.0]).unwrap().spread(), Some(0.0));
+        assert_eq!(Sample::new(vec![5.0]).unwrap().spread(), None);
+        assert_eq!(Sample::new(vec![5.0, 5.0]).unwrap().spread(), Some(0.0));
     }
 
     proptest! {
@@ -76,7 +77,7 @@ mod tests {
         }
 
         #[test]
-        fn scaling_leaves_the_spread_alone(values in prop::collection::vec(1.0..1e6_f64, 1..20), scale in 0.1..10.0_f64) {
+        fn scaling_leaves_the_spread_alone(values in prop::collection::vec(1.0..1e6_f64, 2..20), scale in 0.1..10.0_f64) {
             let spread = Sample::new(values.clone()).unwrap().spread().unwrap();
             let scaled = Sample::new(values.iter().map(|v| v * scale).collect()).unwrap().spread().unwrap();
             prop_assert!((spread - scaled).abs() < 1e-9);

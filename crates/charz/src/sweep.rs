@@ -88,7 +88,9 @@ impl Sweep<'_> {
             listener.start(&report.cells[index]);
             let cell_begun = Instant::now();
             self.fill(&mut report.cells[index], repetitions);
-            pace.learn(predicted, cell_begun.elapsed());
+            if report.cells[index].outcome.status == Status::Ok {
+                pace.learn(predicted, cell_begun.elapsed());
+            }
             left = left.saturating_sub(predicted);
             report.wall_ns = before + nanos(begun.elapsed());
             report.complete = !report.cells.iter().any(is_open);
@@ -131,11 +133,15 @@ impl Sweep<'_> {
     }
 
     fn fill(&self, cell: &mut Cell, repetitions: usize) {
+        // Of an attempt that was interrupted nothing stays: its runs were not those of the cell to come.
+        (cell.variant, cell.runs, cell.passport, cell.summary) = (None, Vec::new(), None, None);
         let Some(kernel) = charz_kernels::find(&cell.kernel) else {
             cell.outcome = outcome(Status::Unavailable, "this program has no kernel of that name");
             return;
         };
-        if let Some(reason) = (self.limits)().memory_obstacle(cell.seats.len(), cell.footprint_bytes) {
+        cell.footprint_bytes = kernel.footprint(&self.params).0.saturating_mul(cell.seats.len() as u64);
+        let obstacle = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages);
+        if let Some(reason) = obstacle {
             cell.outcome = outcome(Status::Skipped, reason);
             return;
         }

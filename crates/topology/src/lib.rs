@@ -15,6 +15,7 @@
 
 mod alu;
 mod bind;
+pub mod cgroup;
 pub mod cpulist;
 mod discover;
 mod error;

@@ -1,13 +1,11 @@
 //! What this process may use of the machine: the cpuset, the affinity mask and the CPU bandwidth quota.
 
-mod cgroup;
-
 use std::fs;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Machine, cpulist};
+use crate::{Machine, cgroup, cpulist};
 
 /// What this process may use of the machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

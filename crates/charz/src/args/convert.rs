@@ -9,17 +9,11 @@ use charz_topology::{Backend, Mapping, Source, parse_mappings};
 use super::spelling::{MapArgs, SweepArgs, Verb};
 use crate::command::{Command, docs, kernels, map, render, sweep, topo};
 use crate::exit::Error;
-use crate::plan::{Request, Threads};
+use crate::plan::{MOST_BYTES, MOST_ITERATIONS, MOST_REPETITIONS, Request, Threads};
 use crate::render::{kernels as kernel_list, placement as placement_page, report as report_page, topo as topo_page};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;
-/// The most repetitions: every lap is kept.
-const MOST_REPETITIONS: usize = 10_000;
-/// The largest block: a petabyte is a slip of the finger.
-const MOST_BYTES: u64 = 1 << 50;
-/// The most steps: at 1 ns each, a quarter of an hour a lap.
-const MOST_ITERATIONS: u64 = 1_000_000_000_000;
 
 pub(super) fn command(verb: Verb) -> Result<Command, Error> {
     Ok(match verb {
@@ -72,7 +66,7 @@ fn sweep(args: SweepArgs) -> Result<sweep::New, Error> {
                 pages: choice("--pages", &args.pages, PagePolicy::ALL.map(|policy| (policy.name(), policy)))?,
                 layout: choice("--layout", &args.layout, layouts)?,
             },
-            repetitions: count("--repetitions", &args.repetitions, MOST_REPETITIONS)?,
+            repetitions: count("--repetitions", &args.repetitions, MOST_REPETITIONS as usize)?,
             budget: budget(budget_text)?,
         },
         clock: choice("--clock", &args.clock, [("os", sweep::ClockKind::Os), ("tsc", sweep::ClockKind::Tsc)])?,

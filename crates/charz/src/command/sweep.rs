@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use charz_kernels::{Kernel, Params};
 use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
@@ -59,6 +59,10 @@ pub enum ClockKind {
     Tsc,
 }
 
+/// The longest name of an output file in bytes: the temporary file beside it has a longer one, and 255 is the most on
+/// Linux's file systems.
+const MOST_NAME: usize = 230;
+
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
         Options::New(new) => start(&new, out),
@@ -74,6 +78,9 @@ fn start(options: &New, out: &mut dyn Write) -> Result<Exit, Error> {
     let request = &options.request;
     let bench = stage.bench();
     let predictor = Predictor::pilot(&request.kernels, &request.params, bench);
+    if let Some((exit, _)) = stage.signals.received() {
+        return Ok(exit);
+    }
     let plan = Plan::new(request, &stage.machine, &limits, &predictor)?;
     let Some(file) = file else {
         plan_table::write(&plan, &limits, out)?;
@@ -96,10 +103,12 @@ struct Stage {
     binder: Binder,
     clock: Box<dyn Clock>,
     signals: Signals,
+    begun: Instant,
 }
 
 impl Stage {
     fn set(clock: ClockKind, binder: Backend) -> Result<Self, Error> {
+        let begun = Instant::now();
         // First the machine: it reads the affinity mask, which seated threads do not have any more.
         let machine = discover(&Source::ThisMachine)?;
         let binder = Binder::new(binder)?;
@@ -110,7 +119,7 @@ impl Stage {
                     .map_err(|reason| Error::environment(format!("--clock: no tsc here: {reason}; take --clock os")))?,
             ),
         };
-        Ok(Stage { machine, binder, clock, signals: Signals::catch()? })
+        Ok(Stage { machine, binder, clock, signals: Signals::catch()?, begun })
     }
 
     fn bench(&self) -> Bench<'_> {
@@ -136,7 +145,8 @@ impl Stage {
             params,
             predictor,
             limits: &Limits::read,
-            budget,
+            // Discovery and pilots are a part of the sitting.
+            budget: budget.saturating_sub(self.begun.elapsed()),
             last_cache_bytes: last_cache(&self.machine),
             file,
         };
@@ -144,16 +154,30 @@ impl Stage {
         let mut progress = progress::on_stderr(std::io::stderr().is_terminal());
         let swept = sweep.run(report, &signal, progress.as_mut());
         // Also after a failure: what was measured is told even when it could not be saved.
-        let told = report_table::write_summary(report, out);
+        let told = tell(report, file, out);
         swept?;
-        told?;
-        writeln!(out, "report: {}", file.display())?;
-        if let Some((exit, _)) = self.signals.received() {
-            return Ok(exit);
+        match told {
+            // Whoever reads has seen enough; how the sweep ended is told all the same.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+            _ => Ok(self.exit(report)),
         }
-        let wrong = report.cells.iter().any(|cell| cell.outcome.status == Status::Wrong);
-        Ok(if wrong { Exit::Wrong } else { Exit::Done })
     }
+
+    fn exit(&self, report: &Report) -> Exit {
+        let any = |status| report.cells.iter().any(|cell| cell.outcome.status == status);
+        match self.signals.received() {
+            Some((exit, _)) => exit,
+            None if any(Status::Wrong) => Exit::Wrong,
+            None if any(Status::Failed) => Exit::Environment,
+            None => Exit::Done,
+        }
+    }
+}
+
+fn tell(report: &Report, file: &Path, out: &mut dyn Write) -> std::io::Result<()> {
+    report_table::write_summary(report, out)?;
+    writeln!(out, "report: {}", file.display())?;
+    out.flush()
 }
 
 /// How many workers run at once: the usable strands, or fewer if a CPU quota says so.
@@ -180,16 +204,24 @@ fn output(options: &New) -> Result<PathBuf, Error> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    if file.file_name().is_none() || file.is_dir() {
+    let Some(name) = file.file_name().filter(|_| !file.is_dir()) else {
         return Err(Error::bad_input(format!("--output: {file:?} is a folder; name a file in it")));
+    };
+    if name.len() > MOST_NAME {
+        return Err(Error::bad_input(format!("--output: the file's name has more than {MOST_NAME} bytes; shorten it")));
     }
     if !folder.is_dir() {
         return Err(Error::bad_input(format!("--output: there is no folder {folder:?}; create it first")));
     }
-    if !options.force && file.symlink_metadata().is_ok() {
-        return Err(exists(&file));
+    match file.symlink_metadata() {
+        Err(_) => Ok(file),
+        Ok(_) if !options.force => Err(exists(&file)),
+        // The report takes the place of the file behind a link, not that of the link.
+        Ok(_) => match file.canonicalize() {
+            Ok(target) if target.is_file() => Ok(target),
+            _ => Err(Error::bad_input(format!("--output: {file:?} is no regular file; --force replaces only those"))),
+        },
     }
-    Ok(file)
 }
 
 fn exists(file: &Path) -> Error {

@@ -5,6 +5,8 @@
 
 use std::fs;
 
+use charz_topology::cgroup;
+
 /// What was counted for the calling thread since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadCounts {
@@ -113,27 +115,13 @@ fn steal(stat: &str) -> Option<u64> {
     Some(ticks * 10_000_000)
 }
 
-/// `nr_throttled` of the process's own control group, either version.
+/// `nr_throttled`, summed over the process's group and its ancestors: it counts in the group that has the quota.
 fn throttled_periods() -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    stat_files(&groups).iter().find_map(|path| nr_throttled(&fs::read_to_string(path).ok()?))
-}
-
-/// Where the lines of `/proc/self/cgroup` say that `cpu.stat` may be.
-fn stat_files(groups: &str) -> Vec<String> {
-    groups
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (fields.next()?, fields.next()?.trim_end_matches('/'));
-            if controllers.is_empty() {
-                Some(format!("/sys/fs/cgroup{path}/cpu.stat"))
-            } else {
-                let cpu = controllers.split(',').any(|name| name == "cpu");
-                cpu.then(|| format!("/sys/fs/cgroup/{controllers}{path}/cpu.stat"))
-            }
-        })
-        .collect()
+    let counts = cgroup::groups("cpu")
+        .into_iter()
+        .filter_map(|group| nr_throttled(&fs::read_to_string(group.folder.join("cpu.stat")).ok()?));
+    // No group that counts is not the same as a count of zero.
+    counts.reduce(|sum, count| sum + count)
 }
 
 fn nr_throttled(stat: &str) -> Option<u64> {
@@ -154,12 +142,6 @@ mod tests {
         assert_eq!(steal("cpu  1 2 3\n"), None);
         assert_eq!(nr_throttled("nr_periods 9\nnr_throttled 3\nthrottled_time 7\n"), Some(3));
         assert_eq!(nr_throttled("usage_usec 9\n"), None);
-    }
-
-    #[test]
-    fn both_versions_of_control_groups_are_found() {
-        let groups = "4:memory:/a/b\n2:cpu,cpuacct:/a\n0::/c/\n";
-        assert_eq!(stat_files(groups), ["/sys/fs/cgroup/cpu,cpuacct/a/cpu.stat", "/sys/fs/cgroup/c/cpu.stat"]);
     }
 
     #[test]

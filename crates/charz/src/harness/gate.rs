@@ -76,9 +76,14 @@ impl Gate {
         if queue.generation == generation { Decision::NoGo } else { Decision::Go }
     }
 
+    /// Whether [`Gate::rush`] makes workers wait for each other.
+    pub fn rushes(&self) -> bool {
+        self.spinners > 0
+    }
+
     /// Spins until all spinners are awake for their `round`-th rush, counted from 1.
     pub fn rush(&self, round: usize) {
-        if self.spinners == 0 {
+        if !self.rushes() {
             return;
         }
         // Acquire and release: what a worker prepared is visible to the others before any of them starts.

@@ -5,6 +5,8 @@ use charz_kernels::Region;
 /// Bytes of resident memory by kind of page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PagesObtained {
+    /// The size of a base page.
+    pub base_page_bytes: u64,
     /// On pages of the base size.
     pub base_bytes: u64,
     /// On transparent huge pages.
@@ -68,6 +70,9 @@ impl Mapping {
         if !self.ours {
             return;
         }
+        if self.reserved == 0 {
+            obtained.base_page_bytes = self.page_bytes;
+        }
         obtained.transparent_bytes += self.transparent;
         obtained.base_bytes += self.resident.saturating_sub(self.transparent);
         if self.page_bytes >= 1 << 30 {
@@ -122,6 +127,7 @@ AnonHugePages:         0 kB
     #[test]
     fn only_mappings_that_hold_a_region_count() {
         let obtained = PagesObtained::from_smaps(SMAPS, &[at(0x7f00_0000_1000), at(0x7f10_0000_0000)]).unwrap();
+        assert_eq!(obtained.base_page_bytes, 4096);
         assert_eq!(obtained.base_bytes, 2 << 20);
         assert_eq!(obtained.transparent_bytes, 2 << 20);
         assert_eq!(obtained.huge_2m_bytes, 4 << 20);

@@ -29,12 +29,18 @@ pub(super) struct Outcome {
 
 impl Post<'_> {
     pub(super) fn serve(self) -> Outcome {
-        let mut laps = Vec::with_capacity(self.repetitions);
-        let failure = guarded(|| self.build()).and_then(|mut worker| self.repeat(worker.as_mut(), &mut laps)).err();
-        if failure.is_some() {
-            self.gate.close();
+        // Nothing stands outside of the guard: a thread that ends without closing the gate leaves the others waiting.
+        let served = guarded(|| {
+            let mut worker = self.build()?;
+            self.repeat(worker.as_mut())
+        });
+        match served {
+            Ok(laps) => Outcome { laps, failure: None },
+            Err(failure) => {
+                self.gate.close();
+                Outcome { laps: Vec::new(), failure: Some(failure) }
+            }
         }
-        Outcome { laps, failure }
     }
 
     fn build(&self) -> Result<Box<dyn Worker>, Failure> {
@@ -52,32 +58,32 @@ impl Post<'_> {
     }
 
     /// Leaves quietly when the gate is closed: whoever closed it tells why.
-    fn repeat(&self, worker: &mut dyn Worker, laps: &mut Vec<Lap>) -> Result<(), Failure> {
+    fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Lap>, Failure> {
+        let mut laps = Vec::new();
         // Everybody has built its block; the calling thread looks at the pages now.
         if self.gate.arrive() == Decision::NoGo {
-            return Ok(());
+            return Ok(laps);
         }
         for round in 1..=self.repetitions {
-            guarded(|| {
-                worker.prepare();
-                Ok(())
-            })?;
+            worker.prepare();
+            // With a rush the reading stands behind the sleep at the gate, since waking up from it is no part of the run.
+            // Without one it would only set the starts apart, and waiting is what is to be expected then.
+            let early = (!self.gate.rushes()).then(|| Reading::take(self.bench.binder));
             if self.gate.arrive() == Decision::NoGo {
-                return Ok(());
+                return Ok(laps);
             }
-            // Behind the sleep at the gate: waking up from it is no part of the run.
-            let before = Reading::take(self.bench.binder);
+            let before = early.unwrap_or_else(|| Reading::take(self.bench.binder));
             self.gate.rush(round);
-            let (start, end, work) = guarded(|| Ok(self.timed(worker)))?;
+            let (start, end, work) = self.timed(worker);
             let after = Reading::take(self.bench.binder);
             // Nobody verifies while another still runs.
             if self.gate.arrive() == Decision::NoGo {
-                return Ok(());
+                return Ok(laps);
             }
             if work != self.stage.work() {
-                return self.fell_short(work);
+                return self.fell_short(work, laps);
             }
-            guarded(|| Ok(worker.verify()?))?;
+            worker.verify()?;
             laps.push(Lap {
                 rank: self.rank,
                 seat: self.seat,
@@ -89,13 +95,13 @@ impl Post<'_> {
                 counts: after.counts.since(before.counts),
             });
         }
-        Ok(())
+        Ok(laps)
     }
 
     /// Less work than agreed is right after a stop, and a broken kernel otherwise.
-    fn fell_short(&self, work: Work) -> Result<(), Failure> {
+    fn fell_short(&self, work: Work, laps: Vec<Lap>) -> Result<Vec<Lap>, Failure> {
         if self.bench.stop.raised() {
-            return Ok(());
+            return Ok(laps);
         }
         Err(Failure::Wrong(format!("worker {} did {work:?} instead of {:?}", self.rank, self.stage.work())))
     }

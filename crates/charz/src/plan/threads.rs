@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::exit::Error;
 use crate::limits::Limits;
 
 /// `auto`, or a list such as `1,2,4-8,16-64:16`.
@@ -25,19 +26,19 @@ impl Threads {
     /// The numbers for a machine of which `strands` strands are usable.
     ///
     /// # Errors
-    /// A number above what the system can hold.
-    pub fn resolve(&self, strands: usize, limits: &Limits) -> Result<Vec<usize>, crate::exit::Error> {
+    /// A number in a list above what the system can hold. The other forms leave that to the plan, which skips such cells.
+    pub fn resolve(&self, strands: usize, limits: &Limits) -> Result<Vec<usize>, Error> {
         let cap = limits.threads.at_most;
         match self {
-            Threads::Auto => Ok(series(strands).into_iter().filter(|&workers| workers <= cap).collect()),
+            Threads::Auto => Ok(series(strands)),
             Threads::Quick => {
-                let mut few = vec![1, strands.min(cap)];
+                let mut few = vec![1, strands];
                 few.dedup();
                 Ok(few)
             }
             Threads::List(list) => match list.iter().find(|&&workers| workers > cap) {
                 None => Ok(list.clone()),
-                Some(workers) => Err(crate::exit::Error::bad_input(format!(
+                Some(workers) => Err(Error::bad_input(format!(
                     "--threads: {workers} workers are more than the {cap} that are safe here ({}); ask for fewer",
                     limits.threads.because
                 ))),
@@ -193,7 +194,9 @@ mod tests {
         limits.threads.because = "pids.max is 120".into();
         let error = "50,101".parse::<Threads>().unwrap().resolve(64, &limits).unwrap_err().to_string();
         assert!(error.contains("101") && error.contains("100") && error.contains("pids.max is 120"), "{error}");
-        assert_eq!(Threads::Auto.resolve(64, &limits).unwrap().last(), Some(&96));
+        assert!(limits.obstacle(101, 0, charz_kernels::PagePolicy::Small).unwrap().contains("pids.max is 120"));
+        assert_eq!(limits.obstacle(100, 0, charz_kernels::PagePolicy::Small), None);
+        assert_eq!(Threads::Auto.resolve(64, &limits).unwrap().last(), Some(&128), "told, not left out");
         assert_eq!(Threads::Quick.resolve(64, &limits).unwrap(), [1, 64]);
         assert_eq!(Threads::Quick.resolve(1, &limits).unwrap(), [1]);
     }

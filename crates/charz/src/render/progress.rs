@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::human;
+use super::text::plain;
 use crate::report::{Cell, Report, Status};
 use crate::sweep::Listener;
 
@@ -20,7 +21,7 @@ struct Bar {
 
 impl Listener for Bar {
     fn begin(&mut self, cells: usize, predicted: Duration) {
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}");
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}");
         self.bar = ProgressBar::new(cells as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         self.bar.set_message(format!("about {}", human::duration(predicted)));
     }
@@ -66,13 +67,13 @@ impl Listener for Lines {
 }
 
 fn title(cell: &Cell) -> String {
-    format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers)
+    plain(&format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers))
 }
 
 fn told(cell: &Cell) -> String {
     match (&cell.summary, cell.outcome.status) {
         (Some(summary), Status::Ok) => format!("{}: {}", title(cell), human::value(summary.best, cell.unit)),
-        _ => format!("{}: {}", title(cell), cell.outcome.reason.as_deref().unwrap_or("nothing")),
+        _ => format!("{}: {}", title(cell), plain(cell.outcome.reason.as_deref().unwrap_or("nothing"))),
     }
 }
 

@@ -50,6 +50,13 @@ fn trusted(cell: &Cell) -> bool {
     cell.outcome.status == Status::Ok && !off_seat
 }
 
+/// A trusted cell without a mark that voids a comparison: quota, too short, other pages than asked for, in the caches.
+fn sound(cell: &Cell) -> bool {
+    const VOID: [&str; 5] = ["V07", "V09", "V18", "V20", "V27"];
+    let marks = cell.passport.iter().flat_map(|passport| &passport.marks);
+    trusted(cell) && !marks.into_iter().any(|mark| VOID.contains(&mark.code.as_str()))
+}
+
 fn marked(cell: &Cell) -> bool {
     cell.passport.as_ref().is_some_and(|passport| !passport.marks.is_empty())
 }

@@ -149,6 +149,8 @@ pub struct Mark {
 /// Resident bytes by kind of page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pages {
+    /// The size of a base page.
+    pub base_page_bytes: u64,
     /// On pages of the base size.
     pub base_bytes: u64,
     /// On transparent huge pages.

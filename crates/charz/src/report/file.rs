@@ -99,8 +99,13 @@ fn parse(text: &str) -> Result<Report, String> {
 
 /// What the types cannot say.
 fn check(report: &Report) -> Result<(), String> {
-    for (index, cell) in report.cells.iter().enumerate() {
-        let wrong = |what: &str| Err(format!("cell {index} ({:?}, {} workers) {what}", cell.kernel, cell.workers));
+    for (index, cell) in report.floor.iter().chain(&report.cells).enumerate() {
+        let wrong = |what: &str| {
+            Err(format!("cell {index}, floor included ({:?}, {} workers), {what}", cell.kernel, cell.workers))
+        };
+        if cell.workers == 0 {
+            return wrong("has no workers");
+        }
         if cell.seats.len() as u64 != cell.workers {
             return wrong("does not have one seat a worker");
         }
@@ -121,13 +126,16 @@ fn check(report: &Report) -> Result<(), String> {
 /// # Errors
 /// A sentence that says what the system refused; [`FileError::kind`] is `AlreadyExists` when a file is in the way.
 pub fn write_new(path: &Path, report: &Report) -> Result<(), FileError> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| refused(path, error))?;
-    write(file, report).map_err(|error| {
-        // What is there is ours and not whole.
-        let _ = fs::remove_file(path);
-        refused(path, error)
-    })?;
-    sync_folder(path).map_err(|error| refused(path, error))
+    let place = |temporary: &Path| match fs::hard_link(temporary, path) {
+        Ok(()) => fs::remove_file(temporary),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without links: the name is taken first, so that only a crash within the next call leaves it empty.
+        Err(_) => {
+            OpenOptions::new().write(true).create_new(true).open(path)?;
+            fs::rename(temporary, path)
+        }
+    };
+    put(path, report, place)
 }
 
 /// Replaces a report in one step: whoever reads the path sees the old file or the new one.
@@ -135,16 +143,21 @@ pub fn write_new(path: &Path, report: &Report) -> Result<(), FileError> {
 /// # Errors
 /// A sentence that says what the system refused; the old file is untouched.
 pub fn save(path: &Path, report: &Report) -> Result<(), FileError> {
+    put(path, report, |temporary| fs::rename(temporary, path))
+}
+
+/// Writes a temporary file beside `path`, puts it on the disk, and has `place` give it the name.
+fn put(path: &Path, report: &Report, place: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), FileError> {
     let temporary = temporary_name(path);
     // Only a dead process of the same number can have left it.
     let _ = fs::remove_file(&temporary);
-    let replaced = OpenOptions::new()
+    let placed = OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(&temporary)
         .and_then(|file| write(file, report))
-        .and_then(|()| fs::rename(&temporary, path));
-    if let Err(error) = replaced {
+        .and_then(|()| place(&temporary));
+    if let Err(error) = placed {
         let _ = fs::remove_file(&temporary);
         return Err(refused(path, error));
     }

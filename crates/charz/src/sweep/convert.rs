@@ -94,6 +94,7 @@ fn passport(cell: &Cell, measurement: &Measurement) -> Passport {
     Passport {
         binding_honoured: binding(laps().map(|lap| lap.on_seat)),
         pages: measurement.pages.map(|pages| Pages {
+            base_page_bytes: pages.base_page_bytes,
             base_bytes: pages.base_bytes,
             transparent_bytes: pages.transparent_bytes,
             huge_2m_bytes: pages.huge_2m_bytes,

@@ -5,7 +5,7 @@ use charz_kernels::{Kernel, Knob, PagePolicy, Params};
 use crate::render::human;
 use crate::report::{Cell, Lap, Mark, Pages, Passport};
 
-/// Limits beyond which a number is marked.
+/// Limits beyond which a number is marked; they are the methodology's.
 struct Thresholds {
     /// V03: share of a lap's time that it may wait for its strand.
     run_delay: f64,
@@ -15,8 +15,12 @@ struct Thresholds {
     steal_window_ns: u64,
     /// V09: the shortest run that the clock and the gate resolve.
     run_ns: u64,
+    /// V05: below that time, ticks of steal from which on they are no accident.
+    steal_ticks_ns: u64,
     /// V13: spread of the repetitions.
     spread: f64,
+    /// V18: share of a run in which all workers must have been at work.
+    overlap: f64,
     /// V20: share of the memory that must lie on pages of the kind asked for.
     pages: f64,
     /// V27: how many times the last-level cache a block must be; STREAM's rule.
@@ -28,8 +32,10 @@ const THRESHOLDS: Thresholds = Thresholds {
     run_delay: 0.01,
     steal: 0.005,
     steal_window_ns: 1_000_000_000,
+    steal_ticks_ns: 20_000_000,
     run_ns: 1_000_000,
     spread: 0.10,
+    overlap: 0.95,
     pages: 0.95,
     caches: 4,
 };
@@ -51,16 +57,27 @@ impl Suspicion<'_> {
             ("V01", pin(cell, passport)),
             ("V02", migrated(cell, passport)),
             ("V03", if crowded || knobs.is_empty() { None } else { preempted(cell) }),
-            ("V05", stolen(cell, passport)),
+            ("V05", self.stolen(cell, passport)),
             ("V07", throttled(passport)),
             ("V09", if knobs.is_empty() { None } else { short(cell) }),
             ("V13", if knobs.is_empty() { None } else { spread(cell) }),
+            ("V18", if crowded || knobs.is_empty() { None } else { apart(cell) }),
             ("V19", crowded.then(|| oversubscribed(cell, self.strands))),
             ("V20", if knobs.contains(&Knob::Pages) { pages(passport, self.params) } else { None }),
             ("V24", unoptimised()),
             ("V27", if knobs.contains(&Knob::Size) { self.cached() } else { None }),
         ];
         found.into_iter().filter_map(|(code, reason)| Some(Mark { code: code.into(), reason: reason? })).collect()
+    }
+
+    fn stolen(&self, cell: &Cell, passport: &Passport) -> Option<String> {
+        let window: u64 = cell.runs.iter().map(|run| run.interval_ns).sum();
+        let stolen = passport.steal_ns?;
+        // What was there to be stolen: the time of the strands that the workers were on.
+        let share = stolen as f64 / (window as f64 * cell.seats.len().min(self.strands) as f64);
+        let counted = window >= THRESHOLDS.steal_window_ns || stolen >= THRESHOLDS.steal_ticks_ns;
+        (counted && share > THRESHOLDS.steal)
+            .then(|| format!("the hypervisor took {} of the workers' time", human::percent(share.min(1.0))))
     }
 
     fn cached(&self) -> Option<String> {
@@ -113,14 +130,6 @@ fn waited(lap: &Lap) -> bool {
     }
 }
 
-fn stolen(cell: &Cell, passport: &Passport) -> Option<String> {
-    let window: u64 = cell.runs.iter().map(|run| run.interval_ns).sum();
-    // A single worker can lose at most its own time: compare with what the workers could use.
-    let share = passport.steal_ns? as f64 / (window as f64 * cell.seats.len() as f64);
-    (window >= THRESHOLDS.steal_window_ns && share > THRESHOLDS.steal)
-        .then(|| format!("the hypervisor took {} of the workers' time", human::percent(share)))
-}
-
 fn throttled(passport: &Passport) -> Option<String> {
     let periods = passport.throttled_periods.filter(|&periods| periods > 0)?;
     Some(format!("the control group's processor quota stopped the process in {periods} periods"))
@@ -142,6 +151,19 @@ fn spread(cell: &Cell) -> Option<String> {
     (spread > THRESHOLDS.spread).then(|| format!("the repetitions differ by {}", human::percent(spread)))
 }
 
+/// From the last start to the first end all workers are at work; the rest of the interval is not a parallel run.
+fn apart(cell: &Cell) -> Option<String> {
+    let overlap = cell.runs.iter().map(|run| {
+        let last_start = run.laps.iter().map(|lap| lap.start_ns).max().unwrap_or(0);
+        let first_end = run.laps.iter().map(|lap| lap.end_ns).min().unwrap_or(0);
+        first_end.saturating_sub(last_start) as f64 / run.interval_ns.max(1) as f64
+    });
+    let least = overlap.fold(1.0, f64::min);
+    (least < THRESHOLDS.overlap).then(|| {
+        format!("in one repetition all workers were at work together for only {} of the time", human::percent(least))
+    })
+}
+
 fn oversubscribed(cell: &Cell, strands: usize) -> String {
     if cell.seats.len() > strands {
         format!("{} workers share {strands} strands", cell.seats.len())
@@ -154,6 +176,10 @@ fn pages(passport: &Passport, params: &Params) -> Option<String> {
     let Some(pages) = passport.pages else {
         return Some(format!("asked for {} pages; the system does not tell what was given", params.pages));
     };
+    let base = pages.base_page_bytes;
+    if params.pages == PagePolicy::Small && base != PagePolicy::Small.bytes() as u64 {
+        return Some(format!("asked for {} pages; this system's smallest have {}", params.pages, human::iec(base)));
+    }
     let total = pages.base_bytes + pages.transparent_bytes + pages.huge_2m_bytes + pages.huge_1g_bytes;
     let share = of_kind(&pages, params.pages) as f64 / total as f64;
     (share < THRESHOLDS.pages)

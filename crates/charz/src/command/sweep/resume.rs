@@ -10,6 +10,8 @@ use charz_topology::Backend;
 
 use super::{ClockKind, Stage, kernels_of, read};
 use crate::exit::{Error, Exit};
+use crate::limits::Limits;
+use crate::plan::{MOST_BYTES, MOST_ITERATIONS, MOST_REPETITIONS};
 use crate::predict::Predictor;
 use crate::render::report as report_table;
 use crate::report::{self, Report};
@@ -17,6 +19,8 @@ use crate::sweep;
 
 pub(super) fn run(file: PathBuf, budget: Duration, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut report = read(&file)?;
+    // The report takes the place of the file behind a link, not that of the link.
+    let file = file.canonicalize().unwrap_or(file);
     if report.complete {
         report_table::write_summary(&report, out)?;
         writeln!(out, "{} is complete: nothing is left to measure", file.display())?;
@@ -31,7 +35,8 @@ pub(super) fn run(file: PathBuf, budget: Duration, out: &mut dyn Write) -> Resul
     };
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
     let stage = Stage::set(clock, binder)?;
-    if let Some(difference) = difference(&report, &sweep::machine(&stage.machine)) {
+    let host = sweep::host(&stage.machine, &Limits::read());
+    if let Some(difference) = difference(&report, &sweep::machine(&stage.machine), &host) {
         return Err(refuse(format!("cannot be finished here: {difference}; start a new sweep")));
     }
     let predictor = Predictor::pilot(&kernels_of(&report), &params, stage.bench());
@@ -40,8 +45,14 @@ pub(super) fn run(file: PathBuf, budget: Duration, out: &mut dyn Write) -> Resul
 
 /// The parameters that the report's cells were measured with.
 fn params(plan: &report::Plan) -> Result<Params, String> {
-    if plan.iterations == 0 || plan.size_bytes == 0 || plan.repetitions == 0 {
-        return Err("has a plan with a zero in it".into());
+    for (what, number, most) in [
+        ("iterations", plan.iterations, MOST_ITERATIONS),
+        ("bytes a block", plan.size_bytes, MOST_BYTES),
+        ("repetitions", plan.repetitions, MOST_REPETITIONS),
+    ] {
+        if !(1..=most).contains(&number) {
+            return Err(format!("has a plan of {number} {what}; there can be 1 to {most}"));
+        }
     }
     Ok(Params {
         iterations: plan.iterations,
@@ -59,18 +70,27 @@ fn params(plan: &report::Plan) -> Result<Params, String> {
 }
 
 /// What keeps the two halves of a report from being comparable.
-fn difference(report: &Report, here: &report::Machine) -> Option<String> {
-    let tool = sweep::tool();
-    if &report.machine != here {
+fn difference(report: &Report, machine: &report::Machine, host: &report::Host) -> Option<String> {
+    if &report.machine != machine {
         return Some("it is of another machine, or of this one with other strands usable".into());
     }
-    let built =
-        |tool: &report::Tool| (tool.version.clone(), tool.commit.clone(), tool.target.clone(), tool.profile.clone());
-    if built(&report.tool) != built(&tool) {
-        return Some(format!(
-            "charz {} ({}, {}) measured its first half, and this is charz {} ({}, {})",
-            report.tool.version, report.tool.commit, report.tool.profile, tool.version, tool.commit, tool.profile
-        ));
-    }
-    None
+    let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
+    let (then, now) = (&report.host, host);
+    let (built, running) = (&report.tool, &sweep::tool());
+    let pairs = [
+        ("the host", word(&then.name), word(&now.name)),
+        ("the processor", word(&then.processor), word(&now.processor)),
+        ("the system", word(&then.kernel), word(&now.kernel)),
+        ("the policy of huge pages", word(&then.transparent_huge_pages), word(&now.transparent_huge_pages)),
+        ("the frequency governor", word(&then.frequency_governor), word(&now.frequency_governor)),
+        ("the CPU quota", word(&then.cpu_quota), word(&now.cpu_quota)),
+        ("charz's version", built.version.clone(), running.version.clone()),
+        ("charz's commit", built.commit.clone(), running.commit.clone()),
+        ("charz's target", built.target.clone(), running.target.clone()),
+        ("charz's build profile", built.profile.clone(), running.profile.clone()),
+        ("charz's compiler", built.rustc.clone(), running.rustc.clone()),
+        ("charz's compiler flags", built.rustflags.clone(), running.rustflags.clone()),
+    ];
+    let (what, then, now) = pairs.into_iter().find(|(_, then, now)| then != now)?;
+    Some(format!("{what} was {then:?} and is {now:?}"))
 }

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use crate::render::text::plain;
-use crate::report::{Cell, Report, Unit};
+use crate::report::{Cell, Report, Status, Unit};
 
-const HEADER: [&str; 20] = [
+const HEADER: [&str; 24] = [
     "kernel",
     "mapping",
     "workers",
@@ -19,6 +19,10 @@ const HEADER: [&str; 20] = [
     "spread",
     "start_skew_ns",
     "footprint_bytes",
+    "base_pages_bytes",
+    "transparent_huge_pages_bytes",
+    "huge_2m_pages_bytes",
+    "huge_1g_pages_bytes",
     "binding_honoured",
     "steal_ns",
     "throttled_periods",
@@ -38,9 +42,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn record(cell: &Cell) -> [String; HEADER.len()] {
-    let summary = cell.summary.as_ref();
+    // Of an interrupted cell there may be numbers; they are in the report, and no result.
+    let summary = cell.summary.as_ref().filter(|_| cell.outcome.status == Status::Ok);
     let passport = cell.passport.as_ref();
     let counts = passport.map(|passport| passport.counts);
+    let pages = passport.and_then(|passport| passport.pages);
     let unit = match cell.unit {
         Unit::OpsPerSecond => "op/s",
         Unit::BytesPerSecond => "B/s",
@@ -61,6 +67,10 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
         number(summary.and_then(|s| s.spread)),
         number(summary.map(|s| s.start_skew_ns)),
         cell.footprint_bytes.to_string(),
+        number(pages.map(|p| p.base_bytes)),
+        number(pages.map(|p| p.transparent_bytes)),
+        number(pages.map(|p| p.huge_2m_bytes)),
+        number(pages.map(|p| p.huge_1g_bytes)),
         number(passport.and_then(|p| p.binding_honoured)),
         number(passport.and_then(|p| p.steal_ns)),
         number(passport.and_then(|p| p.throttled_periods)),

@@ -47,14 +47,16 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// How much of the sweep's time was spent in timed spans, as a fraction.
 fn timed_share(report: &Report) -> f64 {
-    let timed: u64 = report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns).sum();
-    timed as f64 / report.wall_ns.max(1) as f64
+    let timed: f64 = report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns as f64).sum();
+    timed / report.wall_ns.max(1) as f64
 }
 
 /// One kernel's result.
 struct Verdict<'a> {
     best: &'a Cell,
     summary: Summary,
+    /// Other mappings that gave as much with as many workers, as far as the repetitions can tell.
+    alike: Vec<String>,
     saturates_at: u64,
     auto: String,
 }
@@ -69,8 +71,17 @@ impl<'a> Verdict<'a> {
                 .filter(move |cell| cell.kernel == kernel && cell.unit != Unit::Nanoseconds && trusted(cell))
                 .filter_map(|cell| Some((cell, cell.summary?)))
         };
-        // Among equals the first: fewer workers, and the earlier mapping.
-        let (best, summary) = cells().reduce(|best, next| if next.1.best > best.1.best { next } else { best })?;
+        // Among equals the first: fewer workers, and the earlier mapping. A sound number goes before a doubtful one.
+        let best_of = |sound: bool| {
+            let candidates = cells().filter(|(cell, _)| !sound || super::sound(cell));
+            candidates.reduce(|best, next| if next.1.best > best.1.best { next } else { best })
+        };
+        let (best, summary) = best_of(true).or_else(|| best_of(false))?;
+        let alike = cells().filter(|(cell, found)| {
+            let noise = noise(summary, *found).unwrap_or(0.0);
+            cell.workers == best.workers && cell.mapping != best.mapping && found.best >= (1.0 - noise) * summary.best
+        });
+        let alike = alike.map(|(cell, _)| plain(&cell.mapping)).collect();
         let saturates_at = cells()
             .filter(|(cell, found)| cell.mapping == best.mapping && found.best >= SATURATED * summary.best)
             .map(|(cell, _)| cell.workers)
@@ -81,14 +92,17 @@ impl<'a> Verdict<'a> {
             Some((cell, _)) if std::ptr::eq(cell, best) => "it is the best".to_owned(),
             Some((_, found)) => against(found.best / summary.best, summary, found),
         };
-        Some(Verdict { best, summary, saturates_at, auto })
+        Some(Verdict { best, summary, alike, saturates_at, auto })
     }
 
     fn row(self) -> [String; 6] {
         let doubt = if marked(self.best) { " ?" } else { "" };
         [
             plain(&self.best.kernel),
-            plain(&self.best.mapping),
+            match self.alike.as_slice() {
+                [] => plain(&self.best.mapping),
+                alike => format!("{} ~ {}", plain(&self.best.mapping), alike.join(", ")),
+            },
             self.best.workers.to_string(),
             format!("{}{doubt}", human::value(self.summary.best, self.best.unit)),
             self.saturates_at.to_string(),
@@ -100,16 +114,28 @@ impl<'a> Verdict<'a> {
 /// How much less auto gives; a difference that the repetitions of either make by themselves says nothing.
 fn against(ratio: f64, best: Summary, auto: Summary) -> String {
     let loss = 1.0 - ratio;
-    let noise = best.spread.unwrap_or(0.0).max(auto.spread.unwrap_or(0.0));
     let lost = format!("loses {}", human::percent(loss));
-    if loss <= noise { format!("{lost}, within the spread of {}", human::percent(noise)) } else { lost }
+    match noise(best, auto) {
+        None => format!("{lost}, spread unknown"),
+        Some(noise) if loss <= noise => format!("{lost}, within the spread of {}", human::percent(noise)),
+        Some(_) => lost,
+    }
+}
+
+/// The larger of two spreads; `None` where one of them is not known.
+fn noise(one: Summary, other: Summary) -> Option<f64> {
+    Some(one.spread?.max(other.spread?))
 }
 
 fn write_floor(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let floors: Vec<_> = report
         .floor
         .iter()
-        .filter_map(|cell| Some(format!("{} with {}", human::nanos(cell.summary?.best), cell.workers)))
+        .map(|cell| {
+            let doubt = if marked(cell) { " ?" } else { "" };
+            let time = cell.summary.map_or("unknown".to_owned(), |summary| human::nanos(summary.best));
+            format!("{time}{doubt} with {}", cell.workers)
+        })
         .collect();
     if floors.is_empty() {
         return Ok(());
@@ -129,5 +155,7 @@ mod tests {
     fn a_loss_within_the_noise_is_called_so() {
         assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.02)), "loses 10.0%");
         assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.2)), "loses 10.0%, within the spread of 20.0%");
+        let once = Summary { spread: None, ..summary(9.0, 0.0) };
+        assert_eq!(against(0.9, summary(10.0, 0.01), once), "loses 10.0%, spread unknown");
     }
 }

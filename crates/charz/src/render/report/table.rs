@@ -1,6 +1,6 @@
 //! All numbers of a report: one table a kernel, a row for each number of workers, a column for each mapping.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::marked;
@@ -30,8 +30,10 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn heading(report: &Report, cells: &[&Cell]) -> String {
     let name = cells.first().map_or("", |cell| cell.kernel.as_str());
-    let variant = cells.iter().find_map(|cell| cell.variant.as_deref());
-    let variant = variant.map(|variant| format!(" [{}]", plain(variant))).unwrap_or_default();
+    // More than one where a report was resumed and the kernel chose otherwise.
+    let variants: BTreeSet<&str> = cells.iter().filter_map(|cell| cell.variant.as_deref()).collect();
+    let variants: Vec<String> = variants.into_iter().map(plain).collect();
+    let variant = if variants.is_empty() { String::new() } else { format!(" [{}]", variants.join("; ")) };
     format!("{}{variant}: best of {}, (max-min)/median in brackets", plain(name), report.plan.repetitions)
 }
 
