@@ -1,0 +1,71 @@
+//! `asm`: shows the loop of an arithmetic kernel as it was compiled, and counts its arithmetic.
+//!
+//! A compiler that finds a shorter way to the same result makes a kernel look faster than the machine is. So what is
+//! counted is not the source but the program that measures.
+
+mod count;
+mod listing;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::failure::{Failure, Outcome};
+use crate::packages::{self, OBJDUMP};
+use crate::{process, setup, workspace};
+use count::{Arithmetic, Count, Instructions};
+use listing::Instruction;
+
+/// A kernel whose loop has a name of its own in the program.
+struct Chain {
+    kernel: &'static str,
+    symbol: &'static str,
+    arithmetic: Arithmetic,
+}
+
+const CHAINS: [Chain; 2] = [
+    Chain { kernel: "arith-int", symbol: "charz_arith_int_loop", arithmetic: Arithmetic::Integer },
+    Chain { kernel: "arith-float", symbol: "charz_arith_float_loop", arithmetic: Arithmetic::Float },
+];
+
+/// Prints and checks the loop of one kernel.
+pub fn start(arguments: &[String]) -> Outcome {
+    let names = CHAINS.map(|chain| chain.kernel).join(" and ");
+    let chosen = match arguments {
+        [name] => CHAINS.iter().find(|chain| chain.kernel == name),
+        _ => None,
+    };
+    let chain = chosen.ok_or_else(|| Failure::usage(format!("`asm` takes the name of one kernel: {names}")))?;
+    setup::quietly()?;
+    show(chain, &prepare()?)
+}
+
+/// Checks every kernel, as a stage of other tasks.
+///
+/// # Errors
+/// When a loop is not what the kernel's card says.
+pub fn check() -> Outcome {
+    let program = prepare()?;
+    CHAINS.iter().try_for_each(|chain| show(chain, &program))
+}
+
+fn prepare() -> Outcome<std::path::PathBuf> {
+    packages::ensure(&[OBJDUMP])?;
+    workspace::build_charz()
+}
+
+fn show(chain: &Chain, program: &Path) -> Outcome {
+    let objdump = process::find("objdump").unwrap_or_else(|| "objdump".into());
+    let mut command = Command::new(objdump);
+    command.args(["--disassemble", "--no-show-raw-insn"]).arg(program);
+    let text = process::read(command.arg(format!("--disassemble={}", chain.symbol)))?;
+    let refused = |reason: String| Failure::found(format!("{}: {reason}", chain.kernel));
+    let body = listing::parse(&text).and_then(|all| listing::only_loop(&all)).map_err(refused)?;
+    for Instruction { address, mnemonic, operands } in &body {
+        println!("{address:>10x}  {mnemonic:<8} {}", operands.join(", "));
+    }
+    let instructions = Instructions::of(std::env::consts::ARCH, chain.arithmetic)
+        .ok_or_else(|| refused(format!("the instructions of {} are not known here", std::env::consts::ARCH)))?;
+    let count = count::count(&body, &instructions).map_err(refused)?;
+    println!("{}: {count}", chain.kernel);
+    if count.is_per_step(Count::STEP) { Ok(()) } else { Err(refused(format!("{count}; want {}", Count::STEP))) }
+}

@@ -1,0 +1,89 @@
+//! `docs`: the generated pages, written by charz itself.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::failure::{Failure, Outcome};
+use crate::{process, setup, workspace};
+
+/// Writes every page, or with `--check` only compares.
+pub fn start(arguments: &[String]) -> Outcome {
+    match arguments {
+        [] => {
+            setup::quietly()?;
+            each_page(write)
+        }
+        [only] if only == "--check" => {
+            setup::quietly()?;
+            check()
+        }
+        _ => Err(Failure::usage("`docs` takes --check or nothing")),
+    }
+}
+
+/// Compares every page with what charz says today.
+///
+/// # Errors
+/// A failure naming the pages that are out of step.
+pub fn check() -> Outcome {
+    let mut stale = Vec::new();
+    each_page(|file, text| {
+        if fs::read_to_string(workspace::root().join(file)).unwrap_or_default() != text {
+            stale.push(file.to_owned());
+        }
+        Ok(())
+    })?;
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::found(format!("out of step with the program: {}; run `cargo xtask docs`", stale.join(", "))))
+}
+
+/// Goes through the pages that `charz docs` lists, each with its file below the root and its text.
+fn each_page(mut with: impl FnMut(&str, &str) -> Outcome) -> Outcome {
+    let charz = workspace::build_charz()?;
+    let list = process::read(Command::new(&charz).arg("docs"))?;
+    for (name, file) in pages(&list)? {
+        with(file, &process::read(Command::new(&charz).args(["docs", name]))?)?;
+    }
+    Ok(())
+}
+
+/// The names and files in the list, one page a line.
+fn pages(list: &str) -> Outcome<Vec<(&str, &str)>> {
+    let page = |line| {
+        let (name, file) = str::split_once(line, '\t')?;
+        // Whatever the program says, nothing is written elsewhere.
+        let inside = Path::new(file).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        (inside && file.starts_with("docs/")).then_some((name, file))
+    };
+    let pages: Option<Vec<(&str, &str)>> = list.lines().map(page).collect();
+    let pages = pages.filter(|pages| !pages.is_empty());
+    pages.ok_or_else(|| Failure::found(format!("`charz docs` lists no pages below docs: {list:?}")))
+}
+
+fn write(file: &str, text: &str) -> Outcome {
+    let path = workspace::root().join(file);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Failure::io(format!("create {folder:?}"), &error))?;
+    }
+    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    println!("{file}");
+    fs::write(&path, text).map_err(|error| Failure::io(format!("write {path:?}"), &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_lie_below_docs() {
+        assert_eq!(pages("man\tdocs/man/charz.1\n").unwrap(), [("man", "docs/man/charz.1")]);
+        for list in ["", "man\n", "man\t/etc/passwd\n", "man\tdocs/../README.md\n"] {
+            assert!(pages(list).is_err(), "{list:?}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! `golden`: rewrites the expected outputs that the tests compare with, and shows what moved.
+
+use std::process::Command;
+
+use crate::failure::{Outcome, no_arguments};
+use crate::{process, setup, workspace};
+
+/// The tests rewrite their files when this variable is set.
+const UPDATE: &str = "CHARZ_GOLDEN";
+
+/// Runs the tests in rewriting mode, then prints the difference to the index of git.
+pub fn start(arguments: &[String]) -> Outcome {
+    no_arguments("golden", arguments)?;
+    setup::quietly()?;
+    process::run(workspace::cargo().env(UPDATE, "update").args(["test", "--package", "charz", "golden"]))?;
+    let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden"];
+    process::run(Command::new("git").current_dir(workspace::root()).args(moved))?;
+    let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden"];
+    process::run(Command::new("git").current_dir(workspace::root()).args(new))
+}

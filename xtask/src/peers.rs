@@ -1,0 +1,153 @@
+//! `peers`: how charz compares with the programs that people use for the same thing.
+//!
+//! Both take turns on the same machine, so that what disturbs it meets both alike, and each pair of turns gives one ratio.
+
+mod program;
+mod rows;
+
+use crate::failure::{Failure, Outcome};
+use crate::packages::{self, LIKWID, LSCPU};
+use crate::{process, setup, stats, workspace};
+use program::Programs;
+use rows::{ROWS, Row};
+
+/// Pairs of turns unless told otherwise.
+const PAIRS: usize = 15;
+
+/// Runs the rows whose names start with one of those given, or all, and prints the table.
+pub fn start(arguments: &[String]) -> Outcome {
+    let (pairs, names) = parse(arguments)?;
+    let chosen: Vec<&Row> = ROWS.iter().filter(|row| is_chosen(row, &names)).collect();
+    if let Some(unknown) = names.iter().find(|name| !ROWS.iter().any(|row| row.name.starts_with(name.as_str()))) {
+        let known = ROWS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(format!("no row starts with {unknown:?}; the rows are {known}")));
+    }
+    setup::quietly()?;
+    packages::ensure(&[LIKWID, LSCPU])?;
+    let programs = build()?;
+    let width = chosen.iter().map(|row| row.name.len()).max().unwrap_or(0);
+    println!("{:<width$}  {:>9}  {:>9}  unit    {:>6}  {:>6}  pairs  target", "row", "ours", "peer", "ratio", "spread");
+    let mut missed = 0;
+    for row in chosen {
+        match compare(row, &programs, pairs) {
+            Ok(result) => {
+                println!("{:<width$}  {}", row.name, result.line(row));
+                missed += usize::from(!result.is_met(row));
+            }
+            // A peer that cannot run here is no reason to lose the other rows.
+            Err(failure) => println!("{:<width$}  not compared: {failure}", row.name),
+        }
+    }
+    println!(
+        "spread is the distance between the quartiles of the ratios; larger rates are better, and so are larger ratios"
+    );
+    if missed == 0 { Ok(()) } else { Err(Failure::found(format!("targets missed: {missed}"))) }
+}
+
+fn parse(arguments: &[String]) -> Outcome<(usize, Vec<String>)> {
+    let (mut pairs, mut names) = (PAIRS, Vec::new());
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--pairs" => {
+                let value = words.next().and_then(|text| text.parse().ok()).filter(|pairs| (1..=1000).contains(pairs));
+                pairs = value.ok_or_else(|| Failure::usage("--pairs takes a number from 1 to 1000"))?;
+            }
+            option if option.starts_with('-') => {
+                return Err(Failure::usage(format!("`peers` does not know {option:?}")));
+            }
+            name => names.push(name.to_owned()),
+        }
+    }
+    Ok((pairs, names))
+}
+
+fn is_chosen(row: &Row, names: &[String]) -> bool {
+    names.is_empty() || names.iter().any(|name| row.name.starts_with(name.as_str()))
+}
+
+fn build() -> Outcome<Programs> {
+    let example = ["build", "--release", "--package", "charz-kernels", "--example", "kernel"];
+    process::run(workspace::cargo().args(example))?;
+    Ok(Programs {
+        charz: workspace::build_charz()?,
+        kernel: workspace::target().join("release").join("examples").join("kernel"),
+    })
+}
+
+/// What the turns of a row gave: rates, ours and the peer's, pair by pair.
+struct Comparison {
+    ours: Vec<f64>,
+    peer: Vec<f64>,
+}
+
+fn compare(row: &Row, programs: &Programs, pairs: usize) -> Outcome<Comparison> {
+    let mut result = Comparison { ours: Vec::new(), peer: Vec::new() };
+    for pair in 0..pairs {
+        // Every other pair starts with the peer, so that going first favours nobody.
+        if pair % 2 == 0 {
+            result.ours.push(programs.rate(&row.ours)?);
+            result.peer.push(programs.rate(&row.peer)?);
+        } else {
+            result.peer.push(programs.rate(&row.peer)?);
+            result.ours.push(programs.rate(&row.ours)?);
+        }
+    }
+    Ok(result)
+}
+
+impl Comparison {
+    fn ratios(&self) -> Vec<f64> {
+        self.ours.iter().zip(&self.peer).map(|(ours, peer)| ours / peer).collect()
+    }
+
+    fn is_met(&self, row: &Row) -> bool {
+        stats::median(&self.ratios()) >= row.target
+    }
+
+    fn line(&self, row: &Row) -> String {
+        let ratios = self.ratios();
+        format!(
+            "{:>9.3}  {:>9.3}  {:<6}  {:>6.3}  {:>6.3}  {:>5}  {:.2} {}",
+            stats::median(&self.ours),
+            stats::median(&self.peer),
+            row.unit,
+            stats::median(&ratios),
+            stats::quartile_range(&ratios),
+            ratios.len(),
+            row.target,
+            if self.is_met(row) { "met" } else { "MISSED" }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments() {
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
+        assert_eq!(parse(&words("")).unwrap(), (PAIRS, vec![]));
+        assert_eq!(parse(&words("mem --pairs 3 topo")).unwrap(), (3, vec!["mem".to_owned(), "topo".to_owned()]));
+        for line in ["--pairs", "--pairs 0", "--pairs x", "--quick"] {
+            assert!(parse(&words(line)).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_that_of_a_pair() {
+        // The second pair met a slow phase, which says nothing about either program.
+        let result = Comparison { ours: vec![12.0, 6.0, 12.0], peer: vec![10.0, 5.0, 10.0] };
+        let row = |target| Row { target, ..ROWS[0] };
+        assert!(result.ratios().iter().all(|ratio| (ratio - 1.2).abs() < 1e-12));
+        assert!(result.is_met(&row(1.19)) && !result.is_met(&row(1.21)));
+    }
+
+    #[test]
+    fn names_of_rows_are_unique() {
+        for (at, row) in ROWS.iter().enumerate() {
+            assert!(ROWS[..at].iter().all(|other| other.name != row.name), "{} twice", row.name);
+        }
+    }
+}

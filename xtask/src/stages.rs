@@ -1,0 +1,38 @@
+//! A task in stages: each with a name and a duration, and a summary at the end.
+
+use std::time::{Duration, Instant};
+
+use crate::failure::Outcome;
+
+/// The stages gone through so far.
+#[derive(Default)]
+pub struct Stages {
+    done: Vec<(&'static str, Duration)>,
+}
+
+impl Stages {
+    /// Runs one stage. The first that fails ends the task, since the stages are ordered from fast to slow and a later
+    /// one seldom says anything new about a tree that fails an earlier one.
+    ///
+    /// # Errors
+    /// Those of the stage, its name in front.
+    pub fn stage(&mut self, name: &'static str, work: impl FnOnce() -> Outcome) -> Outcome {
+        println!("== {name}");
+        let start = Instant::now();
+        let outcome = work();
+        let took = start.elapsed();
+        println!("== {name}: {} after {:.1} s", if outcome.is_ok() { "passed" } else { "FAILED" }, took.as_secs_f64());
+        self.done.push((name, took));
+        outcome.inspect_err(|_| self.summary("failed")).map_err(|failure| failure.within(name))
+    }
+
+    /// Prints the durations of all stages; `verdict` is the last word.
+    pub fn summary(&self, verdict: &str) {
+        println!();
+        for (name, took) in &self.done {
+            println!("{:>8.1} s  {name}", took.as_secs_f64());
+        }
+        let total: Duration = self.done.iter().map(|(_, took)| *took).sum();
+        println!("{:>8.1} s  in all: {verdict}", total.as_secs_f64());
+    }
+}

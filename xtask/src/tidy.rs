@@ -1,0 +1,138 @@
+//! `tidy`: the conventions of the project, checked.
+
+mod layers;
+mod source;
+mod text;
+mod unsafety;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use crate::failure::{Failure, Outcome, no_arguments};
+use crate::workspace;
+use source::Source;
+
+/// A file that breaks a convention.
+#[derive(Debug, PartialEq)]
+struct Finding {
+    /// The path from the root, with `/`.
+    path: String,
+    /// The line, from 1.
+    line: usize,
+    /// What is wrong and what to do.
+    sentence: String,
+}
+
+impl Finding {
+    /// A finding at line `at`, counted from 0.
+    fn new(path: &str, at: usize, sentence: impl Into<String>) -> Self {
+        Finding { path: path.to_owned(), line: at + 1, sentence: sentence.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.sentence)
+    }
+}
+
+/// Checks the whole checkout.
+pub fn start(arguments: &[String]) -> Outcome {
+    no_arguments("tidy", arguments)?;
+    check()
+}
+
+/// The same, as a stage of other tasks.
+///
+/// # Errors
+/// When there is a finding; they have been printed by then.
+pub fn check() -> Outcome {
+    let mut files = Vec::new();
+    collect(workspace::root(), "", &mut files)?;
+    files.sort();
+    let mut findings = Vec::new();
+    for path in &files {
+        let Ok(text) = fs::read_to_string(workspace::root().join(path)) else { continue };
+        findings.extend(file(path, &text));
+    }
+    findings.extend(text::changelog(&fs::read_to_string(workspace::root().join("CHANGELOG.md")).unwrap_or_default()));
+    for finding in &findings {
+        println!("{finding}");
+    }
+    match findings.len() {
+        0 => Ok(()),
+        1 => Err(Failure::found("one convention is broken")),
+        n => Err(Failure::found(format!("{n} conventions are broken"))),
+    }
+}
+
+/// The findings in one file.
+fn file(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = text::check(path, text);
+    if path.ends_with(".rs") {
+        let source = Source::new(text);
+        findings.extend(layers::check(path, &source));
+        findings.extend(unsafety::check(path, &source));
+    }
+    findings
+}
+
+/// The files below `folder` that people write.
+fn collect(root: &Path, folder: &str, files: &mut Vec<String>) -> Outcome {
+    let place = root.join(folder);
+    let entries = fs::read_dir(&place).map_err(|error| Failure::io(format!("list {place:?}"), &error))?;
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            if !(name == ".git" || name.starts_with("target")) {
+                collect(root, &path, files)?;
+            }
+        } else if kind.is_file() && is_written(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is written by people rather than generated or recorded.
+fn is_written(path: &str) -> bool {
+    const GENERATED: &[&str] = &["docs/man/", "docs/completions/", "docs/report.schema.json", "tests/golden/"];
+    const KINDS: &[&str] = &[".rs", ".toml", ".md", ".ci/run", ".sh", ".yml"];
+    KINDS.iter().any(|kind| path.ends_with(kind)) && !GENERATED.iter().any(|place| path.starts_with(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_asked() {
+        let text = "use hwlocality::Topology; \n\nfn f() {\n    unsafe { g() }\n}\n";
+        let lines: Vec<(usize, bool)> =
+            file("crates/kernels/src/arith.rs", text).iter().map(|f| (f.line, f.sentence.contains("unsafe"))).collect();
+        assert_eq!(lines, [(1, false), (1, false), (4, true), (4, true)]);
+    }
+
+    #[test]
+    fn a_finding_reads_as_a_place() {
+        assert_eq!(Finding::new("a/b.rs", 0, "no").to_string(), "a/b.rs:1: no");
+    }
+
+    #[test]
+    fn generated_files_are_left_alone() {
+        for (path, written) in [
+            ("crates/charz/src/main.rs", true),
+            ("README.md", true),
+            (".ci/run", true),
+            ("docs/kernels.md", true),
+            ("docs/man/charz.1", false),
+            ("tests/golden/table.md", false),
+            ("Cargo.lock", false),
+        ] {
+            assert_eq!(is_written(path), written, "{path}");
+        }
+    }
+}
