@@ -12,7 +12,16 @@ const UPDATE: &str = "CHARZ_GOLDEN";
 pub fn start(arguments: &[String]) -> Outcome {
     no_arguments("golden", arguments)?;
     setup::quietly()?;
-    process::run(workspace::cargo().env(UPDATE, "update").args(["test", "--package", "charz", "golden"]))?;
+    process::run(workspace::cargo().env(UPDATE, "update").args([
+        "test",
+        "--package",
+        "charz",
+        "--test",
+        "charz",
+        "--",
+        "placement::",
+        "topo::",
+    ]))?;
     let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden"];
     process::run(Command::new("git").current_dir(workspace::root()).args(moved))?;
     let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden"];

@@ -9,8 +9,7 @@ mod spelling;
 use std::ffi::OsString;
 
 use clap::Parser;
-
-pub use generate::{PAGES, page};
+use clap::error::ErrorKind;
 
 use crate::command::Command;
 use crate::exit::Error;
@@ -30,6 +29,9 @@ pub enum Parsed {
 pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> {
     match spelling::Cli::try_parse_from(argv) {
         Ok(cli) => convert::command(cli.verb).map(|command| Parsed::Command(Box::new(command))),
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Ok(Parsed::Text(error.render().to_string()))
+        }
         Err(error) if error.use_stderr() => Err(Error::bad_input(sentence(&error.render().to_string()))),
         Err(help) => Ok(Parsed::Text(help.render().to_string())),
     }

@@ -18,6 +18,8 @@ pub enum Exit {
     Interrupted,
     /// Stopped by SIGTERM.
     Terminated,
+    /// Stopped by SIGHUP: the terminal went away.
+    HungUp,
 }
 
 /// Every exit code with its meaning: the source of the help text and of the documentation.
@@ -30,6 +32,7 @@ pub const EXITS: &[(Exit, u8, &str)] = &[
         "the machine or its system refused something (disk, memory, threads); finished cells are kept",
     ),
     (Exit::Wrong, 4, "a kernel computed a wrong answer; its cell says so, the others are kept"),
+    (Exit::HungUp, 129, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
     (Exit::Interrupted, 130, "stopped by SIGINT (^C); the report is valid and can be resumed"),
     (Exit::Terminated, 143, "stopped by SIGTERM; the report is valid and can be resumed"),
 ];
@@ -119,7 +122,15 @@ mod tests {
 
     #[test]
     fn every_exit_has_one_code_of_its_own() {
-        let all = [Exit::Done, Exit::BadInput, Exit::Environment, Exit::Wrong, Exit::Interrupted, Exit::Terminated];
+        let all = [
+            Exit::Done,
+            Exit::BadInput,
+            Exit::Environment,
+            Exit::Wrong,
+            Exit::Interrupted,
+            Exit::Terminated,
+            Exit::HungUp,
+        ];
         for exit in all {
             assert_eq!(EXITS.iter().filter(|(e, ..)| *e == exit).count(), 1, "{exit:?}");
             assert_eq!(EXITS.iter().filter(|(_, code, _)| *code == exit.code()).count(), 1, "{exit:?}");

@@ -7,6 +7,7 @@ use charz_kernels::PagePolicy;
 use charz_topology::cgroup::{self, Group};
 
 use crate::render::human;
+use crate::render::text::counted;
 
 /// What a sweep may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +79,8 @@ impl Limits {
             PagePolicy::Small | PagePolicy::Transparent => {
                 let budget = self.memory_budget_bytes.filter(|&budget| bytes > budget)?;
                 Some(format!(
-                    "{workers} workers need {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
+                    "{} take {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
+                    counted(workers, "block"),
                     human::iec(bytes),
                     human::iec(budget)
                 ))
@@ -87,7 +89,8 @@ impl Limits {
             PagePolicy::Huge2M | PagePolicy::Huge1G => {
                 let free = free_huge_bytes(pages).filter(|&free| bytes > free)?;
                 Some(format!(
-                    "{workers} workers need {} in all on reserved pages; {} of them are free",
+                    "{} take {} in all on reserved pages; {} of them are free",
+                    counted(workers, "block"),
                     human::iec(bytes),
                     human::iec(free)
                 ))

@@ -12,7 +12,7 @@ mod file;
 mod machine;
 
 pub use cell::{Cell, Counts, Lap, Mark, Outcome, Pages, Passport, Run, Status, Summary, Unit};
-pub use file::{FileError, read, save, write_new};
+pub use file::{FileError, read, release, reserve, save, write_new};
 pub use machine::{Host, Machine, Memory, Strand, Tool};
 
 use schemars::JsonSchema;

@@ -1,12 +1,15 @@
-//! SIGINT and SIGTERM end a sweep in order; a second one ends it at once.
+//! SIGINT, SIGTERM and SIGHUP end a sweep in order; a second one ends it at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use charz_kernels::Stop;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use crate::exit::{Error, Exit};
+
+/// The signals that end a sweep, and the exit that goes with each.
+const HANDLED: [(i32, Exit); 3] = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
 
 /// Which signal came, if any.
 pub struct Signals {
@@ -15,7 +18,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Takes the two signals over for the rest of the process's life.
+    /// Takes these signals over for the rest of the process's life.
     ///
     /// # Errors
     /// The system refused the handlers.
@@ -25,7 +28,7 @@ impl Signals {
         // is told like a full disk.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(refused)?;
         let signals = Signals { stop: Stop::new(), which: Arc::new(AtomicUsize::new(0)) };
-        for (signal, exit) in [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated)] {
+        for (signal, exit) in HANDLED {
             // The order matters: the handler for the second signal looks at the flag before the first one sets it.
             signal_hook::flag::register_conditional_shutdown(signal, i32::from(exit.code()), signals.stop.flag())
                 .and_then(|_| signal_hook::flag::register_usize(signal, Arc::clone(&signals.which), signal as usize))
@@ -45,6 +48,7 @@ impl Signals {
         match i32::try_from(self.which.load(Ordering::Relaxed)).ok()? {
             SIGINT => Some((Exit::Interrupted, "SIGINT")),
             SIGTERM => Some((Exit::Terminated, "SIGTERM")),
+            SIGHUP => Some((Exit::HungUp, "SIGHUP")),
             _ => None,
         }
     }

@@ -74,7 +74,7 @@ impl Sweep<'_> {
         let mut left: Duration = open.iter().map(|&index| self.predicted(&report.cells[index], repetitions)).sum();
         listener.begin(open.len(), left);
         report.stopped_by = None;
-        self.measure_floor(report, repetitions);
+        self.measure_floor(report, repetitions)?;
         for index in open {
             let predicted = self.predicted(&report.cells[index], repetitions);
             if self.bench.stop.raised() {
@@ -85,6 +85,8 @@ impl Sweep<'_> {
                 report.stopped_by = Some("budget".into());
                 continue;
             }
+            let room = room(&report.cells[index], report.plan.repetitions);
+            self.reserve(report, room)?;
             listener.start(&report.cells[index]);
             let cell_begun = Instant::now();
             self.fill(&mut report.cells[index], repetitions);
@@ -103,28 +105,40 @@ impl Sweep<'_> {
         report.wall_ns = before + nanos(begun.elapsed());
         report.complete = !report.cells.iter().any(is_open);
         self.save(report)?;
+        report::release(self.file);
         listener.end(report);
         Ok(())
     }
 
-    fn save(&self, report: &Report) -> Result<(), Error> {
-        report::save(self.file, report).map_err(|error| {
-            Error::environment(format!(
-                "the report could not be saved after a cell; what {:?} holds is valid: \
-                 make room, then finish it with charz sweep --resume",
-                self.file
-            ))
-            .caused_by(error)
-        })
+    /// What is measured must be kept: without room for it in the file, measuring does not begin.
+    fn reserve(&self, report: &mut Report, room: u64) -> Result<(), Error> {
+        let size = std::fs::metadata(self.file).map_or(0, |metadata| metadata.len());
+        report::reserve(self.file, size + room).map_err(|error| self.no_room(report, error))
+    }
+
+    fn save(&self, report: &mut Report) -> Result<(), Error> {
+        report::save(self.file, report).map_err(|error| self.no_room(report, error))
+    }
+
+    fn no_room(&self, report: &mut Report, error: report::FileError) -> Error {
+        report.stopped_by = Some("a full disk".into());
+        Error::environment(format!(
+            "there is no room for the report of another cell; all finished ones are in {:?}: make room, then finish it \
+             with charz sweep --resume",
+            self.file
+        ))
+        .caused_by(error)
     }
 
     /// An empty kernel through the same path: what the apparatus costs by itself.
-    fn measure_floor(&self, report: &mut Report, repetitions: usize) {
-        for index in 0..report.floor.len() {
-            if is_open(&report.floor[index]) {
-                self.fill(&mut report.floor[index], repetitions);
-            }
+    fn measure_floor(&self, report: &mut Report, repetitions: usize) -> Result<(), Error> {
+        let open: Vec<usize> = (0..report.floor.len()).filter(|&index| is_open(&report.floor[index])).collect();
+        let room = open.iter().map(|&index| room(&report.floor[index], report.plan.repetitions)).sum();
+        self.reserve(report, room)?;
+        for index in open {
+            self.fill(&mut report.floor[index], repetitions);
         }
+        self.save(report)
     }
 
     fn predicted(&self, cell: &Cell, repetitions: usize) -> Duration {
@@ -174,6 +188,16 @@ impl Sweep<'_> {
     ) -> Result<harness::Measurement, Failure> {
         harness::measure(&harness::Cell { kernel, params: self.params, seats, repetitions }, self.bench)
     }
+}
+
+/// The most that a cell takes in the file, its laps apart: names, passport and reasons.
+const CELL_BYTES: u64 = 8192;
+/// The most that a lap takes in the file: numbers of twenty digits behind their names.
+const LAP_BYTES: u64 = 512;
+
+/// The most that a cell will take in the file.
+fn room(cell: &Cell, repetitions: u64) -> u64 {
+    CELL_BYTES + (cell.seats.len() as u64).saturating_mul(repetitions).saturating_mul(LAP_BYTES)
 }
 
 /// Whether a sweep still has to measure the cell.

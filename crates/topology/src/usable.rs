@@ -32,7 +32,11 @@ impl Usable {
 /// `allowed` are the strands of the cpuset. Call it before any thread is seated: a thread started by a seated one would
 /// inherit its narrow mask, so that the main thread's mask is the one that counts.
 pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<u32>>) {
+    let known = affinity.is_some();
     let affinity = affinity.unwrap_or_else(|| allowed.to_vec());
+    if !known {
+        machine.doubts.push("there is no /proc to read: the affinity mask and the CPU quota are not known".to_owned());
+    }
     let largest = allowed.iter().chain(&affinity).copied().max().unwrap_or(0);
     let mut votes = vec![0u8; largest as usize + 1];
     for id in allowed.iter().chain(&affinity) {
@@ -44,7 +48,7 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
     machine.usable = Usable {
         strands: count(machine.usable_strands().count()),
         cpuset: Some(cpulist::print(allowed)),
-        affinity: Some(cpulist::print(&affinity)),
+        affinity: known.then(|| cpulist::print(&affinity)),
         quota_cpus: cgroup::quota(),
     };
 }

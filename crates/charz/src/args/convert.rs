@@ -6,6 +6,7 @@ use std::time::Duration;
 use charz_kernels::{Bytes, Family, KERNELS, Kernel, Layout, PagePolicy, Params};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
+use super::generate::PAGES;
 use super::spelling::{MapArgs, SweepArgs, Verb};
 use crate::command::{Command, docs, kernels, map, render, sweep, topo};
 use crate::exit::Error;
@@ -33,7 +34,10 @@ pub(super) fn command(verb: Verb) -> Result<Command, Error> {
             report: args.report,
             format: choice("--format", &args.format, report_page::FORMATS.iter().map(|f| (f.name, f)))?,
         }),
-        Verb::Docs(args) => Command::Docs(docs::Options { page: args.page }),
+        Verb::Docs(args) => Command::Docs(match args.page {
+            None => docs::Options::List(PAGES.iter().map(|page| (page.name, page.file)).collect()),
+            Some(name) => docs::Options::Page(choice("charz docs", &name, PAGES.iter().map(|p| (p.name, p)))?.text()),
+        }),
     })
 }
 
@@ -169,7 +173,9 @@ fn budget(text: &str) -> Result<Duration, Error> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err(Error::bad_input(format!("--budget: {text:?} leaves no time to measure; {EXAMPLE}"))),
         Ok(duration) => Ok(duration),
-        Err(_) => Err(Error::bad_input(format!("--budget: {text:?} is not a time with a unit (s, m, h); {EXAMPLE}"))),
+        Err(_) => {
+            Err(Error::bad_input(format!("--budget: {text:?} is not a time with a unit (ms, s, m, h); {EXAMPLE}")))
+        }
     }
 }
 

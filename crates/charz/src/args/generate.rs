@@ -32,9 +32,11 @@ pub const PAGES: &[Page] = &[
     Page { name: "completions-fish", file: "docs/completions/charz.fish", make: |_| completions(Shell::Fish) },
 ];
 
-/// The content of a page; `None` if there is no such page.
-pub fn page(name: &str) -> Option<Vec<u8>> {
-    PAGES.iter().find(|page| page.name == name).map(|page| (page.make)(name))
+impl Page {
+    /// What the page says.
+    pub fn text(&self) -> Vec<u8> {
+        (self.make)(self.name)
+    }
 }
 
 /// The commit would change the page with every commit: a page that is kept in the project names the version only.
@@ -77,8 +79,8 @@ mod tests {
     fn every_subcommand_has_a_man_page() {
         for verb in Cli::command().get_subcommands() {
             let name = format!("man-{}", verb.get_name());
-            let page = page(&name).unwrap_or_else(|| panic!("{name} is missing"));
-            let page = String::from_utf8(page).unwrap();
+            let page = PAGES.iter().find(|page| page.name == name).unwrap_or_else(|| panic!("{name} is missing"));
+            let page = String::from_utf8(page.text()).unwrap();
             assert!(page.contains(&format!("charz\\-{}", verb.get_name())), "{page}");
         }
     }

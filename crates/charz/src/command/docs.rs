@@ -2,27 +2,24 @@
 
 use std::io::Write;
 
-use crate::args;
 use crate::exit::{Error, Exit};
 
-/// Which page.
-pub struct Options {
-    /// Its name; `None` lists the pages.
-    pub page: Option<String>,
+/// What to print.
+pub enum Options {
+    /// The pages: name and file of each.
+    List(Vec<(&'static str, &'static str)>),
+    /// The text of one page.
+    Page(Vec<u8>),
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    match &options.page {
-        None => {
-            for page in args::PAGES {
-                writeln!(out, "{}\t{}", page.name, page.file)?;
+    match options {
+        Options::List(pages) => {
+            for (name, file) in pages {
+                writeln!(out, "{name}\t{file}")?;
             }
         }
-        Some(name) => {
-            let page = args::page(name)
-                .ok_or_else(|| Error::bad_input(format!("there is no page {name:?}; charz docs lists the pages")))?;
-            out.write_all(&page)?;
-        }
+        Options::Page(text) => out.write_all(text)?,
     }
     Ok(Exit::Done)
 }

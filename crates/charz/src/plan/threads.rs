@@ -82,6 +82,7 @@ impl FromStr for Threads {
 /// `n`, `a-b` or `a-b:step`.
 fn range(item: &str) -> Result<Vec<usize>, String> {
     let (bounds, step) = match item.split_once(':') {
+        Some((_, "0")) => return Err(format!("the step of {item:?} is 0; the least is 1")),
         Some((bounds, step)) => (bounds, Some(number(step)?)),
         None => (item, None),
     };
@@ -91,6 +92,9 @@ fn range(item: &str) -> Result<Vec<usize>, String> {
             Some(_) => Err(format!("the step in {item:?} has no range before it")),
         };
     };
+    if last.is_empty() {
+        return Err(format!("the range {item:?} has no end"));
+    }
     let (first, last) = (number(first)?, number(last)?);
     if first > last {
         return Err(format!("the range {item:?} runs backwards"));
@@ -165,7 +169,7 @@ mod tests {
             ("1,,2", "\"\""),
             ("1,", "\"\""),
             ("5-1", "backwards"),
-            ("1-", "\"\""),
+            ("1-", "\"1-\" has no end"),
             ("1-1000000000", "4096"),
             ("1-8:0", "least is 1"),
             ("1-8:-1", "\"-1\""),

@@ -43,6 +43,13 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// A whole number with its thousands apart: `100,000,000`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let pieces: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    pieces.join(",")
+}
+
 /// A fraction as a percentage: `4.2%`.
 pub fn percent(fraction: f64) -> String {
     format!("{:.1}%", fraction * 100.0)
@@ -97,6 +104,13 @@ mod tests {
         assert_eq!(value(1.8e9, Unit::OpsPerSecond), "1.80 Gop/s");
         assert_eq!(value(999.0, Unit::OpsPerSecond), "999 op/s");
         assert_eq!(value(1234.0, Unit::Nanoseconds), "1.23 µs");
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (100_000_000, "100,000,000")] {
+            assert_eq!(count(number), text);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::text::counted;
 use super::{grid, human};
 use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
 use crate::plan::{Obstacle, Plan, PlannedCell};
@@ -17,10 +18,10 @@ pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()
     let run = plan.cells.iter().filter(|cell| cell.obstacle.is_none()).count();
     writeln!(
         out,
-        "\n{run} of {} cells, {} repetitions each, {} iterations, {} blocks on {} pages: about {} of a budget of {}",
-        plan.cells.len(),
-        plan.repetitions,
-        plan.params.iterations,
+        "\n{run} of {}, {} each, {} iterations, {} blocks on {} pages: about {} of a budget of {}",
+        counted(plan.cells.len(), "cell"),
+        counted(plan.repetitions, "repetition"),
+        human::count(plan.params.iterations),
         human::iec(plan.params.size.0),
         plan.params.pages,
         human::duration(plan.predicted()),

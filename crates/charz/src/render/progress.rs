@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::human;
-use super::text::plain;
+use super::text::{counted, plain};
 use crate::report::{Cell, Report, Status};
 use crate::sweep::Listener;
 
@@ -54,7 +54,7 @@ impl Listener for Lines {
     fn begin(&mut self, cells: usize, predicted: Duration) {
         self.cells = cells;
         self.last = Some(Instant::now());
-        say(&format!("{cells} cells, about {}", human::duration(predicted)));
+        say(&format!("{}, about {}", counted(cells, "cell"), human::duration(predicted)));
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration) {

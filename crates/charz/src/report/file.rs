@@ -1,8 +1,9 @@
 //! Reading and writing report files. A file is replaced whole or not at all.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -99,6 +100,10 @@ fn parse(text: &str) -> Result<Report, String> {
 
 /// What the types cannot say.
 fn check(report: &Report) -> Result<(), String> {
+    let mut seen = HashSet::new();
+    if let Some(twice) = report.cells.iter().find(|cell| !seen.insert((&cell.kernel, &cell.mapping, cell.workers))) {
+        return Err(format!("it holds {:?} under {:?} with {} twice", twice.kernel, twice.mapping, twice.workers));
+    }
     for (index, cell) in report.floor.iter().chain(&report.cells).enumerate() {
         let wrong = |what: &str| {
             Err(format!("cell {index}, floor included ({:?}, {} workers), {what}", cell.kernel, cell.workers))
@@ -115,6 +120,11 @@ fn check(report: &Report) -> Result<(), String> {
             }
             if run.laps.iter().any(|lap| lap.end_ns < lap.start_ns) {
                 return wrong("has a lap that ends before it starts");
+            }
+            let first = run.laps.iter().map(|lap| lap.start_ns).min().unwrap_or(0);
+            let last = run.laps.iter().map(|lap| lap.end_ns).max().unwrap_or(0);
+            if run.interval_ns != last - first {
+                return wrong("has an interval that is not that of its laps");
             }
         }
     }
@@ -149,14 +159,7 @@ pub fn save(path: &Path, report: &Report) -> Result<(), FileError> {
 /// Writes a temporary file beside `path`, puts it on the disk, and has `place` give it the name.
 fn put(path: &Path, report: &Report, place: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), FileError> {
     let temporary = temporary_name(path);
-    // Only a dead process of the same number can have left it.
-    let _ = fs::remove_file(&temporary);
-    let placed = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&temporary)
-        .and_then(|file| write(file, report))
-        .and_then(|()| place(&temporary));
+    let placed = open_temporary(&temporary).and_then(|file| write(file, report)).and_then(|()| place(&temporary));
     if let Err(error) = placed {
         let _ = fs::remove_file(&temporary);
         return Err(refused(path, error));
@@ -164,11 +167,52 @@ fn put(path: &Path, report: &Report, place: impl FnOnce(&Path) -> io::Result<()>
     sync_folder(path).map_err(|error| refused(path, error))
 }
 
+/// Takes room for the next [`save`] of a report of at most `bytes` bytes, so that what is measured until then can be kept.
+///
+/// # Errors
+/// A sentence that says what the system refused; the report is untouched.
+pub fn reserve(path: &Path, bytes: u64) -> Result<(), FileError> {
+    let temporary = temporary_name(path);
+    let filled = open_temporary(&temporary).and_then(|mut file| {
+        // Written, not only lengthened: a hole takes no room.
+        let missing = bytes.saturating_sub(file.metadata()?.len());
+        file.seek(SeekFrom::End(0))?;
+        io::copy(&mut io::repeat(0).take(missing), &mut file).map(|_| ())
+    });
+    filled.map_err(|error| {
+        release(path);
+        refused(path, error)
+    })
+}
+
+/// Gives the room back that [`reserve`] took.
+pub fn release(path: &Path) {
+    // If it cannot be removed it stands beside the report, as after a crash.
+    let _ = fs::remove_file(temporary_name(path));
+}
+
+/// The temporary file, with the room that it has already.
+fn open_temporary(temporary: &Path) -> io::Result<File> {
+    match OpenOptions::new().write(true).create_new(true).open(temporary) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // Ours, or that of a dead process of the same number; but a link would lead somewhere else.
+            if !fs::symlink_metadata(temporary)?.is_file() {
+                return Err(error);
+            }
+            OpenOptions::new().write(true).open(temporary)
+        }
+        opened => opened,
+    }
+}
+
 fn write(file: File, report: &Report) -> io::Result<()> {
     let mut writer = BufWriter::new(file);
     serde_json::to_writer(&mut writer, report)?;
     writer.write_all(b"\n")?;
-    writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    let mut file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let length = file.stream_position()?;
+    file.set_len(length)?;
+    file.sync_all()
 }
 
 /// In the same folder, since a rename works within one file system only; with the process's number, so that two
@@ -187,4 +231,18 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 
 fn refused(path: &Path, error: io::Error) -> FileError {
     FileError::io(format!("cannot write the report {path:?}"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What a resumed sweep reads and writes again is what was measured.
+        #[test]
+        fn numbers_survive_the_file(value in any::<f64>().prop_filter("JSON has finite numbers only", |v| v.is_finite())) {
+            let text = serde_json::to_string(&value).unwrap();
+            prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), value.to_bits());
+        }
+    }
 }

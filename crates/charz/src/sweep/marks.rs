@@ -166,7 +166,10 @@ fn apart(cell: &Cell) -> Option<String> {
 
 fn oversubscribed(cell: &Cell, strands: usize) -> String {
     if cell.seats.len() > strands {
-        format!("{} workers share {strands} strands", cell.seats.len())
+        format!(
+            "{} workers, and {strands} can run at once: there are no more strands, or the CPU quota is used up",
+            cell.seats.len()
+        )
     } else {
         "workers share a strand although others are free".into()
     }

@@ -144,7 +144,11 @@ impl<'a> Dealer<'a> {
 
     /// The order of the part that holds these strands and whose children are the parts of the first level.
     fn order(&self, strands: Vec<usize>, levels: &[Level]) -> Vec<usize> {
-        let Some((level, inner)) = levels.split_first() else { return strands };
+        let Some((level, inner)) = levels.split_first() else {
+            let mut strands = strands;
+            strands.sort_by_key(|at| std::cmp::Reverse(self.machine.speed_rank(&self.machine.strands[*at])));
+            return strands;
+        };
         let parts = grouped(&strands, |at| self.part(at, *level));
         let children: Vec<Child> = parts.into_iter().map(|strands| self.child(strands)).collect();
         let turns = turns(&children);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::{marked, trusted};
-use crate::render::text::plain;
+use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
 use crate::report::{Cell, Report, Status, Summary, Unit};
 
@@ -15,7 +15,7 @@ const SATURATED: f64 = 0.95;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<_> = report.plan.kernels.iter().filter_map(|kernel| Verdict::of(report, kernel)).collect();
     if !rows.is_empty() {
-        let heading = ["kernel", "best mapping", "workers", "best", "saturates at", "auto against it"];
+        let heading = ["kernel", "best mapping", "workers", "best", "saturates at", "auto, as many workers"];
         let rows: Vec<_> = rows.into_iter().map(Verdict::row).collect();
         writeln!(out)?;
         grid::columns(&heading, &[0, 1, 5], &rows, out)?;
@@ -26,9 +26,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let marks = count(&|cell: &Cell| cell.outcome.status == Status::Ok && marked(cell));
     writeln!(
         out,
-        "{} cells: {} clean, {marks} marked, {} skipped, {} unavailable, {} failed, {} wrong, {} not measured; \
+        "{}: {} clean, {marks} marked, {} skipped, {} unavailable, {} failed, {} wrong, {} not measured; \
          {}, {} of it timed",
-        report.cells.len(),
+        counted(report.cells.len(), "cell"),
         status(Status::Ok) - marks,
         status(Status::Skipped),
         status(Status::Unavailable),
@@ -47,7 +47,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// How much of the sweep's time was spent in timed spans, as a fraction.
 fn timed_share(report: &Report) -> f64 {
-    let timed: f64 = report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns as f64).sum();
+    // A sum of nothing is a negative zero.
+    let timed: f64 = 0.0 + report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns as f64).sum();
     timed / report.wall_ns.max(1) as f64
 }
 
@@ -134,13 +135,13 @@ fn write_floor(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .map(|cell| {
             let doubt = if marked(cell) { " ?" } else { "" };
             let time = cell.summary.map_or("unknown".to_owned(), |summary| human::nanos(summary.best));
-            format!("{time}{doubt} with {}", cell.workers)
+            format!("{time}{doubt} with {}", counted(cell.seats.len(), "worker"))
         })
         .collect();
     if floors.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\nfloor: an empty run, from the first start to the last end, takes {} workers", floors.join(", "))
+    writeln!(out, "\nfloor: an empty run, from the first start to the last end, takes {}", floors.join(", "))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::marked;
-use crate::render::text::plain;
+use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
 use crate::report::{Cell, Report, Status};
 
@@ -74,7 +74,8 @@ fn number(cell: &&Cell) -> String {
     }
 }
 
-/// Why numbers carry a question mark, or are missing: each kind of reason once, with its first case as an example.
+/// Why numbers carry a question mark, or are missing: each kind of reason once, with its first case as an
+/// example and how many more there are.
 fn write_reasons(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut kinds: BTreeMap<&str, (&str, Vec<String>)> = BTreeMap::new();
     for cell in &report.cells {
@@ -90,30 +91,13 @@ fn write_reasons(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     for (kind, (example, places)) in kinds {
-        let doubt = if kind == example { String::new() } else { format!("? {kind}: ") };
-        writeln!(out, "{}{}: {}", plain(&doubt), plain(example), plain(&some_of(&places)))?;
+        let first = places.first().map_or("", String::as_str);
+        let rest = match places.len() {
+            0 | 1 => String::new(),
+            more => format!(" (and {} like it)", counted(more - 1, "cell")),
+        };
+        let doubt = if kind == example { String::new() } else { format!("? {kind} ") };
+        writeln!(out, "{}{}: {}{rest}", plain(&doubt), plain(first), plain(example))?;
     }
     Ok(())
-}
-
-/// The first few, and how many there are.
-fn some_of(places: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let shown = places.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    match places.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lists_are_cut_with_their_rest() {
-        let places: Vec<_> = (1..=5).map(|n| n.to_string()).collect();
-        assert_eq!(some_of(&places), "1, 2, 3 and 2 more");
-        assert_eq!(some_of(&places[..3]), "1, 2, 3");
-    }
 }

@@ -22,10 +22,12 @@ pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
             let own = strand.core.is_none().then_some(strand.os_id);
             cores.entry((strand.core, own)).or_default().push(strand.os_id);
         }
-        let several = if cores.len() > 1 { format!("{} and ", counted(cores.len(), "core")) } else { String::new() };
+        // Where the description has no cores, none are made up.
+        let known = strands.iter().any(|strand| strand.core.is_some()) && cores.len() > 1;
+        let several = if known { format!("{} and ", counted(cores.len(), "core")) } else { String::new() };
         let ids = strands.iter().map(|strand| strand.os_id).collect();
         writeln!(out, "The physical processor has {several}{}", processors_text(ids))?;
-        if cores.len() > 1 {
+        if known {
             for ids in cores.into_values() {
                 writeln!(out, "  The core has {}", processors_text(ids))?;
             }
@@ -113,8 +115,8 @@ The physical processor has 2 cores and 4 virtual processors (4-7)
         );
         assert_eq!(
             show("psrinfo", &synthetic("pu:2")),
-            "The physical processor has 2 cores and 2 virtual processors (0 1)\n  \
-             The core has 1 virtual processor (0)\n  The core has 1 virtual processor (1)\n"
+            "The physical processor has 2 virtual processors (0 1)\n",
+            "cores that nobody knows of are not made up"
         );
     }
 }

@@ -142,7 +142,8 @@ fn strand_ids(strands: &[Strand]) -> String {
 /// What this process may use, apart from what the machine has.
 fn usable(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let usable = &machine.usable;
-    if let (Some(cpuset), Some(affinity)) = (&usable.cpuset, &usable.affinity) {
+    if let Some(cpuset) = &usable.cpuset {
+        let affinity = usable.affinity.as_deref().unwrap_or("not known");
         let count = counted(usable.strands as usize, "strand");
         writeln!(out, "this process may use {count}: cpuset {cpuset}, affinity mask {affinity}")?;
         match usable.quota_cpus {
