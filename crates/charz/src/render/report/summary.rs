@@ -48,7 +48,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// How much of the sweep's time was spent in timed spans, as a fraction.
 fn timed_share(report: &Report) -> f64 {
     // A sum of nothing is a negative zero.
-    let timed: f64 = 0.0 + report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns as f64).sum();
+    let timed: f64 =
+        0.0 + report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns as f64).sum::<f64>();
     timed / report.wall_ns.max(1) as f64
 }
 
