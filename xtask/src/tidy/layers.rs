@@ -61,7 +61,7 @@ const RESERVED: &[Reserved] = &[
 const ARGS: &[&str] = &["crates/charz/src/args"];
 
 /// The modules of charz from the top: a module may name those in rows below its own, and itself. The units' spelling,
-/// `render::human`, knows nothing, and may be known by all.
+/// `render::human` and `render::text`, knows nothing, and may be known by all.
 #[rustfmt::skip]
 const ROWS: &[&[&str]] = &[
     &["main", "lib"],
@@ -74,7 +74,7 @@ const ROWS: &[&[&str]] = &[
     &["harness", "limits"],
     &["stats", "exit"],
     &["report"],
-    &["human"],
+    &["human", "text"],
 ];
 
 /// What the wire types of the report may be made of.
@@ -177,9 +177,14 @@ fn named_modules(source: &Source) -> Vec<(usize, String)> {
     named
 }
 
-/// The first part of a path, `human` for `render::human`.
+/// The modules of `render` that know nothing and that all may know.
+const WORDS: [&str; 2] = ["human", "text"];
+
+/// The first part of a path, `human` and `text` for the modules of `render` that only spell things.
 fn module_at_start(path: &str) -> Option<String> {
-    word_at_start(path.strip_prefix("render::").filter(|rest| rest.starts_with("human")).unwrap_or(path))
+    word_at_start(
+        path.strip_prefix("render::").filter(|rest| WORDS.iter().any(|word| rest.starts_with(word))).unwrap_or(path),
+    )
 }
 
 fn word_at_start(text: &str) -> Option<String> {
