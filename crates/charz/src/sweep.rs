@@ -132,13 +132,15 @@ impl Sweep<'_> {
 
     /// An empty kernel through the same path: what the apparatus costs by itself.
     fn measure_floor(&self, report: &mut Report, repetitions: usize) -> Result<(), Error> {
-        let open: Vec<usize> = (0..report.floor.len()).filter(|&index| is_open(&report.floor[index])).collect();
-        let room = open.iter().map(|&index| room(&report.floor[index], report.plan.repetitions)).sum();
-        self.reserve(report, room)?;
-        for index in open {
-            self.fill(&mut report.floor[index], repetitions);
+        for index in 0..report.floor.len() {
+            if is_open(&report.floor[index]) {
+                let room = room(&report.floor[index], report.plan.repetitions);
+                self.reserve(report, room)?;
+                self.fill(&mut report.floor[index], repetitions);
+                self.save(report)?;
+            }
         }
-        self.save(report)
+        Ok(())
     }
 
     fn predicted(&self, cell: &Cell, repetitions: usize) -> Duration {
