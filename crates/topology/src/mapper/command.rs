@@ -23,7 +23,10 @@ const ANSWER_LIMIT: u64 = 8 << 20;
 /// How much of the program's complaints is read for the sake of their last line, in bytes.
 const COMPLAINT_LIMIT: u64 = 64 << 10;
 
-/// How often a program that has closed its output is asked whether it has ended.
+/// How long a pipe may take to run dry once the program has ended.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// How often a program is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(2);
 
 /// A program and its arguments.
@@ -90,18 +93,22 @@ impl Ask {
         let complaint = collect(child.stderr.take(), COMPLAINT_LIMIT);
         let late = || format!("did not finish within {} s", self.limit.as_secs_f64());
 
-        let answer = answer.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|_| late())?;
+        let status = wait(child, deadline).ok_or_else(late)?;
+        let answer = answer.recv_timeout(LINGER).or_else(|_| {
+            // The program has ended, but something that it started holds its output open.
+            end_group(child);
+            answer.recv_timeout(LINGER)
+        });
+        let answer = answer.map_err(|_| "left a process behind that keeps its output open".to_owned())?;
         let answer = answer.map_err(|error| format!("cannot be listened to: {error}"))?;
         if answer.len() as u64 > ANSWER_LIMIT {
             return Err(format!("answered with more than {} MiB", ANSWER_LIMIT >> 20));
         }
-        let status = wait(child, deadline).ok_or_else(late)?;
         if status.success() {
             return Ok(answer);
         }
         // The complaint is complete as soon as the program has ended, unless something it left behind holds the pipe.
-        let complaint =
-            complaint.recv_timeout(Duration::from_millis(200)).ok().and_then(Result::ok).unwrap_or_default();
+        let complaint = complaint.recv_timeout(LINGER).ok().and_then(Result::ok).unwrap_or_default();
         let complaint = String::from_utf8_lossy(&complaint);
         match complaint.lines().rev().find(|line| !line.trim().is_empty()) {
             Some(line) => Err(format!("failed ({status}): {}", quote(line.trim()))),
@@ -139,11 +146,17 @@ fn wait(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
 fn end(child: &mut Child) {
     // The program is not waited for yet, so that its process id still names its group and nobody else's.
     if let Ok(None) = child.try_wait() {
-        if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        end_group(child);
         let _ = child.kill();
         let _ = child.wait();
+    }
+}
+
+/// Ends what is left of the program's process group. The system gives the group's number to nobody else as long as there is
+/// something left.
+fn end_group(child: &Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
@@ -194,6 +207,12 @@ mod tests {
         let error = ask(script).expect_err(script);
         assert!(error.contains(part), "{error:?} does not say {part:?}");
         assert!(error.len() < 400 && !error.contains(['\u{1b}', '\n']), "{error:?}");
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_is_ended() {
+        // The second program would hold the pipe for ten seconds, and this one may take one.
+        assert_eq!(ask("sleep 10 & echo 3 1"), Ok(vec![3, 1]));
     }
 
     #[test]
