@@ -17,7 +17,7 @@ pub fn check(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::new(path, at, "white space at the end of the line; remove it"));
         }
         if let Some(word) = UNFINISHED.iter().find(|word| has_word(line, word)) {
-            findings.push(Finding::new(path, at, format!("{word} marks unfinished work; finish it or open an issue")));
+            findings.push(Finding::new(path, at, format!("{word} marks unfinished work; finish it, or take it out")));
         }
     }
     if !text.is_empty() && !text.ends_with('\n') {

@@ -1,0 +1,86 @@
+//! The attributes of a level: sizes, and numbers of its parts.
+
+use super::{Type, number};
+use crate::cpulist::MAX_ID;
+use crate::error::quote;
+
+/// Reads `(NAME=VALUE NAME=VALUE)` and returns what follows.
+pub(super) fn attributes(text: &str, kind: Type, width: u64) -> Result<&str, String> {
+    let (list, rest) = text[1..].split_once(')').ok_or("a bracket is not closed; write such as (size=32MiB)")?;
+    for attribute in list.split(' ').filter(|attribute| !attribute.is_empty()) {
+        let (name, value) = attribute.split_once('=').unwrap_or((attribute, ""));
+        match (name, kind) {
+            ("size", Type::Cache(..)) => size(value)?,
+            ("memory", _) if !matches!(kind, Type::Cache(..)) => size(value)?,
+            ("indexes", _) if kind != Type::Machine => indexes(value, width)?,
+            _ => {
+                let (name, level) = (quote(name), kind.name());
+                return Err(format!(
+                    "the level {level} has no attribute {name}; there are size= for caches, memory= and indexes="
+                ));
+            }
+        }
+    }
+    Ok(rest)
+}
+
+/// Checks a size such as `32MiB`; as hwloc has it, `MB` counts in thousands.
+fn size(text: &str) -> Result<(), String> {
+    let digits = text.find(|next: char| !next.is_ascii_digit()).unwrap_or(text.len());
+    let (size, unit) = text.split_at(digits);
+    let bytes = match unit.to_ascii_lowercase().as_str() {
+        "" => Some(1),
+        "kb" => Some(1000),
+        "mb" => Some(1_000_000),
+        "gb" => Some(1_000_000_000),
+        "tb" => Some(1_000_000_000_000),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        "tib" => Some(1 << 40),
+        _ => None,
+    };
+    let bytes = number(size).zip(bytes).and_then(|(size, unit): (u64, u64)| size.checked_mul(unit));
+    bytes.map(|_| ()).ok_or_else(|| format!("{} is not a size; write such as 32MiB", quote(text)))
+}
+
+/// Checks operating-system ids for a level of this width: all of them apart by commas, or nested loops `STEP*COUNT:…`.
+fn indexes(text: &str, width: u64) -> Result<(), String> {
+    let wrong =
+        |piece: &str| format!("{} is no index; write ids such as 0,2,1,3 or loops such as 2*2:1*2", quote(piece));
+    if !text.contains('*') {
+        let mut seen = std::collections::HashSet::new();
+        for piece in text.split(',') {
+            let id = number(piece).filter(|id| *id <= u64::from(MAX_ID)).ok_or_else(|| wrong(piece))?;
+            if !seen.insert(id) {
+                return Err(format!("the index {id} stands twice"));
+            }
+        }
+        let count = seen.len() as u64;
+        return if count == width { Ok(()) } else { Err(format!("there are {count} indexes for {width} parts")) };
+    }
+    let mut loops = Vec::new();
+    for piece in text.split(':') {
+        let (step, count) =
+            piece.split_once('*').and_then(|(a, b)| number(a).zip(number(b))).ok_or_else(|| wrong(piece))?;
+        if step == 0 || count == 0 || step > width || count > width {
+            return Err(wrong(piece));
+        }
+        loops.push((step, count));
+    }
+    // Each part's index is its position along the loops, the first loop running fastest.
+    let index = |part: u64| {
+        loops.iter().fold((0, 1u64), |(index, weight), (step, count)| {
+            (index + part / step % count * weight, weight.saturating_mul(*count))
+        })
+    };
+    let mut seen = vec![false; width as usize];
+    for part in 0..width {
+        let (index, _) = index(part);
+        let slot = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
+        if slot.is_none_or(|seen| std::mem::replace(seen, true)) {
+            return Err(format!("the loops {} do not number {width} parts each once", quote(text)));
+        }
+    }
+    Ok(())
+}
