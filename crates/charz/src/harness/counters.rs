@@ -4,6 +4,8 @@
 #![allow(unsafe_code)] // getrusage has no safe wrapper among our dependencies; see `context_switches`.
 
 use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use charz_topology::cgroup;
 
@@ -115,11 +117,14 @@ fn steal(stat: &str) -> Option<u64> {
     Some(ticks * 10_000_000)
 }
 
+/// The files that count for the process's groups. Looked up once: finding the groups takes longer than reading these, and
+/// nobody moves a process in the middle of a sweep without a reason to distrust it.
+static STAT_FILES: LazyLock<Vec<PathBuf>> =
+    LazyLock::new(|| cgroup::groups("cpu").into_iter().map(|group| group.folder.join("cpu.stat")).collect());
+
 /// `nr_throttled`, summed over the process's group and its ancestors: it counts in the group that has the quota.
 fn throttled_periods() -> Option<u64> {
-    let counts = cgroup::groups("cpu")
-        .into_iter()
-        .filter_map(|group| nr_throttled(&fs::read_to_string(group.folder.join("cpu.stat")).ok()?));
+    let counts = STAT_FILES.iter().filter_map(|file| nr_throttled(&fs::read_to_string(file).ok()?));
     // No group that counts is not the same as a count of zero.
     counts.reduce(|sum, count| sum + count)
 }
