@@ -31,12 +31,6 @@ pub trait Listener {
     fn end(&mut self, _report: &Report) {}
 }
 
-/// A listener that does not listen.
-#[derive(Debug)]
-pub struct Silent;
-
-impl Listener for Silent {}
-
 /// What a sweep runs with, besides the report that it fills.
 pub struct Sweep<'a> {
     /// The harness's side.

@@ -67,11 +67,6 @@ impl TscClock {
         }
         Ok(TscClock { origin, nanos_per_tick: elapsed as f64 / passed as f64 })
     }
-
-    /// Nanoseconds that one tick lasts.
-    pub fn nanos_per_tick(&self) -> f64 {
-        self.nanos_per_tick
-    }
 }
 
 impl Clock for TscClock {

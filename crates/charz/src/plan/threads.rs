@@ -1,6 +1,5 @@
 //! Numbers of workers, as a user writes them.
 
-use std::fmt;
 use std::str::FromStr;
 
 use crate::exit::Error;
@@ -113,19 +112,6 @@ fn number(text: &str) -> Result<usize, String> {
         Ok(number) if digits => Ok(number),
         _ if digits => Err(format!("{text:?} is too large a number")),
         _ => Err(format!("{text:?} is not a whole number")),
-    }
-}
-
-impl fmt::Display for Threads {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Threads::Auto => f.write_str("auto"),
-            Threads::Quick => f.write_str("quick"),
-            Threads::List(list) => {
-                let words: Vec<_> = list.iter().map(ToString::to_string).collect();
-                f.write_str(&words.join(","))
-            }
-        }
     }
 }
 

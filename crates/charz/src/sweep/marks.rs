@@ -1,4 +1,4 @@
-//! What speaks against a number. Every threshold of the program is in [`THRESHOLDS`].
+//! What speaks against a number. The thresholds of all marks are in [`THRESHOLDS`].
 
 use charz_kernels::{Kernel, Knob, PagePolicy, Params};
 
@@ -27,7 +27,7 @@ struct Thresholds {
     caches: u64,
 }
 
-/// First guesses where no source gives a figure; the methodology page lists them with their reasons.
+/// First guesses where no source gives a figure; the methodology page lists them beside their evidence.
 const THRESHOLDS: Thresholds = Thresholds {
     run_delay: 0.01,
     steal: 0.005,
