@@ -116,10 +116,14 @@ impl<'a> Verdict<'a> {
 /// How much less auto gives; a difference that the repetitions of either make by themselves says nothing.
 fn against(ratio: f64, best: Summary, auto: Summary) -> String {
     let loss = 1.0 - ratio;
-    let lost = format!("loses {}", human::percent(loss));
+    // A doubtful number may be the larger one and yet not the best.
+    let lost = match loss < 0.0 {
+        true => format!("gives {} more", human::percent(-loss)),
+        false => format!("loses {}", human::percent(loss)),
+    };
     match noise(best, auto) {
         None => format!("{lost}, spread unknown"),
-        Some(noise) if loss <= noise => format!("{lost}, within the spread of {}", human::percent(noise)),
+        Some(noise) if loss.abs() <= noise => format!("{lost}, within the spread of {}", human::percent(noise)),
         Some(_) => lost,
     }
 }
@@ -157,6 +161,7 @@ mod tests {
     fn a_loss_within_the_noise_is_called_so() {
         assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.02)), "loses 10.0%");
         assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.2)), "loses 10.0%, within the spread of 20.0%");
+        assert_eq!(against(1.1, summary(10.0, 0.01), summary(11.0, 0.02)), "gives 10.0% more");
         let once = Summary { spread: None, ..summary(9.0, 0.0) };
         assert_eq!(against(0.9, summary(10.0, 0.01), once), "loses 10.0%, spread unknown");
     }
