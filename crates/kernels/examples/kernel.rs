@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use charz_kernels::{Bytes, Counts, KERNELS, Kernel, Layout, PagePolicy, Params, Stage, Stop, Work, canary};
+use charz_kernels::{Bytes, Counts, KERNELS, Kernel, Layout, PagePolicy, Params, Stage, Stop, Watch, Work, canary};
 
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
 
@@ -107,16 +107,19 @@ fn parse(name: &str, mut words: impl Iterator<Item = String>) -> Result<Request>
 fn work(rank: usize, stage: &dyn Stage, gate: &Gate, repetitions: usize) -> Result<Vec<Lap>> {
     let worker = bind(rank).and_then(|()| Ok(stage.worker(rank)?));
     // A worker that failed arrives as well, or the others would wait for ever.
-    let mut worker = worker.inspect_err(|_| (0..repetitions).for_each(|_| gate.arrive()))?;
+    let mut worker = worker.inspect_err(|_| (0..2 * repetitions).for_each(|_| gate.arrive()))?;
     let mut laps = Vec::with_capacity(repetitions);
     let mut verdict = Ok(());
-    for repetition in 1..=repetitions {
+    for repetition in 0..repetitions {
         worker.prepare();
-        gate.pass(repetition);
+        gate.pass(2 * repetition + 1);
+        let watch = Watch::new(&Stop::new());
         let start = Instant::now();
-        let work = worker.run(&Stop::new());
+        let work = worker.run(&watch);
         let end = Instant::now();
         laps.push(Lap { start, end, work });
+        // Nobody verifies while another still runs.
+        gate.pass(2 * repetition + 2);
         verdict = verdict.and(worker.verify());
     }
     verdict?;
@@ -134,9 +137,10 @@ impl Gate {
         self.arrived.fetch_add(1, Ordering::AcqRel);
     }
 
-    fn pass(&self, repetition: usize) {
+    /// Passes for the `time`-th time, from 1.
+    fn pass(&self, time: usize) {
         self.arrive();
-        while self.arrived.load(Ordering::Acquire) < self.workers * repetition {
+        while self.arrived.load(Ordering::Acquire) < self.workers * time {
             hint::spin_loop();
         }
     }

@@ -5,10 +5,12 @@
 //! that first-touch placement follows the seat. [`Worker::run`] is the timed span and nothing else. [`Worker::prepare`]
 //! and [`Worker::verify`] stand around it, untimed, once per repetition.
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::block::PagePolicy;
+use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
 /// A family of kernels, for `--family`.
@@ -18,19 +20,22 @@ pub enum Family {
     Compute,
     /// Streams over memory.
     Memory,
+    /// Workers that meet at one line of memory.
+    Sync,
     /// The cost of the apparatus itself.
     Floor,
 }
 
 impl Family {
     /// Every family, in the order of the catalog.
-    pub const ALL: [Family; 3] = [Family::Compute, Family::Memory, Family::Floor];
+    pub const ALL: [Family; 4] = [Family::Compute, Family::Memory, Family::Sync, Family::Floor];
 
     /// The word used on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Family::Compute => "compute",
             Family::Memory => "memory",
+            Family::Sync => "sync",
             Family::Floor => "floor",
         }
     }
@@ -79,7 +84,20 @@ pub struct Card {
     pub source: &'static str,
     /// Whether `charz sweep` without flags runs it.
     pub by_default: bool,
+    /// An upper bound on the work that a worker can do in one cycle of its core's clock, in what [`Card::counts`] counts:
+    /// operations or bytes. More than that is no measurement but a mistake, such as a loop that was optimised away. `None`
+    /// where nothing is counted.
+    ///
+    /// It is [`ROOM`] times what the most capable processor known to us can do; the source stands beside each number.
+    pub most_per_cycle: Option<f64>,
+    /// Whether its workers fight for one line of memory, so that a run may take many times longer than its work alone, and
+    /// be hard to stop from outside: it is to run with a deadline, and with a bounded number of workers.
+    pub contends: bool,
 }
+
+/// By how much [`Card::most_per_cycle`] exceeds what any processor is known to do: the clock of a core is an estimate from
+/// below, and processors grow wider. A loop that does nothing exceeds the bound by far more than that.
+pub const ROOM: f64 = 2.0;
 
 /// How the inputs of several workers lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -118,7 +136,7 @@ pub enum Error {
     Wrong(String),
 }
 
-/// Asks the workers of a run to stop early. They look at it between stretches of about 100 µs or less.
+/// Asks all workers of a run to stop early. Each sees it through its own [`Watch`].
 ///
 /// Clones share one flag, so that a signal handler can raise it without a thread in between.
 #[derive(Clone, Debug, Default)]
@@ -154,6 +172,29 @@ pub struct Region {
     pub start: usize,
     /// Its length in bytes.
     pub bytes: usize,
+}
+
+/// What a worker met at a line that it shares with others, in one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contention {
+    /// How often it tried.
+    pub attempts: u64,
+    /// How often another worker came first.
+    pub failures: u64,
+}
+
+impl Contention {
+    /// How often it succeeded.
+    pub const fn successes(&self) -> u64 {
+        self.attempts - self.failures
+    }
+}
+
+impl AddAssign for Contention {
+    fn add_assign(&mut self, other: Contention) {
+        self.attempts += other.attempts;
+        self.failures += other.failures;
+    }
 }
 
 /// A kernel: one value, one line in [`crate::catalog::KERNELS`].
@@ -200,10 +241,11 @@ pub trait Worker {
     /// Untimed, before each repetition's gate: makes a wrong run visible to [`Worker::verify`].
     fn prepare(&mut self) {}
 
-    /// The timed span. Returns the work done: [`Stage::work`], or less when `stop` was raised.
-    fn run(&mut self, stop: &Stop) -> Work;
+    /// The timed span. Returns the work done: [`Stage::work`], or less when the watch ended it.
+    fn run(&mut self, watch: &Watch) -> Work;
 
-    /// Untimed, after each repetition that was not stopped: checks the answer against one found another way.
+    /// Untimed, after each repetition that did not end early: checks the answer against one found another way. Every worker
+    /// of the stage has ended its run then, and none begins another before all have verified.
     ///
     /// # Errors
     /// [`Error::Wrong`] with what was expected and found.
@@ -211,6 +253,11 @@ pub trait Worker {
 
     /// Its memory, if it streams through any.
     fn region(&self) -> Option<Region> {
+        None
+    }
+
+    /// What it met in its last run at a line that it shares with other workers, if there is one.
+    fn contention(&self) -> Option<Contention> {
         None
     }
 }

@@ -5,11 +5,12 @@
 //! seats, clocks or reports: whoever uses it brings those.
 //!
 //! * [`kernel`]: the three steps, cards and parameters. Start here.
-//! * [`catalog`]: the one list.
+//! * [`catalog`]: the one list, and how a program adds to it.
+//! * [`watch`]: what a worker looks at while it runs.
 //! * [`work`]: operations and bytes as types.
 //! * [`block`]: memory with a kind of page.
 //! * [`arith`]: chains of dependent arithmetic. [`peak`]: independent streams of it. [`stream`]: passes over memory.
-//!   [`noop`]: nothing at all.
+//!   [`sync`]: workers that meet at one line. [`noop`]: nothing at all.
 //! * [`canary`]: what the clock of the core is, told by instructions of known latency.
 //!
 //! Unsafe code lives in `sys` and nowhere else.
@@ -25,11 +26,14 @@ pub mod kernel;
 pub mod noop;
 pub mod peak;
 pub mod stream;
+pub mod sync;
 
 mod sys;
+pub mod watch;
 pub mod work;
 
 pub use block::{Block, PagePolicy};
-pub use catalog::{KERNELS, find};
-pub use kernel::{Card, Counts, Error, Family, Kernel, Knob, Layout, Params, Region, Stage, Stop, Worker};
+pub use catalog::{KERNELS, add, find, kernels};
+pub use kernel::{Card, Contention, Counts, Error, Family, Kernel, Knob, Layout, Params, Region, Stage, Stop, Worker};
+pub use watch::Watch;
 pub use work::{Bytes, Ops, Work};

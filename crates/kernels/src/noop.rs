@@ -1,6 +1,7 @@
 //! `noop`: the floor of the harness.
 
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Stage, Stop, Worker};
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Stage, Worker};
+use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
 /// The kernel that does nothing: what a run costs before anything runs in it.
@@ -19,6 +20,8 @@ static CARD: Card = Card {
     knobs: &[],
     source: "the empty benchmark that a measuring program owes its readers",
     by_default: false,
+    most_per_cycle: None,
+    contends: false,
 };
 
 impl Kernel for Noop {
@@ -50,7 +53,7 @@ impl Stage for Noop {
 }
 
 impl Worker for Noop {
-    fn run(&mut self, _: &Stop) -> Work {
+    fn run(&mut self, _: &Watch) -> Work {
         Work::default()
     }
 

@@ -9,4 +9,5 @@ pub mod arith;
 pub mod canary;
 pub mod mmap;
 pub mod peak;
+pub mod strand;
 pub mod stream;

@@ -1,9 +1,10 @@
 //! The laws that every kernel of the catalog keeps.
 
 use std::collections::HashSet;
+use std::time::Instant;
 
 use charz_kernels::{
-    Bytes, Counts, Error, Family, KERNELS, Kernel, Knob, Layout, PagePolicy, Params, Stop, Work, Worker, find,
+    Bytes, Counts, Error, Family, KERNELS, Kernel, Knob, Layout, PagePolicy, Params, Stop, Watch, Work, Worker, find,
 };
 
 /// Small enough to be quick, and uneven, so that rounding shows.
@@ -18,7 +19,7 @@ fn runnable() -> impl Iterator<Item = &'static dyn Kernel> {
 /// A run of `worker` from start to end.
 fn repetition(worker: &mut dyn Worker, stop: &Stop) -> Work {
     worker.prepare();
-    worker.run(stop)
+    worker.run(&Watch::new(stop))
 }
 
 #[test]
@@ -40,7 +41,12 @@ fn cards_are_full() {
         assert!(!card.source.is_empty(), "{name}");
         assert!(name.starts_with("mem-") == (card.family == Family::Memory), "{name}");
         assert!(card.knobs.contains(&Knob::Size) == (card.family == Family::Memory), "{name}");
-        assert!(card.knobs.contains(&Knob::Iterations) == (card.family == Family::Compute), "{name}");
+        let loops = matches!(card.family, Family::Compute | Family::Sync);
+        assert!(card.knobs.contains(&Knob::Iterations) == loops, "{name}");
+        assert_eq!(card.contends, card.family == Family::Sync, "{name}");
+        assert!(!(card.contends && card.by_default), "{name}: nobody gets a storm without asking");
+        assert_eq!(card.most_per_cycle.is_some(), card.counts != Counts::Nothing, "{name}");
+        assert!(card.most_per_cycle.is_none_or(|most| most > 0.0 && most.is_finite()), "{name}");
         match card.counts {
             Counts::Ops(one) | Counts::Bytes(one) => assert!(!one.is_empty(), "{name}"),
             Counts::Nothing => assert_eq!(card.family, Family::Floor, "{name}"),
@@ -60,7 +66,9 @@ fn every_kernel_does_what_its_stage_promises() {
             assert!(!stage.variant().is_empty(), "{name}");
             match kernel.card().counts {
                 Counts::Ops(_) => {
-                    assert!(stage.work().ops.0 >= PARAMS.iterations && stage.work().bytes.0 == 0, "{name}")
+                    // Workers that contend share the iterations, and need several for an operation.
+                    let least = if kernel.card().contends { 1 } else { PARAMS.iterations };
+                    assert!(stage.work().ops.0 >= least && stage.work().bytes.0 == 0, "{name}");
                 }
                 Counts::Bytes(_) => {
                     let bytes = stage.work().bytes.0;
@@ -87,18 +95,61 @@ fn arithmetic_counts_eight_a_step() {
     }
 }
 
+/// Every kernel that does anything, watched so, does nothing; and is still good for a full run afterwards.
+#[track_caller]
+fn check_stops(watch: impl Fn() -> Watch) {
+    for kernel in runnable().filter(|kernel| kernel.card().counts != Counts::Nothing) {
+        let stage = kernel.stage(&PARAMS, 1).unwrap();
+        let mut worker = stage.worker(0).unwrap();
+        worker.prepare();
+        assert_eq!(worker.run(&watch()), Work::default(), "{}", kernel.card().name);
+        assert_eq!(repetition(&mut *worker, &Stop::new()), stage.work(), "{}", kernel.card().name);
+        worker.verify().unwrap();
+    }
+}
+
 #[test]
 fn a_raised_flag_stops_a_run() {
     let stop = Stop::new();
     stop.raise();
-    for kernel in runnable().filter(|kernel| kernel.card().counts != Counts::Nothing) {
+    check_stops(|| Watch::new(&stop));
+}
+
+#[test]
+fn a_deadline_stops_a_run_without_the_flag() {
+    check_stops(|| Watch::new(&Stop::new()).with_deadline(Some(Instant::now())));
+}
+
+/// Ten times the work has the worker look more often, so that a run is never out of reach for longer than a stretch.
+#[test]
+fn a_longer_run_looks_more_often() {
+    // Workers that contend look by the time that passed, which no test can foretell.
+    for kernel in runnable().filter(|kernel| kernel.card().counts != Counts::Nothing && !kernel.card().contends) {
+        let looks = |times: u64| {
+            let params = Params { iterations: times * PARAMS.iterations, size: Bytes(times * PARAMS.size.0), ..PARAMS };
+            let watch = Watch::new(&Stop::new());
+            let mut worker = kernel.stage(&params, 1).unwrap().worker(0).unwrap();
+            worker.prepare();
+            worker.run(&watch);
+            watch.checks()
+        };
+        // The one call of the C library is the exception, and says so on its card.
+        let once = kernel.card().name == "mem-memset";
+        let (short, long) = (looks(1), looks(10));
+        assert!(short >= 1 && (long > short) != once, "{}: {short} and {long}", kernel.card().name);
+    }
+}
+
+#[test]
+fn only_workers_that_contend_tell_what_they_met() {
+    for kernel in runnable() {
         let stage = kernel.stage(&PARAMS, 1).unwrap();
         let mut worker = stage.worker(0).unwrap();
-        let work = repetition(&mut *worker, &stop);
-        assert_eq!(work, Work::default(), "{}", kernel.card().name);
-        // The worker is still good for a full run.
-        assert_eq!(repetition(&mut *worker, &Stop::new()), stage.work(), "{}", kernel.card().name);
-        worker.verify().unwrap();
+        repetition(&mut *worker, &Stop::new());
+        let met = worker.contention();
+        assert_eq!(met.is_some(), kernel.card().contends, "{}", kernel.card().name);
+        // Alone, nobody comes first.
+        assert!(met.is_none_or(|met| met.failures == 0 && met.successes() == stage.work().ops.0));
     }
 }
 

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kernel::Stop;
 
 /// The value of the chain by the plainest means: a step at a time, in Rust.
 fn walk<T: Number>(start: T, inputs: &[T; INPUTS], steps: u64, step: fn(T, T) -> T) -> T {
@@ -73,10 +74,10 @@ fn workers_have_inputs_of_their_own() {
 /// Runs a worker, lets `plant` spoil it, and expects that this is noticed.
 #[track_caller]
 fn check_noticed<T: Number>(plant: fn(&mut Chain<T>)) {
-    let mut chain = Chain::<T>::new(3, 10_000, None);
+    let mut chain = Chain::<T>::new(3, 10_000, 1024, None);
     for _ in 0..2 {
         chain.prepare();
-        chain.run(&Stop::new());
+        chain.run(&Watch::new(&Stop::new()));
         chain.verify().expect("an honest run");
     }
     plant(&mut chain);

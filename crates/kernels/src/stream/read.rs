@@ -1,11 +1,12 @@
 //! `mem-read` and `mem-read-streams`: the sum of a block.
 
 use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Region, Stage, Stop, Worker};
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
 use crate::sys::stream::{Ahead, TURN, Vectors, sum};
+use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
-use super::{KNOBS, STRETCH, bytes, lines_of_part};
+use super::{KNOBS, LOADED, STRETCH, bytes, lines_of_part};
 
 /// Streams of the many-stream variant. On Zen 4 with 4 KiB pages, 1 stream gave 28 GB/s, 4 gave 30, 8 gave 33, and 12
 /// no more; on a machine under load, 8 gained more still.
@@ -22,6 +23,8 @@ pub static MEM_READ: Read<1> = Read {
         knobs: KNOBS,
         source: "arXiv:1106.2992, section 5: read",
         by_default: true,
+        most_per_cycle: Some(ROOM * LOADED),
+        contends: false,
     },
 };
 
@@ -36,6 +39,8 @@ pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
         knobs: KNOBS,
         source: "mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages",
         by_default: false,
+        most_per_cycle: Some(ROOM * LOADED),
+        contends: false,
     },
 };
 
@@ -129,13 +134,13 @@ impl<const N: usize> Worker for Reader<N> {
         self.found = 0;
     }
 
-    fn run(&mut self, stop: &Stop) -> Work {
+    fn run(&mut self, watch: &Watch) -> Work {
         let Reading { vectors, length, pages, .. } = self.stage;
         let ahead = Ahead::of(pages);
         let lines = self.block.lines();
         let streams: [_; N] = std::array::from_fn(|i| &lines[i * length..][..length]);
         let (mut found, mut done) = (0_u64, 0);
-        while done < length && !stop.raised() {
+        while done < length && !watch.ends() {
             let end = length.min(done + STRETCH / N);
             found = found.wrapping_add(sum(vectors, ahead, streams.map(|stream| &stream[done..end])));
             done = end;

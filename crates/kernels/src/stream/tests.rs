@@ -5,6 +5,7 @@ use super::*;
 use crate::block::{Block, PagePolicy};
 use crate::kernel::{Kernel, Layout, Params, Stop, Worker};
 use crate::sys::stream::{Ahead, TURN, Vectors, copy_nt, fill, fill_nt, sum, triad_nt};
+use crate::watch::Watch;
 
 fn lines(words: &[[u64; Line::WORDS]]) -> Vec<Line> {
     words.iter().copied().map(Line).collect()
@@ -64,7 +65,7 @@ fn params(size: u64) -> Params {
 /// Runs a repetition and gives the verdict on it after `plant` has spoilt the worker.
 fn verdict<W: Worker>(worker: &mut W, plant: impl FnOnce(&mut W)) -> Result<(), Error> {
     worker.prepare();
-    worker.run(&Stop::new());
+    worker.run(&Watch::new(&Stop::new()));
     plant(worker);
     worker.verify()
 }
@@ -118,7 +119,7 @@ fn a_run_that_stores_nothing_is_noticed_every_time() {
     for repetition in 2..300 {
         writer.prepare();
         assert!(writer.verify().is_err(), "repetition {repetition}");
-        writer.run(&Stop::new());
+        writer.run(&Watch::new(&Stop::new()));
         writer.verify().expect("an honest run");
     }
 }

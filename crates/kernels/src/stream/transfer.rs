@@ -1,12 +1,13 @@
 //! `mem-copy` and `mem-triad`: from some arrays of a block to another, with non-temporal stores.
 
 use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Region, Stage, Stop, Worker};
+use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
 use crate::sys::stream::{Ahead, HAS_NON_TEMPORAL, Vectors, copy_nt, triad_nt};
+use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
 use super::marks::Marks;
-use super::{KNOBS, STRETCH, bytes, lines_of_part, wrong};
+use super::{KNOBS, LOADED, STORED, STRETCH, bytes, lines_of_part, wrong};
 
 /// The factor of the triad.
 const FACTOR: f64 = 3.0;
@@ -25,6 +26,9 @@ pub static MEM_COPY: Transfer = Transfer {
         knobs: KNOBS,
         source: "J. D. McCalpin, STREAM: copy",
         by_default: false,
+        // As much is loaded as is stored.
+        most_per_cycle: Some(ROOM * 2.0 * STORED),
+        contends: false,
     },
     form: Form::Copy,
 };
@@ -41,6 +45,9 @@ pub static MEM_TRIAD: Transfer = Transfer {
         knobs: KNOBS,
         source: "J. D. McCalpin, STREAM: triad",
         by_default: false,
+        // Twice as much is loaded as is stored.
+        most_per_cycle: Some(ROOM * (LOADED + STORED)),
+        contends: false,
     },
     form: Form::Triad,
 };
@@ -159,13 +166,14 @@ impl Worker for Mover {
         self.marks.set(written);
     }
 
-    fn run(&mut self, stop: &Stop) -> Work {
+    fn run(&mut self, watch: &Watch) -> Work {
         let Transferring { form, vectors, length, pages, .. } = self.stage;
         let ahead = Ahead::of(pages);
         let (to, from) = self.block.lines_mut().split_at_mut(length);
         let mut done = 0;
-        while done < length && !stop.raised() {
-            let end = length.min(done + STRETCH / form.arrays().next_power_of_two());
+        while done < length && !watch.ends() {
+            // Of each array half a stretch: 1 MiB altogether for two arrays, and half as much again for three.
+            let end = length.min(done + STRETCH / 2);
             match form {
                 Form::Copy => copy_nt(vectors, ahead, &mut to[done..end], &from[done..end]),
                 Form::Triad => {

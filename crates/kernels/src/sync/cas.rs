@@ -1,0 +1,167 @@
+//! `cas-counter`: all workers count in one place.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crossbeam::utils::CachePadded;
+
+use crate::kernel::{Card, Contention, Counts, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::pace::Pace;
+
+/// Iterations that make one increment. The workers share them: however many they are, the counter gets as many increments
+/// altogether, since they come one after the other anyway.
+const ITERATIONS: u64 = 8;
+
+/// Increments of one shared counter by compare-and-swap.
+pub static CAS_COUNTER: CasCounter = CasCounter;
+
+/// See [`CAS_COUNTER`].
+#[derive(Debug)]
+pub struct CasCounter;
+
+static CARD: Card = Card {
+    name: "cas-counter",
+    family: Family::Sync,
+    about: "increments one 64-bit counter that all workers share, each by a load and a compare-and-swap until it succeeds",
+    counts: Counts::Ops("one increment that succeeded; 8 iterations make one, and all workers of a run share them"),
+    beside: "attempts that failed since another worker came first; the line moves from core to core",
+    knobs: &[Knob::Iterations],
+    source: "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): compare-and-swap; R. K. Treiber, IBM RJ 5118 (1986): \
+             the retry loop",
+    by_default: false,
+    // The exchange waits for the load, and the next load for the exchange, each at least the 4 cycles of a load from the
+    // first-level cache (Agner Fog, "Instruction tables"). Zen 4 was measured to take 9.5 for both.
+    most_per_cycle: Some(ROOM / 8.0),
+    contends: true,
+};
+
+impl Kernel for CasCounter {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(size_of::<CachePadded<AtomicU64>>() as u64)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let iterations = params.iterations;
+        if iterations == 0 {
+            return Err(Error::Unavailable("cas-counter takes at least 1 iteration, not 0 iterations".into()));
+        }
+        let increments = (iterations / ITERATIONS / workers.max(1) as u64).max(1);
+        Ok(Box::new(Counting { increments, shared: Arc::new(Shared::new(workers)) }))
+    }
+}
+
+/// What the workers share: each field on a line of its own.
+#[derive(Debug)]
+struct Shared {
+    counter: CachePadded<AtomicU64>,
+    /// What each worker says that it has added, over all of its runs, so that nothing has to be reset between two runs
+    /// while another worker may still verify the first. Written once a run.
+    added: Box<[CachePadded<AtomicU64>]>,
+}
+
+impl Shared {
+    fn new(workers: usize) -> Self {
+        let zero = || CachePadded::new(AtomicU64::new(0));
+        Shared { counter: zero(), added: (0..workers).map(|_| zero()).collect() }
+    }
+}
+
+/// The stage.
+#[derive(Debug)]
+struct Counting {
+    /// Of each worker in a full run.
+    increments: u64,
+    shared: Arc<Shared>,
+}
+
+impl Stage for Counting {
+    fn variant(&self) -> &'static str {
+        if cfg!(target_arch = "x86_64") { "lock cmpxchg" } else { "compare-and-swap" }
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.increments)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(self.counter(rank)))
+    }
+}
+
+impl Counting {
+    fn counter(&self, rank: usize) -> Counter {
+        let shared = Arc::clone(&self.shared);
+        Counter { rank, increments: self.increments, shared, met: CachePadded::default() }
+    }
+}
+
+/// A worker.
+#[derive(Debug)]
+struct Counter {
+    rank: usize,
+    /// Increments of a full run.
+    increments: u64,
+    shared: Arc<Shared>,
+    /// What it met in its last run.
+    met: CachePadded<Contention>,
+}
+
+impl Worker for Counter {
+    fn prepare(&mut self) {
+        *self.met = Contention::default();
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (mut met, mut pace) = (Contention::default(), Pace::start());
+        while met.successes() < self.increments && !watch.ends() {
+            met += increment(&self.shared.counter, self.increments - met.successes(), pace.attempts());
+            pace.adapt();
+        }
+        *self.met = met;
+        // Relaxed: whoever reads it has waited for this worker to end, by other means.
+        self.shared.added[self.rank].fetch_add(met.successes(), Ordering::Relaxed);
+        Work::ops(met.successes())
+    }
+
+    /// To be called when all workers have ended their runs, and none has begun another.
+    fn verify(&mut self) -> Result<(), Error> {
+        let claims = self.shared.added.iter().map(|added| added.load(Ordering::Relaxed));
+        let expected = claims.fold(0, u64::wrapping_add);
+        let found = self.shared.counter.load(Ordering::Relaxed);
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::Wrong(format!(
+            "cas-counter: the counter is at {found}, and the workers added {expected}: the result of this run is void"
+        )))
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        Some(*self.met)
+    }
+}
+
+/// Increments the counter until that has succeeded `wanted` times or been tried `most` times.
+///
+/// Relaxed: the counter guards no other memory, and every success is an exchange of its own in the order of that one
+/// variable. A strong exchange: it fails only where another worker came first, which is what a failure is to mean.
+fn increment(counter: &AtomicU64, wanted: u64, most: u64) -> Contention {
+    let mut met = Contention::default();
+    while met.successes() < wanted && met.attempts < most {
+        let seen = counter.load(Ordering::Relaxed);
+        let swapped = counter.compare_exchange(seen, seen.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed);
+        met.attempts += 1;
+        met.failures += u64::from(swapped.is_err());
+    }
+    met
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! What a worker looks at while it runs: whether it is to end, and whether it still sits where it was put.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use crate::kernel::Stop;
+use crate::sys::strand;
+
+/// One worker's watch over one run: a kernel looks at it between stretches of 20 to 100 µs, and never inside of one, where
+/// a look would be part of what is measured.
+///
+/// A run ends by the flag that all share, or by the worker's own deadline, which needs no other thread to be scheduled: a
+/// thread that is to raise a flag can wait for many seconds where spinning workers outnumber strands. Each look also asks
+/// on which strand the worker is, since a worker that was elsewhere for a while, and came back, is seen by no check before
+/// or after its run.
+///
+/// It belongs to one thread (`!Sync`), and is made anew for each run.
+#[derive(Debug)]
+pub struct Watch {
+    stop: Stop,
+    deadline: Option<Instant>,
+    seat: Option<u32>,
+    passed: Cell<bool>,
+    checks: Cell<u64>,
+    unknown: Cell<u64>,
+    strays: Cell<u64>,
+}
+
+impl Watch {
+    /// A watch that ends a run by the flag alone, over a worker without a seat.
+    pub fn new(stop: &Stop) -> Self {
+        let (passed, stop) = (Cell::new(false), stop.clone());
+        let [checks, unknown, strays] = [const { Cell::new(0) }; 3];
+        Watch { stop, deadline: None, seat: None, passed, checks, unknown, strays }
+    }
+
+    /// The same, which also ends the run at this time of the monotonic clock, `None` for never.
+    #[must_use]
+    pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
+        Watch { deadline, ..self }
+    }
+
+    /// The same over a worker bound to the strand with this OS id, `None` for one that may float.
+    #[must_use]
+    pub fn with_seat(self, seat: Option<u32>) -> Self {
+        Watch { seat, ..self }
+    }
+
+    /// Looks once. Whether the run is to end now; once it is, it stays so.
+    #[inline]
+    pub fn ends(&self) -> bool {
+        self.checks.set(self.checks.get() + 1);
+        if self.seat.is_some() {
+            self.sighted(strand::current());
+        }
+        if !self.passed.get() {
+            self.passed.set(self.deadline.is_some_and(|deadline| Instant::now() >= deadline));
+        }
+        self.passed.get() || self.stop.raised()
+    }
+
+    /// Notes on which strand a seated worker was found, `None` where the system does not tell.
+    fn sighted(&self, strand: Option<u32>) {
+        let count = match strand {
+            None => &self.unknown,
+            Some(_) if strand == self.seat => return,
+            Some(_) => &self.strays,
+        };
+        count.set(count.get() + 1);
+    }
+
+    /// How often the worker looked.
+    pub fn checks(&self) -> u64 {
+        self.checks.get()
+    }
+
+    /// How many of the looks found the worker on another strand than its seat. `None` where no look could tell: without a
+    /// look, without a seat, or on a system that does not say on which strand a thread is.
+    pub fn strays(&self) -> Option<u64> {
+        let told = self.seat.is_some() && self.unknown.get() < self.checks.get();
+        told.then(|| self.strays.get())
+    }
+
+    /// Whether a look found the deadline passed.
+    pub fn deadline_passed(&self) -> bool {
+        self.passed.get()
+    }
+
+    /// The flag that all workers of the run share.
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn watch(seat: Option<u32>) -> Watch {
+        Watch::new(&Stop::new()).with_seat(seat)
+    }
+
+    #[test]
+    fn the_flag_ends_a_run() {
+        let stop = Stop::new();
+        let watch = Watch::new(&stop);
+        assert!(!watch.ends());
+        stop.raise();
+        assert!(watch.ends() && watch.ends());
+        assert!(!watch.deadline_passed());
+        assert_eq!(watch.checks(), 3);
+    }
+
+    #[test]
+    fn the_deadline_ends_a_run_and_no_other() {
+        let stop = Stop::new();
+        let now = Instant::now();
+        let [mine, later, never] = [Some(now), Some(now + Duration::from_secs(3600)), None]
+            .map(|deadline| Watch::new(&stop).with_deadline(deadline));
+        assert!(!mine.deadline_passed(), "nobody has looked yet");
+        assert!(mine.ends() && mine.ends() && mine.deadline_passed());
+        for other in [later, never] {
+            assert!(!other.ends() && !other.deadline_passed());
+        }
+        assert!(!stop.raised());
+    }
+
+    /// What a worker on seat 7 is told after it was sighted on these strands, one a look.
+    #[track_caller]
+    fn check(sighted: &[Option<u32>], strays: Option<u64>) {
+        let watch = watch(Some(7));
+        for &strand in sighted {
+            watch.checks.set(watch.checks.get() + 1);
+            watch.sighted(strand);
+        }
+        assert_eq!(watch.strays(), strays, "{sighted:?}");
+    }
+
+    #[test]
+    fn strays_are_counted_where_somebody_can_tell() {
+        check(&[], None);
+        check(&[None, None], None);
+        check(&[Some(7), Some(7)], Some(0));
+        check(&[Some(7), Some(3), Some(7), Some(1024), Some(7)], Some(2));
+        check(&[None, Some(7), None, Some(8)], Some(1));
+    }
+
+    #[test]
+    fn a_floating_worker_has_no_seat_to_miss() {
+        let watch = watch(None);
+        assert!(!watch.ends());
+        assert_eq!((watch.checks(), watch.strays()), (1, None));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_strand_that_nobody_has_is_always_missed() {
+        let watch = watch(Some(u32::MAX));
+        (0..5).for_each(|_| assert!(!watch.ends()));
+        assert_eq!(watch.strays(), Some(5));
+    }
+}
