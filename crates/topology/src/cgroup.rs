@@ -23,8 +23,9 @@ pub fn groups(controller: &str) -> Vec<Group> {
     groups_in(controller, &read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
 }
 
-/// As [`groups`], given the two files of `/proc`.
-fn groups_in(controller: &str, groups: &str, mounts: &str) -> Vec<Group> {
+/// As [`groups`], given the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
+#[must_use]
+pub fn groups_in(controller: &str, groups: &str, mounts: &str) -> Vec<Group> {
     mounts.lines().filter_map(|line| on_mount(controller, line, groups)).flatten().collect()
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn quota() -> Option<f64> {
     tightest(&groups("cpu"), &|path| fs::read_to_string(path).ok())
 }
 
-fn tightest(groups: &[Group], read: &dyn Fn(&Path) -> Option<String>) -> Option<f64> {
+pub(crate) fn tightest(groups: &[Group], read: &dyn Fn(&Path) -> Option<String>) -> Option<f64> {
     groups.iter().filter_map(|group| limit(group, read)).min_by(f64::total_cmp)
 }
 
@@ -76,7 +77,8 @@ fn limit(group: &Group, read: &dyn Fn(&Path) -> Option<String>) -> Option<f64> {
     };
     // `max` is no number and -1 is below zero: neither is a limit.
     let (quota, period): (f64, f64) = (quota.trim().parse().ok()?, period.trim().parse().ok()?);
-    (quota > 0.0 && period > 0.0 && quota.is_finite() && period.is_finite()).then(|| quota / period)
+    let cpus = quota / period;
+    (quota > 0.0 && period > 0.0 && cpus > 0.0 && cpus.is_finite()).then_some(cpus)
 }
 
 /// Undoes the escapes of `mountinfo`, which writes blanks and their like as a backslash and three octal digits.
@@ -168,7 +170,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_no_limit() {
-        for text in ["", "max", "0 100000", "x 100000", "100000 0", "NaN 1", "1e400 1"] {
+        for text in ["", "max", "0 100000", "x 100000", "100000 0", "NaN 1", "1e400 1", "1e308 1e-308", "1e-308 1e308"]
+        {
             check("0::/", V2, &[("/sys/fs/cgroup/cpu.max", text)], None);
         }
         check("", "", &[], None);

@@ -21,7 +21,7 @@ pub fn parse(text: &str) -> Result<Vec<u32>, String> {
             Some((first, last)) => {
                 let (first, last) = (id(first)?, id(last)?);
                 if first > last {
-                    return Err(format!("the range {piece} goes backwards; write {last}-{first}"));
+                    return Err(format!("the range {first}-{last} goes backwards; write {last}-{first}"));
                 }
                 ids.extend(first..=last);
             }

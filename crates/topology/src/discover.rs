@@ -9,10 +9,10 @@
 
 mod hwloc;
 mod kinds;
-mod memory;
+pub(crate) mod memory;
 mod scale;
-mod synthetic;
-mod xml;
+pub(crate) mod synthetic;
+pub(crate) mod xml;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -92,12 +92,7 @@ pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
     let failed = |reason| Error::Topology { what: what(source), reason };
     match source {
         Source::ThisMachine => this_machine(source),
-        Source::File(path) => xml::read(path).and_then(|xml| {
-            let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
-            let (topology, took) =
-                load(BuildFlags::empty(), |builder| builder.from_xml(&xml).map_err(|_| refused.into()))?;
-            Ok((hwloc::machine(&topology, source.to_string(), None, None), took))
-        }),
+        Source::File(path) => xml::read(path).and_then(|xml| from_xml(&xml, source.to_string())),
         Source::Synthetic(text) => synthetic::check(text).and_then(|description| {
             let scale = Scale::of(text, &description);
             let text = scale.as_ref().map_or(text, |scale| &scale.twin);
@@ -108,6 +103,17 @@ pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
         }),
     }
     .map_err(failed)
+}
+
+/// The machine in a text of hwloc XML that was checked.
+pub(crate) fn from_xml(xml: &str, source: String) -> Result<(Machine, Duration), String> {
+    let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
+    let (topology, took) = load(BuildFlags::empty(), |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
+    let mut machine = hwloc::machine(&topology, source, None, None);
+    if !xml::names_memory(xml) {
+        machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
+    }
+    Ok((machine, took))
 }
 
 /// This machine with all its strands, each with the mark whether this process may use it.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// The longest piece of somebody's text that an error repeats, in characters.
+/// The longest piece of somebody's text that an error repeats, in characters after escaping.
 ///
 /// Long enough to recognise a path or a mapping, short enough that a megabyte of garbage stays one line.
 const QUOTED: usize = 120;
@@ -55,11 +55,16 @@ pub enum Error {
 
 /// Foreign text in quotation marks, with control characters escaped and the middle of long text left out of the line.
 pub(crate) fn quote(text: &str) -> String {
-    if text.chars().nth(QUOTED).is_none() {
-        return format!("{text:?}");
+    let mut length = 0;
+    // An escape is up to ten characters for one.
+    let beyond = |(_, mark): &(usize, char)| {
+        length += mark.escape_debug().count();
+        length > QUOTED
+    };
+    match text.char_indices().find(beyond) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}… ({} bytes)", &text[..end], text.len()),
     }
-    let start: String = text.chars().take(QUOTED).collect();
-    format!("{start:?}… ({} bytes)", text.len())
 }
 
 #[cfg(test)]
@@ -70,5 +75,6 @@ mod tests {
     fn foreign_text_cannot_steer_the_terminal_or_flood_the_line() {
         assert_eq!(quote("\u{1b}[2J\n"), r#""\u{1b}[2J\n""#);
         assert!(quote(&"é".repeat(1 << 20)).chars().count() < 160);
+        assert!(quote(&"\u{1b}".repeat(1 << 20)).chars().count() < 160);
     }
 }

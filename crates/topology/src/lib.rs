@@ -21,6 +21,8 @@ mod discover;
 mod error;
 mod machine;
 mod mapper;
+#[doc(hidden)]
+pub mod parsers;
 mod placement;
 mod usable;
 

@@ -14,13 +14,15 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub(crate) use command::ids as answer;
+
 use crate::error::quote;
 use crate::{Error, Machine};
 
 /// The order in which workers fill a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
-    /// Operating-system ids of strands, each at most once.
+    /// Operating-system ids of strands, each at most once unless [`Mapping::repeated`] says otherwise.
     Strands(Vec<u32>),
     /// No order: the operating system moves the workers as it likes.
     Floating,
@@ -34,6 +36,11 @@ pub trait Mapper: Send + Sync {
     ///
     /// [`Error::Mapping`] or [`Error::Command`] where the mapping does not fit the machine.
     fn order(&self, machine: &Machine) -> Result<Order, Error>;
+
+    /// A strand that the order names more than once because its author wrote so, if there is one.
+    fn repeated(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// A mapper before it has its parameter, and the canonical text of the parameter.
@@ -83,6 +90,15 @@ impl Mapping {
             return Err(misfit(&self.text, "this process may use none of the machine's strands"));
         }
         self.mapper.order(machine)
+    }
+
+    /// A strand that the mapping names more than once, if there is one.
+    ///
+    /// Workers then share it although other strands may be free. That can be meant, as an experiment, or be a slip;
+    /// whoever takes a mapping from somebody has to ask.
+    #[must_use]
+    pub fn repeated(&self) -> Option<u32> {
+        self.mapper.repeated()
     }
 }
 
@@ -202,7 +218,6 @@ mod tests {
         check("round-robin:socket", Err("takes no parameter"));
         check("list", Err("write list:0,8"));
         check("list:", Err("write list:0,8"));
-        check("list:0,0", Err("twice"));
         check("list:1-", Err("is not a strand id"));
         check("occupancy:x", Err("is not a number"));
         check("occupancy:0000", Err("seats nobody"));
@@ -212,8 +227,15 @@ mod tests {
     }
 
     #[test]
+    fn a_strand_that_is_named_twice_is_told() {
+        for (text, strand) in [("list:0,0", Some(0)), ("list:0-3,2", Some(2)), ("list:3,1", None), ("dumb", None)] {
+            assert_eq!(text.parse::<Mapping>().unwrap().repeated(), strand, "{text}");
+        }
+    }
+
+    #[test]
     fn the_canonical_text_reads_back_as_itself() {
-        for text in ["dumb", "list:0,8,16-23", "occupancy:2200", "occupancy:12,0", "command:prog  'a b'"] {
+        for text in ["dumb", "list:0,8,16-23", "list:1,1", "occupancy:2200", "occupancy:12,0", "command:prog  'a b'"] {
             let mapping: Mapping = text.parse().unwrap();
             let again: Mapping = mapping.to_string().parse().unwrap();
             assert_eq!(mapping, again);

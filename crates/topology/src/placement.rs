@@ -1,5 +1,7 @@
 //! An order and a number of workers make a placement.
 
+use std::collections::HashMap;
+
 use crate::Order;
 
 /// Where each worker sits.
@@ -17,12 +19,21 @@ pub struct Placement {
 #[must_use]
 pub fn place(order: &Order, workers: usize) -> Placement {
     match order {
-        Order::Strands(strands) if !strands.is_empty() => Placement {
-            seats: strands.iter().copied().map(Some).cycle().take(workers).collect(),
-            most_on_one_strand: workers.div_ceil(strands.len()),
-        },
+        Order::Strands(strands) if !strands.is_empty() => {
+            let seats = strands.iter().copied().cycle().take(workers);
+            Placement { most_on_one_strand: most_alike(seats.clone()), seats: seats.map(Some).collect() }
+        }
         Order::Strands(_) | Order::Floating => Placement { seats: vec![None; workers], most_on_one_strand: 0 },
     }
+}
+
+/// How often the most frequent one occurs.
+fn most_alike(strands: impl Iterator<Item = u32>) -> usize {
+    let mut workers = HashMap::new();
+    for strand in strands {
+        *workers.entry(strand).or_insert(0) += 1;
+    }
+    workers.into_values().max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -43,6 +54,7 @@ mod tests {
         check(&order, 2, &[Some(4), Some(0)], 1);
         check(&order, 3, &[Some(4), Some(0), Some(2)], 1);
         check(&order, 4, &[Some(4), Some(0), Some(2), Some(4)], 2);
+        check(&Order::Strands(vec![0, 0, 1]), 4, &[Some(0), Some(0), Some(1), Some(0)], 3);
     }
 
     #[test]

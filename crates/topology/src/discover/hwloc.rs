@@ -286,7 +286,12 @@ fn count_strands(machine: &mut Machine) {
 fn absent(topology: &Topology, machine: &Machine) -> Vec<u32> {
     let mut listed: Vec<u32> = machine.strands.iter().map(|strand| strand.os_id).collect();
     listed.sort_unstable();
-    let mut known = ids(topology.complete_cpuset());
+    let complete = topology.complete_cpuset();
+    if complete.weight().is_none() {
+        // A set without end says that nobody knows which others there are, not that there are a million.
+        return Vec::new();
+    }
+    let mut known = ids(complete);
     known.retain(|id| listed.binary_search(id).is_err());
     known
 }

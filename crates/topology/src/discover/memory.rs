@@ -7,12 +7,11 @@ const TOLERANCE: f64 = 0.05;
 
 /// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
 /// `/proc/meminfo` has all. Then nobody knows which node is wrong, and a sentence says so.
-pub(super) fn doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
+pub(crate) fn doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    let sizes: Option<Vec<u64>> = nodes.iter().map(|node| node.memory_bytes).collect();
-    let sum: u64 = sizes?.into_iter().sum();
-    let total = kib * 1024;
+    let sum = nodes.iter().try_fold(0u64, |sum, node| sum.checked_add(node.memory_bytes?))?;
+    let total = kib.checked_mul(1024)?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     (sum.abs_diff(total) as f64 > TOLERANCE * total as f64).then(|| {
         format!(

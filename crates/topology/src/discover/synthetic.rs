@@ -25,11 +25,12 @@ const MAX_TEXT: usize = 64 << 10;
 /// The most levels: hwloc has room for 128.
 const MAX_LEVELS: usize = 100;
 
-const TYPES: &str = "Machine, Group, Package, Die, NUMA, L5 to L1, L1i, Core and PU";
+const TYPES: &str = "Group, Package, Die, NUMA, L5 to L1, L1i, Core and PU";
 
 /// A type of level. The order is that in which types contain each other, where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
+    /// Around all levels, and none itself: attributes may stand at its place.
     Machine,
     Group,
     Numa,
@@ -50,17 +51,17 @@ struct Level {
 
 /// What the check learns about a description on its way.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Description {
+pub(crate) struct Description {
     /// The number of strands in each ALU group, if there are groups below the cores.
     pub(super) alu_width: Option<u32>,
     /// The counts of the levels, from the outside in, and where in the text each stands.
-    pub(super) counts: Vec<(u64, Range<usize>)>,
+    pub(crate) counts: Vec<(u64, Range<usize>)>,
     /// Whether each part's number is its rank and memory lies on one level only, so that all parts are alike.
     pub(super) regular: bool,
 }
 
 /// Checks a description.
-pub(super) fn check(text: &str) -> Result<Description, String> {
+pub(crate) fn check(text: &str) -> Result<Description, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));
     }
@@ -97,7 +98,11 @@ pub(super) fn check(text: &str) -> Result<Description, String> {
     }
     match levels.last() {
         Some(level) if level.kind == Type::Pu => {
-            memories += levels.iter().filter(|level| level.kind == Type::Numa).count();
+            let level_of_memory = levels.iter().any(|level| level.kind == Type::Numa);
+            if level_of_memory && memories > 0 {
+                return Err("its memory stands on a level and in brackets; write either NUMA:2 or [NUMA]".to_owned());
+            }
+            memories += usize::from(level_of_memory);
             // No other word of the grammar has this one in it.
             let regular = memories <= 1 && !text.contains("indexes=");
             if !regular && level.width > MAX_IRREGULAR {
@@ -176,7 +181,6 @@ fn kind(name: &str) -> Result<Type, String> {
         return if known { Ok(Type::Cache(depth, instructions)) } else { Err(unknown()) };
     }
     match () {
-        () if short("machine") => Ok(Type::Machine),
         () if short("package") || short("socket") => Ok(Type::Package),
         () if short("numanode") || short("node") => Ok(Type::Numa),
         () if short("die") => Ok(Type::Die),
@@ -199,7 +203,6 @@ fn check_order(levels: &[Level], inner: Type) -> Result<(), String> {
     };
     match levels.iter().rev().find(|outer| !outer.kind.may_contain(inner)) {
         Some(outer) => Err(misplaced(outer.kind)),
-        None if inner == Type::Machine && !levels.is_empty() => Err(misplaced(levels[0].kind)),
         None => Ok(()),
     }
 }
@@ -266,7 +269,7 @@ mod tests {
 
     #[test]
     fn counts_are_found_again() {
-        for text in ["Package:4 Core:16 Group:2 PU:4", "  (memory=1GB) node:12(memory=3GB) [numa] l2:1(size=5kB) pu:7"]
+        for text in ["Package:4 Core:16 Group:2 PU:4", "  (memory=1GB) pack:12 [numa(memory=3GB)] l2:1(size=5kB) pu:7"]
         {
             let found = check(text).unwrap();
             assert!(found.counts.len() >= 3);
@@ -278,7 +281,6 @@ mod tests {
             ("pack:2 [numa] pu:2", true),
             ("node:2 pu:2", true),
             ("pack:2 [numa] die:2 [numa] pu:2", false),
-            ("pack:2 [numa] node:2 pu:2", false),
             ("pu:2(indexes=1,0)", false),
         ] {
             assert_eq!(check(text).unwrap().regular, regular, "{text}");
@@ -321,9 +323,10 @@ mod tests {
         refuses("pack:2 core", "lacks a colon");
         refuses("pack:2 core:2", "last level");
         refuses("pu:2 pu:2", "PU stands twice");
+        refuses("pack:2 [numa] node:2 pu:2", "either NUMA:2 or [NUMA]");
         refuses("core:2 pu:2 core:2", "inside of PU");
         refuses("core:2 core:2 pu:2", "stands twice");
-        refuses("pack:2 machine:1 pu:1", "Machine cannot stand inside");
+        refuses("machine:1 pu:1", "no type");
         refuses("pack:2,core:2,pu:2", "whole number");
         refuses(&format!("{}pu:1", "group:1 ".repeat(200)), "levels");
         refuses(&"pu:1 ".repeat(1 << 18), "longer than 64 KiB");
@@ -340,6 +343,8 @@ mod tests {
         refuses("pu:2(indexes=)", "no index");
         refuses("pu:4(indexes=2*2:2*2)", "each once");
         refuses("pu:4(indexes=0*2)", "no index");
+        // Quickly, however many loops there are.
+        refuses(&format!("pu:4096(indexes=1*2048{})", ":1*1".repeat(16_000)), "each once");
         refuses("pu:4(indexes=core:pu)", "no index");
         refuses("pu:2(indexes=0,1", "bracket is not closed");
         refuses("[numa pu:2", "bracket is not closed");

@@ -1,10 +1,11 @@
 //! The check that a file passes before hwloc sees it.
 //!
-//! The file is read once, whole and with a limit, and hwloc gets the very text that was checked: a file that changes in
-//! between, or is no file at all, cannot slip past. The text must be well-formed XML to its end, without entities of
+//! The file is read once, whole and with a limit, and hwloc gets what was checked, written anew: a file that changes in
+//! between, or is no file at all, cannot slip past, nor can a difference between two readers of XML. The text must be well-formed XML to its end, without entities of
 //! its own, with a topology in it whose strands have sane ids and whose parts lie inside each other.
 
 mod object;
+mod rewrite;
 mod set;
 
 use std::fs::{self, File};
@@ -15,6 +16,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use self::object::{Objects, attributes};
+use self::rewrite::{Rewrite, is_readable};
 use crate::error::quote;
 
 /// The largest file in bytes. hwloc writes about 1.5 KiB a strand for the largest machines there are.
@@ -50,12 +52,11 @@ pub(super) fn read(path: &Path) -> Result<String, String> {
         return Err(too_large());
     }
     let text = decode(bytes)?;
-    check(&text)?;
-    Ok(text)
+    check(&text)
 }
 
 /// The text in a file's bytes, if they can be XML at all.
-fn decode(bytes: Vec<u8>) -> Result<String, String> {
+pub(crate) fn decode(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.is_empty() {
         return Err("it is empty".to_owned());
     }
@@ -72,15 +73,23 @@ fn decode(bytes: Vec<u8>) -> Result<String, String> {
     Ok(text)
 }
 
-/// Checks a whole text.
-fn check(text: &str) -> Result<(), String> {
+/// Whether a text that passed the check says where memory is.
+pub(super) fn names_memory(text: &str) -> bool {
+    text.contains("NUMANode")
+}
+
+/// Checks a whole text and gives it as hwloc shall see it.
+pub(crate) fn check(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
     let mut document = Document::default();
     loop {
-        let event = reader.read_event().map_err(|error| format!("its XML is broken: {error}"));
+        let event = reader.read_event().map_err(|error| format!("its XML is broken: {}", quote(&error.to_string())));
         match event.and_then(|event| document.take(&event)) {
             Ok(true) => {}
-            Ok(false) => return document.end(),
+            Ok(false) => {
+                document.end()?;
+                return Ok(document.text.finish());
+            }
             Err(reason) => {
                 let at = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX).min(text.len());
                 let line = 1 + text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
@@ -98,6 +107,8 @@ struct Document {
     /// Whether the element `topology` has been seen.
     topology: bool,
     objects: Objects,
+    /// What hwloc gets.
+    text: Rewrite,
 }
 
 impl Document {
@@ -113,10 +124,12 @@ impl Document {
                 self.element(start)?;
                 self.objects.enter(start.name().0);
                 self.objects.leave(start.name().0)?;
+                self.text.end(start.name().0);
             }
             Event::End(_) => {
                 if let Some(name) = self.open.pop() {
                     self.objects.leave(&name)?;
+                    self.text.end(&name);
                 }
             }
             Event::Decl(declaration) => {
@@ -126,8 +139,13 @@ impl Document {
                 }
             }
             Event::DocType(doctype) => {
-                if doctype.contains('[') {
-                    return Err("it declares entities or elements of its own, which is not allowed".to_owned());
+                let words: Vec<&str> = doctype.split_whitespace().collect();
+                if !matches!(words[..], ["topology", "SYSTEM", "\"hwloc.dtd\"" | "\"hwloc2.dtd\""]) {
+                    return Err(
+                        "it has a document type or entities of its own, which is not allowed; hwloc's document type \
+                                is hwloc2.dtd"
+                            .to_owned(),
+                    );
                 }
             }
             Event::GeneralRef(reference) => {
@@ -137,7 +155,10 @@ impl Document {
                 }
             }
             Event::PI(_) => return Err("it contains a processing instruction, which is not allowed".to_owned()),
-            Event::Text(_) | Event::CData(_) | Event::Comment(_) => {}
+            // Blanks between elements mean nothing.
+            Event::Text(text) if !text.trim().is_empty() && !self.open.is_empty() => self.text.text(text),
+            Event::Text(_) => {}
+            Event::CData(_) | Event::Comment(_) => {}
             Event::Eof => return Ok(false),
         }
         Ok(true)
@@ -147,6 +168,9 @@ impl Document {
         let name = start.name().0;
         if self.open.len() >= MAX_DEPTH {
             return Err(format!("its elements are nested more than {MAX_DEPTH} deep"));
+        }
+        if !is_readable(name) {
+            return Err(format!("it holds the element {}, which no topology has", quote(name)));
         }
         let attributes = attributes(start)?;
         if self.open.is_empty() {
@@ -161,6 +185,7 @@ impl Document {
                 return Err(format!("its format has version {}; versions 1 and 2 can be read", quote(version)));
             }
         }
+        self.text.begin(name, &attributes);
         match name {
             "object" if !matches!(self.open.last().map(String::as_str), Some("topology" | "object")) => {
                 Err("it has an object outside of all objects".to_owned())
@@ -215,9 +240,17 @@ mod tests {
     #[test]
     fn accepts_a_small_machine_cut_nowhere() {
         let text = machine(&second());
-        assert_eq!(check(&text), Ok(()));
-        let old = text.replace(" version=\"2.0\"", "").replace("NUMANode", "Misc");
-        assert_eq!(check(&old), Ok(()), "version 1 has no number, and needs no memory");
+        assert!(check(&text).is_ok());
+        let old = text.replace(" version=\"2.0\"", "");
+        refuses(&old, "gp_index");
+        let plain =
+            |text: &str| (1..5).fold(text.to_owned(), |text, id| text.replace(&format!(" gp_index=\"{id}\""), ""));
+        let (old, node) = (plain(&old), plain(&object("NUMANode", "0x3", 4, "")));
+        assert!(check(&old).is_ok(), "version 1 has no number");
+        let silent = old.replace(&node, "").replace(" nodeset=\"0x1\" complete_nodeset=\"0x1\"", "");
+        assert!(check(&silent).is_ok(), "version 1 needs no memory");
+        refuses(&old.replace(&node, ""), "no memory");
+        refuses(&old.replace("NUMANode", "Misc"), "Misc has strands");
         for end in 1..text.len() {
             assert!(decode(text[..end].into()).and_then(|text| check(&text)).is_err(), "cut at {end}");
         }
@@ -231,8 +264,9 @@ mod tests {
         refuses("<topology/>", "no strands");
         refuses("<!-- nothing -->", "no topology");
         refuses("<topology></object>", "broken");
+        refuses(&format!("<topology><a{}></b>", "\u{1b}".repeat(4000)), "no topology has");
         refuses("<topology version=\"3.0\"/>", "version \"3.0\"");
-        refuses("<a\u{1b}[2J/>", "where a topology should be");
+        refuses("<a\u{1b}[2J/>", "which no topology has");
         assert!(decode(vec![0x1f, 0x8b, 8]).unwrap_err().contains("gunzip"));
         assert!(decode(vec![0xff, 0xfe, b'<', 0]).unwrap_err().contains("not UTF-8"));
         assert!(decode(b"<a\0>".to_vec()).unwrap_err().contains("NUL"));
@@ -242,6 +276,10 @@ mod tests {
     fn refuses_entities_and_other_cleverness() {
         let laugh = "<!DOCTYPE topology [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><topology/>";
         refuses(laugh, "of its own");
+        for elsewhere in ["\"http://localhost/hwloc2.dtd\"", "\"file:///etc/passwd\"", "\"/hwloc2.dtd\""] {
+            refuses(&format!("<!DOCTYPE topology SYSTEM {elsewhere}><topology/>"), "of its own");
+        }
+        refuses("<!DOCTYPE topology PUBLIC \"-//X//Y\" \"hwloc2.dtd\"><topology/>", "of its own");
         refuses("<topology>&b;</topology>", "unknown entity");
         refuses(&machine("<info name=\"x\" value=\"&b;\"/>"), "attribute");
         refuses("<?php x?><topology/>", "processing instruction");
@@ -262,7 +300,10 @@ mod tests {
         refuses(&changed("complete_cpuset=\"0x2\"", ""), "no complete_cpuset");
         refuses(&changed("\"0x2\"", "\"0x4\""), "not its own bit");
         refuses(&changed("\"0x2\"", "\"zz\""), "is no set");
-        refuses(&changed("complete_cpuset=\"0x2\"", "complete_cpuset=\"0x1\""), "outside of its complete sets");
+        refuses(
+            &changed("complete_cpuset=\"0x2\"", "complete_cpuset=\"0x1\""),
+            "complete_cpuset of PU 1 is not its own bit",
+        );
         refuses(
             &changed("nodeset=\"0x1\" complete_nodeset=\"0x1\"", "nodeset=\"0x2\" complete_nodeset=\"0x2\""),
             "outside of the object",

@@ -10,11 +10,6 @@ struct List(Vec<u32>);
 
 pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
     let ids = cpulist::parse(text)?;
-    if let Some(id) = first_repeated(&ids) {
-        return Err(format!(
-            "strand {id} is named twice; to stack workers give more workers than strands: they start over"
-        ));
-    }
     let canonical = cpulist::print(&ids);
     Ok((Box::new(List(ids)), canonical))
 }
@@ -24,6 +19,10 @@ impl Mapper for List {
         check_usable(&self.0, machine)
             .map_err(|reason| misfit(&format!("list:{}", cpulist::print(&self.0)), &reason))?;
         Ok(Order::Strands(self.0.clone()))
+    }
+
+    fn repeated(&self) -> Option<u32> {
+        first_repeated(&self.0)
     }
 }
 

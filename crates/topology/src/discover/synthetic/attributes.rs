@@ -7,7 +7,13 @@ use crate::error::quote;
 /// Reads `(NAME=VALUE NAME=VALUE)` and returns what follows.
 pub(super) fn attributes(text: &str, kind: Type, width: u64) -> Result<&str, String> {
     let (list, rest) = text[1..].split_once(')').ok_or("a bracket is not closed; write such as (size=32MiB)")?;
-    for attribute in list.split(' ').filter(|attribute| !attribute.is_empty()) {
+    // hwloc takes one blank behind an attribute, and no other.
+    let list = list.strip_suffix(' ').unwrap_or(list);
+    let attributes = (!list.is_empty()).then(|| list.split(' '));
+    for attribute in attributes.into_iter().flatten() {
+        if attribute.is_empty() {
+            return Err(format!("there are too many blanks in {}; write such as (size=32MiB)", quote(list)));
+        }
         let (name, value) = attribute.split_once('=').unwrap_or((attribute, ""));
         match (name, kind) {
             ("size", Type::Cache(..)) => size(value)?,
@@ -59,6 +65,7 @@ fn indexes(text: &str, width: u64) -> Result<(), String> {
         let count = seen.len() as u64;
         return if count == width { Ok(()) } else { Err(format!("there are {count} indexes for {width} parts")) };
     }
+    let misnumbered = || format!("the loops {} do not number {width} parts each once", quote(text));
     let mut loops = Vec::new();
     for piece in text.split(':') {
         let (step, count) =
@@ -66,20 +73,28 @@ fn indexes(text: &str, width: u64) -> Result<(), String> {
         if step == 0 || count == 0 || step > width || count > width {
             return Err(wrong(piece));
         }
-        loops.push((step, count));
+        // A loop of one pass numbers nothing, and thousands of them would only take time.
+        if count > 1 {
+            loops.push((step, count));
+        }
+    }
+    // Each loop takes its share of the parts, so that there are no more of them than halvings of the width.
+    let parts = loops.iter().try_fold(1u64, |parts, (_, count)| parts.checked_mul(*count));
+    if parts != Some(width) {
+        return Err(misnumbered());
     }
     // Each part's index is its position along the loops, the first loop running fastest.
     let index = |part: u64| {
-        loops.iter().fold((0, 1u64), |(index, weight), (step, count)| {
-            (index + part / step % count * weight, weight.saturating_mul(*count))
-        })
+        loops
+            .iter()
+            .fold((0, 1u64), |(index, weight), (step, count)| (index + part / step % count * weight, weight * *count))
     };
     let mut seen = vec![false; width as usize];
     for part in 0..width {
         let (index, _) = index(part);
         let slot = usize::try_from(index).ok().and_then(|index| seen.get_mut(index));
         if slot.is_none_or(|seen| std::mem::replace(seen, true)) {
-            return Err(format!("the loops {} do not number {width} parts each once", quote(text)));
+            return Err(misnumbered());
         }
     }
     Ok(())

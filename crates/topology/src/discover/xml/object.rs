@@ -47,14 +47,14 @@ const WITHOUT_SETS: [&str; 4] = ["Misc", "Bridge", "PCIDev", "OSDev"];
 pub(super) fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     let mut attributes = Vec::new();
     for attribute in start.attributes() {
-        let attribute = attribute.map_err(|error| format!("an attribute is broken: {error}"))?;
+        let attribute = attribute.map_err(|error| format!("an attribute is broken: {}", quote(&error.to_string())))?;
         let name = attribute.key.0;
         if attribute.value.len() > MAX_ATTRIBUTE {
             return Err(format!("the attribute {} is longer than {} KiB", quote(name), MAX_ATTRIBUTE >> 10));
         }
         let value = attribute
             .normalized_value(XmlVersion::Implicit1_0)
-            .map_err(|error| format!("the attribute {} is broken: {error}", quote(name)))?;
+            .map_err(|error| format!("the attribute {} is broken: {}", quote(name), quote(&error.to_string())))?;
         if let Some((_, smallest, largest)) = NUMBERS.iter().find(|(number, ..)| *number == name) {
             let fits = value.parse().is_ok_and(|value: i128| (smallest..=largest).contains(&&value));
             if !fits {
@@ -97,6 +97,10 @@ pub(super) struct Objects {
     strands: HashSet<u32>,
     /// The NUMA nodes seen, as a set.
     node_set: Set,
+    /// Whether any object is a NUMA node.
+    nodes: bool,
+    /// Whether the outermost object says that it has NUMA nodes.
+    nodes_promised: bool,
     identities: HashSet<u64>,
 }
 
@@ -106,7 +110,8 @@ impl Objects {
         if self.strands.is_empty() {
             return Err("its topology has no strands (objects of type PU)".to_owned());
         }
-        if self.strict && self.node_set.is_empty() {
+        // In version 1 a machine may be silent about memory, and hwloc then makes one node of it.
+        if !self.nodes && (self.strict || self.nodes_promised) {
             return Err("its topology has no memory (objects of type NUMANode)".to_owned());
         }
         Ok(())
@@ -123,14 +128,15 @@ impl Objects {
     /// seen.
     pub(super) fn leave(&mut self, element: &str) -> Result<(), String> {
         let Some(open) = (element == "object").then(|| self.open.pop()).flatten() else { return Ok(()) };
-        if !self.strict {
-            return Ok(());
-        }
         let has_children = open.kind != "PU" && !BESIDE.contains(&open.kind.as_str());
         if has_children && open.sets.strands.as_ref() != Some(&open.children) {
             return Err(format!("an object of type {} has strands that none of its children has", quote(&open.kind)));
         }
-        if self.open.is_empty() && open.sets.nodes.is_some_and(|nodes| nodes != self.node_set) {
+        if let Some(outer) = self.open.last_mut().filter(|_| !self.strict && open.kind == "NUMANode") {
+            // In version 1 nodes stand in the tree, between an object and the strands that it must have.
+            outer.children.add(&open.children);
+        }
+        if self.strict && self.open.is_empty() && open.sets.nodes.is_some_and(|nodes| nodes != self.node_set) {
             return Err("the machine's nodeset does not name the objects of type NUMANode".to_owned());
         }
         Ok(())
@@ -145,6 +151,10 @@ impl Objects {
         }
         if self.strict && value("gp_index").is_none() {
             return Err(format!("an object of type {} has no gp_index", quote(kind)));
+        }
+        if !self.strict && value("gp_index").is_some() {
+            // hwloc hands out identities of its own where it turns an old file into a new one, and would meet these again.
+            return Err("an object has a gp_index, which files of version 1 do not have".to_owned());
         }
         if let Some(identity) = value("gp_index").and_then(|identity| identity.parse().ok())
             && !self.identities.insert(identity)
@@ -172,9 +182,11 @@ impl Objects {
         if self.open.is_empty() && !allowed {
             return Err("it allows none of its strands or none of its memory".to_owned());
         }
+        self.nodes |= kind == "NUMANode";
+        self.nodes_promised |= self.open.is_empty() && (sets.nodes.is_some() || sets.all_nodes.is_some());
         match kind {
-            "PU" => self.strand(value("os_index"), sets.strands.as_ref())?,
-            "NUMANode" if self.strict => self.node(value("os_index"), sets.nodes.as_ref())?,
+            "PU" => self.strand(value("os_index"), &sets)?,
+            "NUMANode" => self.node(value("os_index"), &sets)?,
             _ => {}
         }
         self.nest(kind, &sets)?;
@@ -182,19 +194,23 @@ impl Objects {
         Ok(())
     }
 
-    fn strand(&mut self, os_index: Option<&str>, set: Option<&Set>) -> Result<(), String> {
+    fn strand(&mut self, os_index: Option<&str>, sets: &Sets) -> Result<(), String> {
         let id = possible_id(os_index).ok_or_else(|| format!("a PU has no os_index up to {MAX_ID}"))?;
-        let set = set.ok_or_else(|| format!("the PU {id} has no cpuset"))?;
+        let set = sets.strands.as_ref().ok_or_else(|| format!("the PU {id} has no cpuset"))?;
         // In version 1 an offline strand may have an empty set.
         if !set.is_only(id) && (self.strict || !set.is_empty()) {
             return Err(format!("the cpuset of PU {id} is not its own bit"));
         }
+        if sets.all_strands.as_ref().is_some_and(|all| !all.is_only(id)) {
+            return Err(format!("the complete_cpuset of PU {id} is not its own bit"));
+        }
         if self.strands.insert(id) { Ok(()) } else { Err(format!("the PU {id} stands there twice")) }
     }
 
-    fn node(&mut self, os_index: Option<&str>, set: Option<&Set>) -> Result<(), String> {
+    fn node(&mut self, os_index: Option<&str>, sets: &Sets) -> Result<(), String> {
         let id = possible_id(os_index).ok_or_else(|| format!("a NUMANode has no os_index up to {MAX_ID}"))?;
-        let set = set.filter(|set| set.is_only(id));
+        let set = sets.nodes.as_ref().filter(|set| set.is_only(id));
+        let set = set.filter(|_| sets.all_nodes.as_ref().is_none_or(|all| all.is_only(id)));
         let set = set.ok_or_else(|| format!("the nodeset of NUMANode {id} is not its own bit"))?;
         if set.meets(&self.node_set) {
             return Err(format!("the NUMANode {id} stands there twice"));
@@ -219,6 +235,9 @@ impl Objects {
         let nodes_inside = within(&sets.nodes, &outer.sets.nodes) && within(&sets.all_nodes, &outer.sets.all_nodes);
         if !strands_inside || (self.strict && !nodes_inside) {
             return Err(format!("an object of type {} has parts outside of the object around it", quote(kind)));
+        }
+        if !self.strict && kind == "Misc" && sets.strands.as_ref().is_some_and(|set| !set.is_empty()) {
+            return Err("an object of type Misc has strands, which hwloc 2 has no place for".to_owned());
         }
         if let Some(set) = sets.strands.as_ref().filter(|_| !BESIDE.contains(&kind)) {
             if set.meets(&outer.children) {
