@@ -1,4 +1,43 @@
-//! Statistics of repetitions. They see only a [`Sample`], which cannot be empty or hold anything but finite numbers.
+//! Statistics: what values say, how sure that is, and whether two sets of them differ. Pure functions that know nothing of
+//! where values come from.
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | what is typical, how much do values differ | [`Sample`] |
+//! | how sure is the median | [`median_interval`] |
+//! | what is left after a reference is taken off | [`Estimate::minus`] |
+//! | does a series rise or fall as it goes on | [`trend`] |
+//! | is this precise enough, and if not, when would it be | [`next_step`] |
+//! | do two sets differ, by how much, and could one have seen it | [`compare`] |
+//!
+//! # What counts as one value
+//!
+//! Intervals and comparisons are about values that could have come out otherwise independently of each other: one value an
+//! invocation, such as the median of its repetitions. Repetitions within an invocation share its memory layout, its
+//! neighbours and its moment. Who hands them over one by one gets intervals that are far too narrow, and differences that
+//! are not there.
+
+mod discoveries;
+mod distribution;
+mod estimate;
+mod interval;
+mod ranks;
+mod robust;
+mod shift;
+#[cfg(test)]
+mod simulate;
+mod stopping;
+mod trend;
+mod verdict;
+
+pub use discoveries::benjamini_hochberg;
+pub use estimate::Estimate;
+pub use interval::{Interval, LEAST_FOR_INTERVAL, Method, median_interval};
+pub use ranks::{Ranks, least_invocations};
+pub use robust::{LEAST_FOR_MODES, Outliers};
+pub use stopping::{LOOKS, Step, needed, next_step, precision};
+pub use trend::trend;
+pub use verdict::{Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_one};
 
 /// A non-empty set of finite numbers, sorted.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +57,11 @@ impl Sample {
     #[expect(clippy::len_without_is_empty, reason = "a sample is never empty")]
     pub fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// The values, sorted.
+    pub fn values(&self) -> &[f64] {
+        &self.0
     }
 
     /// The smallest value.

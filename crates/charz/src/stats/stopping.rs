@@ -1,0 +1,81 @@
+//! When has a cell been measured often enough?
+//!
+//! A cell is looked at after 6, 10, 15, 20 and 30 invocations only, and is done when the 95 % interval of its median is narrow
+//! enough. Looking after each would end on lucky streaks.
+//!
+//! Five looks have a price too: who stops when an interval happens to be narrow, stops more often at a wrong one. Simulated
+//! (20,000 cells each, target 2 %), the final interval holds the true median in 97 % of cells with normal values of 0.7 or
+//! 1.4 % standard deviation, 94 % at 2.5 %, 92 % at 4 %, 95 % at 10 %, 93 % with lognormal values of 3 %, 94 % with two
+//! modes. Stricter confidence for the early looks does not help (92.7 % at worst): it leaves fewer, but stranger, cells that stop early. To
+//! ask for two narrow looks in a row comes to 93.7 % at worst and costs a fifth to two fifths more invocations. The simple rule is kept, and
+//! its intervals are to be read as 92 %.
+
+use super::{LEAST_FOR_INTERVAL, Sample, median_interval};
+
+/// After how many invocations a cell is looked at. The last one is where its budget ends.
+pub const LOOKS: [usize; 5] = [LEAST_FOR_INTERVAL, 10, 15, 20, 30];
+
+/// The confidence of the interval that is looked at.
+const CONFIDENCE: f64 = 0.95;
+
+/// What to do with a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Go on.
+    Measure {
+        /// Look again when there are so many invocations in all.
+        until: usize,
+        /// How many the target will take, as far as can be told yet. Beyond the last of [`LOOKS`] the target is out of reach,
+        /// which is worth saying at once.
+        needed: Option<usize>,
+    },
+    /// Done.
+    Precise {
+        /// Half of the width of the interval over the median.
+        reached: f64,
+    },
+    /// The budget has ended first.
+    NotConverged {
+        /// Half of the width of the interval over the median. `None` where the median is 0.
+        reached: Option<f64>,
+        /// How many invocations the target would take.
+        needed: Option<usize>,
+    },
+}
+
+/// What to do with a cell that has these invocations, where half of the width of the median's interval is to be at most
+/// `target` times the median. Between two looks it is to be measured until the next one, whatever the values.
+pub fn next_step(sample: &Sample, target: f64) -> Step {
+    let n = sample.len();
+    let needed = needed(sample, target);
+    let next = LOOKS.into_iter().find(|look| *look > n);
+    if let Some(until) = next.filter(|_| !LOOKS.contains(&n)) {
+        return Step::Measure { until, needed };
+    }
+    match (precision(sample), next) {
+        (Some(reached), _) if reached <= target => Step::Precise { reached },
+        (_, Some(until)) => Step::Measure { until, needed },
+        (reached, None) => Step::NotConverged { reached, needed },
+    }
+}
+
+/// Half of the width of the 95 % interval of the median, over the median. `None` with fewer than [`LEAST_FOR_INTERVAL`]
+/// values, and where the median is 0.
+pub fn precision(sample: &Sample) -> Option<f64> {
+    let half = median_interval(sample, CONFIDENCE)?.half_width();
+    (sample.median() != 0.0).then(|| half / sample.median().abs())
+}
+
+/// How many invocations a [precision] of `target` takes, at least [`LEAST_FOR_INTERVAL`]: the width of an interval shrinks
+/// with the root of their number.
+///
+/// It is a guess. For normal values that need 38, four of five guesses are between 21 and 126 after 6 invocations, 15 and 73 after 10.
+/// `None` where there is no precision to start from, or where `target` is not above 0.
+pub fn needed(sample: &Sample, target: f64) -> Option<usize> {
+    let reached = precision(sample).filter(|_| target > 0.0)?;
+    let needed = sample.len() as f64 * (reached / target).powi(2);
+    Some((needed.ceil() as usize).max(LEAST_FOR_INTERVAL))
+}
+
+#[cfg(test)]
+mod tests;

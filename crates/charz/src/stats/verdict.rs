@@ -1,0 +1,265 @@
+//! Is the new one faster? The verdict on two sets of invocations, and on many such pairs at once.
+//!
+//! # What it takes
+//!
+//! Everything happens on logarithms of performance, so that "twice as fast" and "half as fast" are the same distance, and
+//! exchanging the sides exchanges the verdicts. The margin m reaches from 1 / (1 + m) to 1 + m for the same reason.
+//!
+//! * **Faster, slower**: the rank test has p < α after [adjusting](super::benjamini_hochberg) for all comparisons of the batch,
+//!   *and* the whole interval lies beyond the margin.
+//! * **Same**: the whole interval lies inside the margin. That needs no test: it is the interval that shows it.
+//! * **Inconclusive**: everything else, with the [reason](Doubt). It is no verdict, and not a pass.
+//!
+//! # The smallest effect that could have been shown
+//!
+//! For "faster" the estimate, on the logarithm, must be above ln(1 + m) by the distance h from estimate to interval end, and
+//! above h', that distance at the level at which the test has to succeed among the others. (Where r of the other k − 1
+//! comparisons are called differences, this one is called one as well if p < α (r + 1) / k.) The estimate itself varies, with a
+//! standard error s of about h / z for z = Φ⁻¹(1 − α' / 2), α' being what the interval's critical U spends. So an effect of
+//!
+//! > exp(max(ln(1 + m) + h, h') + Φ⁻¹(0.9) s)
+//!
+//! is shown nine times in ten. Simulated at α = 0.01 and m = 2 %: the median of this over 1,000 pairs without a difference,
+//! and in brackets in how many percent of 2,000 pairs that really differ by as much the verdict is "faster":
+//!
+//! | a side | normal, 1.4 % | lognormal, 5 % | bimodal, 70 % at 1, 30 % at 1.1 |
+//! | ---: | ---: | ---: | ---: |
+//! | 6 | 1.061 (88) | 1.174 (89) | 1.175 (100) |
+//! | 10 | 1.048 (89) | 1.126 (91) | 1.111 (58) |
+//! | 20 | 1.039 (90) | 1.089 (89) | 1.058 (77) |
+//!
+//! With two modes it is only a rough guide, since the width depends on how many values happened to fall into which mode;
+//! [`Sample::m_value`](super::Sample::m_value) is there to tell.
+//! And it comes from the very data that are judged: half of all samples happen to vary less than what they are drawn from.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::discoveries::benjamini_hochberg;
+use super::interval::{Interval, Method};
+use super::ranks::{Ranks, least_invocations};
+use super::shift::Shift;
+
+mod doubt;
+#[cfg(test)]
+mod tests;
+
+pub use doubt::Doubt;
+
+/// The fewest values a side of which a verdict is given: with 4 against 4 the smallest p is 0.029.
+pub const LEAST_FOR_VERDICT: usize = 5;
+
+/// The share of cases in which the smallest effect would have been shown.
+const POWER: f64 = 0.9;
+
+/// Which values are good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Rates.
+    Higher,
+    /// Times.
+    Lower,
+}
+
+/// What is compared with what.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// One value an invocation, in any unit, in any order.
+    pub base: &'a [f64],
+    /// The same for the new side, in the same unit.
+    pub new: &'a [f64],
+    /// Which values are good.
+    pub better: Better,
+}
+
+/// What a verdict asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    alpha: f64,
+    margin: f64,
+}
+
+impl Rule {
+    /// `alpha` is the share of false calls to accept, above 0 and below 1, usually 0.01; the intervals have the confidence
+    /// 1 − α. `margin` is how much is still the same, as a fraction, usually 0.02: finite and not negative. `None` where
+    /// either is something else.
+    pub fn new(alpha: f64, margin: f64) -> Option<Rule> {
+        let usable = 0.0 < alpha && alpha < 1.0 && margin.is_finite() && margin >= 0.0;
+        usable.then_some(Rule { alpha, margin })
+    }
+
+    /// The share of false calls to accept.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// How much is still the same, as a fraction.
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+}
+
+/// What can be said of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The new side performs better, by more than the margin.
+    Faster,
+    /// The new side performs worse, by more than the margin.
+    Slower,
+    /// They differ by no more than the margin.
+    Same,
+    /// The data cannot say, for this reason. Not a pass.
+    Inconclusive(Doubt),
+}
+
+/// A pair, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What can be said.
+    pub verdict: Verdict,
+    /// The performance of the new side over that of the base: above 1 is better, with times as well as with rates. The
+    /// median of all ratios, one value of each side. `None` where a side has no values, or one that has no ratio.
+    pub effect: Option<f64>,
+    /// The interval of the effect, with a confidence of at least 1 − α. It is not adjusted for being one of many. `None`
+    /// where the sides are too small for one, or have fewer than [`LEAST_FOR_VERDICT`] values.
+    pub interval: Option<Interval>,
+    /// The two-sided p-value of the rank test by itself. `None` where no verdict could be given; such pairs do not count
+    /// among the many.
+    pub p: Option<f64>,
+    /// The p-value after adjusting for the whole batch.
+    pub adjusted_p: Option<f64>,
+    /// The smallest effect that these data would have shown nine times in ten, above 1: "faster" at this ratio, "slower" at
+    /// one over it. `None` where they could not have shown any, because no p-value of so few values is small enough.
+    pub smallest_effect: Option<f64>,
+}
+
+/// Judges one pair by itself.
+pub fn compare_one(pair: Pair<'_>, rule: &Rule) -> Comparison {
+    compare(&[pair], rule).pop().expect("each pair has its comparison")
+}
+
+/// Judges a batch, in the order given. The pairs that can have a verdict count as one family: each makes it harder for the
+/// others, see [`least_invocations`].
+pub fn compare(pairs: &[Pair<'_>], rule: &Rule) -> Vec<Comparison> {
+    let mut ranks = Ranks::default();
+    let sides: Vec<Result<Sides, Refused>> = pairs.iter().map(|pair| Sides::new(pair, rule, &mut ranks)).collect();
+    let p: Vec<f64> = sides.iter().flatten().map(|sides| ranks.p_of_sorted(&sides.base, &sides.new)).collect();
+    let adjusted = benjamini_hochberg(&p);
+    let many = Many { comparisons: p.len(), called: adjusted.iter().filter(|p| **p < rule.alpha).count() };
+    let mut tested = p.iter().zip(&adjusted);
+    let judged = sides.into_iter().map(|sides| match sides {
+        Ok(sides) => {
+            let (p, adjusted_p) = tested.next().expect("each pair with two sides was tested");
+            judge(&sides, (*p, *adjusted_p), &many, rule, &mut ranks)
+        }
+        Err(refused) => refused.comparison(),
+    });
+    judged.collect()
+}
+
+/// The other comparisons of the batch, as far as one of them has to know.
+struct Many {
+    /// How many there are, this one included.
+    comparisons: usize,
+    /// How many of them have an adjusted p-value below α.
+    called: usize,
+}
+
+impl Many {
+    /// Below which p-value a comparison would be called a difference, the others being as they are.
+    fn level(&self, adjusted_p: f64, rule: &Rule) -> f64 {
+        let others = self.called - usize::from(adjusted_p < rule.alpha);
+        rule.alpha * (others + 1) as f64 / self.comparisons as f64
+    }
+}
+
+/// The logarithms of performance, sorted; enough of them for a verdict.
+struct Sides {
+    base: Vec<f64>,
+    new: Vec<f64>,
+}
+
+/// A pair that cannot have a verdict.
+struct Refused {
+    doubt: Doubt,
+    effect: Option<f64>,
+}
+
+impl Sides {
+    fn new(pair: &Pair<'_>, rule: &Rule, ranks: &mut Ranks) -> Result<Sides, Refused> {
+        let (Some(base), Some(new)) = (performance(pair.base, pair.better), performance(pair.new, pair.better)) else {
+            return Err(Refused { doubt: Doubt::NotPositive, effect: None });
+        };
+        let enough = base.len().min(new.len()) >= LEAST_FOR_VERDICT;
+        if enough && ranks.untied(base.len(), new.len()).two_sided(0) < rule.alpha {
+            return Ok(Sides { base, new });
+        }
+        let some = !base.is_empty() && !new.is_empty();
+        let doubt = Doubt::TooFew { needed: least_invocations(1, rule.alpha).max(LEAST_FOR_VERDICT) };
+        Err(Refused { doubt, effect: some.then(|| Shift::new(&base, &new).estimate().exp()) })
+    }
+}
+
+impl Refused {
+    fn comparison(self) -> Comparison {
+        Comparison {
+            verdict: Verdict::Inconclusive(self.doubt),
+            effect: self.effect,
+            interval: None,
+            p: None,
+            adjusted_p: None,
+            smallest_effect: None,
+        }
+    }
+}
+
+/// The sorted logarithms, larger for better. `None` where a value has no logarithm or is not finite.
+fn performance(values: &[f64], better: Better) -> Option<Vec<f64>> {
+    let mut logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    if better == Better::Lower {
+        logarithms.iter_mut().for_each(|logarithm| *logarithm = -*logarithm);
+    }
+    logarithms.sort_unstable_by(f64::total_cmp);
+    logarithms.iter().all(|logarithm| logarithm.is_finite()).then_some(logarithms)
+}
+
+fn judge(sides: &Sides, (p, adjusted_p): (f64, f64), many: &Many, rule: &Rule, ranks: &mut Ranks) -> Comparison {
+    let null = ranks.untied(sides.base.len(), sides.new.len());
+    let shift = Shift::new(&sides.base, &sides.new);
+    let level = many.level(adjusted_p, rule);
+    let (low, high, confidence) = shift.interval(null, rule.alpha).expect("sides too small for it were refused");
+    let margin = rule.margin.ln_1p();
+    let half = (high - low) / 2.0;
+    let smallest_effect = shift.interval(null, level).map(|(low, high, _)| {
+        let normal = Normal::standard();
+        let error = half / normal.inverse_cdf((1.0 + confidence) / 2.0);
+        ((margin + half).max((high - low) / 2.0) + normal.inverse_cdf(POWER) * error).exp()
+    });
+    let called = adjusted_p < rule.alpha;
+    let verdict = if low > margin && called {
+        Verdict::Faster
+    } else if high < -margin && called {
+        Verdict::Slower
+    } else if -margin <= low && high <= margin {
+        Verdict::Same
+    } else if low > margin || high < -margin {
+        Verdict::Inconclusive(match smallest_effect {
+            None => Doubt::TooFewForSoMany {
+                needed: least_invocations(many.comparisons, rule.alpha),
+                comparisons: many.comparisons,
+            },
+            Some(_) => Doubt::PerhapsChance,
+        })
+    } else if low > 0.0 || high < 0.0 {
+        Verdict::Inconclusive(Doubt::AtMargin)
+    } else {
+        Verdict::Inconclusive(Doubt::TooNoisy)
+    };
+    Comparison {
+        verdict,
+        effect: Some(shift.estimate().exp()),
+        interval: Some(Interval { low: low.exp(), high: high.exp(), confidence, method: Method::RankInversion }),
+        p: Some(p),
+        adjusted_p: Some(adjusted_p),
+        smallest_effect,
+    }
+}
