@@ -1,0 +1,118 @@
+//! Checks of frequencies and clocks.
+
+use super::{Check, Scale};
+
+/// The shortest repetition that can be trusted with any clock, in nanoseconds.
+const SHORTEST_NS: f64 = 1e6;
+
+/// How many of the clock's steps a repetition must take: quantisation then costs 0.1%. The rule of nanobench.
+const RESOLUTIONS: f64 = 1000.0;
+
+/// How many readings of the clock a repetition must be worth: reading it then costs 1%. The rule of libMicro.
+const OVERHEADS: f64 = 100.0;
+
+/// How long a repetition must take to be trusted, in nanoseconds, by the clock's smallest step and the time that it takes to
+/// read it, both in nanoseconds.
+pub fn needed_ns(resolution_ns: f64, overhead_ns: f64) -> f64 {
+    SHORTEST_NS.max(RESOLUTIONS * resolution_ns).max(OVERHEADS * overhead_ns)
+}
+
+/// The frequency drifted.
+pub static V08: Check = Check {
+    code: "V08",
+    title: "the clock frequency drifted",
+    cause: "Turbo, a governor, heat, a power limit or wide vectors changed the processor's frequency between the beginning \
+            and the end of the cell. Rates of arithmetic follow it one to one, those of memory less.",
+    quantity: "The difference of the canary's time before and after the cell, as a share of the smaller, in the invocation \
+               in the middle; what only fewer than half of them saw is a note, however much it was. The canary is a \
+               chain of dependent multiplications, whose length in cycles never changes.",
+    scale: Scale::Share,
+    lap: None,
+    note: Some(0.01),
+    suspect: Some(0.02),
+    invalid: Some(0.05),
+    evidence: "The canary on the seat before and after each cell; where the processor tells, cycles and throttle counters.",
+    families: "All.",
+    test: "Fabricated canary times beyond and below each limit; two canaries in a row on a quiet strand must agree.",
+    mend: "Fix the frequency: `cpupower frequency-set -g performance`, and turbo off with `echo 0 > \
+           /sys/devices/system/cpu/cpufreq/boost` or `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`. Let the \
+           machine cool. Nothing in a guest.",
+    source: "Charz: first guess; Google Benchmark warns whenever frequency scaling is on.",
+    // At another frequency repetitions take other times, in steps; a bound calibrated at the lower one is exceeded.
+    covers: &["V13", "V14", "V15", "V16", "V17", "V28"],
+    waives: &[],
+};
+
+/// Too short.
+pub static V09: Check = Check {
+    code: "V09",
+    title: "a repetition was too short to time",
+    cause: "The time is made of few steps of the clock, or the reading of the clock and the start of the workers are a good \
+            part of it.",
+    quantity: "The time that a repetition needs, the largest of 1 ms, 1000 steps of the clock and 100 readings of it, \
+               divided by the shortest repetition's.",
+    scale: Scale::Ratio,
+    lap: None,
+    note: None,
+    suspect: Some(1.0),
+    // 1000 steps divided by 50 are 20, STREAM's least. Where 1 ms decides, it is 20 µs, in which the start of several
+    // workers is no longer small.
+    invalid: Some(50.0),
+    evidence: "The intervals of the repetitions; the clock's resolution and overhead, measured before the sweep.",
+    families: "Kernels with work to repeat; not the floor, which measures just that.",
+    test: "Repetitions on a fake clock just above and below each limit.",
+    mend: "Give a repetition more work: `--iterations` for arithmetic, `--size` for memory.",
+    source: "STREAM asks for 20 ticks; libMicro warns below 100 resolutions; nanobench takes 1000; Hoefler and Belli (SC \
+             2015): overhead below 5%, resolution 10 times finer. The 1 ms is charz's first guess.",
+    // In a short time every delay, every step of the clock and every late start is large.
+    covers: &["V11", "V13", "V14", "V15", "V16", "V18", "V28"],
+    waives: &[],
+};
+
+/// The clock changed.
+pub static V10: Check = Check {
+    code: "V10",
+    title: "the kernel's clock changed",
+    cause: "The kernel found its clock source unreliable, typically the time-stamp counters out of step, and took another. \
+            All times around the change are in doubt. Sources that are read by a system call cost a microsecond, which V09 \
+            accounts for.",
+    quantity: "Readings of the clock source that differ from the one before the sweep.",
+    scale: Scale::Count,
+    lap: None,
+    note: None,
+    suspect: None,
+    invalid: Some(0.0),
+    evidence: "`/sys/devices/system/clocksource/clocksource0/current_clocksource` before and after each cell. Durations are \
+               of the monotonic clock only.",
+    families: "All.",
+    test: "A fake root whose clock source changes between two readings.",
+    mend: "Look for the reason in `dmesg | grep -i clocksource`, then repeat the sweep. A source other than `tsc` can be \
+           changed with `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`.",
+    source: "Linux, Documentation/timers/timekeeping.rst; clock_gettime(2).",
+    // No time can be trusted, so that everything told from times falls with it.
+    // What is invalid for good is not measured further.
+    covers: &["V04", "V08", "V09", "V11", "V12", "V13", "V14", "V15", "V16", "V17", "V18", "V28"],
+    waives: &[],
+};
+
+/// Clocks of strands disagree.
+pub static V11: Check = Check {
+    code: "V11",
+    title: "the strands' clocks may disagree",
+    cause: "A result is the difference of stamps from two strands, and how far their clocks may be apart is no small part of \
+            it.",
+    quantity: "The bound of the clocks' offset, as a share of the result.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: None,
+    invalid: Some(0.10),
+    evidence: "Ping-pong between two strands: the offset cannot exceed half of the shortest round trip.",
+    families: "Results across strands: from the first start to the last end, and one-way latencies.",
+    test: "Two fake clocks with a known offset: the bound must hold it.",
+    mend: "Use the system's clock (`--clock os`) in place of the counter's, and longer repetitions.",
+    source: "Cristian (Distributed Computing 1989) for the bound; the 10% is charz's first guess.",
+    // Overlap is told from stamps of several strands.
+    covers: &["V18"],
+    waives: &[],
+};

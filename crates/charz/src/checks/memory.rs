@@ -1,0 +1,104 @@
+//! Checks of the memory that was measured.
+
+use super::{Check, Scale};
+
+/// How many times the last-level cache a block must be to be in memory, not in caches: the rule of STREAM.
+pub const BLOCK_PER_CACHE: u64 = 4;
+
+/// So many minor faults in a lap are no matter (V22): code and stack that are used for the first time have some.
+pub const FEW_FAULTS: u64 = 16;
+
+/// Other pages.
+pub static V20: Check = Check {
+    code: "V20",
+    title: "other pages than asked for",
+    cause: "The system gave pages of another size: huge ones were short, fragmented or switched off. The number of address \
+            translations, and with it the rate, is that of the other kind. Pages that cannot be read back are no proof.",
+    quantity: "The share of the blocks' memory that is not on pages of the kind asked for.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: None,
+    invalid: Some(0.05),
+    evidence: "`AnonHugePages` and page sizes in `/proc/self/smaps`, while the workers wait at the gate.",
+    families: "Kernels with `--pages`.",
+    test: "Transparent huge pages are switched off for the process; it must be raised, and no other.",
+    mend: "Transparent: `echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`. Reserved: `echo N > \
+           /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages`. Or measure what there is: `--pages 4k`.",
+    source: "Linux, Documentation/admin-guide/mm/transhuge.rst; measured for charz: a block off by 4 KiB has 96.9%.",
+    // What is invalid for good is not measured further.
+    covers: &["V12"],
+    waives: &[],
+};
+
+/// Memory on another node.
+pub static V21: Check = Check {
+    code: "V21",
+    title: "memory on another NUMA node",
+    cause: "Pages lie on another node than the worker's: the node was full, somebody else touched them first, or the kernel \
+            moved them to where it thought better. The rate is that of the link between the nodes.",
+    quantity: "The share of the asked pages (at least 4096, or all) that are not on the worker's node. A kernel that moves \
+               pages between nodes by itself makes the cell suspect, wherever they are found.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: None,
+    invalid: Some(0.01),
+    evidence: "`move_pages` as a question; `numa_pages_migrated` in `/proc/vmstat`.",
+    families: "Kernels with blocks of memory, workers with a seat, machines with several NUMA nodes.",
+    test: "Fabricated answers on either side of the limit.",
+    mend: "Switch balancing off: `sysctl kernel.numa_balancing=0`. See `numactl --hardware` for free memory on the node, and \
+           use smaller blocks or fewer workers.",
+    source: "The manual page move_pages(2); the 1% is charz's first guess.",
+    // Balancing unmaps pages to see who touches them: faults within the span, and rates that change as pages move.
+    covers: &["V13", "V15", "V16", "V22", "V28"],
+    waives: &[],
+};
+
+/// Faults in the timed span.
+pub static V22: Check = Check {
+    code: "V22",
+    title: "page faults while timed",
+    cause: "Memory was not there when a worker came to it: it had not been touched, was swapped out, or had its mapping taken \
+            away. A minor fault costs about a microsecond in the kernel, a major one waits for a disk.",
+    quantity: "The worst dirty repetition: 0 none, 1 by minor faults, 2 by a major one. More than 16 minor faults make a \
+               repetition dirty if, at a microsecond each, they took more than the lap limit's share of a lap; fewer are \
+               those of code that runs for the first time.",
+    scale: Scale::Count,
+    lap: Some(0.01),
+    note: None,
+    suspect: Some(0.0),
+    invalid: Some(1.0),
+    evidence: "`ru_minflt` and `ru_majflt` of the thread (`getrusage`) around each lap.",
+    families: "All.",
+    test: "A kernel that touches a fresh page in its timed span must raise it, and one that does not must not.",
+    mend: "Free memory and switch swap off (`swapoff -a`); switch off what takes mappings away: `sysctl \
+           kernel.numa_balancing=0`, `echo 0 > /sys/kernel/mm/ksm/run`.",
+    source: "The manual page getrusage(2). The T3-4 report's programs touch all of their memory first for this reason.",
+    // A major fault blocks (V04); first touches make the first repetitions slow.
+    covers: &["V04", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
+    waives: &[],
+};
+
+/// The block fits caches.
+pub static V27: Check = Check {
+    code: "V27",
+    title: "the block is not large against the caches",
+    cause: "Part of the block stays in caches from one pass to the next, so that the rate is partly theirs. It is a fine rate \
+            of caches, and not one of memory.",
+    quantity: "4 times the largest cache that a strand reaches, divided by the size of a worker's block.",
+    scale: Scale::Ratio,
+    lap: None,
+    note: None,
+    suspect: Some(1.0),
+    invalid: None,
+    evidence: "The block's size and the caches of the topology.",
+    families: "Kernels with `--size`.",
+    test: "A block inside the cache must raise it, and no other; one of 4 times the cache must not.",
+    mend: "Ask for larger blocks, e.g. `--size 1GiB`; `charz topo` shows the caches.",
+    source: "STREAM's rule: arrays of at least 4 times the sum of the last-level caches.",
+    // A small block is passed in a short time, and the first pass, from memory, is slower than the next.
+    covers: &["V09", "V15"],
+    // The bound is memory's, and says nothing of caches.
+    waives: &["V17"],
+};

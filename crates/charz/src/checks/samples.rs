@@ -1,0 +1,204 @@
+//! Checks of repetitions and invocations as samples.
+
+use super::{Check, Scale};
+
+/// The fewest invocations that have a confidence interval: with 6, smallest to largest covers the median with 96.9%.
+pub const INTERVAL_NEEDS: usize = 6;
+
+/// From how many invocations on their number leaves nothing to wish for (V12).
+pub const ENOUGH: usize = 10;
+
+/// The fewest clean repetitions of which a share of outliers says anything (V14): of fewer, one is more than the limit.
+pub const LEAST_FOR_OUTLIERS: usize = 10;
+
+/// The share of clean repetitions that may lack more overlap than a limit of V18 allows: as many as may be dirty.
+pub const LEFT_ASIDE: f64 = 0.10;
+
+/// Too few.
+pub static V12: Check = Check {
+    code: "V12",
+    title: "too few samples",
+    cause: "Repetitions within a process share its layout and its luck; only fresh processes (invocations) tell how much \
+            numbers differ. With fewer than 6 there is no interval, and the cell cannot be compared. With fewer than 10 the \
+            interval is smallest to largest or nearly so.",
+    quantity: "Invocations with clean repetitions that are missing to 10.",
+    scale: Scale::Count,
+    lap: None,
+    note: Some(0.0),
+    // More than 4 missing are fewer than `INTERVAL_NEEDS`.
+    suspect: Some(4.0),
+    invalid: None,
+    evidence: "The report's own samples.",
+    families: "All.",
+    test: "Five, six, nine and ten invocations: suspect, note, note, nothing.",
+    mend: "Ask for more repetitions and invocations, or a larger `--budget`.",
+    source: "Order statistics of the median: 1 - 2/2⁶ = 96.9%. lmbench takes 11 tries, EPCC 20, criterion 100 samples.",
+    covers: &[],
+    waives: &[],
+};
+
+/// Spread.
+pub static V13: Check = Check {
+    code: "V13",
+    title: "the repetitions differ",
+    cause: "Something changes from one repetition to the next that no other check names: neighbours in caches and memory, \
+            pages in other places, power. The middle one is right for no repetition in particular.",
+    quantity: "1.4826 times the median absolute deviation of the clean repetitions, as a share of their median: a standard \
+               deviation that outliers cannot move.",
+    scale: Scale::Share,
+    lap: None,
+    note: Some(0.05),
+    suspect: Some(0.10),
+    invalid: None,
+    evidence: "The report's own samples.",
+    families: "Kernels with work to repeat.",
+    test: "Samples of known spread on either side of each limit.",
+    mend: "Quieten the machine (`charz doctor`), and repeat the cell with more invocations.",
+    source: "Pyperf warns at a standard deviation of 10%, nanobench at 5%; the factor: Rousseeuw and Croux (JASA 1993).",
+    // What spreads repetitions spreads invocations.
+    covers: &["V28"],
+    waives: &[],
+};
+
+/// Outliers.
+pub static V14: Check = Check {
+    code: "V14",
+    title: "there are many outliers",
+    cause: "Now and then something takes far longer: an interrupt storm, a management interrupt, compaction, a neighbour. \
+            Outliers are never dropped for their value; many of them say that what disturbs is no accident.",
+    quantity: "The share of clean repetitions outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: Some(0.10),
+    invalid: None,
+    evidence: "The report's own samples.",
+    families: "Kernels with work to repeat.",
+    test: "Samples with planted outliers on either side of the limit.",
+    mend: "Quieten the machine (`charz doctor`); look for interrupts with `watch -d cat /proc/interrupts`.",
+    source: "Tukey, Exploratory Data Analysis (1977); criterion keeps outliers by the same fences. The 10% is charz's first \
+             guess.",
+    covers: &[],
+    waives: &[],
+};
+
+/// Not steady.
+pub static V15: Check = Check {
+    code: "V15",
+    title: "the repetitions have a trend",
+    cause: "The machine was still warming up, or cooling down: caches, page tables, frequency, heat. The result depends on \
+            how many repetitions were made.",
+    quantity: "The difference between the medians of the first third and the last third of the invocations, as a share, where \
+               they rise or fall by more than chance. First repetitions that differ by as much from the others of their \
+               process are a note, and are left out of every invocation alike.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: Some(0.02),
+    invalid: None,
+    evidence: "The report's own samples, in the order in which they were taken.",
+    families: "Kernels with work to repeat.",
+    test: "Samples with a planted slope and a planted slow start, and without.",
+    mend: "Measure longer (`--repetitions`, `--iterations`), and see whether the frequency settles (V08).",
+    source: "Georges, Buytaert and Eeckhout (OOPSLA 2007) for steady states; Mann (Econometrica 1945) for the trend; \
+             hyperfine warns of a slow first run. The 2% is charz's first guess.",
+    // A trend is spread too, and many small steps look like modes.
+    covers: &["V13", "V16", "V28"],
+    waives: &[],
+};
+
+/// Several modes.
+pub static V16: Check = Check {
+    code: "V16",
+    title: "the repetitions fall into groups",
+    cause: "There are two or more typical results, as when some pages land in other places, or a turbo step comes and goes. \
+            The median says which group is larger, and nothing of the other.",
+    quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode.",
+    scale: Scale::Ratio,
+    lap: None,
+    note: Some(2.8),
+    suspect: Some(3.2),
+    invalid: None,
+    evidence: "The report's own samples.",
+    families: "Kernels with work to repeat.",
+    test: "Samples of one mode and of two.",
+    mend: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what tells the groups \
+           apart, e.g. with `--pages 2m`.",
+    source: "Gregg, frequency trails: modes and modality (2015); the limits are BenchmarkDotNet's.",
+    // Two groups are spread.
+    covers: &["V13", "V28"],
+    waives: &[],
+};
+
+/// Not at work together.
+pub static V18: Check = Check {
+    code: "V18",
+    title: "the workers did not work together",
+    cause: "Workers started late or ended early, so that the interval from the first start to the last end holds less \
+            parallel work than it says. The rate is too low as that of all workers, and too high for the few that had the \
+            machine to themselves at the end.",
+    quantity: "The share of a repetition in which not all workers were at work: what (first end - last start) / (last end - \
+               first start) lacks to 1, in the worst clean repetition when a tenth of them, the worst, is left aside.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: Some(0.05),
+    invalid: Some(0.20),
+    evidence: "The stamps of all laps.",
+    families: "Kernels with work to repeat, with several workers on strands of their own (not V19).",
+    test: "Laps on a fake clock that overlap by a little more and a little less than each limit.",
+    mend: "Give a repetition more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
+           by itself.",
+    source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limits are charz's first \
+             guesses.",
+    covers: &[],
+    waives: &[],
+};
+
+/// Not as precise as asked for.
+pub static V28: Check = Check {
+    code: "V28",
+    title: "the interval is wider than asked for",
+    cause: "The invocations differ so much, or were so few, that the budget ended before the confidence interval was as \
+            narrow as the kernel's family is to have it. The number stands with the width that was reached; a difference \
+            smaller than that cannot be seen in it.",
+    quantity: "Half of the interval's width, divided by what was asked for.",
+    scale: Scale::Ratio,
+    lap: None,
+    // A memory kernel on a busy guest that comes to 4% where 2% were asked for is no cause for doubt: its interval says so.
+    // Three times as wide takes nine times the invocations, which no budget that was a little too small explains.
+    note: Some(1.0),
+    suspect: Some(3.0),
+    invalid: None,
+    evidence: "The values of the invocations.",
+    families: "Kernels with work to repeat.",
+    test: "Invocations of known spread on either side of each limit.",
+    mend: "Give more time (`--budget`), or quieten the machine (`charz doctor`).",
+    source: "Kalibera and Jones (ISMM 2013) for measuring until an interval is narrow enough; the 3 is charz's first guess.",
+    covers: &[],
+    waives: &[],
+};
+
+/// Attempts without a result.
+pub static V29: Check = Check {
+    code: "V29",
+    title: "invocations gave nothing",
+    cause: "A measuring process died, was refused what it needs, or did not end in its time. What is left are the values of \
+            those that survived, and if it was no accident who did, the number is theirs alone. A cell without a survivor, \
+            or with too many failures, is aborted and has no value.",
+    quantity: "Invocations that ended without a result, other than by a stop.",
+    scale: Scale::Count,
+    lap: None,
+    note: None,
+    suspect: Some(0.0),
+    invalid: Some(2.0),
+    evidence: "The exit of each measuring process, and its own last words.",
+    families: "All.",
+    test: "A kernel that dies once, and one that dies always.",
+    mend: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer workers. Killed by the watchdog: less work a \
+           repetition (`--iterations`), or a quieter machine. A crash is a defect: report it.",
+    source: "Charz: first guess.",
+    // Those that failed are missing to an interval.
+    covers: &["V12"],
+    waives: &[],
+};

@@ -1,0 +1,185 @@
+//! Checks of where workers ran, and of time that was taken from them.
+
+use super::{Check, Scale};
+
+/// The shortest time over which steal says anything, in nanoseconds: it is counted in ticks of 10 ms, so that one tick is 1%
+/// of a second, and a share of 0.5% cannot be told from none in less.
+pub const STEAL_WINDOW_NS: u64 = 1_000_000_000;
+
+/// The stolen time from which on it counts in a shorter time too, in nanoseconds: one tick of 10 ms is an accident of when
+/// the kernel looked, two are not.
+pub const STEAL_TICKS_NS: u64 = 20_000_000;
+
+/// The fewest clean repetitions that a cell must be left with, if it was given as many (V03, V04).
+pub const LEAST_CLEAN: usize = 6;
+
+/// Off the seat.
+pub static V01: Check = Check {
+    code: "V01",
+    title: "a worker was not on its seat",
+    cause: "The system did not honour the binding, or changed it: a cpuset shrank, another program set the mask, the strand \
+            went offline. The number then belongs to another place on the machine than the one it is printed for. A mask \
+            that cannot be read back is no proof, and counts as off the seat.",
+    quantity: "Readings of mask or strand that were not the seat, or that a seated worker could not make.",
+    scale: Scale::Count,
+    lap: None,
+    note: None,
+    suspect: None,
+    invalid: Some(0.0),
+    evidence: "`sched_getaffinity` and `getcpu` before and after each lap and between its blocks, independently of the \
+               binding library.",
+    families: "Workers with a seat, so not the mapping `auto`.",
+    test: "A cpuset is shrunk and restored under a running sweep, and a mask is set from outside; both must raise it. A fake \
+           binder that only pretends must raise it.",
+    mend: "See what the process may use with `charz topo`, and its mask with `taskset -p PID`; end what changes masks or \
+           cpusets, or map only onto strands that stay.",
+    source: "Measured for charz: a cpuset shrunk from two strands to one moved a pinned task, and widening restored it \
+             unseen. Tools that ignore the result of the pin call print numbers of the wrong place.",
+    // Moved, workers meet on one strand, wait for it, and spread.
+    covers: &["V02", "V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
+    waives: &[],
+};
+
+/// Moved although seated.
+pub static V02: Check = Check {
+    code: "V02",
+    title: "a seated worker was moved",
+    cause: "The scheduler moved a bound worker, so that its mask was wider or elsewhere for a while, even if both ends of the \
+            lap look right. Part of the time was measured on another strand, with cold caches.",
+    quantity: "Migrations of seated workers in the timed span.",
+    scale: Scale::Count,
+    lap: None,
+    note: None,
+    suspect: None,
+    invalid: Some(0.0),
+    evidence: "`se.nr_migrations` in `/proc/thread-self/sched`; unavailable where the kernel has no scheduler statistics.",
+    families: "Workers with a seat; under `auto` migrations are recorded and no finding.",
+    test: "A cpuset that is shrunk and restored within a lap must raise it, though mask and strand at both ends are right.",
+    mend: "As for V01: find what changes masks or cpusets (`systemctl`, a container runtime, irqbalance-like daemons), and \
+           end it while measuring.",
+    source: "Linux, Documentation/scheduler/sched-debug.rst; measured for charz as V01.",
+    covers: &["V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
+    waives: &[],
+};
+
+/// Waited for its strand.
+pub static V03: Check = Check {
+    code: "V03",
+    title: "a worker had to wait for its strand",
+    cause: "Something else ran on the strand: another process, a kernel thread, a neighbour in the same container. The wait \
+            is part of the lap's time and lowers the rate; what ran in between left its data in the caches.",
+    quantity: "The share of repetitions that are dirty, or the whole where fewer than 6 are clean of at least 6. A repetition \
+               is dirty if one of its laps waited, runnable, for more than the lap limit's share of its time.",
+    scale: Scale::Share,
+    lap: Some(0.01),
+    note: Some(0.0),
+    suspect: Some(0.10),
+    invalid: Some(0.50),
+    evidence: "The run delay in `/proc/thread-self/schedstat` around each lap; where that is missing, involuntary context \
+               switches (`getrusage`), any of which makes the lap dirty.",
+    families: "All but kernels without work to repeat, and cells whose workers share strands (V19).",
+    test: "A neighbour spins on a worker's strand; it must be raised, and no other. Without the neighbour it must not.",
+    mend: "End other work (`charz doctor` shows it), or give the strands to charz alone: boot with `isolcpus=` or make an \
+           exclusive cpuset, and move interrupts away (`/proc/irq/*/smp_affinity_list`). Then repeat the cell.",
+    source: "Measured for charz: dropping repetitions by run delay brought the variation of an integer kernel from 31.8% to \
+             1.2% on a busy machine, where steal showed under 3%. The 10% and 50% are first guesses.",
+    // The pressure is ours; what is left of the disturbance in the caches spreads the clean repetitions.
+    covers: &["V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
+    waives: &[],
+};
+
+/// Stood still.
+pub static V04: Check = Check {
+    code: "V04",
+    title: "a worker stood still",
+    cause: "The thread neither ran nor waited for a strand: it was stopped (SIGSTOP, a debugger, the freezer), slept on a \
+            page fault or a lock, or the whole virtual machine was paused. Stolen time may land here too, as kernels that \
+            know of steal count it neither as run nor as waited; V05 stands beside it then.",
+    quantity: "The share of repetitions that are dirty, or the whole where fewer than 6 are clean of at least 6. A repetition \
+               is dirty if one of its laps took, beyond its processor time and its run delay, more than the lap limit's share \
+               of its time.",
+    scale: Scale::Share,
+    lap: Some(0.01),
+    note: Some(0.0),
+    suspect: Some(0.10),
+    invalid: Some(0.50),
+    evidence: "The identity wall = processor time + run delay + blocked around each lap: a clock and \
+               `/proc/thread-self/schedstat`.",
+    families: "Kernels that never block; not those that sleep by design.",
+    test: "The process is stopped for 0.6 s and continued; it must be raised, and no other.",
+    mend: "Do not stop or debug the process (^Z, `docker pause`, a suspended laptop), then repeat the cell. In a guest, ask \
+           whether it was migrated or snapshotted.",
+    source: "Measured for charz: a stop of 0.6 s appears as 0.6 s of that difference. The shares are V03's.",
+    // What stood still did not wait, so that V03 and V06 would have causes of their own.
+    covers: &["V12", "V13", "V14", "V15", "V16", "V18", "V28"],
+    waives: &[],
+};
+
+/// Taken by the hypervisor.
+pub static V05: Check = Check {
+    code: "V05",
+    title: "the hypervisor took time",
+    cause: "The host ran something else on the processor below the virtual one: neighbours, or the guest's own quota. The \
+            time is missing from the lap, and the neighbour has used the caches.",
+    quantity: "Stolen time, as a share of the time of the strands in use, over at least 1 s or from 2 ticks on.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: Some(0.005),
+    invalid: Some(0.02),
+    evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the cell.",
+    families: "All, in guests whose hypervisor tells.",
+    test: "Fabricated counts beyond and below each limit, and too short a window: a guest cannot steal from itself.",
+    mend: "Nothing in a guest. Measure at a quieter hour, on a larger or dedicated instance, or on the host.",
+    source: "Charz: first guess. Steal in `/proc/stat`: the manual page proc(5).",
+    // Being off the processor now and then spreads the repetitions. A late start stays a finding of its own: it may weigh
+    // more than the time that was stolen explains.
+    covers: &["V13", "V14", "V15", "V16", "V28"],
+    waives: &[],
+};
+
+/// Pressure.
+pub static V06: Check = Check {
+    code: "V06",
+    title: "work waited for processors",
+    cause: "More was runnable than could run, somewhere on the machine. Even where the workers themselves never waited \
+            (V03), the others used caches, memory bandwidth, power and turbo that the number then lacks.",
+    quantity: "The share of the clean repetitions' time in which at least one task waited for a processor.",
+    scale: Scale::Share,
+    lap: None,
+    note: None,
+    suspect: Some(0.02),
+    invalid: None,
+    evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each repetition, less what the readings \
+               lie apart beyond it.",
+    families: "All but cells whose workers share strands (V19).",
+    test: "Fabricated totals beyond and below the limit; with a neighbour on a worker's strand V03 is raised in its place.",
+    mend: "End other work (`charz doctor` and `top` show it) and repeat the cell.",
+    source: "Linux, Documentation/accounting/psi.rst; the 2% is charz's first guess.",
+    // Pressure somewhere is too weak a sign to explain a spread by.
+    covers: &[],
+    waives: &[],
+};
+
+/// Stopped by the quota.
+pub static V07: Check = Check {
+    code: "V07",
+    title: "the CPU quota stopped the process",
+    cause: "The control group had used up its processor time for the period, and all its threads were stopped until the \
+            next. The rate is the quota's, not the machine's.",
+    quantity: "Periods in which the control group or one of its ancestors was throttled.",
+    scale: Scale::Count,
+    lap: None,
+    note: None,
+    suspect: None,
+    invalid: Some(0.0),
+    evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",
+    families: "All.",
+    test: "The process is put into a group with a quota of 0.3 processors; it must be raised, and no other.",
+    mend: "Lift the quota: version 2 `echo max > /sys/fs/cgroup/GROUP/cpu.max`, version 1 `echo -1 > \
+           /sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us`, `docker run` without `--cpus`, Kubernetes without a CPU limit. Or \
+           use fewer workers than the quota's processors.",
+    source: "Linux, Documentation/scheduler/sched-bwc.rst; measured for charz: throttled time appears as run delay.",
+    covers: &["V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
+    waives: &[],
+};

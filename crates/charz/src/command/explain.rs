@@ -1,0 +1,20 @@
+//! `charz explain`.
+
+use std::io::Write;
+
+use crate::checks::Check;
+use crate::exit::{Error, Exit};
+use crate::render::explain::Format;
+
+/// What to explain.
+pub struct Options {
+    /// The check; `None` for all of them.
+    pub check: Option<&'static Check>,
+    /// How.
+    pub format: &'static Format,
+}
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    (options.format.write)(options.check, out)?;
+    Ok(Exit::Done)
+}
