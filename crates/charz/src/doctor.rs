@@ -1,0 +1,159 @@
+//! What on this machine will disturb or limit a measurement, what it does to which numbers, and what mends it.
+//!
+//! A [`Look`] gathers what is needed, most of it text out of a [`Root`]; the items judge it and measure nothing. What cannot
+//! be read is [`State::Unavailable`] with the reason, never a value that nobody has seen.
+
+mod clock;
+mod frequency;
+mod load;
+mod memory;
+mod permissions;
+mod processors;
+mod root;
+mod system;
+#[cfg(test)]
+mod tests;
+mod timed;
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::limits::Limits;
+
+pub use root::{Root, chosen};
+pub use system::under_hypervisor;
+pub use timed::{Processors, Timed, Timer};
+
+/// What an item means for numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It makes numbers wrong or restless.
+    Disturbs,
+    /// It narrows what can be measured or claimed.
+    Limits,
+    /// It cannot be told.
+    Unavailable,
+    /// It is as it should be.
+    Ok,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// A few words.
+    pub name: &'static str,
+    /// What it means.
+    pub state: State,
+    /// What was read, or why it could not be.
+    pub read: String,
+    /// What it does to which numbers; empty where all is well.
+    pub effect: &'static str,
+    /// The checks that it raises or that it takes the evidence from.
+    pub checks: &'static [&'static str],
+    /// What mends it, commands between backquotes; empty where there is nothing to mend.
+    pub mend: String,
+}
+
+/// What the items judge.
+pub struct Look {
+    /// The files of the system.
+    pub root: Root,
+    /// Memory and threads that this process may have.
+    pub limits: Limits,
+    /// Whether the processor says that a hypervisor runs below; `None` where it cannot be asked.
+    pub hypervisor: Option<bool>,
+    /// Whether this program was built with optimisation.
+    pub optimised: bool,
+    /// What was seen over a while; `None` if nobody watched.
+    pub timed: Option<Timed>,
+}
+
+impl Look {
+    /// At this machine, as it stands.
+    pub fn at_once() -> Self {
+        Look {
+            root: Root::system(),
+            limits: Limits::read(),
+            hypervisor: under_hypervisor(),
+            optimised: !cfg!(debug_assertions),
+            timed: None,
+        }
+    }
+
+    /// At this machine, watching it for a while. Takes little longer than the window; 1 s is the least in which steal says
+    /// anything.
+    pub fn over(window: Duration) -> Self {
+        let look = Look::at_once();
+        let timed = Some(Timed::watch(&look.root, window));
+        Look { timed, ..look }
+    }
+}
+
+/// A thing to look at.
+struct Item {
+    name: &'static str,
+    effect: &'static str,
+    checks: &'static [&'static str],
+    /// What is to be seen, or why it cannot be.
+    look: fn(&Look) -> Result<Seen, String>,
+}
+
+/// What an item saw.
+struct Seen {
+    state: State,
+    read: String,
+    mend: String,
+}
+
+impl Seen {
+    fn ok(read: impl Into<String>) -> Self {
+        Seen { state: State::Ok, read: read.into(), mend: String::new() }
+    }
+
+    fn limits(read: impl Into<String>, mend: impl Into<String>) -> Self {
+        Seen { state: State::Limits, read: read.into(), mend: mend.into() }
+    }
+
+    fn disturbs(read: impl Into<String>, mend: impl Into<String>) -> Self {
+        Seen { state: State::Disturbs, read: read.into(), mend: mend.into() }
+    }
+}
+
+/// What is said where nothing can be done from within.
+const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host, or on a bare-metal instance.";
+
+fn items() -> impl Iterator<Item = &'static Item> {
+    [frequency::ITEMS, processors::ITEMS, load::ITEMS, clock::ITEMS, memory::ITEMS, permissions::ITEMS, system::ITEMS]
+        .into_iter()
+        .flatten()
+}
+
+/// Judges everything, in a fixed order.
+pub fn examine(look: &Look) -> Vec<Finding> {
+    let judge = |item: &Item| match (item.look)(look) {
+        Ok(seen) => {
+            let effect = if seen.state == State::Ok { "" } else { item.effect };
+            let Seen { state, read, mend } = seen;
+            Finding { name: item.name, state, read, effect, checks: item.checks, mend }
+        }
+        Err(reason) => Finding {
+            name: item.name,
+            state: State::Unavailable,
+            read: reason,
+            effect: item.effect,
+            checks: item.checks,
+            mend: String::new(),
+        },
+    };
+    items().map(judge).collect()
+}
+
+/// What will disturb a sweep that starts now, told at once: without watching, so without the timer, and with steal and
+/// load as the kernel counts them anyway.
+pub fn disturbances() -> Vec<Finding> {
+    let mut findings = examine(&Look::at_once());
+    findings.retain(|finding| finding.state == State::Disturbs);
+    findings
+}

@@ -1,0 +1,118 @@
+//! Who else is at work: neighbours on this system and below it.
+
+use super::root::start;
+use super::timed::{PRESSURES, Processors, Timed};
+use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
+use crate::checks;
+use crate::render::human;
+use crate::render::text::counted;
+
+pub(super) const ITEMS: &[Item] = &[
+    Item {
+        name: "steal",
+        effect: "The host takes time away from the guest's strands: all rates are lower by that, and restless.",
+        checks: &["V05", "V04", "V13"],
+        look: steal,
+    },
+    Item {
+        name: "other load",
+        effect: "Other programs take strands from workers, and use caches, memory bandwidth, power and turbo.",
+        checks: &["V03", "V06", "V08", "V13"],
+        look: load,
+    },
+    Item {
+        name: "processor pressure",
+        effect: "Tasks wait for processors; workers will be among them.",
+        checks: &["V03", "V06"],
+        look: |look| pressure(look, 0, true),
+    },
+    Item {
+        name: "memory pressure",
+        effect: "Memory is being reclaimed: blocks are evicted, huge pages are not given, faults stop workers.",
+        checks: &["V04", "V20", "V22"],
+        look: |look| pressure(look, 1, true),
+    },
+    Item {
+        name: "disk pressure",
+        effect: "The disk is busy: interrupts hit workers, and saving a cell takes longer.",
+        checks: &["V03"],
+        look: |look| pressure(look, 2, false),
+    },
+];
+
+/// Work of others in strands' worth from which on it will be noticed: a tenth of a strand makes about a tenth of a worker's
+/// repetitions dirty, which makes a cell suspect.
+const BUSY_STRANDS: f64 = 0.1;
+
+pub(super) const QUIETEN: &str = "End other programs; `top` shows them.";
+
+fn limit(check: &checks::Check) -> f64 {
+    check.suspect.unwrap_or(0.0)
+}
+
+fn steal(look: &Look) -> Result<Seen, String> {
+    let no_time = || "/proc/stat: counts no time".to_owned();
+    let ever = Processors::read(&look.root)?.stolen().ok_or_else(no_time)?;
+    let mut read = format!("{} since the start of the system", human::percent(ever));
+    let now = match &look.timed {
+        Some(timed) => Some(timed.processors.clone()?.stolen().ok_or_else(no_time)?),
+        None => None,
+    };
+    if let Some(now) = now {
+        read += &format!(", {} now", human::percent(now));
+    }
+    let most = limit(&checks::V05);
+    Ok(match now {
+        Some(now) if now > most => Seen::disturbs(read, NOTHING_IN_A_GUEST),
+        _ if ever > most => Seen::limits(read, NOTHING_IN_A_GUEST),
+        _ => Seen::ok(read),
+    })
+}
+
+fn load(look: &Look) -> Result<Seen, String> {
+    let stat = look.root.text("/proc/stat")?;
+    let running = stat.lines().find_map(|line| line.strip_prefix("procs_running "));
+    let running: u64 = running
+        .and_then(|number| number.trim().parse().ok())
+        .ok_or("/proc/stat: does not count running tasks (procs_running)")?;
+    // We run, too.
+    let others = running.saturating_sub(1);
+    let mut read = format!("{} runnable now", counted(others as usize, "other task"));
+    if let Ok(average) = look.root.text("/proc/loadavg") {
+        let minute = average.split_whitespace().next().unwrap_or_default();
+        read += &format!("; load average {}", start(minute));
+    }
+    let busy = match &look.timed {
+        Some(Timed { processors, .. }) => {
+            let processors = processors.clone()?;
+            let busy = processors.busy().ok_or("/proc/stat: counts no time")?;
+            read += &format!("; {busy:.2} of {} busy", counted(processors.strands as usize, "strand"));
+            busy > BUSY_STRANDS
+        }
+        None => others > 0,
+    };
+    Ok(if busy { Seen::disturbs(read, QUIETEN) } else { Seen::ok(read) })
+}
+
+fn pressure(look: &Look, kind: usize, disturbs: bool) -> Result<Seen, String> {
+    let path = format!("/proc/pressure/{}", PRESSURES[kind]);
+    let (share, when) = match &look.timed {
+        Some(timed) => (timed.pressure[kind].clone()?, "now"),
+        None => {
+            (recent(&look.root.text(&path)?).ok_or_else(|| format!("{path}: has no average of some"))?, "over 10 s")
+        }
+    };
+    let read = format!("some task waited {} of the time {when}", human::percent(share));
+    Ok(match (share > limit(&checks::V06), disturbs) {
+        (false, _) => Seen::ok(read),
+        (true, true) => Seen::disturbs(read, QUIETEN),
+        (true, false) => Seen::limits(read, QUIETEN),
+    })
+}
+
+/// The share of the last 10 s in which some task waited; the kernel writes percent.
+fn recent(pressure: &str) -> Option<f64> {
+    let line = pressure.lines().find(|line| line.starts_with("some "))?;
+    let percent: f64 = line.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse().ok()?;
+    (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
+}

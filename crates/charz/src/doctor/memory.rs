@@ -1,0 +1,157 @@
+//! Pages, and what the kernel does with them unasked.
+
+use super::root::{chosen, start};
+use super::{Item, Look, Seen};
+use crate::render::human;
+use charz_topology::cpulist;
+
+pub(super) const ITEMS: &[Item] = &[
+    Item {
+        name: "transparent huge pages",
+        effect: "Blocks get small pages although `--pages thp` is asked for, and rates hold more address translation.",
+        checks: &["V20"],
+        look: transparent,
+    },
+    Item {
+        name: "huge page defragmentation",
+        effect: "Where memory is fragmented, huge pages come later or not at all.",
+        checks: &["V20"],
+        look: defrag,
+    },
+    Item {
+        name: "reserved huge pages",
+        effect: "Cells with `--pages 2m` or `--pages 1g` are skipped.",
+        checks: &["V20"],
+        look: reserved,
+    },
+    Item {
+        name: "NUMA balancing",
+        effect: "The kernel takes mappings away to see who touches which page, and moves pages while they are measured.",
+        checks: &["V21", "V22"],
+        look: balancing,
+    },
+    Item {
+        name: "same-page merging",
+        effect: "A kernel thread compares pages, and pages with the same content become one that fits the caches.",
+        checks: &["V03", "V22"],
+        look: merging,
+    },
+    Item {
+        name: "swap",
+        effect: "Memory is on disk already; blocks may follow, and faults then wait for the disk.",
+        checks: &["V04", "V22"],
+        look: swap,
+    },
+    Item {
+        name: "overcommit",
+        effect: "The kernel promises no more memory than it has, so that blocks may be refused though memory is free.",
+        checks: &[],
+        look: overcommit,
+    },
+    Item {
+        name: "memory",
+        effect: "Cells whose blocks do not fit are skipped; the largest numbers of workers go first.",
+        checks: &["V27"],
+        look: available,
+    },
+];
+
+const THP: &str = "/sys/kernel/mm/transparent_hugepage";
+
+/// The size of a worker's block, unless another one is asked for.
+const USUAL_BLOCK: u64 = 256 << 20;
+
+fn choice(look: &Look, file: &str) -> Result<String, String> {
+    let path = format!("{THP}/{file}");
+    let text = look.root.text(&path)?;
+    chosen(&text).map(str::to_owned).ok_or_else(|| format!("{path}: {:?} holds no choice", start(&text)))
+}
+
+fn transparent(look: &Look) -> Result<Seen, String> {
+    let choice = choice(look, "enabled")?;
+    // Memory that nobody has written to is one page of zeros; blocks are written before they are read.
+    let zero = look.root.text(format!("{THP}/use_zero_page")).unwrap_or_else(|_| "unknown".into());
+    let read = format!("{choice}, use_zero_page {}", start(&zero));
+    Ok(match choice.as_str() {
+        "always" | "madvise" => Seen::ok(read),
+        _ => Seen::limits(read, format!("`echo madvise > {THP}/enabled`")),
+    })
+}
+
+fn defrag(look: &Look) -> Result<Seen, String> {
+    let choice = choice(look, "defrag")?;
+    Ok(match choice.as_str() {
+        // With these, asking waits until the kernel has made room.
+        "always" | "madvise" | "defer+madvise" => Seen::ok(choice),
+        _ => Seen::limits(choice, format!("`echo madvise > {THP}/defrag`")),
+    })
+}
+
+fn reserved(look: &Look) -> Result<Seen, String> {
+    const FOLDER: &str = "/sys/kernel/mm/hugepages";
+    let mut read = Vec::new();
+    let mut all = true;
+    let pools: Vec<String> =
+        look.root.names(FOLDER)?.into_iter().filter(|name| name.starts_with("hugepages-")).collect();
+    for pool in &pools {
+        let free = look.root.number(format!("{FOLDER}/{pool}/free_hugepages"))?;
+        read.push(format!("{free} of {} free", pool.trim_start_matches("hugepages-")));
+        all &= free > 0;
+    }
+    let read = read.join(", ");
+    match pools.first() {
+        None => Err(format!("{FOLDER}: names no pool")),
+        Some(_) if all => Ok(Seen::ok(read)),
+        Some(_) => Ok(Seen::limits(read, format!("`echo 512 > {FOLDER}/hugepages-2048kB/nr_hugepages`"))),
+    }
+}
+
+fn balancing(look: &Look) -> Result<Seen, String> {
+    const NODES: &str = "/sys/devices/system/node/online";
+    let mode = look.root.number("/proc/sys/kernel/numa_balancing")?;
+    let nodes = cpulist::parse(&look.root.text(NODES)?).map_err(|error| format!("{NODES}: {error}"))?.len();
+    let read = format!("kernel.numa_balancing is {mode}, NUMA nodes: {nodes}");
+    let moves = mode > 0 && nodes > 1;
+    Ok(if moves { Seen::disturbs(read, "`sysctl kernel.numa_balancing=0`") } else { Seen::ok(read) })
+}
+
+fn merging(look: &Look) -> Result<Seen, String> {
+    const RUN: &str = "/sys/kernel/mm/ksm/run";
+    let run = look.root.number(RUN)?;
+    let read = format!("{RUN} is {run}");
+    Ok(if run == 1 { Seen::disturbs(read, format!("`echo 0 > {RUN}`")) } else { Seen::ok(read) })
+}
+
+/// A line of `/proc/meminfo`, which counts in KiB, in bytes.
+fn meminfo(look: &Look, name: &str) -> Result<u64, String> {
+    const PATH: &str = "/proc/meminfo";
+    let text = look.root.text(PATH)?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.and_then(|kib| kib.checked_mul(1024)).ok_or_else(|| format!("{PATH}: does not tell {name}"))
+}
+
+fn swap(look: &Look) -> Result<Seen, String> {
+    let (total, free) = (meminfo(look, "SwapTotal")?, meminfo(look, "SwapFree")?);
+    let used = total.saturating_sub(free);
+    Ok(match (total, used) {
+        (0, _) => Seen::ok("none"),
+        (_, 0) => Seen::ok(format!("{}, unused", human::iec(total))),
+        _ => Seen::limits(format!("{} of {} used", human::iec(used), human::iec(total)), "`swapoff -a`"),
+    })
+}
+
+fn overcommit(look: &Look) -> Result<Seen, String> {
+    let mode = look.root.number("/proc/sys/vm/overcommit_memory")?;
+    let read = format!("vm.overcommit_memory is {mode}");
+    Ok(if mode == 2 { Seen::limits(read, "`sysctl vm.overcommit_memory=0`") } else { Seen::ok(read) })
+}
+
+fn available(look: &Look) -> Result<Seen, String> {
+    let budget =
+        look.limits.memory_budget_bytes.ok_or("neither /proc/meminfo nor a control group tells what is free")?;
+    let allowed = super::processors::allowed(look)?.len() as u64;
+    let read = format!("{} for the blocks of a cell", human::iec(budget));
+    let mend = "Free memory, lift the control group's limit, or take smaller blocks (`--size`).";
+    Ok(if budget >= allowed * USUAL_BLOCK { Seen::ok(read) } else { Seen::limits(read, mend) })
+}

@@ -1,0 +1,146 @@
+//! What has to be watched for a while: steal, load, pressure, and the timer.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Root;
+use super::root::start;
+
+/// The machine over a window, and the timer after it.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// The time of all strands.
+    pub processors: Result<Processors, String>,
+    /// The shares of the window in which some task waited for processors, memory and the disk.
+    pub pressure: [Result<f64, String>; 3],
+    /// The timer.
+    pub timer: Timer,
+}
+
+/// Time of all strands, in the kernel's ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Processors {
+    /// Strands that were counted.
+    pub strands: u64,
+    /// All of it.
+    pub total: u64,
+    /// Without work.
+    pub idle: u64,
+    /// Taken by the hypervisor.
+    pub steal: u64,
+}
+
+/// The clock that laps are stamped with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// The smallest step that was seen, in nanoseconds.
+    pub resolution_ns: u64,
+    /// The median time from one reading to the next, in nanoseconds.
+    pub overhead_ns: u64,
+    /// The longest, in nanoseconds: how long the strand was elsewhere.
+    pub worst_gap_ns: u64,
+}
+
+/// The kinds of pressure, as the kernel names their files.
+pub(super) const PRESSURES: [&str; 3] = ["cpu", "memory", "io"];
+
+impl Timed {
+    /// Watches for as long as the window, and then reads the clock for a tenth of a second.
+    pub fn watch(root: &Root, window: Duration) -> Self {
+        let pressures = || PRESSURES.map(|kind| waited_us(root, kind));
+        let begin = Instant::now();
+        let (processors, waited) = (Processors::read(root), pressures());
+        thread::sleep(window);
+        let (processors_after, waited_after) = (Processors::read(root), pressures());
+        let micros = begin.elapsed().as_micros() as f64;
+        let mut pairs = waited.into_iter().zip(waited_after);
+        let pressure = PRESSURES.map(|_| match pairs.next() {
+            Some((Ok(before), Ok(after))) => Ok((after.saturating_sub(before) as f64 / micros).min(1.0)),
+            Some((Err(reason), _) | (_, Err(reason))) => Err(reason),
+            None => Err("nobody looked".into()),
+        });
+        Timed {
+            processors: processors.and_then(|before| Ok(before.until(processors_after?))),
+            pressure,
+            timer: Timer::measure(Duration::from_millis(100)),
+        }
+    }
+}
+
+impl Processors {
+    /// Since the system started, by `/proc/stat`.
+    ///
+    /// # Errors
+    /// That the file cannot be read, or is not as proc(5) describes it.
+    pub fn read(root: &Root) -> Result<Self, String> {
+        let stat = root.text("/proc/stat")?;
+        let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).ok_or("/proc/stat: has no line cpu")?;
+        // user nice system idle iowait irq softirq steal; guest time, which follows, is part of user time.
+        let ticks: Result<Vec<u64>, _> = line.split_whitespace().take(8).map(str::parse).collect();
+        let ticks = ticks.map_err(|_| format!("/proc/stat: {:?} are not numbers", start(line)))?;
+        let [_, _, _, idle, wait, _, _, steal] = ticks[..] else {
+            return Err("/proc/stat: does not count steal".into());
+        };
+        let strands = stat.lines().filter(|line| line.starts_with("cpu")).count() as u64 - 1;
+        let total = ticks.iter().fold(0_u64, |sum, &ticks| sum.saturating_add(ticks));
+        Ok(Processors { strands, total, idle: idle.saturating_add(wait), steal })
+    }
+
+    /// What passed until a later reading.
+    fn until(self, later: Self) -> Self {
+        Processors {
+            strands: later.strands,
+            total: later.total.saturating_sub(self.total),
+            idle: later.idle.saturating_sub(self.idle),
+            steal: later.steal.saturating_sub(self.steal),
+        }
+    }
+
+    /// The share that was stolen; `None` if no time passed.
+    pub(super) fn stolen(self) -> Option<f64> {
+        (self.total > 0).then(|| self.steal as f64 / self.total as f64)
+    }
+
+    /// How many strands' worth of work there was on this system; `None` if no time passed.
+    pub(super) fn busy(self) -> Option<f64> {
+        let busy = self.total.saturating_sub(self.idle).saturating_sub(self.steal) as f64;
+        (self.total > 0).then(|| busy / self.total as f64 * self.strands as f64)
+    }
+}
+
+/// The microseconds since the system started in which some task waited.
+pub(super) fn waited_us(root: &Root, kind: &str) -> Result<u64, String> {
+    let path = format!("/proc/pressure/{kind}");
+    let text = root.text(&path)?;
+    let total = text.lines().find(|line| line.starts_with("some ")).and_then(|line| line.split_once("total="));
+    total
+        .and_then(|(_, total)| total.trim().parse().ok())
+        .ok_or_else(|| format!("{path}: {:?} has no total of the waits of some", start(&text)))
+}
+
+impl Timer {
+    /// Reads the system's monotonic clock again and again for as long as told.
+    pub fn measure(time: Duration) -> Self {
+        // Enough readings for the median; the worst gap is looked for until the end.
+        let mut gaps: Vec<u64> = Vec::with_capacity(1 << 16);
+        let begin = Instant::now();
+        let mut last = begin;
+        let mut worst_gap_ns = 0;
+        while last - begin < time {
+            let now = Instant::now();
+            let gap = u64::try_from((now - last).as_nanos()).unwrap_or(u64::MAX);
+            worst_gap_ns = worst_gap_ns.max(gap);
+            if gaps.len() < gaps.capacity() {
+                gaps.push(gap);
+            }
+            last = now;
+        }
+        gaps.sort_unstable();
+        let step = gaps.iter().copied().find(|&gap| gap > 0);
+        Timer {
+            resolution_ns: step.unwrap_or(0),
+            overhead_ns: gaps.get(gaps.len() / 2).copied().unwrap_or(0),
+            worst_gap_ns,
+        }
+    }
+}
