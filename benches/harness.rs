@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use charz::harness::clock::OsClock;
 use charz::harness::{Bench, Cell, measure};
 use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop, find};
@@ -15,12 +17,12 @@ fn floor(criterion: &mut Criterion) {
         "round-robin".parse::<Mapping>().and_then(|mapping| mapping.order(&machine)).expect("there are strands");
     let binder = Binder::new(Backend::Hwloc).expect("hwloc can describe this machine");
     let (clock, stop) = (OsClock::default(), Stop::new());
-    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands };
+    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands, time_box: Duration::from_secs(60) };
     let params = Params { iterations: 1, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded };
     let kernel = find("noop").expect("it is in the catalog");
     for workers in [1, 2] {
         let seats = place(&order, workers).seats;
-        let cell = Cell { kernel, params, seats: &seats, repetitions: 3 };
+        let cell = Cell { kernel, params, seats: &seats, nodes: &[], repetitions: 3 };
         criterion.bench_function(&format!("noop/{workers}"), |bencher| {
             common::measure(bencher, || measure(&cell, bench).expect("nothing can go wrong with nothing"));
         });

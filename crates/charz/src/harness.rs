@@ -8,11 +8,17 @@
 mod cell;
 pub mod clock;
 pub mod counters;
+pub mod fingerprint;
+pub mod frequency;
 pub mod gate;
+mod nodes;
 pub mod pages;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod worker;
+
+use std::time::Duration;
 
 use charz_kernels::{Stop, Work};
 use charz_topology::Binder;
@@ -21,7 +27,8 @@ pub use cell::{Cell, measure};
 
 use clock::Clock;
 use counters::{MachineCounts, ThreadCounts};
-use pages::PagesObtained;
+use frequency::Frequency;
+use pages::{Nodes, PagesObtained};
 
 /// What the harness is handed for a whole sweep.
 #[derive(Clone, Copy)]
@@ -30,8 +37,10 @@ pub struct Bench<'a> {
     pub binder: &'a Binder,
     /// Stamps starts and ends.
     pub clock: &'a dyn Clock,
-    /// Raised when the user wants to leave.
+    /// Raised when the measurement is to end early.
     pub stop: &'a Stop,
+    /// The longest that a repetition may take: each worker ends itself then, whether or not anybody raises the flag.
+    pub time_box: Duration,
     /// Strands that this process may use; workers beyond it are parked at the gate instead of spinning.
     pub strands: usize,
 }
@@ -54,6 +63,10 @@ pub struct Lap {
     pub on_seat: Option<bool>,
     /// The strand that it was on after the run.
     pub strand: Option<u32>,
+    /// How often it looked where it was.
+    pub checks: u64,
+    /// How often it was elsewhere than on its seat then; `None` for a floating worker, or where the system does not tell.
+    pub strays: Option<u64>,
     /// What the system counted for the thread between the readings around the run.
     pub counts: ThreadCounts,
 }
@@ -76,6 +89,12 @@ pub struct Measurement {
     pub runs: Vec<Run>,
     /// The pages that the blocks got, for kernels that have any.
     pub pages: Option<PagesObtained>,
+    /// The NUMA nodes that the blocks of seated workers lie on.
+    pub nodes: Option<Nodes>,
+    /// The frequency of the workers' cores; not measured where workers share strands.
+    pub frequency: Option<Frequency>,
+    /// What of the machine changed meanwhile.
+    pub changes: Vec<String>,
     /// Whether the stop flag ended it before the last repetition.
     pub stopped: bool,
 }
@@ -87,10 +106,14 @@ pub enum Failure {
     Unavailable(String),
     /// The system refused memory, a thread or a seat.
     Refused(String),
-    /// A wrong answer, or a worker that panicked.
+    /// A wrong answer.
     Wrong(String),
+    /// A worker panicked.
+    Panicked(String),
     /// The stop flag was raised before anything was measured.
     Stopped,
+    /// A repetition did not end in its time box.
+    Overdue(String),
 }
 
 impl From<charz_kernels::Error> for Failure {

@@ -1,14 +1,17 @@
 //! Measuring one cell.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::thread;
 
-use charz_kernels::{Kernel, Params, Region, Stage};
+use charz_kernels::{Kernel, Params, Stage};
 
 use super::counters::MachineCounts;
+use super::fingerprint::Fingerprint;
+use super::frequency::{Frequencies, Frequency};
 use super::gate::{Decision, Gate};
-use super::pages::PagesObtained;
+use super::pages::{Nodes, PagesObtained, Plot};
 use super::worker::{Outcome, Post};
 use super::{Bench, Failure, Measurement, Run};
 
@@ -21,6 +24,8 @@ pub struct Cell<'a> {
     pub params: Params,
     /// One seat a worker: an OS id, or `None` for a floating worker. Not empty.
     pub seats: &'a [Option<u32>],
+    /// The NUMA node of each seat, as far as it is known; empty where nobody asks.
+    pub nodes: &'a [Option<u32>],
     /// How often, at least once.
     pub repetitions: usize,
 }
@@ -42,7 +47,10 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
     let stage = cell.kernel.stage(&cell.params, workers)?;
     let spinners = if workers <= bench.strands { workers } else { 0 };
     let gate = Gate::new(workers + 1, spinners);
-    let regions = Mutex::new(Vec::new());
+    let plots = Mutex::new(Vec::new());
+    // Sharing a strand, a canary would tell the scheduler's doing, and an empty kernel has no use for it.
+    let frequencies = (spinners > 0 && !cell.kernel.card().knobs.is_empty()).then(Frequencies::default);
+    let before = Fingerprint::read();
     let mut watched = Watched::default();
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
@@ -54,7 +62,9 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
                 stage: stage.as_ref(),
                 bench,
                 gate: &gate,
-                regions: &regions,
+                plots: &plots,
+                node: cell.nodes.get(rank).copied().flatten(),
+                frequencies: frequencies.as_ref(),
             };
             let builder = thread::Builder::new().name(format!("worker-{rank}")).stack_size(STACK_BYTES);
             match builder.spawn_scoped(scope, move || post.serve()) {
@@ -69,18 +79,20 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
             }
         }
         if watched.failure.is_none() {
-            watched.watch(cell, bench, &gate, &regions);
+            watched.watch(cell, bench, &gate, &plots);
         }
         handles
             .into_iter()
             .map(|handle| {
                 handle.join().unwrap_or_else(|_| Outcome {
                     laps: Vec::new(),
-                    failure: Some(Failure::Wrong("a worker panicked outside of its kernel".into())),
+                    failure: Some(Failure::Panicked("a worker panicked outside of its kernel".into())),
                 })
             })
             .collect()
     });
+    watched.changes = before.changes(&Fingerprint::read());
+    watched.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
     conclude(stage.as_ref(), cell, bench, watched, outcomes)
 }
 
@@ -88,26 +100,34 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
 #[derive(Default)]
 struct Watched {
     pages: Option<PagesObtained>,
+    nodes: Option<Nodes>,
+    frequency: Option<Frequency>,
+    changes: Vec<String>,
     machine: Vec<MachineCounts>,
     failure: Option<Failure>,
 }
 
 impl Watched {
-    fn watch(&mut self, cell: &Cell<'_>, bench: Bench<'_>, gate: &Gate, regions: &Mutex<Vec<Region>>) {
+    fn watch(&mut self, cell: &Cell<'_>, bench: Bench<'_>, gate: &Gate, plots: &Mutex<Vec<Plot>>) {
         if gate.arrive() == Decision::NoGo {
             return;
         }
-        self.pages = PagesObtained::look_up(&regions.lock().unwrap_or_else(PoisonError::into_inner));
+        let plots = plots.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.pages, self.nodes) = (PagesObtained::look_up(&plots), Nodes::look_up(&plots));
+        drop(plots);
+        // A floating worker may be anywhere.
+        let seats: Option<BTreeSet<u32>> = cell.seats.iter().copied().collect();
+        let seats: Vec<u32> = seats.into_iter().flatten().collect();
         for _ in 0..cell.repetitions {
             if bench.stop.raised() {
                 gate.close();
                 return;
             }
-            let before = MachineCounts::read();
+            let before = MachineCounts::read(&seats);
             if gate.arrive() == Decision::NoGo || gate.arrive() == Decision::NoGo {
                 return;
             }
-            self.machine.push(MachineCounts::read().since(before));
+            self.machine.push(MachineCounts::read(&seats).since(before));
         }
     }
 }
@@ -135,5 +155,13 @@ fn conclude(
         .take(whole)
         .map(|machine| Run { laps: laps.iter_mut().filter_map(Iterator::next).collect(), machine })
         .collect();
-    Ok(Measurement { variant: stage.variant(), runs, pages: watched.pages, stopped: whole < cell.repetitions })
+    Ok(Measurement {
+        variant: stage.variant(),
+        runs,
+        pages: watched.pages,
+        nodes: watched.nodes,
+        frequency: watched.frequency,
+        changes: watched.changes,
+        stopped: whole < cell.repetitions,
+    })
 }

@@ -1,8 +1,12 @@
 //! Clocks: the operating system's, the processor's time-stamp counter, and a fake one for tests.
 #![allow(unsafe_code)] // Reading the time-stamp counter is an intrinsic; see `ticks`.
 
+mod timer;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+
+pub use timer::{Timer, skew};
 
 /// A source of nanosecond stamps that all threads share. The origin is arbitrary; stamps never go backwards.
 pub trait Clock: Sync {
@@ -66,6 +70,16 @@ impl TscClock {
             return Err("the time-stamp counter stood still during its calibration".into());
         }
         Ok(TscClock { origin, nanos_per_tick: elapsed as f64 / passed as f64 })
+    }
+
+    /// The clock of another process of this machine, by what that found out.
+    pub fn calibrated(nanos_per_tick: f64) -> Self {
+        TscClock { origin: ticks(), nanos_per_tick }
+    }
+
+    /// Nanoseconds a tick.
+    pub fn nanos_per_tick(&self) -> f64 {
+        self.nanos_per_tick
     }
 }
 

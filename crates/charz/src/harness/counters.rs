@@ -1,13 +1,14 @@
 //! What the operating system counted for the calling thread and for the machine.
 //!
 //! Everything here may be missing (no `/proc`, another kernel): then it is `None`, never zero.
-#![allow(unsafe_code)] // getrusage has no safe wrapper among our dependencies; see `context_switches`.
+#![allow(unsafe_code)] // getrusage has no safe wrapper among our dependencies; see `resource_usage`.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use charz_topology::cgroup;
+use rustix::time::ClockId;
 
 /// What was counted for the calling thread since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,17 +21,46 @@ pub struct ThreadCounts {
     pub migrations: Option<u64>,
     /// Nanoseconds that it was ready to run and had to wait for its strand.
     pub run_delay_ns: Option<u64>,
+    /// Nanoseconds that it ran.
+    pub cpu_ns: Option<u64>,
+    /// Page faults that needed no disk.
+    pub minor_faults: Option<u64>,
+    /// Page faults that waited for a disk.
+    pub major_faults: Option<u64>,
 }
 
 impl ThreadCounts {
-    /// Reads the counts; about 30 µs.
-    pub fn read() -> Self {
-        let switches = context_switches();
+    /// Reads the counts before a run; about 30 µs. What grows while others are read is read last.
+    pub fn before() -> Self {
+        let files = Self::of_files();
+        ThreadCounts { cpu_ns: time(ClockId::ThreadCPUTime), ..files.with_usage() }
+    }
+
+    /// Reads the counts after a run, what grows meanwhile first.
+    pub fn after() -> Self {
+        let cpu_ns = time(ClockId::ThreadCPUTime);
+        let usage = ThreadCounts { cpu_ns, ..ThreadCounts::default() }.with_usage();
+        let files = Self::of_files();
+        ThreadCounts { migrations: files.migrations, run_delay_ns: files.run_delay_ns, ..usage }
+    }
+
+    fn of_files() -> Self {
         ThreadCounts {
-            voluntary_switches: switches.map(|(voluntary, _)| voluntary),
-            involuntary_switches: switches.map(|(_, involuntary)| involuntary),
             migrations: fs::read_to_string("/proc/thread-self/sched").ok().and_then(|text| migrations(&text)),
             run_delay_ns: fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| run_delay(&text)),
+            ..ThreadCounts::default()
+        }
+    }
+
+    fn with_usage(self) -> Self {
+        let Some(usage) = resource_usage() else { return self };
+        let count = |number: libc::c_long| u64::try_from(number).ok();
+        ThreadCounts {
+            voluntary_switches: count(usage.ru_nvcsw),
+            involuntary_switches: count(usage.ru_nivcsw),
+            minor_faults: count(usage.ru_minflt),
+            major_faults: count(usage.ru_majflt),
+            ..self
         }
     }
 
@@ -42,6 +72,9 @@ impl ThreadCounts {
             involuntary_switches: difference(self.involuntary_switches, earlier.involuntary_switches),
             migrations: difference(self.migrations, earlier.migrations),
             run_delay_ns: difference(self.run_delay_ns, earlier.run_delay_ns),
+            cpu_ns: difference(self.cpu_ns, earlier.cpu_ns),
+            minor_faults: difference(self.minor_faults, earlier.minor_faults),
+            major_faults: difference(self.major_faults, earlier.major_faults),
         }
     }
 }
@@ -49,19 +82,25 @@ impl ThreadCounts {
 /// What was counted for the whole machine, or for this process's control group, since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineCounts {
-    /// Nanoseconds that the hypervisor ran something else while one of our strands wanted to run, over all strands.
-    /// `/proc/stat` counts it in ticks of 10 ms.
+    /// Nanoseconds that the hypervisor ran something else while one of the strands in question wanted to run, summed over
+    /// them. `/proc/stat` counts it in ticks of 10 ms.
     pub steal_ns: Option<u64>,
     /// Periods in which the control group's CPU quota stopped us.
     pub throttled_periods: Option<u64>,
+    /// Nanoseconds in which somebody on the machine waited for a processor (pressure stall information, `some`).
+    pub pressure_ns: Option<u64>,
+    /// Nanoseconds by the monotonic clock when they were read: how long they counted.
+    pub time_ns: Option<u64>,
 }
 
 impl MachineCounts {
-    /// Reads the counts.
-    pub fn read() -> Self {
+    /// Reads the counts; steal from the strands with these OS ids, or from all where there are none.
+    pub fn read(seats: &[u32]) -> Self {
         MachineCounts {
-            steal_ns: fs::read_to_string("/proc/stat").ok().and_then(|text| steal(&text)),
+            time_ns: time(ClockId::Monotonic),
+            steal_ns: fs::read_to_string("/proc/stat").ok().and_then(|text| steal(&text, seats)),
             throttled_periods: throttled_periods(),
+            pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure(&text)),
         }
     }
 
@@ -71,6 +110,8 @@ impl MachineCounts {
         MachineCounts {
             steal_ns: difference(self.steal_ns, earlier.steal_ns),
             throttled_periods: difference(self.throttled_periods, earlier.throttled_periods),
+            pressure_ns: difference(self.pressure_ns, earlier.pressure_ns),
+            time_ns: difference(self.time_ns, earlier.time_ns),
         }
     }
 }
@@ -80,8 +121,14 @@ fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
     Some(later?.saturating_sub(earlier?))
 }
 
+/// Nanoseconds by a clock, exact to the call.
+fn time(clock: ClockId) -> Option<u64> {
+    let time = rustix::time::clock_gettime(clock);
+    u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
+}
+
 #[cfg(target_os = "linux")]
-fn context_switches() -> Option<(u64, u64)> {
+fn resource_usage() -> Option<libc::rusage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is valid for the write of one `rusage`, which is what the call writes.
     let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
@@ -89,32 +136,42 @@ fn context_switches() -> Option<(u64, u64)> {
         return None;
     }
     // SAFETY: the call succeeded, so it has filled the structure.
-    let usage = unsafe { usage.assume_init() };
-    Some((u64::try_from(usage.ru_nvcsw).ok()?, u64::try_from(usage.ru_nivcsw).ok()?))
+    Some(unsafe { usage.assume_init() })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn context_switches() -> Option<(u64, u64)> {
+fn resource_usage() -> Option<libc::rusage> {
     None
 }
 
 /// The line `se.nr_migrations : N` of `/proc/thread-self/sched`.
-fn migrations(sched: &str) -> Option<u64> {
+pub(crate) fn migrations(sched: &str) -> Option<u64> {
     let line = sched.lines().find(|line| line.starts_with("se.nr_migrations"))?;
     line.rsplit(':').next()?.trim().parse().ok()
 }
 
 /// The second field of `/proc/thread-self/schedstat` (kernel documentation, `scheduler/sched-stats`).
-fn run_delay(schedstat: &str) -> Option<u64> {
+pub(crate) fn run_delay(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The eighth number of the line `cpu` of `/proc/stat`, in ticks of 1/100 s (`USER_HZ` is 100 on every Linux that Rust
-/// supports).
-fn steal(stat: &str) -> Option<u64> {
-    let line = stat.lines().find(|line| line.starts_with("cpu "))?;
-    let ticks: u64 = line.split_whitespace().nth(8)?.parse().ok()?;
-    Some(ticks * 10_000_000)
+/// The eighth number of the lines `cpuN` of these strands of `/proc/stat`, or of the line `cpu`, which sums them all; in ticks
+/// of 1/100 s (`USER_HZ` is 100 on every Linux that Rust supports).
+pub(crate) fn steal(stat: &str, seats: &[u32]) -> Option<u64> {
+    let of = |name: &str| {
+        let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.split_whitespace().nth(7)?.parse::<u64>().ok()?.checked_mul(10_000_000)
+    };
+    match seats {
+        [] => of("cpu"),
+        seats => seats.iter().try_fold(0_u64, |sum, seat| sum.checked_add(of(&format!("cpu{seat}"))?)),
+    }
+}
+
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=123` in microseconds (kernel documentation, `accounting/psi`).
+pub(crate) fn pressure(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    line.rsplit("total=").next()?.trim().parse::<u64>().ok()?.checked_mul(1000)
 }
 
 /// The files that count for the process's groups. Looked up once: finding the groups takes longer than reading these, and
@@ -126,10 +183,10 @@ static STAT_FILES: LazyLock<Vec<PathBuf>> =
 fn throttled_periods() -> Option<u64> {
     let counts = STAT_FILES.iter().filter_map(|file| nr_throttled(&fs::read_to_string(file).ok()?));
     // No group that counts is not the same as a count of zero.
-    counts.reduce(|sum, count| sum + count)
+    counts.reduce(u64::saturating_add)
 }
 
-fn nr_throttled(stat: &str) -> Option<u64> {
+pub(crate) fn nr_throttled(stat: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix("nr_throttled "))?.trim().parse().ok()
 }
 
@@ -143,8 +200,14 @@ mod tests {
         assert_eq!(migrations("se.exec_start : 1\n"), None);
         assert_eq!(run_delay("464010 54871 2\n"), Some(54_871));
         assert_eq!(run_delay("\n"), None);
-        assert_eq!(steal("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"), Some(80_000_000));
-        assert_eq!(steal("cpu  1 2 3\n"), None);
+        let stat = "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 3 9 10\ncpu10 1 2 3 4 5 6 7 5 9 10\n";
+        assert_eq!(steal(stat, &[]), Some(80_000_000));
+        assert_eq!(steal(stat, &[10]), Some(50_000_000));
+        assert_eq!(steal(stat, &[0, 10]), Some(80_000_000));
+        assert_eq!(steal(stat, &[1]), None);
+        assert_eq!(steal("cpu  1 2 3\n", &[]), None);
+        assert_eq!(pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull total=5\n"), Some(12_000));
+        assert_eq!(pressure("full total=5\n"), None);
         assert_eq!(nr_throttled("nr_periods 9\nnr_throttled 3\nthrottled_time 7\n"), Some(3));
         assert_eq!(nr_throttled("usage_usec 9\n"), None);
     }

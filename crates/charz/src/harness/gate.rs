@@ -9,8 +9,9 @@
 //! A party that cannot go on calls [`Gate::close`]. Everybody waiting wakes up with [`Decision::NoGo`], now and ever
 //! after, so that no failure can leave a thread hanging.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
+
+use super::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, spin_loop, yield_now};
 
 /// What everybody at the gate is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +70,9 @@ impl Gate {
             return Decision::Go;
         }
         let generation = queue.generation;
-        let queue = self
-            .bell
-            .wait_while(queue, |queue| queue.generation == generation && !self.closed())
-            .unwrap_or_else(PoisonError::into_inner);
+        while queue.generation == generation && !self.closed() {
+            queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
         if queue.generation == generation { Decision::NoGo } else { Decision::Go }
     }
 
@@ -92,10 +92,10 @@ impl Gate {
         while self.rushed.load(Ordering::Acquire) < round * self.spinners && !self.closed() {
             if spins < SPINS_BEFORE_YIELD {
                 spins += 1;
-                std::hint::spin_loop();
+                spin_loop();
             } else {
                 // Somebody has lost its strand to another process: do not stand in the way of its return.
-                std::thread::yield_now();
+                yield_now();
             }
         }
     }
@@ -104,13 +104,14 @@ impl Gate {
     pub fn close(&self) {
         // Under the lock, or a party could read `closed` just before and go to sleep just after.
         let _queue = self.lock();
-        self.closed.store(true, Ordering::Release);
+        self.closed.store(true, Ordering::Relaxed);
         self.bell.notify_all();
     }
 
     /// Whether somebody closed the gate.
     pub fn closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        // Relaxed: it says nothing but itself. Why the gate was closed, its closer tells when it is joined.
+        self.closed.load(Ordering::Relaxed)
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -121,8 +122,9 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::sync::atomic::AtomicU64;
+
+    use super::*;
 
     #[test]
     fn nobody_passes_before_the_last_has_arrived() {

@@ -1,6 +1,23 @@
 //! Which pages a cell's memory really got, as the kernel tells it in `/proc/self/smaps`.
 
+pub use super::nodes::Nodes;
+
 use charz_kernels::Region;
+
+/// A worker's block, and the NUMA node of its seat as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plot {
+    /// Where the block lies.
+    pub region: Region,
+    /// The node.
+    pub node: Option<u32>,
+}
+
+impl Plot {
+    pub(super) fn overlaps(&self, start: usize, end: usize) -> bool {
+        self.region.start < end && start < self.region.start.saturating_add(self.region.bytes)
+    }
+}
 
 /// Bytes of resident memory by kind of page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,33 +37,34 @@ pub struct PagesObtained {
 impl PagesObtained {
     /// All of it.
     pub fn total(self) -> u64 {
-        self.base_bytes + self.transparent_bytes + self.huge_2m_bytes + self.huge_1g_bytes
+        let parts = [self.base_bytes, self.transparent_bytes, self.huge_2m_bytes, self.huge_1g_bytes];
+        parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Looks `regions` up. `None` without regions or without `/proc`.
-    pub fn look_up(regions: &[Region]) -> Option<Self> {
-        if regions.is_empty() {
+    /// Looks blocks up. `None` without any or without `/proc`.
+    pub fn look_up(plots: &[Plot]) -> Option<Self> {
+        if plots.is_empty() {
             return None;
         }
-        Self::from_smaps(&std::fs::read_to_string("/proc/self/smaps").ok()?, regions)
+        Self::from_smaps(&std::fs::read_to_string("/proc/self/smaps").ok()?, plots)
     }
 
     /// The kernel joins neighbouring blocks into one mapping, so that only the sum over all mappings that hold a part of
-    /// a region can be told.
-    fn from_smaps(smaps: &str, regions: &[Region]) -> Option<Self> {
+    /// a block can be told.
+    pub(crate) fn from_smaps(smaps: &str, plots: &[Plot]) -> Option<Self> {
         let mut obtained = PagesObtained::default();
         let mut mapping = Mapping::default();
         for line in smaps.lines() {
             if let Some((start, end)) = header(line) {
                 mapping.add_to(&mut obtained);
-                let ours = regions.iter().any(|r| r.start < end && start < r.start + r.bytes);
+                let ours = plots.iter().any(|plot| plot.overlaps(start, end));
                 mapping = Mapping { ours, ..Mapping::default() };
             } else if let Some((name, bytes)) = field(line) {
                 match name {
                     "KernelPageSize" => mapping.page_bytes = bytes,
                     "Rss" => mapping.resident = bytes,
                     "AnonHugePages" => mapping.transparent = bytes,
-                    "Private_Hugetlb" | "Shared_Hugetlb" => mapping.reserved += bytes,
+                    "Private_Hugetlb" | "Shared_Hugetlb" => mapping.reserved = mapping.reserved.saturating_add(bytes),
                     _ => {}
                 }
             }
@@ -73,18 +91,16 @@ impl Mapping {
         if self.reserved == 0 {
             obtained.base_page_bytes = self.page_bytes;
         }
-        obtained.transparent_bytes += self.transparent;
-        obtained.base_bytes += self.resident.saturating_sub(self.transparent);
-        if self.page_bytes >= 1 << 30 {
-            obtained.huge_1g_bytes += self.reserved;
-        } else {
-            obtained.huge_2m_bytes += self.reserved;
-        }
+        let add = |sum: &mut u64, bytes| *sum = sum.saturating_add(bytes);
+        add(&mut obtained.transparent_bytes, self.transparent);
+        add(&mut obtained.base_bytes, self.resident.saturating_sub(self.transparent));
+        let huge = self.page_bytes >= 1 << 30;
+        add(if huge { &mut obtained.huge_1g_bytes } else { &mut obtained.huge_2m_bytes }, self.reserved);
     }
 }
 
 /// `7f0000000000-7f0010000000 rw-p 00000000 00:00 0`
-fn header(line: &str) -> Option<(usize, usize)> {
+pub(super) fn header(line: &str) -> Option<(usize, usize)> {
     let (range, _) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
@@ -94,7 +110,7 @@ fn header(line: &str) -> Option<(usize, usize)> {
 fn field(line: &str) -> Option<(&str, u64)> {
     let (name, value) = line.split_once(':')?;
     let kib: u64 = value.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some((name, kib * 1024))
+    Some((name, kib.checked_mul(1024)?))
 }
 
 #[cfg(test)]
@@ -120,8 +136,8 @@ Rss:                 512 kB
 AnonHugePages:         0 kB
 ";
 
-    fn at(start: usize) -> Region {
-        Region { start, bytes: 4096 }
+    fn at(start: usize) -> Plot {
+        Plot { region: Region { start, bytes: 4096 }, node: None }
     }
 
     #[test]
@@ -145,7 +161,7 @@ AnonHugePages:         0 kB
     fn a_touched_buffer_of_this_process_is_found() {
         let buffer = vec![1_u8; 1 << 20];
         let region = Region { start: std::hint::black_box(buffer.as_ptr()) as usize, bytes: buffer.len() };
-        let Some(obtained) = PagesObtained::look_up(&[region]) else { return };
+        let Some(obtained) = PagesObtained::look_up(&[Plot { region, node: None }]) else { return };
         assert!(obtained.total() >= 1 << 20, "{obtained:?}");
     }
 }

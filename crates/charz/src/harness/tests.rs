@@ -2,9 +2,10 @@
 
 use std::sync::Mutex;
 use std::thread::ThreadId;
+use std::time::Duration;
 
 use charz_kernels::{
-    Bytes, Card, Counts, Error, Family, Kernel, Layout, PagePolicy, Params, Stage, Stop, Work, Worker,
+    Bytes, Card, Counts, Error, Family, Kernel, Layout, PagePolicy, Params, Stage, Stop, Watch, Work, Worker,
 };
 use charz_topology::{Binder, Seating, Seats};
 
@@ -39,6 +40,8 @@ static CARD: Card = Card {
     knobs: &[],
     source: "these tests",
     by_default: false,
+    most_per_cycle: None,
+    contends: false,
 };
 
 impl Kernel for Faulty {
@@ -81,12 +84,12 @@ impl Worker for FaultyWorker {
         assert!(self.0 != Fault::PanicsInPrepare, "preparing");
     }
 
-    fn run(&mut self, stop: &Stop) -> Work {
+    fn run(&mut self, watch: &Watch) -> Work {
         match self.0 {
             Fault::PanicsInRun => panic!("running"),
             Fault::FallsShort => Work::ops(4),
             Fault::RaisesTheStop => {
-                stop.raise();
+                watch.stop().raise();
                 Work::ops(1)
             }
             _ => Work::ops(5),
@@ -130,9 +133,9 @@ fn run_on(system: System, kernel: Faulty, seats: &[Option<u32>]) -> Result<Measu
     let params = Params { iterations: 1, size: Bytes(1), pages: PagePolicy::Small, layout: Layout::Padded };
     let binder = Binder::through(system);
     let (clock, stop) = (FakeClock::new(10), Stop::new());
-    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2 };
+    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };
     // A test's kernel lives as long as the program, as those of the catalog do.
-    measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, repetitions: 3 }, bench)
+    measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, nodes: &[], repetitions: 3 }, bench)
 }
 
 fn run(fault: Fault, workers: usize) -> Result<Measurement, Failure> {
@@ -171,7 +174,9 @@ fn check_fails(fault: Fault, expected: &Failure) {
     for workers in [1, 2, 5] {
         let found = run(fault, workers).expect_err("the fault is found");
         match (&found, expected) {
-            (Failure::Wrong(found), Failure::Wrong(word)) => assert!(found.contains(word.as_str()), "{found}"),
+            (Failure::Wrong(found), Failure::Wrong(word)) | (Failure::Panicked(found), Failure::Panicked(word)) => {
+                assert!(found.contains(word.as_str()), "{found}")
+            }
             (found, expected) => assert_eq!(*found, *expected),
         }
     }
@@ -180,9 +185,9 @@ fn check_fails(fault: Fault, expected: &Failure) {
 #[test]
 fn a_failing_worker_hangs_nobody() {
     check_fails(Fault::RefusesToBuild, &Failure::Refused("no memory for a test".into()));
-    check_fails(Fault::PanicsWhileBuilding, &Failure::Wrong("panicked: building".into()));
-    check_fails(Fault::PanicsInPrepare, &Failure::Wrong("panicked: preparing".into()));
-    check_fails(Fault::PanicsInRun, &Failure::Wrong("panicked: running".into()));
+    check_fails(Fault::PanicsWhileBuilding, &Failure::Panicked("panicked: building".into()));
+    check_fails(Fault::PanicsInPrepare, &Failure::Panicked("panicked: preparing".into()));
+    check_fails(Fault::PanicsInRun, &Failure::Panicked("panicked: running".into()));
     check_fails(Fault::FallsShort, &Failure::Wrong("instead of".into()));
     check_fails(Fault::AnswersWrong, &Failure::Wrong("1 instead of 2".into()));
     check_fails(Fault::RaisesTheStop, &Failure::Stopped);

@@ -1,14 +1,18 @@
 //! What one thread does in a cell.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
-use charz_kernels::{Region, Stage, Work, Worker};
+use charz_kernels::{Stage, Watch, Work, Worker};
 use charz_topology::{Binder, Seating};
 
 use super::counters::ThreadCounts;
+use super::frequency::{self, Frequencies};
 use super::gate::{Decision, Gate};
+use super::pages::Plot;
 use super::{Bench, Failure, Lap};
+use crate::render::human;
 
 /// What a thread needs to know.
 pub(super) struct Post<'a> {
@@ -18,7 +22,9 @@ pub(super) struct Post<'a> {
     pub(super) stage: &'a dyn Stage,
     pub(super) bench: Bench<'a>,
     pub(super) gate: &'a Gate,
-    pub(super) regions: &'a Mutex<Vec<Region>>,
+    pub(super) plots: &'a Mutex<Vec<Plot>>,
+    pub(super) node: Option<u32>,
+    pub(super) frequencies: Option<&'a Frequencies>,
 }
 
 /// The laps that were finished, and what went wrong, if anything did. The gate is closed on every failure.
@@ -52,7 +58,8 @@ impl Post<'_> {
         }
         let worker = self.stage.worker(self.rank)?;
         if let Some(region) = worker.region() {
-            self.regions.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(region);
+            let plot = Plot { region, node: self.node };
+            self.plots.lock().unwrap_or_else(PoisonError::into_inner).push(plot);
         }
         Ok(worker)
     }
@@ -60,6 +67,7 @@ impl Post<'_> {
     /// Leaves quietly when the gate is closed: whoever closed it tells why.
     fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Lap>, Failure> {
         let mut laps = Vec::new();
+        let before_hz = self.frequencies.and_then(|_| frequency::measure());
         // Everybody has built its block; the calling thread looks at the pages now.
         if self.gate.arrive() == Decision::NoGo {
             return Ok(laps);
@@ -68,20 +76,22 @@ impl Post<'_> {
             worker.prepare();
             // With a rush the reading stands behind the sleep at the gate, since waking up from it is no part of the run.
             // Without one it would only set the starts apart, and waiting is what is to be expected then.
-            let early = (!self.gate.rushes()).then(|| Reading::take(self.bench.binder));
+            let early = (!self.gate.rushes()).then(|| Reading::before(self.bench.binder));
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
-            let before = early.unwrap_or_else(|| Reading::take(self.bench.binder));
+            let before = early.unwrap_or_else(|| Reading::before(self.bench.binder));
+            let deadline = Instant::now().checked_add(self.bench.time_box);
+            let watch = Watch::new(self.bench.stop).with_seat(self.seat).with_deadline(deadline);
             self.gate.rush(round);
-            let (start, end, work) = self.timed(worker);
-            let after = Reading::take(self.bench.binder);
+            let (start, end, work) = self.timed(worker, &watch);
+            let after = Reading::after(self.bench.binder);
             // Nobody verifies while another still runs.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
             if work != self.stage.work() {
-                return self.fell_short(work, laps);
+                return self.fell_short(work, &watch, laps);
             }
             worker.verify()?;
             laps.push(Lap {
@@ -92,24 +102,37 @@ impl Post<'_> {
                 work,
                 on_seat: self.seat.and_then(|seat| on_seat(seat, &before, &after)),
                 strand: after.strand(),
+                checks: watch.checks(),
+                strays: watch.strays(),
                 counts: after.counts.since(before.counts),
             });
+        }
+        if let Some(frequencies) = self.frequencies {
+            frequencies.note(before_hz, frequency::measure());
         }
         Ok(laps)
     }
 
-    /// Less work than agreed is right after a stop, and a broken kernel otherwise.
-    fn fell_short(&self, work: Work, laps: Vec<Lap>) -> Result<Vec<Lap>, Failure> {
+    /// Less work than agreed is right after a stop, out of time at the end of the time box, and a broken kernel otherwise.
+    fn fell_short(&self, work: Work, watch: &Watch, laps: Vec<Lap>) -> Result<Vec<Lap>, Failure> {
         if self.bench.stop.raised() {
             return Ok(laps);
         }
-        Err(Failure::Wrong(format!("worker {} did {work:?} instead of {:?}", self.rank, self.stage.work())))
+        if watch.deadline_passed() {
+            let (worker, time_box) = (self.rank, human::duration(self.bench.time_box));
+            return Err(Failure::Overdue(format!(
+                "worker {worker} did not end a repetition in its time box of {time_box}"
+            )));
+        }
+        let (worker, agreed) = (self.rank, self.stage.work());
+        let told = |work: Work| format!("{} operations and {} bytes", work.ops.0, work.bytes.0);
+        Err(Failure::Wrong(format!("worker {worker} did {} instead of {}", told(work), told(agreed))))
     }
 
     #[inline(never)]
-    fn timed(&self, worker: &mut dyn Worker) -> (u64, u64, Work) {
+    fn timed(&self, worker: &mut dyn Worker, watch: &Watch) -> (u64, u64, Work) {
         let start = self.bench.clock.now();
-        let work = worker.run(self.bench.stop);
+        let work = worker.run(watch);
         let end = self.bench.clock.now();
         (start, end, work)
     }
@@ -122,8 +145,14 @@ struct Reading {
 }
 
 impl Reading {
-    fn take(binder: &Binder) -> Self {
-        Reading { seating: binder.read_back().ok(), counts: ThreadCounts::read() }
+    fn before(binder: &Binder) -> Self {
+        let seating = binder.read_back().ok();
+        Reading { seating, counts: ThreadCounts::before() }
+    }
+
+    fn after(binder: &Binder) -> Self {
+        let counts = ThreadCounts::after();
+        Reading { seating: binder.read_back().ok(), counts }
     }
 
     fn strand(&self) -> Option<u32> {
@@ -153,7 +182,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
             .map(|text| (*text).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "without a message".to_owned());
-        Err(Failure::Wrong(format!("a worker panicked: {text}")))
+        Err(Failure::Panicked(format!("a worker panicked: {text}")))
     })
 }
 

@@ -1,0 +1,131 @@
+//! What a clock can tell: the cost of a reading, the smallest step, what is taken away in between, and how far two strands'
+//! stamps may be apart.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use charz_topology::Binder;
+
+use super::Clock;
+
+/// What was found out about a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// What a reading costs, the median, in nanoseconds.
+    pub overhead_ns: u64,
+    /// The smallest step between two different readings, in nanoseconds.
+    pub resolution_ns: u64,
+    /// The largest gap between two readings in a row, in nanoseconds.
+    pub worst_gap_ns: u64,
+}
+
+/// Readings in a row: some 3 ms.
+const READINGS: usize = 100_000;
+
+impl Timer {
+    /// Looks at a clock for a few milliseconds, on the calling thread.
+    pub fn look_at(clock: &dyn Clock) -> Self {
+        let stamps: Vec<u64> = (0..READINGS).map(|_| clock.now()).collect();
+        let mut gaps: Vec<u64> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        gaps.sort_unstable();
+        Timer {
+            overhead_ns: gaps[gaps.len() / 2],
+            resolution_ns: gaps.iter().copied().find(|&gap| gap > 0).unwrap_or(0),
+            worst_gap_ns: gaps[gaps.len() - 1],
+        }
+    }
+}
+
+/// Exchanges of a pair of strands.
+const EXCHANGES: usize = 200;
+/// Strands beyond the first that are looked at: the kernel has compared all of them already when it chose its clock.
+const MOST_PARTNERS: usize = 16;
+
+/// How far the stamps of `strands` may be apart, in nanoseconds: the largest bound over pairs of the first strand with the
+/// others. `None` with fewer than two strands, or where one of them, or a thread, cannot be had.
+///
+/// One side stamps, sends, and stamps when the answer is there; the other stamps in between. Its stamp must lie between the
+/// two if the clocks agree, so that the smallest of many round trips bounds what they can disagree by (F. Cristian,
+/// "Probabilistic clock synchronization", Distributed Computing 3, 1989).
+pub fn skew(clock: &dyn Clock, binder: &Binder, strands: &[u32]) -> Option<u64> {
+    let (&first, others) = strands.split_first()?;
+    let partners = others.iter().take(MOST_PARTNERS);
+    partners
+        .map(|&other| pair_skew(clock, binder, [first, other]))
+        .try_fold(None, |most, skew| Some(most.max(Some(skew?))))?
+}
+
+fn pair_skew(clock: &dyn Clock, binder: &Binder, [asker, answerer]: [u32; 2]) -> Option<u64> {
+    // The answer to an exchange is its number and the stamp; 0 stands for nothing yet, so that numbers begin with 1.
+    let question = AtomicU64::new(0);
+    let answer = AtomicU64::new(0);
+    let stamp = AtomicU64::new(0);
+    const FAILED: u64 = u64::MAX;
+    let wait_for = |what: &AtomicU64, number: u64| loop {
+        match what.load(Ordering::Acquire) {
+            FAILED => return None,
+            seen if seen == number => return Some(()),
+            _ => std::hint::spin_loop(),
+        }
+    };
+    thread::scope(|scope| {
+        let answering = || {
+            if binder.seat(answerer).is_err() {
+                answer.store(FAILED, Ordering::Release);
+                return;
+            }
+            for number in 1..=EXCHANGES as u64 {
+                if wait_for(&question, number).is_none() {
+                    return;
+                }
+                stamp.store(clock.now(), Ordering::Relaxed);
+                answer.store(number, Ordering::Release);
+            }
+        };
+        let asking = || {
+            if binder.seat(asker).is_err() {
+                question.store(FAILED, Ordering::Release);
+                return None;
+            }
+            let mut best = u64::MAX;
+            for number in 1..=EXCHANGES as u64 {
+                let sent = clock.now();
+                question.store(number, Ordering::Release);
+                wait_for(&answer, number)?;
+                let received = clock.now();
+                let theirs = stamp.load(Ordering::Relaxed);
+                // As late as it can have been stamped, and as early.
+                let bound = theirs.abs_diff(sent).max(received.abs_diff(theirs));
+                best = best.min(bound);
+            }
+            Some(best)
+        };
+        // Whoever is alone would wait for ever.
+        thread::Builder::new().spawn_scoped(scope, answering).ok()?;
+        let Ok(asking) = thread::Builder::new().spawn_scoped(scope, asking) else {
+            question.store(FAILED, Ordering::Release);
+            return None;
+        };
+        asking.join().ok().flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::clock::{FakeClock, OsClock};
+
+    #[test]
+    fn a_clock_that_steps_by_seven() {
+        let timer = Timer::look_at(&FakeClock::new(7));
+        assert_eq!(timer, Timer { overhead_ns: 7, resolution_ns: 7, worst_gap_ns: 7 });
+    }
+
+    #[test]
+    fn one_strand_has_nobody_to_disagree_with() {
+        let binder = Binder::new(charz_topology::Backend::Hwloc).unwrap();
+        assert_eq!(skew(&OsClock::default(), &binder, &[]), None);
+        assert_eq!(skew(&OsClock::default(), &binder, &[0]), None);
+        assert_eq!(skew(&OsClock::default(), &binder, &[0, 1 << 20]), None, "a strand that is not there");
+    }
+}
