@@ -1,0 +1,203 @@
+//! The verdict: which repetitions count, what speaks against a cell's number, how the cell ended, and whether it wants
+//! another invocation.
+//!
+//! Pure functions of what a report says, so that a cell that is judged again, after its next invocation or after a resume, is
+//! judged alike. Limits stand in [`checks`](crate::checks); here stands only which quantity they are held against.
+//!
+//! * A repetition is left out for a cause that was seen beside it, never for its value: what is slow without a cause is a
+//!   result.
+//! * What the system did not tell is no proof of innocence: where a check needs it, the cell is at most `suspect`.
+//! * Only invocations that came to their own end count. Of one that was stopped half-way the repetitions are kept, but fewer
+//!   repetitions give another estimate, and a best of three is not a best of ten.
+//! * One cause is one mark: see [`leave_causes`](crate::checks::leave_causes).
+
+mod attempts;
+mod case;
+mod clock;
+mod dirt;
+mod memory;
+mod missing;
+mod samples;
+mod seats;
+mod steady;
+mod summary;
+mod waits;
+
+#[cfg(test)]
+mod tests;
+
+use charz_kernels::{Card, Params};
+
+use crate::checks::{self, Check, V23, V24, V29};
+use crate::report::{Cell, Ending, Invocation, Mark, Outcome, Severity, Status, Timer};
+
+pub use attempts::{RETRIES, wants_more};
+
+use case::Case;
+
+/// What a cell is judged by, besides what it says itself.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The kernel's card.
+    pub card: &'static Card,
+    /// What the kernel was asked for.
+    pub params: Params,
+    /// How many workers can run at once: usable strands, or the quota's processors if that is fewer.
+    pub strands: usize,
+    /// The NUMA nodes of the machine.
+    pub numa_nodes: usize,
+    /// The last-level cache that a strand reaches; `None` where unknown.
+    pub last_cache_bytes: Option<u64>,
+    /// The clock that stamps laps; `None` where it was not looked at.
+    pub timer: Option<Timer>,
+    /// Whether a hypervisor runs below the system; `None` where unknown.
+    pub virtual_machine: Option<bool>,
+    /// Whether the control group has a CPU quota.
+    pub quota: bool,
+    /// Whether the program was built with optimisation.
+    pub optimised: bool,
+}
+
+/// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](crate::report::Run::dirty)), the
+/// invocations' values, the marks, the outcome and the summary. Judging again changes nothing.
+///
+/// A cell without invocations is left as it is: whoever decided not to measure it has said why.
+pub fn judge(cell: &mut Cell, facts: &Facts) {
+    if cell.invocations.is_empty() {
+        return;
+    }
+    let conditions = dirt::Conditions { timed: case::timed(facts), crowded: case::crowded(&cell.seats, facts) };
+    cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs).for_each(|run| dirt::note(run, conditions));
+    estimate(cell);
+    let slow_start = steady::first_repetition(cell).filter(|_| conditions.timed);
+    if slow_start.is_some() {
+        steady::leave_first_out(cell);
+        estimate(cell);
+    }
+    let case = Case::new(cell, facts);
+    let (status, reason, marks) = match end(&cell.invocations) {
+        End::Wrong(reason) => {
+            let mark = mark(&V23, Severity::Invalid, reason);
+            (Status::Invalid, Some(mark.reason.clone()), vec![mark])
+        }
+        End::GivenUp(reason) => {
+            let mark = mark(&V29, Severity::Invalid, reason);
+            (Status::Aborted, Some(mark.reason.clone()), vec![mark])
+        }
+        End::Skipped(reason) => (Status::Skipped, Some(reason), Vec::new()),
+        End::Stopped(reason) => (Status::Aborted, Some(reason), Vec::new()),
+        End::Measured => {
+            let marks = marks(&case, slow_start);
+            let (status, reason) = verdict(&marks);
+            (status, reason, marks)
+        }
+    };
+    let summary = summary::summary(&case, matches!(status, Status::Ok | Status::Suspect));
+    (cell.outcome, cell.marks, cell.summary) = (Outcome { status, reason }, marks, summary);
+}
+
+/// Gives each invocation that came to its own end the value that its clean repetitions have.
+fn estimate(cell: &mut Cell) {
+    let (unit, estimator) = (cell.unit, cell.estimator);
+    for invocation in &mut cell.invocations {
+        let done = invocation.ending == Ending::Done;
+        invocation.value = if done { invocation.estimate(unit, estimator) } else { None };
+    }
+}
+
+/// How the invocations ended, taken together.
+enum End {
+    /// There are numbers to be judged.
+    Measured,
+    /// A wrong answer, whatever the other attempts said.
+    Wrong(String),
+    /// Attempts died, were killed or refused, more often than can be put down to an accident.
+    GivenUp(String),
+    /// The kernel cannot run here, the system refuses what it needs, or it was not made by decision.
+    Skipped(String),
+    /// Stopped before the first invocation ended.
+    Stopped(String),
+}
+
+fn end(invocations: &[Invocation]) -> End {
+    let first = |endings: &[Ending]| {
+        let found = invocations.iter().find(|invocation| endings.contains(&invocation.ending))?;
+        Some(found.reason.clone().unwrap_or_else(|| "the measuring process does not say why".into()))
+    };
+    if let Some(reason) = first(&[Ending::Wrong]) {
+        return End::Wrong(reason);
+    }
+    let done = invocations.iter().any(|invocation| invocation.ending == Ending::Done);
+    let failed = attempts::failed(invocations);
+    if done && V29.severity(failed as f64) < Some(checks::Severity::Invalid) {
+        return End::Measured;
+    }
+    if let Some(reason) = first(&[Ending::Died, Ending::Overdue]) {
+        return End::GivenUp(reason);
+    }
+    match first(&[Ending::Unavailable, Ending::Withheld, Ending::Refused]) {
+        Some(reason) if done => End::GivenUp(reason),
+        Some(reason) => End::Skipped(reason),
+        None => End::Stopped(first(&[Ending::Stopped]).unwrap_or_default()),
+    }
+}
+
+/// Everything that speaks against the number, by code, one mark a cause.
+fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = [
+        seats::marks(case),
+        waits::marks(case),
+        clock::marks(case),
+        samples::marks(case, slow_start),
+        memory::marks(case),
+        vec![unoptimised(case)],
+    ]
+    .into_iter()
+    .flatten()
+    .flatten()
+    .collect();
+    checks::leave_causes(&mut marks, |mark| (&mark.code, weight(mark.severity)));
+    // What nobody could look at explains nothing, so that it joins when the causes are settled.
+    marks.extend(missing::marks(case));
+    marks.sort_by(|a, b| a.code.cmp(&b.code).then(b.severity.cmp(&a.severity)));
+    marks.dedup_by(|later, earlier| later.code == earlier.code);
+    marks
+}
+
+/// The status that the marks come to, and the reason of the weightiest one; a note is no reason.
+fn verdict(marks: &[Mark]) -> (Status, Option<String>) {
+    let worst = marks.iter().map(|mark| mark.severity).max();
+    let status = match worst {
+        None | Some(Severity::Note) => return (Status::Ok, None),
+        Some(Severity::Suspect) => Status::Suspect,
+        Some(Severity::Invalid) => Status::Invalid,
+    };
+    (status, marks.iter().find(|mark| Some(mark.severity) == worst).map(|mark| mark.reason.clone()))
+}
+
+fn unoptimised(case: &Case<'_>) -> Option<Mark> {
+    let quantity = if case.facts.optimised { 0.0 } else { 1.0 };
+    raise(&V24, quantity, || "measured by a build without optimisation".into())
+}
+
+/// The mark that a quantity deserves, if it exceeds a limit.
+fn raise(check: &Check, quantity: f64, reason: impl FnOnce() -> String) -> Option<Mark> {
+    let severity = match check.severity(quantity)? {
+        checks::Severity::Note => Severity::Note,
+        checks::Severity::Suspect => Severity::Suspect,
+        checks::Severity::Invalid => Severity::Invalid,
+    };
+    Some(mark(check, severity, reason()))
+}
+
+fn mark(check: &Check, severity: Severity, reason: String) -> Mark {
+    Mark { code: check.code.into(), severity, reason }
+}
+
+fn weight(severity: Severity) -> checks::Severity {
+    match severity {
+        Severity::Note => checks::Severity::Note,
+        Severity::Suspect => checks::Severity::Suspect,
+        Severity::Invalid => checks::Severity::Invalid,
+    }
+}

@@ -1,0 +1,86 @@
+//! A cell with what it is judged by, and the questions that several checks ask.
+
+use charz_kernels::Knob;
+
+use super::Facts;
+use crate::report::{Cell, Ending, Evidence, Invocation, Lap, Run};
+
+/// A cell on trial. Only invocations that came to their own end are heard.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub(super) cell: &'a Cell,
+    pub(super) facts: &'a Facts,
+    /// Whether workers share strands, so that waiting is what was asked for.
+    pub(super) crowded: bool,
+    /// Whether the kernel has work to repeat, whose time says something.
+    pub(super) timed: bool,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn new(cell: &'a Cell, facts: &'a Facts) -> Self {
+        Case { cell, facts, crowded: crowded(&cell.seats, facts), timed: timed(facts) }
+    }
+
+    pub(super) fn done(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
+        self.cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done)
+    }
+
+    pub(super) fn evidence(&self) -> impl Iterator<Item = &'a Evidence> + use<'a> {
+        self.done().filter_map(|invocation| invocation.evidence.as_ref())
+    }
+
+    pub(super) fn runs(&self) -> impl Iterator<Item = &'a Run> + use<'a> {
+        self.done().flat_map(|invocation| &invocation.runs)
+    }
+
+    pub(super) fn clean_runs(&self) -> impl Iterator<Item = &'a Run> + use<'a> {
+        self.done().flat_map(Invocation::clean_runs)
+    }
+
+    pub(super) fn seated_laps(&self) -> impl Iterator<Item = &'a Lap> + use<'a> {
+        self.runs().flat_map(|run| &run.laps).filter(|lap| lap.seat.is_some())
+    }
+
+    /// The invocations' values, in the order in which they were measured.
+    pub(super) fn values(&self) -> Vec<f64> {
+        self.done().filter_map(|invocation| invocation.value).collect()
+    }
+
+    /// The values of all clean repetitions.
+    pub(super) fn clean_values(&self) -> Vec<f64> {
+        self.clean_runs().map(|run| run.value(self.cell.unit)).collect()
+    }
+
+    /// How many strands the workers are on.
+    pub(super) fn strands_in_use(&self) -> usize {
+        self.cell.seats.len().min(self.facts.strands).max(1)
+    }
+
+    pub(super) fn obeys(&self, knob: Knob) -> bool {
+        self.facts.card.knobs.contains(&knob)
+    }
+}
+
+/// The sum of counts out of a report, which may be anybody's: it stops at the largest number.
+pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+/// An empty kernel has no knobs: its time is that of the apparatus, an order of magnitude that no check can hold to
+/// anything.
+pub(super) fn timed(facts: &Facts) -> bool {
+    !facts.card.knobs.is_empty()
+}
+
+pub(super) fn crowded(seats: &[Option<u32>], facts: &Facts) -> bool {
+    excess(seats, facts) > 0
+}
+
+/// How many workers there are beyond those that can run at once.
+pub(super) fn excess(seats: &[Option<u32>], facts: &Facts) -> usize {
+    let mut taken: Vec<u32> = seats.iter().flatten().copied().collect();
+    let seated = taken.len();
+    taken.sort_unstable();
+    taken.dedup();
+    seats.len().saturating_sub(facts.strands).max(seated - taken.len())
+}

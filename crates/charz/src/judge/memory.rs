@@ -1,0 +1,79 @@
+//! What memory was measured: V20, V21, V22 and V27.
+
+use charz_kernels::{Knob, PagePolicy};
+
+use super::case::{Case, total};
+use super::{dirt, mark, raise};
+use crate::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
+use crate::render::human;
+use crate::report::{Mark, Pages, Run, Severity};
+
+pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
+    vec![pages(case), nodes(case), faults(case), cached(case)]
+}
+
+/// By the worst invocation: the cell speaks of one kind of pages.
+fn pages(case: &Case<'_>) -> Option<Mark> {
+    if !case.obeys(Knob::Pages) {
+        return None;
+    }
+    let policy = case.facts.params.pages;
+    let got = case.evidence().filter_map(|evidence| evidence.pages.as_ref());
+    let worst = got.max_by(|a, b| lacking(a, policy).total_cmp(&lacking(b, policy)))?;
+    let base = worst.base_page_bytes;
+    if policy == PagePolicy::Small && base != policy.bytes() as u64 {
+        let reason = format!("asked for {policy} pages; this system's smallest have {}", human::iec(base));
+        return raise(&V20, 1.0, || reason);
+    }
+    let lack = lacking(worst, policy);
+    raise(&V20, lack, || format!("asked for {policy} pages; {} of the memory got them", human::percent(1.0 - lack)))
+}
+
+/// The share of the memory that is not on pages of this kind; not a number where there is no memory.
+fn lacking(pages: &Pages, policy: PagePolicy) -> f64 {
+    let of_kind = match policy {
+        PagePolicy::Small => pages.base_bytes,
+        PagePolicy::Transparent => pages.transparent_bytes,
+        PagePolicy::Huge2M => pages.huge_2m_bytes,
+        PagePolicy::Huge1G => pages.huge_1g_bytes,
+    };
+    let all = [pages.base_bytes, pages.transparent_bytes, pages.huge_2m_bytes, pages.huge_1g_bytes];
+    1.0 - of_kind as f64 / total(all.into_iter()) as f64
+}
+
+fn nodes(case: &Case<'_>) -> Option<Mark> {
+    let nodes = || case.evidence().filter_map(|evidence| evidence.nodes.as_ref());
+    let elsewhere = |local: u64, all: u64| 1.0 - local as f64 / all.max(1) as f64;
+    let worst = nodes().map(|nodes| elsewhere(nodes.local_bytes, nodes.bytes)).max_by(f64::total_cmp)?;
+    let balanced = nodes().any(|nodes| nodes.balancing == Some(true)).then(|| {
+        let reason = "the kernel moves pages between NUMA nodes by itself, also while they are measured".into();
+        mark(&V21, Severity::Suspect, reason)
+    });
+    let away = || format!("{} of the memory lies on another NUMA node than its worker", human::percent(worst));
+    raise(&V21, worst, away).or(balanced)
+}
+
+fn faults(case: &Case<'_>) -> Option<Mark> {
+    let faulted = |run: &&Run| run.dirty.iter().any(|code| code == V22.code);
+    let runs = case.runs().filter(faulted).count();
+    let for_disk = case.runs().flat_map(|run| &run.laps).any(dirt::waited_for_disk);
+    let worst = match (runs, for_disk) {
+        (0, _) => 0.0,
+        (_, false) => 1.0,
+        (_, true) => 2.0,
+    };
+    raise(&V22, worst, || {
+        let what = if for_disk { "waited for the disk" } else { "was not there yet" };
+        format!("in {runs} of {} repetitions memory {what}", case.runs().count())
+    })
+}
+
+fn cached(case: &Case<'_>) -> Option<Mark> {
+    let cache = case.facts.last_cache_bytes.filter(|_| case.obeys(Knob::Size))?;
+    let block = case.facts.params.size.0;
+    let needed = cache.saturating_mul(BLOCK_PER_CACHE);
+    raise(&V27, needed as f64 / block as f64, || {
+        let (block, cache) = (human::iec(block), human::iec(cache));
+        format!("a block of {block} is less than {BLOCK_PER_CACHE} times the last-level cache of {cache}")
+    })
+}

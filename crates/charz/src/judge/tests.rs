@@ -1,0 +1,213 @@
+//! Cells that nothing speaks against, to be spoilt in one way at a time.
+
+mod endings;
+mod gaps;
+mod laws;
+mod raised;
+mod raised_by_memory;
+mod raised_by_samples;
+mod readable;
+
+use charz_kernels::{Bytes, Layout, PagePolicy, Params};
+
+use super::{Facts, judge};
+use crate::report::{
+    Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Run, Severity,
+    Status, Timer, Unit,
+};
+
+const MIB: u64 = 1 << 20;
+/// What a repetition takes, about.
+const INTERVAL_NS: f64 = 1e8;
+const REPETITIONS: usize = 5;
+
+/// A cell and everything that it is judged by.
+#[derive(Clone, Debug)]
+struct Trial {
+    cell: Cell,
+    kernel: &'static str,
+    params: Params,
+    timer: Option<Timer>,
+    strands: usize,
+    numa_nodes: usize,
+    last_cache_bytes: Option<u64>,
+    virtual_machine: Option<bool>,
+    quota: bool,
+    optimised: bool,
+}
+
+/// Two workers of `mem-read` on strands of their own, in ten invocations of five repetitions.
+fn clean() -> Trial {
+    Trial {
+        cell: Cell {
+            kernel: "mem-read".into(),
+            mapping: "rr".into(),
+            workers: 2,
+            seats: vec![Some(0), Some(1)],
+            unit: Unit::BytesPerSecond,
+            estimator: Estimator::Median,
+            precision: 0.02,
+            repetitions: REPETITIONS as u64,
+            footprint_bytes: 1024 * MIB,
+            outcome: Outcome { status: Status::Pending, reason: None },
+            marks: Vec::new(),
+            invocations: (0..10).map(invocation).collect(),
+            summary: None,
+        },
+        kernel: "mem-read",
+        params: Params {
+            iterations: 1,
+            size: Bytes(512 * MIB),
+            pages: PagePolicy::Transparent,
+            layout: Layout::default(),
+        },
+        timer: Some(Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) }),
+        strands: 2,
+        numa_nodes: 2,
+        last_cache_bytes: Some(32 * MIB),
+        virtual_machine: Some(true),
+        quota: true,
+        optimised: true,
+    }
+}
+
+fn invocation(number: usize) -> Invocation {
+    let hz = 3e9;
+    Invocation {
+        started_ns: number as u64 * 1_000_000_000,
+        seed: number as u64,
+        ending: Ending::Done,
+        reason: None,
+        variant: None,
+        evidence: Some(Evidence {
+            pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: 1024 * MIB, ..Pages::default() }),
+            nodes: Some(Nodes { local_bytes: 1024 * MIB, bytes: 1024 * MIB, balancing: Some(false) }),
+            frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
+            changes: Vec::new(),
+        }),
+        runs: (0..REPETITIONS).map(|repetition| run(number * REPETITIONS + repetition)).collect(),
+        value: None,
+    }
+}
+
+/// About half a percent of noise with a single mode, without a trend.
+fn noise(number: usize) -> f64 {
+    let thrown = |salt: u64| {
+        let mixed = (number as u64 + 1)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .wrapping_add(salt.wrapping_mul(0xD1B5_4A32_D192_ED03));
+        (((mixed ^ (mixed >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 40) as f64) / (1_u64 << 24) as f64 - 0.5
+    };
+    1.0 + 0.005 * (1..=4).map(thrown).sum::<f64>()
+}
+
+fn run(number: usize) -> Run {
+    let interval = (INTERVAL_NS * noise(number)) as u64;
+    let lap = |rank: u32| Lap {
+        rank: u64::from(rank),
+        seat: Some(rank),
+        strand: Some(rank),
+        start_ns: 0,
+        end_ns: interval,
+        ops: 0,
+        bytes: 512 * MIB,
+        on_seat: Some(true),
+        checks: 1000,
+        strays: Some(0),
+        counts: Counts {
+            cpu_ns: Some(interval + 2000),
+            run_delay_ns: Some(0),
+            involuntary_switches: Some(3),
+            migrations: Some(0),
+            minor_faults: Some(5),
+            major_faults: Some(0),
+        },
+    };
+    Run {
+        interval_ns: interval,
+        start_skew_ns: 0,
+        steal_ns: Some(0),
+        throttled_periods: Some(0),
+        pressure_ns: Some(0),
+        dirty: Vec::new(),
+        laps: vec![lap(0), lap(1)],
+    }
+}
+
+/// Makes a repetition take another time without a cause.
+fn stretch(run: &mut Run, factor: f64) {
+    run.interval_ns = (run.interval_ns as f64 * factor) as u64;
+    for lap in &mut run.laps {
+        lap.end_ns = (lap.end_ns as f64 * factor) as u64;
+        lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ran| (ran as f64 * factor) as u64);
+    }
+}
+
+impl Trial {
+    fn judge(&mut self) {
+        let card = charz_kernels::find(self.kernel).expect("a kernel of the catalog").card();
+        let facts = Facts {
+            card,
+            params: self.params,
+            strands: self.strands,
+            numa_nodes: self.numa_nodes,
+            last_cache_bytes: self.last_cache_bytes,
+            timer: self.timer.clone(),
+            virtual_machine: self.virtual_machine,
+            quota: self.quota,
+            optimised: self.optimised,
+        };
+        judge(&mut self.cell, &facts);
+    }
+
+    fn marks(&self) -> Vec<(&str, Severity)> {
+        self.cell.marks.iter().map(|mark| (mark.code.as_str(), mark.severity)).collect()
+    }
+
+    fn values(&self) -> Vec<f64> {
+        self.cell.invocations.iter().filter_map(|invocation| invocation.value).collect()
+    }
+
+    fn runs(&mut self) -> impl Iterator<Item = &mut Run> {
+        self.cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs)
+    }
+
+    /// So many repetitions: the last one of each invocation, then the last but one of each.
+    fn some_runs(&mut self, count: usize, change: impl Fn(&mut Run)) {
+        let mut chosen: Vec<_> = self.runs().enumerate().collect();
+        chosen.sort_by_key(|(at, _)| REPETITIONS - at % REPETITIONS);
+        chosen.into_iter().take(count).for_each(|(_, run)| change(run));
+    }
+
+    fn laps(&mut self, change: impl Fn(&mut Lap)) {
+        self.runs().flat_map(|run| &mut run.laps).for_each(change);
+    }
+
+    fn evidence(&mut self, change: impl Fn(&mut Evidence)) {
+        self.cell.invocations.iter_mut().filter_map(|invocation| invocation.evidence.as_mut()).for_each(change);
+    }
+
+    fn failing(&mut self, at: usize, ending: Ending) {
+        let invocation = &mut self.cell.invocations[at];
+        (invocation.ending, invocation.reason) = (ending, Some("a reason".into()));
+        (invocation.evidence, invocation.runs) = (None, Vec::new());
+    }
+}
+
+/// What a change of the clean cell raises, and the status that it has then.
+#[track_caller]
+fn check(change: impl FnOnce(&mut Trial), expected: &[(&str, Severity)]) {
+    let mut trial = clean();
+    change(&mut trial);
+    trial.judge();
+    assert_eq!(trial.marks(), expected, "{:#?}", trial.cell.marks);
+    let status = match expected.iter().map(|(_, severity)| severity).max() {
+        None | Some(Severity::Note) => Status::Ok,
+        Some(Severity::Suspect) => Status::Suspect,
+        Some(Severity::Invalid) => Status::Invalid,
+    };
+    assert_eq!(trial.cell.outcome.status, status);
+    assert_eq!(trial.cell.outcome.reason.is_some(), status != Status::Ok);
+    let summary = trial.cell.summary.expect("there are repetitions");
+    assert_eq!(summary.value.is_some(), status != Status::Invalid, "an invalid cell has no value, any other has one");
+}

@@ -1,0 +1,152 @@
+//! What holds whatever was measured.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::judge::wants_more;
+
+/// Something that can happen to a repetition, with and without a cause.
+fn spoil(run: &mut Run, kind: u8) {
+    match kind {
+        0 => stretch(run, 1.7),
+        1 => run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 3),
+        2 => run.laps[1].counts.cpu_ns = Some(run.interval_ns / 2),
+        3 => run.laps[1].on_seat = Some(false),
+        4 => run.throttled_periods = Some(2),
+        5 => run.laps[0].counts.major_faults = Some(1),
+        6 => run.steal_ns = Some(10_000_000),
+        7 => run.laps[0].on_seat = None,
+        8 => run.laps[1].start_ns = run.interval_ns / 4,
+        _ => {}
+    }
+}
+
+prop_compose! {
+    /// A cell to which several of these things happened.
+    fn spoilt()(
+        count in 1..20_usize,
+        happened in prop::collection::vec((0..100_usize, 0..12_u8), 0..25),
+        failed in prop::collection::vec((0..20_usize, 0..4_u8), 0..4),
+        strands in 1..3_usize,
+    ) -> Trial {
+        let mut trial = clean();
+        trial.cell.invocations = (0..count).map(invocation).collect();
+        trial.strands = strands;
+        for (at, kind) in happened {
+            if let Some(run) = trial.runs().nth(at) {
+                spoil(run, kind);
+            }
+        }
+        for (at, kind) in failed.into_iter().filter(|(at, _)| *at < count) {
+            trial.failing(at, [Ending::Died, Ending::Refused, Ending::Stopped, Ending::Wrong][usize::from(kind)]);
+        }
+        trial
+    }
+}
+
+proptest! {
+    #[test]
+    fn judging_again_changes_nothing(mut trial in spoilt()) {
+        trial.judge();
+        let once = trial.cell.clone();
+        trial.judge();
+        prop_assert_eq!(once, trial.cell);
+    }
+
+    #[test]
+    fn an_earlier_judgement_leaves_no_trace(mut trial in spoilt()) {
+        let mut in_steps = trial.clone();
+        let all = std::mem::take(&mut in_steps.cell.invocations);
+        for invocation in all {
+            in_steps.cell.invocations.push(invocation);
+            in_steps.judge();
+        }
+        trial.judge();
+        prop_assert_eq!(in_steps.cell, trial.cell);
+    }
+
+    /// Only a trend, and the T3-4 report's best of the first three, are about an order.
+    #[test]
+    fn the_order_of_invocations_does_not_matter(trial in spoilt(), order in Just((0..20).collect::<Vec<usize>>()).prop_shuffle()) {
+        let mut shuffled = trial.clone();
+        let chosen = order.iter().filter_map(|&at| trial.cell.invocations.get(at).cloned());
+        shuffled.cell.invocations = chosen.collect();
+        let [one, other] = [trial, shuffled].map(|mut trial| {
+            trial.judge();
+            let trend = trial.marks().iter().any(|(code, severity)| *code == "V15" && *severity == Severity::Suspect);
+            let mut summary = trial.cell.summary;
+            summary.iter_mut().for_each(|summary| summary.best_of_three = 0.0);
+            (trend, summary, trial.cell.outcome.status)
+        });
+        if !one.0 && !other.0 {
+            prop_assert_eq!((one.1, one.2), (other.1, other.2));
+        }
+    }
+
+    #[test]
+    fn no_repetition_is_left_out_for_its_value(trial in spoilt(), at in 0..100_usize, factor in 1.0..1000.0_f64) {
+        let causes = |mut trial: Trial| {
+            trial.judge();
+            let runs: Vec<Vec<String>> = trial.runs().map(|run| run.dirty.clone()).collect();
+            runs.into_iter().map(|codes| codes.into_iter().filter(|code| code != "V15").collect()).collect::<Vec<Vec<_>>>()
+        };
+        let mut slower = trial.clone();
+        let judged = causes(trial);
+        let Some(run) = slower.runs().nth(at).filter(|run| judged[at].is_empty() && run.laps[0].start_ns == run.laps[1].start_ns) else {
+            return Ok(());
+        };
+        stretch(run, factor);
+        prop_assert_eq!(judged, causes(slower));
+    }
+
+    #[test]
+    fn first_repetitions_go_together(mut trial in spoilt()) {
+        trial.judge();
+        for invocation in &trial.cell.invocations {
+            let by_place = |at: usize| invocation.runs.get(at).is_some_and(|run| run.dirty.iter().any(|code| code == "V15"));
+            prop_assert!(!(1..REPETITIONS).any(by_place));
+        }
+        let measured: Vec<_> = trial.cell.invocations.iter().filter(|invocation| !invocation.runs.is_empty()).collect();
+        let left_out = measured.iter().filter(|invocation| invocation.runs[0].dirty.iter().any(|code| code == "V15")).count();
+        prop_assert!(left_out == 0 || left_out == measured.len());
+    }
+
+    #[test]
+    fn the_status_is_that_of_the_heaviest_mark(mut trial in spoilt()) {
+        trial.judge();
+        let heaviest = trial.cell.marks.iter().map(|mark| mark.severity).max();
+        let summary = trial.cell.summary;
+        match trial.cell.outcome.status {
+            Status::Ok => prop_assert!(heaviest < Some(Severity::Suspect)),
+            Status::Suspect => prop_assert_eq!(heaviest, Some(Severity::Suspect)),
+            Status::Invalid => prop_assert_eq!(heaviest, Some(Severity::Invalid)),
+            Status::Aborted | Status::Skipped => {}
+            Status::Pending => prop_assert!(false, "a judged cell is not pending"),
+        }
+        if !matches!(trial.cell.outcome.status, Status::Ok | Status::Suspect) {
+            prop_assert!(summary.is_none_or(|summary| summary.value.is_none() && summary.interval.is_none()));
+        }
+        let ok_without_interval = trial.cell.outcome.status == Status::Ok && summary.is_none_or(|summary| summary.interval.is_none());
+        prop_assert!(!ok_without_interval, "ok, and nobody can say how sure");
+    }
+
+    #[test]
+    fn no_cell_is_measured_for_ever(mut trial in spoilt(), least in 1..10_usize, more in 0..10_usize) {
+        trial.cell.invocations = (0..least + more + 2).map(invocation).collect();
+        trial.judge();
+        prop_assert!(!wants_more(&trial.cell, least, least + more));
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_repetitions(mut trial in spoilt()) {
+        trial.judge();
+        let Some(summary) = trial.cell.summary else { return Ok(()) };
+        let runs: u64 = trial.cell.invocations.iter().filter(|each| each.ending == Ending::Done).map(|each| each.runs.len() as u64).sum();
+        prop_assert_eq!(summary.clean_runs + summary.dirty_runs, runs);
+        prop_assert_eq!(summary.invocations, trial.values().len() as u64);
+        prop_assert!(summary.worst <= summary.best_of_three && summary.best_of_three <= summary.best);
+        if let Some(raw) = summary.raw {
+            prop_assert!(summary.worst <= raw && raw <= summary.best);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Marks of seats, waits and clocks: alone, from just beyond their limits on, and not just below.
+
+use super::*;
+use crate::checks::{V05, V06, V08, V11, V17, V18};
+use crate::report::Severity::{Invalid, Note, Suspect};
+
+#[test]
+fn nothing_speaks_against_a_clean_cell() {
+    check(|_| {}, &[]);
+}
+
+#[test]
+fn v01_off_the_seat() {
+    check(|trial| trial.some_runs(1, |run| run.laps[1].on_seat = Some(false)), &[("V01", Invalid)]);
+    check(|trial| trial.some_runs(1, |run| run.laps[1].strays = Some(1)), &[("V01", Invalid)]);
+    check(float, &[]);
+}
+
+/// As under the mapping `auto`: nobody has a seat, and the scheduler may do what it likes.
+fn float(trial: &mut Trial) {
+    trial.cell.seats = vec![None, None];
+    trial.evidence(|evidence| evidence.nodes = None);
+    trial.laps(|lap| {
+        (lap.seat, lap.on_seat, lap.strays) = (None, None, None);
+        lap.counts.migrations = Some(7);
+    });
+}
+
+#[test]
+fn v02_moved() {
+    check(|trial| trial.some_runs(1, |run| run.laps[0].counts.migrations = Some(1)), &[("V02", Invalid)]);
+    check(float, &[]);
+}
+
+#[test]
+fn v03_waited() {
+    let wait = |run: &mut Run, share: f64| {
+        let lap = &mut run.laps[0].counts;
+        let delay = (run.interval_ns as f64 * share) as u64;
+        (lap.run_delay_ns, lap.cpu_ns) = (Some(delay), lap.cpu_ns.map(|ran| ran - delay));
+    };
+    check(|trial| trial.some_runs(50, |run| wait(run, 0.0099)), &[]);
+    check(|trial| trial.some_runs(5, |run| wait(run, 0.0101)), &[("V03", Note)]);
+    check(|trial| trial.some_runs(6, |run| wait(run, 0.0101)), &[("V03", Suspect)]);
+    check(|trial| trial.some_runs(25, |run| wait(run, 0.5)), &[("V03", Suspect)]);
+    check(|trial| trial.some_runs(26, |run| wait(run, 0.5)), &[("V03", Invalid)]);
+    check(|trial| trial.some_runs(50, |run| wait(run, 0.5)), &[("V03", Invalid)]);
+    // Of the switch, only where the system does not tell what it cost.
+    let unknown = |run: &mut Run, switches| {
+        run.laps[0].counts = Counts { run_delay_ns: None, involuntary_switches: Some(switches), ..run.laps[0].counts }
+    };
+    check(|trial| trial.some_runs(6, |run| unknown(run, 1)), &[("V03", Suspect)]);
+    check(|trial| trial.some_runs(50, |run| unknown(run, 0)), &[]);
+}
+
+#[test]
+fn v04_stood_still() {
+    let stand = |run: &mut Run, share: f64| {
+        let lap = &mut run.laps[0].counts;
+        lap.cpu_ns = Some((run.interval_ns as f64 * (1.0 - share)) as u64);
+    };
+    check(|trial| trial.some_runs(50, |run| stand(run, 0.0099)), &[]);
+    check(|trial| trial.some_runs(5, |run| stand(run, 0.0101)), &[("V04", Note)]);
+    check(|trial| trial.some_runs(6, |run| stand(run, 0.9)), &[("V04", Suspect)]);
+    check(|trial| trial.some_runs(50, |run| stand(run, 0.9)), &[("V04", Invalid)]);
+    // Also where workers share strands; and a wait is not a stop, even where only its switches are known.
+    check(
+        |trial| {
+            trial.strands = 1;
+            trial.some_runs(6, |run| stand(run, 0.9));
+        },
+        &[("V04", Suspect), ("V19", Note)],
+    );
+    check(
+        |trial| {
+            trial.some_runs(6, |run| {
+                stand(run, 0.9);
+                run.laps[0].counts.run_delay_ns = None;
+            });
+        },
+        &[("V03", Suspect)],
+    );
+}
+
+#[test]
+fn too_few_clean_repetitions_are_left() {
+    let wait = |run: &mut Run| run.laps[0].counts.run_delay_ns = Some(run.interval_ns);
+    let of_ten = |dirty| {
+        move |trial: &mut Trial| {
+            trial.cell.invocations.iter_mut().for_each(|invocation| invocation.runs.truncate(1));
+            trial.runs().take(dirty).for_each(wait);
+        }
+    };
+    check(of_ten(4), &[("V03", Suspect)]);
+    check(of_ten(5), &[("V03", Invalid)]);
+}
+
+#[test]
+fn v05_stolen() {
+    let limit = |severity| V05.limit(severity).unwrap();
+    let steal = |share: f64| {
+        move |trial: &mut Trial| {
+            trial.runs().for_each(|run| run.steal_ns = Some((run.interval_ns as f64 * 2.0 * share) as u64))
+        }
+    };
+    check(steal(limit(crate::checks::Severity::Suspect) * 0.99), &[]);
+    check(steal(limit(crate::checks::Severity::Suspect) * 1.01), &[("V05", Suspect)]);
+    check(steal(limit(crate::checks::Severity::Invalid) * 1.01), &[("V05", Invalid)]);
+    // Of a single tick in a short time nothing can be told.
+    let ticks = |count: u64| {
+        move |trial: &mut Trial| {
+            trial.runs().for_each(|run| stretch(run, 0.15));
+            trial.some_runs(1, |run| run.steal_ns = Some(count * 10_000_000));
+        }
+    };
+    check(ticks(1), &[]);
+    check(ticks(2), &[("V05", Suspect)]);
+}
+
+#[test]
+fn v06_pressure() {
+    let press = |share: f64| {
+        move |trial: &mut Trial| {
+            trial.runs().for_each(|run| run.pressure_ns = Some((run.interval_ns as f64 * share) as u64))
+        }
+    };
+    let limit = V06.suspect.unwrap();
+    check(press(limit * 0.99), &[]);
+    check(press(limit * 1.01), &[("V06", Suspect)]);
+}
+
+#[test]
+fn v07_throttled() {
+    check(|trial| trial.some_runs(1, |run| run.throttled_periods = Some(1)), &[("V07", Invalid)]);
+    // It was the quota that the workers waited for.
+    check(
+        |trial| {
+            trial.some_runs(50, |run| {
+                run.throttled_periods = Some(1);
+                run.laps[0].counts.run_delay_ns = Some(run.interval_ns);
+            });
+        },
+        &[("V07", Invalid)],
+    );
+}
+
+#[test]
+fn v08_drifted() {
+    let drift = |share: f64| {
+        move |trial: &mut Trial| trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().drift = share)
+    };
+    let [note, suspect, invalid] = [V08.note, V08.suspect, V08.invalid].map(Option::unwrap);
+    check(drift(note * 0.99), &[]);
+    check(drift(note * 1.01), &[("V08", Note)]);
+    check(drift(suspect * 1.01), &[("V08", Suspect)]);
+    check(drift(invalid * 1.01), &[("V08", Invalid)]);
+    // In fewer than half of the invocations it cannot move their median.
+    check(
+        |trial| {
+            for invocation in &mut trial.cell.invocations[..4] {
+                invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap().drift = 0.5;
+            }
+        },
+        &[("V08", Note)],
+    );
+}
+
+#[test]
+fn v09_short() {
+    let shorten = |factor: f64| {
+        move |trial: &mut Trial| {
+            trial.runs().for_each(|run| stretch(run, factor));
+            trial.laps(|lap| lap.bytes = (lap.bytes as f64 * factor) as u64);
+        }
+    };
+    check(shorten(0.0102), &[]);
+    check(shorten(0.0098), &[("V09", Suspect)]);
+    check(shorten(0.00019), &[("V09", Invalid)]);
+    let coarse = |resolution_ns| move |trial: &mut Trial| trial.timer.as_mut().unwrap().resolution_ns = resolution_ns;
+    check(coarse(90_000), &[]);
+    check(coarse(110_000), &[("V09", Suspect)]);
+    check(|trial| trial.timer.as_mut().unwrap().overhead_ns = 1_100_000, &[("V09", Suspect)]);
+}
+
+#[test]
+fn v10_another_clock() {
+    let changed = || format!("{}: tsc became hpet", Evidence::CLOCK_SOURCE);
+    check(|trial| trial.evidence(|evidence| evidence.changes = vec![changed()]), &[("V10", Invalid)]);
+}
+
+#[test]
+fn v11_clocks_apart() {
+    let skew = |share: f64| {
+        move |trial: &mut Trial| trial.timer.as_mut().unwrap().skew_ns = Some((INTERVAL_NS * share) as u64)
+    };
+    let limit = V11.invalid.unwrap();
+    check(skew(limit * 0.95), &[]);
+    check(skew(limit * 1.05), &[("V11", Invalid)]);
+}
+
+#[test]
+fn v17_impossible() {
+    let of_peak = |share: f64| {
+        move |trial: &mut Trial| {
+            let per_cycle = charz_kernels::find("mem-read").unwrap().card().most_per_cycle.unwrap();
+            let rate = 1024.0 * MIB as f64 / (INTERVAL_NS / 1e9);
+            let highest_hz = rate / (per_cycle * 2.0 * share);
+            trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = highest_hz);
+        }
+    };
+    let limit = V17.invalid.unwrap();
+    check(of_peak(limit * 0.98), &[]);
+    check(of_peak(limit * 1.02), &[("V17", Invalid)]);
+}
+
+#[test]
+fn v18_apart() {
+    // One of the workers begins late, and is at work to the end all the same.
+    let late = |runs: usize, share: f64| {
+        move |trial: &mut Trial| {
+            trial.some_runs(runs, |run| {
+                run.laps[1].start_ns = (run.interval_ns as f64 * share) as u64;
+                run.start_skew_ns = run.laps[1].start_ns;
+            });
+        }
+    };
+    let [suspect, invalid] = [V18.suspect, V18.invalid].map(Option::unwrap);
+    check(late(50, suspect * 0.99), &[]);
+    check(late(5, 0.5), &[]);
+    check(late(6, suspect * 1.01), &[("V18", Suspect)]);
+    check(late(50, invalid * 1.01), &[("V18", Invalid)]);
+}
+
+#[test]
+fn v19_shared() {
+    check(|trial| trial.strands = 1, &[("V19", Note)]);
+    check(|trial| trial.cell.seats = vec![Some(0), Some(0)], &[("V19", Note)]);
+    // Waiting, pressure and late starts are what sharing is.
+    check(
+        |trial| {
+            trial.strands = 1;
+            trial.evidence(|evidence| evidence.frequency = None);
+            trial.runs().for_each(|run| {
+                (run.pressure_ns, run.laps[1].start_ns) = (Some(run.interval_ns), run.interval_ns / 2);
+                run.laps.iter_mut().for_each(|lap| lap.counts.run_delay_ns = Some(run.interval_ns / 2));
+            });
+        },
+        &[("V19", Note)],
+    );
+}

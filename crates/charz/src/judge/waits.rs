@@ -1,0 +1,70 @@
+//! Time that was taken from the workers: V03 to V07.
+
+use super::case::{Case, total};
+use super::raise;
+use crate::checks::{Check, LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS, V03, V04, V05, V06, V07};
+use crate::render::human;
+use crate::report::{Mark, Run};
+
+pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
+    vec![
+        dirty(case, &V03, "a worker had to wait for its strand"),
+        dirty(case, &V04, "a worker stood still, neither running nor waiting for its strand"),
+        stolen(case),
+        pressed(case),
+        throttled(case),
+    ]
+}
+
+/// By the share of repetitions that do not count for this cause, which is the whole where too few are left to say anything.
+fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
+    let dirty = case.runs().filter(|run| has(run, check)).count();
+    let (all, clean) = (case.runs().count(), case.clean_runs().count());
+    let too_few = dirty > 0 && all >= LEAST_CLEAN && clean < LEAST_CLEAN;
+    let share = if too_few { 1.0 } else { dirty as f64 / all.max(1) as f64 };
+    raise(check, share, || {
+        let left = if too_few { format!("; {clean} are left, too few to say anything") } else { String::new() };
+        format!("in {dirty} of {all} repetitions, which do not count, {what}{left}")
+    })
+}
+
+fn has(run: &Run, check: &Check) -> bool {
+    run.dirty.iter().any(|code| code == check.code)
+}
+
+/// Of what counts, like pressure. It is read around a little more than the repetition, which is much more than an empty one.
+fn stolen(case: &Case<'_>) -> Option<Mark> {
+    if !case.timed {
+        return None;
+    }
+    let stolen = total(case.clean_runs().filter_map(|run| run.steal_ns));
+    let window = total(case.clean_runs().map(|run| run.interval_ns)).max(1) as f64;
+    let counted = window >= STEAL_WINDOW_NS as f64 || stolen >= STEAL_TICKS_NS;
+    // What was there to be stolen: the time of the strands that the workers were on.
+    let share = stolen as f64 / (window * case.strands_in_use() as f64);
+    raise(&V05, if counted { share } else { 0.0 }, || {
+        format!("the hypervisor took {} of the workers' time", human::percent(share.min(1.0)))
+    })
+}
+
+/// Of what counts: what does not is told by the check that left it out.
+fn pressed(case: &Case<'_>) -> Option<Mark> {
+    if case.crowded || !case.timed {
+        return None;
+    }
+    let pressure = total(case.clean_runs().filter_map(|run| run.pressure_ns));
+    let time = total(case.clean_runs().map(|run| run.interval_ns)).max(1);
+    let share = (pressure as f64 / time as f64).min(1.0);
+    raise(&V06, share, || format!("for {} of the time other work waited for a processor", human::percent(share)))
+}
+
+fn throttled(case: &Case<'_>) -> Option<Mark> {
+    let periods = total(case.runs().filter_map(|run| run.throttled_periods));
+    raise(&V07, periods as f64, || {
+        format!("the control group's processor quota stopped the process in {periods} {}", plural(periods, "period"))
+    })
+}
+
+pub(super) fn plural(count: u64, one: &str) -> String {
+    if count == 1 { one.into() } else { format!("{one}s") }
+}
