@@ -1,18 +1,21 @@
 //! How long a cell will take: a pilot run of each kernel, scaled.
 //!
-//! The prediction feeds `--dry-run`, the choice of iterations, the budget and the ETA. It never enters a result.
+//! The prediction feeds `--dry-run`, the choice of iterations, the budget and the ETA. It never enters a
+//! result.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Bytes, Family, Kernel, Knob, Params};
+use charz_kernels::{Family, Kernel, Knob, Params};
 
-use crate::harness::{self, Bench};
+use crate::invoke::{Invoke, Order};
 
 /// Scales pilots to cells.
 #[derive(Clone, Debug)]
 pub struct Predictor {
     strands: usize,
+    /// What a process costs that measures nothing.
+    process: Duration,
     rates: HashMap<&'static str, Rate>,
 }
 
@@ -20,30 +23,34 @@ pub struct Predictor {
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
     timed: f64,
-    /// Spent once a cell around the timed spans: allocating, touching, freeing.
+    /// Spent once an invocation around the timed spans: allocating, touching, freeing.
     around: f64,
 }
 
 impl Rate {
-    fn measure(kernel: &'static dyn Kernel, params: Params, bench: Bench<'_>) -> Option<Self> {
-        let cell = harness::Cell { kernel, params, seats: &[None], repetitions: 1 };
+    /// One process, several repetitions, of which the least disturbed tells most. `None` for a kernel that cannot run.
+    fn measure(kernel: &'static dyn Kernel, order: &Order, base: Duration, invoke: &dyn Invoke) -> Option<Self> {
         let start = Instant::now();
-        let measurement = harness::measure(&cell, bench).ok()?;
-        let wall = start.elapsed().as_nanos() as f64;
-        let lap = measurement.runs.first()?.laps.first()?;
-        let timed = lap.end.saturating_sub(lap.start);
-        // Waiting for a strand is the neighbours' doing, and no property of the kernel; what waited longer tells nothing.
-        let waited = lap.counts.run_delay_ns.unwrap_or(0);
-        let timed = if waited < timed / 2 { timed - waited } else { timed } as f64;
-        let units = units(kernel, &params);
-        // Only blocks take time in proportion; the rest of the wall time is the thread's, which `WORKER` covers.
+        let invocation = invoke.invoke(order, 0);
+        let wall = start.elapsed().saturating_sub(base).as_nanos() as f64;
+        let laps = || invocation.runs.iter().flat_map(|run| &run.laps);
+        let timed = laps().map(|lap| {
+            let timed = lap.end_ns.saturating_sub(lap.start_ns);
+            // Waiting for a strand is the neighbours' doing, and no property of the kernel; what waited longer tells nothing.
+            let waited = lap.counts.run_delay_ns.unwrap_or(0);
+            (if waited < timed / 2 { timed - waited } else { timed }) as f64
+        });
+        let timed = timed.min_by(f64::total_cmp)?;
+        let units = units(kernel, &order.params().ok()?);
+        let all: u64 = laps().map(|lap| lap.end_ns.saturating_sub(lap.start_ns)).sum();
+        // Only blocks take time in proportion; the rest of the wall time is the process's.
         let blocks = kernel.card().knobs.contains(&Knob::Size);
-        Some(Rate { timed: timed / units, around: if blocks { (wall - timed).max(0.0) / units } else { 0.0 } })
+        Some(Rate { timed: timed / units, around: if blocks { (wall - all as f64).max(0.0) / units } else { 0.0 } })
     }
 }
 
-/// Pilots of a kernel: another process rarely disturbs three spans of 1 ms in a row.
-const PILOTS: usize = 3;
+/// Repetitions of a pilot: another process rarely disturbs three spans of 1 ms in a row.
+const PILOTS: u64 = 3;
 /// Steps of a pilot: about 1 ms.
 const PILOT_ITERATIONS: u64 = 200_000;
 /// Block of a pilot: past the private caches of today's cores, and about 1 ms.
@@ -55,38 +62,74 @@ const WORKER: Duration = Duration::from_micros(100);
 /// Workers from which on a memory kernel gains no more bandwidth: what one channel-bound package gives about four of its
 /// strands. Too low only overestimates the time.
 const MEMORY_BOUND_AT: usize = 4;
+/// What an operation on a line costs more when another worker fights for it: about this much on two cores of Zen 4, and far
+/// more on large machines. They end such a run by its deadline, so that a prediction is not to be led by it.
+const CONTENDED: f64 = 2.0;
 
 impl Predictor {
-    /// Runs each kernel small, on a floating worker, with the pages and the layout of `params`. A kernel that cannot run
-    /// gets no rate.
-    pub fn pilot(kernels: &[&'static dyn Kernel], params: &Params, bench: Bench<'_>) -> Self {
-        let small = Params { iterations: PILOT_ITERATIONS, size: Bytes(params.size.0.min(PILOT_BYTES)), ..*params };
-        let rates = kernels.iter().filter_map(|kernel| {
-            // The least disturbed pilot tells most.
-            let rates = (0..PILOTS).filter_map(|_| Rate::measure(*kernel, small, bench));
-            Some((kernel.card().name, rates.min_by(|a, b| a.timed.total_cmp(&b.timed))?))
+    /// Runs each kernel small, on a floating worker, with the pages and the layout of `like`. A kernel that cannot run gets no
+    /// rate.
+    pub fn pilot(kernels: &[&'static dyn Kernel], like: &Order, invoke: &dyn Invoke) -> Self {
+        let small = Order {
+            iterations: PILOT_ITERATIONS,
+            size_bytes: like.size_bytes.min(PILOT_BYTES),
+            seats: vec![None],
+            nodes: vec![None],
+            repetitions: PILOTS,
+            ..like.clone()
+        };
+        // The second process finds everything in the caches of the disk, as all later ones will.
+        let base = (0..2).map(|_| {
+            let start = Instant::now();
+            invoke.invoke(&Order { kernel: "noop".into(), ..small.clone() }, 0);
+            start.elapsed()
         });
-        Predictor { strands: bench.strands.max(1), rates: rates.collect() }
+        let process = base.min().unwrap_or_default();
+        let rates = kernels.iter().filter_map(|kernel| {
+            let order = Order { kernel: kernel.card().name.into(), ..small.clone() };
+            Some((kernel.card().name, Rate::measure(*kernel, &order, process, invoke)?))
+        });
+        let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);
+        Predictor { strands, process, rates: rates.collect() }
     }
 
     /// A predictor with known rates: name, nanoseconds per unit within and around the timed span.
     pub fn with_rates(strands: usize, rates: impl IntoIterator<Item = (&'static str, f64, f64)>) -> Self {
         let rates = rates.into_iter().map(|(name, timed, around)| (name, Rate { timed, around })).collect();
-        Predictor { strands: strands.max(1), rates }
+        Predictor { strands: strands.max(1), process: Duration::ZERO, rates }
     }
 
-    /// The time of one cell.
-    pub fn cell(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> Duration {
+    /// The time of one invocation.
+    pub fn invocation(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> Duration {
+        let (timed, around) = self.parts(kernel, params, workers);
+        around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
+    }
+
+    /// The steps with which a worker's repetition of the fastest of these kernels takes about `span`, at least 1; of kernels
+    /// that have no steps nothing is asked.
+    pub fn iterations(&self, kernels: &[&'static dyn Kernel], span: Duration) -> u64 {
+        let stepping = kernels.iter().map(|kernel| kernel.card()).filter(|card| card.knobs.contains(&Knob::Iterations));
+        let rates = stepping.filter_map(|card| Some(self.rates.get(card.name)?.timed)).filter(|rate| *rate > 0.0);
+        let steps = rates.min_by(f64::total_cmp).map(|fastest| span.as_nanos() as f64 / fastest);
+        steps.map_or(1, |steps| (steps as u64).max(1))
+    }
+
+    /// The timed span of a repetition, and what an invocation costs around all of them.
+    fn parts(&self, kernel: &dyn Kernel, params: &Params, workers: usize) -> (Duration, Duration) {
         let rate = self.rates.get(kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
         let sharing = match kernel.card().family {
             Family::Memory => crowd * (workers.min(self.strands) as f64 / MEMORY_BOUND_AT as f64).max(1.0),
+            // Workers share the iterations, and take turns at the line: how many they are matters little.
+            Family::Sync if workers > 1 => CONTENDED,
+            Family::Sync => 1.0,
             Family::Compute | Family::Floor => crowd,
         };
-        let nanos = units(kernel, params) * sharing * (rate.timed * repetitions as f64 + rate.around);
-        let own = Duration::from_nanos(nanos.min(u64::MAX as f64) as u64);
-        own + REPETITION * repetitions as u32 + WORKER * workers as u32
+        let nanos =
+            |rate: f64| Duration::from_nanos((units(kernel, params) * sharing * rate).min(u64::MAX as f64) as u64);
+        let around = nanos(rate.around) + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
+        (nanos(rate.timed) + REPETITION, around)
     }
 }
 
@@ -105,7 +148,7 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_kernels::{Layout, PagePolicy};
+    use charz_kernels::{Bytes, Layout, PagePolicy};
 
     fn cell(predictor: &Predictor, name: &str, workers: usize) -> f64 {
         let params = Params {
@@ -114,7 +157,7 @@ mod tests {
             pages: PagePolicy::Small,
             layout: Layout::Padded,
         };
-        predictor.cell(charz_kernels::find(name).unwrap(), &params, workers, 3).as_secs_f64()
+        predictor.invocation(charz_kernels::find(name).unwrap(), &params, workers, 3).as_secs_f64()
     }
 
     #[track_caller]
@@ -132,5 +175,17 @@ mod tests {
         check(cell(&predictor, "mem-read", 4), 7.0);
         check(cell(&predictor, "mem-read", 8), 14.0);
         check(cell(&predictor, "mem-read", 16), 28.0);
+    }
+
+    #[test]
+    fn as_many_steps_as_fill_a_span() {
+        let predictor = Predictor::with_rates(8, [("arith-int", 2.0, 0.0), ("arith-float", 5.0, 0.0)]);
+        let steps = |names: &[&str]| {
+            let kernels: Vec<_> = names.iter().map(|name| charz_kernels::find(name).unwrap()).collect();
+            predictor.iterations(&kernels, Duration::from_millis(1))
+        };
+        assert_eq!(steps(&["arith-int"]), 500_000);
+        assert_eq!(steps(&["arith-float", "arith-int"]), 500_000, "none is shorter than asked for");
+        assert_eq!(steps(&["mem-read"]), 1);
     }
 }

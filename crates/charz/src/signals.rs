@@ -1,5 +1,7 @@
 //! SIGINT, SIGTERM and SIGHUP end a sweep in order; a second one ends it at once.
 
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -15,6 +17,7 @@ const HANDLED: [(i32, Exit); 3] = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::
 pub struct Signals {
     stop: Stop,
     which: Arc<AtomicUsize>,
+    woken: UnixStream,
 }
 
 impl Signals {
@@ -27,12 +30,14 @@ impl Signals {
         // A file-size limit (`ulimit -f`) kills by a signal unless there is a handler; with one, the write fails, and that
         // is told like a full disk.
         signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(refused)?;
-        let signals = Signals { stop: Stop::new(), which: Arc::new(AtomicUsize::new(0)) };
+        let (woken, waker) = UnixStream::pair().map_err(refused)?;
+        let signals = Signals { stop: Stop::new(), which: Arc::new(AtomicUsize::new(0)), woken };
         for (signal, exit) in HANDLED {
             // The order matters: the handler for the second signal looks at the flag before the first one sets it.
             signal_hook::flag::register_conditional_shutdown(signal, i32::from(exit.code()), signals.stop.flag())
                 .and_then(|_| signal_hook::flag::register_usize(signal, Arc::clone(&signals.which), signal as usize))
                 .and_then(|_| signal_hook::flag::register(signal, signals.stop.flag()))
+                .and_then(|_| signal_hook::low_level::pipe::register(signal, waker.try_clone()?))
                 .map_err(refused)?;
         }
         Ok(signals)
@@ -41,6 +46,11 @@ impl Signals {
     /// Raised by the first signal.
     pub fn stop(&self) -> &Stop {
         &self.stop
+    }
+
+    /// Becomes readable with the first signal, for whoever sleeps until something happens.
+    pub fn wake(&self) -> BorrowedFd<'_> {
+        self.woken.as_fd()
     }
 
     /// How to end after the signal that came, and its name.

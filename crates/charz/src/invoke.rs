@@ -1,0 +1,112 @@
+//! One invocation: a fresh process that measures a cell a few times, and what keeps it in bounds.
+//!
+//! The process that sweeps is never the one that measures: a kernel that crashes, hangs, or runs the machine out of memory
+//! takes nothing with it. Three things end a measurement, none of which needs another to be scheduled: each worker looks at
+//! its own deadline between blocks of its work; a supervisor thread in the measuring process raises the flag that all
+//! workers share, and ends the process if that does not help; the sweeping process kills it from outside.
+//!
+//! A fresh process is also the unit of the statistics: where its stack, its heap and its pages lie differs from process to
+//! process and can move a number further than any repetition shows (T. Mytkowicz et al., "Producing wrong data without
+//! doing anything obviously wrong!", ASPLOS 2009).
+
+mod child;
+mod convert;
+mod process;
+
+use std::time::Duration;
+
+use charz_kernels::{Bytes, Layout, PagePolicy, Params};
+use serde::{Deserialize, Serialize};
+
+use crate::report::{Ending, Invocation};
+
+pub use child::serve;
+pub use convert::unit;
+pub use process::Processes;
+
+/// The version of what the two processes say to each other; both are told to be the same program, and say so.
+pub const PROTOCOL: u32 = 1;
+
+/// The first argument of a measuring process.
+pub const VERB: &str = "measure";
+
+/// What a measuring process is given if it is only to say how it was built.
+pub const ABOUT: &str = "--about";
+
+/// How long after its deadline a measuring process is left to end by itself.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+/// The exit code of a measuring process whose workers did not heed the end of its time, as `timeout(1)` has it.
+const STUCK: i32 = 124;
+
+/// What a process is asked to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// The kernel's name.
+    pub kernel: String,
+    /// Steps of a loop.
+    pub iterations: u64,
+    /// Bytes of a worker's block.
+    pub size_bytes: u64,
+    /// The kind of pages, by name.
+    pub pages: String,
+    /// Whether the inputs of arithmetic kernels lie without gaps.
+    pub contiguous: bool,
+    /// One seat a worker; `None` floats.
+    pub seats: Vec<Option<u32>>,
+    /// The NUMA node of each seat, as far as it is known.
+    pub nodes: Vec<Option<u32>>,
+    /// Repetitions.
+    pub repetitions: u64,
+    /// Workers that can run at once.
+    pub strands: u64,
+    /// Nanoseconds a tick of the time-stamp counter; `None` stamps by the operating system's clock.
+    pub nanos_per_tick: Option<f64>,
+    /// What binds, by name.
+    pub binder: String,
+    /// The longest that a repetition may take.
+    pub time_box_ns: u64,
+    /// The longest that the whole may take.
+    pub deadline_ns: u64,
+}
+
+impl Order {
+    /// The parameters of the kernel.
+    ///
+    /// # Errors
+    /// A kind of pages that this program does not know.
+    pub fn params(&self) -> Result<Params, String> {
+        Ok(Params {
+            iterations: self.iterations,
+            size: Bytes(self.size_bytes),
+            pages: PagePolicy::ALL
+                .into_iter()
+                .find(|policy| policy.name() == self.pages)
+                .ok_or_else(|| format!("there are no {:?} pages", self.pages))?,
+            layout: if self.contiguous { Layout::Contiguous } else { Layout::Padded },
+        })
+    }
+}
+
+/// Whoever has an order measured.
+pub trait Invoke {
+    /// Has it measured in a fresh process whose environment, and so whose stack, is moved by `seed`. Whatever goes wrong is
+    /// told in the invocation's ending.
+    fn invoke(&self, order: &Order, seed: u64) -> Invocation;
+}
+
+/// An invocation that gave nothing.
+pub fn barren(ending: Ending, reason: impl Into<String>) -> Invocation {
+    Invocation {
+        started_ns: 0,
+        seed: 0,
+        ending,
+        reason: Some(reason.into()),
+        variant: None,
+        evidence: None,
+        runs: Vec::new(),
+        value: None,
+    }
+}

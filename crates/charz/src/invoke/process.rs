@@ -1,0 +1,264 @@
+//! The sweeping process's side of an invocation.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use charz_kernels::Stop;
+use charz_topology::cgroup;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::{ABOUT, GRACE, Invoke, Order, STUCK, VERB, barren};
+use crate::report::{Ending, Invocation, Tool};
+
+/// The longest answer: every lap of the largest cell that can be asked for takes less.
+const MAX_ANSWER_BYTES: usize = 1 << 30;
+/// As much of what a dying process says as a reason can hold.
+const MAX_COMPLAINT_BYTES: usize = 4096;
+/// To say how it was built, a program has to start and no more; on a crowded machine even that takes its time.
+const ABOUT_TIME: Duration = Duration::from_secs(10);
+/// The environment is padded by up to this much, as the stack is aligned by it.
+const MAX_PADDING: u64 = 4096;
+
+/// Measures in processes of this program, or of another build of it.
+pub struct Processes<'a> {
+    program: PathBuf,
+    stop: &'a Stop,
+    wake: BorrowedFd<'a>,
+}
+
+impl<'a> Processes<'a> {
+    /// `stop` is raised, and `wake` becomes readable, when the user wants to leave.
+    pub fn new(stop: &'a Stop, wake: BorrowedFd<'a>) -> Self {
+        // Not its path: the file may be replaced by another build in the middle of a sweep. Without /proc its name must do.
+        let program = PathBuf::from("/proc/self/exe");
+        let named = || std::env::args_os().next().unwrap_or_default().into();
+        Processes { program: if program.exists() { program } else { named() }, stop, wake }
+    }
+
+    /// The same with another program.
+    #[must_use]
+    pub fn with_program(self, program: &Path) -> Self {
+        Processes { program: program.to_owned(), ..self }
+    }
+
+    /// How the program says that it was built.
+    ///
+    /// # Errors
+    /// It does not start, does not end, or is no charz that could be asked: the end of a sentence that begins with its name.
+    pub fn about(&self) -> Result<Tool, String> {
+        let talk = self.spawn(&[VERB, ABOUT], 0).and_then(|child| self.converse(child, b"", ABOUT_TIME));
+        let talk = talk.map_err(|error| format!("cannot be run: {error}"))?;
+        match talk.end {
+            End::Cancelled => Err("was not asked any more: stopped by the user".into()),
+            End::Overdue => Err("does not answer; name another build of charz".into()),
+            End::Answered => serde_json::from_slice(&talk.pipes.answer)
+                .ok()
+                .filter(|_| talk.status.success())
+                .ok_or_else(|| "is no build of charz that can be asked to measure; name another one".to_owned()),
+        }
+    }
+
+    fn spawn(&self, arguments: &[&str], seed: u64) -> io::Result<Guarded> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A group of its own: ^C is for the sweeping process, which then ends this one.
+        command.process_group(0);
+        command.env("CHARZ_PADDING", "x".repeat((seed % MAX_PADDING) as usize));
+        command.spawn().map(Guarded)
+    }
+
+    fn try_invoke(&self, order: &Order, seed: u64) -> io::Result<Invocation> {
+        let (kills, begun) = (OomKills::read(), Instant::now());
+        let child = self.spawn(&[VERB], seed)?;
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        let deadline = Duration::from_nanos(order.deadline_ns) + GRACE;
+        let Talk { end, status, pipes } = self.converse(child, &line, deadline)?;
+        Ok(match end {
+            End::Cancelled => barren(Ending::Stopped, "stopped by the user"),
+            End::Overdue => {
+                barren(Ending::Overdue, format!("ended by the watchdog after {:.1} s", deadline.as_secs_f64()))
+            }
+            End::Answered if status.code() == Some(STUCK) => barren(
+                Ending::Overdue,
+                format!(
+                    "ended by its supervisor after {:.1} s: a worker heeded nothing else",
+                    begun.elapsed().as_secs_f64()
+                ),
+            ),
+            End::Answered => match serde_json::from_slice(&pipes.answer) {
+                Ok(invocation) if status.success() => invocation,
+                Ok(_) | Err(_) => barren(Ending::Died, death(status, &pipes.complaint, &kills)),
+            },
+        })
+    }
+
+    /// Says a line to the child and listens until it ends, or is ended because nobody waits for it any more.
+    fn converse(&self, mut child: Guarded, line: &[u8], deadline: Duration) -> io::Result<Talk> {
+        let begun = Instant::now();
+        // Held open until the answer is there: its end is the measuring process's sign that nobody waits any more.
+        let mut stdin = child.0.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        // A process that dies at once is told by its exit, not by the closed pipe.
+        let _ = stdin.write_all(line);
+        let (Some(stdout), Some(stderr)) = (child.0.stdout.take(), child.0.stderr.take()) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let mut pipes = Pipes { stdout, stderr: Some(stderr), answer: Vec::new(), complaint: Vec::new() };
+        let end = loop {
+            if self.stop.raised() {
+                break End::Cancelled;
+            }
+            let Some(left) = deadline.checked_sub(begun.elapsed()) else { break End::Overdue };
+            if pipes.pump(self.wake, left)? {
+                break End::Answered;
+            }
+        };
+        if end != End::Answered {
+            // Nothing less is sure to be heeded where spinning workers outnumber strands.
+            child.0.kill()?;
+        }
+        let status = child.end()?;
+        drop(stdin);
+        Ok(Talk { end, status, pipes })
+    }
+}
+
+impl Invoke for Processes<'_> {
+    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+        let invocation = self.try_invoke(order, seed).unwrap_or_else(|error| {
+            barren(Ending::Refused, format!("the system gives no process to measure in: {error}"))
+        });
+        Invocation { seed, ..invocation }
+    }
+}
+
+/// What a child said, and how it ended.
+struct Talk {
+    end: End,
+    status: ExitStatus,
+    pipes: Pipes,
+}
+
+#[derive(PartialEq)]
+enum End {
+    Answered,
+    Cancelled,
+    Overdue,
+}
+
+/// A child that does not outlive its owner, whatever happens to that.
+struct Guarded(Child);
+
+impl Guarded {
+    /// Waits for the end of a child that has said all, and ends one that goes on in silence.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        let begun = Instant::now();
+        while begun.elapsed() < GRACE {
+            if let Some(status) = self.0.try_wait()? {
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_micros(100));
+        }
+        self.0.kill()?;
+        self.0.wait()
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // After a wait both do nothing.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+struct Pipes {
+    stdout: ChildStdout,
+    /// `None` once it is closed: a closed pipe is always ready to be read.
+    stderr: Option<ChildStderr>,
+    answer: Vec<u8>,
+    complaint: Vec<u8>,
+}
+
+impl Pipes {
+    /// Waits for something to read, for a signal, or for the end of `patience`, and reads it. Whether the answer is whole.
+    fn pump(&mut self, wake: BorrowedFd<'_>, patience: Duration) -> io::Result<bool> {
+        let ends = [Some(self.stdout.as_fd()), Some(wake), self.stderr.as_ref().map(AsFd::as_fd)];
+        let ends = ends.into_iter().flatten().map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN));
+        let mut ready: Vec<PollFd<'_>> = ends.collect();
+        let timeout = Timespec::try_from(patience).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 });
+        match poll(&mut ready, Some(&timeout)) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        let [out, _, err] = [0, 1, 2].map(|end| ready.get(end).is_some_and(|end| !end.revents().is_empty()));
+        let mut buffer = [0; 65536];
+        if let Some(stderr) = self.stderr.as_mut().filter(|_| err) {
+            let count = stderr.read(&mut buffer)?;
+            if count == 0 {
+                self.stderr = None;
+            }
+            let room = MAX_COMPLAINT_BYTES.saturating_sub(self.complaint.len());
+            self.complaint.extend_from_slice(&buffer[..count.min(room)]);
+        }
+        if out {
+            let count = self.stdout.read(&mut buffer)?;
+            if count == 0 {
+                return Ok(true);
+            }
+            if self.answer.len() + count > MAX_ANSWER_BYTES {
+                return Err(io::Error::other("the measuring process does not stop talking"));
+            }
+            self.answer.extend_from_slice(&buffer[..count]);
+        }
+        Ok(false)
+    }
+}
+
+/// Why a process ended without an answer.
+fn death(status: ExitStatus, complaint: &[u8], kills: &OomKills) -> String {
+    let complaint = String::from_utf8_lossy(complaint);
+    let last = complaint.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:"));
+    let said = last.map(|line| format!(": {line}")).unwrap_or_default();
+    match status.signal() {
+        Some(libc::SIGKILL) if kills.grew() => {
+            "oom: the memory killer ended the measuring process; ask for less memory".into()
+        }
+        Some(signal) => format!("signal {signal} ended the measuring process{said}"),
+        None => {
+            let code = status.code().unwrap_or(-1);
+            format!("the measuring process ended with exit code {code} and no answer that can be read{said}")
+        }
+    }
+}
+
+/// How often the memory killer has struck in this process's control groups.
+struct OomKills(Vec<(PathBuf, u64)>);
+
+impl OomKills {
+    fn read() -> Self {
+        let files = cgroup::groups("memory")
+            .into_iter()
+            .map(|group| group.folder.join(if group.unified { "memory.events" } else { "memory.oom_control" }));
+        let system = PathBuf::from("/proc/vmstat");
+        OomKills(files.chain([system]).filter_map(|file| Some((file.clone(), kills(&file)?))).collect())
+    }
+
+    fn grew(&self) -> bool {
+        self.0.iter().any(|(file, before)| kills(file).is_some_and(|now| now > *before))
+    }
+}
+
+/// The line `oom_kill N`.
+fn kills(file: &Path) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
+}
