@@ -1,7 +1,7 @@
-//! A sweep that is killed, interrupted, or runs out of disk loses no finished cell, and can be finished.
+//! A sweep that is killed, interrupted, or runs out of disk loses no finished invocation, and can be finished.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,75 +9,115 @@ use serde_json::Value;
 
 use crate::support::{charz, read_json, run};
 
-/// Sixteen cells of some 50 ms each.
-const SLOW: [&str; 13] = [
+/// Eight cells, three invocations each, of some 20 ms.
+const SLOW: [&str; 15] = [
     "sweep",
     "--kernel",
     "arith-int",
     "--mapping",
     "dumb",
     "--threads",
-    "1-16",
+    "1-8",
     "--iterations",
-    "4000000",
+    "1000000",
     "--repetitions",
     "2",
+    "--invocations",
+    "3",
     "--budget",
     "5m",
 ];
+const INVOCATIONS: usize = 24;
 
 fn start(file: &Path) -> Child {
     charz().args(SLOW).arg("--output").arg(file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Waits until the report on disk holds `cells` finished cells.
-fn wait_for(file: &Path, cells: usize) {
+/// `r.json.journal` for `r.json`.
+fn journal(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+/// The records of a journal that are whole lines, its first line apart.
+fn records(journal: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(journal).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap()["record"].clone()).collect()
+}
+
+/// Waits until the journal holds `count` invocations.
+fn wait_for(file: &Path, count: usize) {
     let patience = Instant::now() + Duration::from_secs(60);
-    while !file.exists() || finished(&read_json(file)).len() < cells {
+    while records(&journal(file)).len() < count {
         assert!(Instant::now() < patience, "the sweep gets nowhere");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// The finished cells, each as it stands in the report.
-fn finished(report: &Value) -> Vec<Value> {
-    let cells = report["cells"].as_array().unwrap();
-    cells.iter().filter(|cell| cell["outcome"]["status"] == "ok").cloned().collect()
+/// Each invocation of the report's floor and cells, with the place of its cell.
+fn invocations(report: &Value) -> Vec<(usize, Value)> {
+    let cells = ["floor", "cells"].into_iter().flat_map(|list| report[list].as_array().unwrap());
+    cells
+        .enumerate()
+        .flat_map(|(at, cell)| cell["invocations"].as_array().unwrap().iter().map(move |one| (at, one["runs"].clone())))
+        .collect()
 }
 
-/// Finishes a report and checks that nothing that was measured before has changed.
+/// Finishes what was kept and checks that nothing of it has changed.
 #[track_caller]
 fn check_resumes(file: &Path) {
-    let before = finished(&read_json(file));
-    assert!(before.len() < 16, "the sweep was over before it could be disturbed");
+    let kept: Vec<(usize, Value)> = match journal(file).exists() {
+        true => records(&journal(file))
+            .into_iter()
+            .map(|record| (record["cell"].as_u64().unwrap() as usize, record["invocation"]["runs"].clone()))
+            .collect(),
+        false => invocations(&read_json(file)),
+    };
     let ran = run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report = read_json(file);
     assert_eq!(report["complete"], true);
     assert_eq!(report["stopped_by"], Value::Null);
-    let after = finished(&report);
-    assert_eq!(after.len(), 16);
-    for cell in before {
-        assert!(after.contains(&cell), "a finished cell was lost");
+    let bare = |runs: &Value| {
+        // Which repetitions count is judged anew.
+        let mut runs = runs.clone();
+        runs.as_array_mut().unwrap().iter_mut().for_each(|run| run["dirty"] = Value::Null);
+        runs
+    };
+    let after: Vec<_> = invocations(&report).into_iter().map(|(at, runs)| (at, bare(&runs))).collect();
+    for (at, runs) in &kept {
+        assert!(after.contains(&(*at, bare(runs))), "an invocation was lost");
     }
+    let started = |invocation: &Value| invocation["started_ns"].as_u64().unwrap();
+    let cells = report["cells"].as_array().unwrap().iter();
+    let last = cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(started).max();
+    assert!(report["wall_ns"].as_u64() > last, "the time of all sittings");
+    let measured = report["cells"].as_array().unwrap().iter().map(|cell| cell["invocations"].as_array().unwrap().len());
+    assert!(measured.sum::<usize>() >= INVOCATIONS);
     let folder = std::fs::read_dir(file.parent().unwrap()).unwrap();
     let left: Vec<_> =
         folder.map(|entry| entry.unwrap().file_name()).filter(|name| name != file.file_name().unwrap()).collect();
-    assert!(left.len() <= 1, "at most the temporary file of the killed process: {left:?}");
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
 fn killed_without_warning() {
     let folder = tempfile::tempdir().unwrap();
-    for cells in [1, 3] {
-        let file = folder.path().join(format!("{cells}/r.json"));
+    for kept in [1, 9] {
+        let file = folder.path().join(format!("{kept}/r.json"));
         std::fs::create_dir(file.parent().unwrap()).unwrap();
         let mut child = start(&file);
-        wait_for(&file, cells);
+        wait_for(&file, kept);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(finished(&read_json(&file)).len() >= cells);
-        assert_eq!(read_json(&file)["complete"], false);
+        assert!(!file.exists(), "there is a report when it is whole");
+        for named in [&file, &journal(&file)] {
+            let ran = run([OsStr::new("render"), named.as_os_str()]);
+            assert_eq!(ran.code, Some(2));
+            assert!(ran.err.contains("charz sweep --resume"), "{}", ran.err);
+        }
         check_resumes(&file);
     }
 }
@@ -96,7 +136,8 @@ fn interrupted_and_terminated() {
         let report = read_json(&file);
         assert_eq!(report["complete"], false);
         assert_eq!(report["stopped_by"], format!("SIG{signal}"));
-        assert!(finished(&report).len() >= 2);
+        assert!(invocations(&report).len() >= 2);
+        assert!(!journal(&file).exists(), "the report has it all");
         check_resumes(&file);
     }
 }
@@ -107,14 +148,16 @@ fn out_of_disk_in_the_middle() {
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole.json");
     assert_eq!(run(SLOW.iter().map(OsStr::new).chain([OsStr::new("--output"), whole.as_os_str()])).code, Some(0));
-    let size = std::fs::metadata(&whole).unwrap().len();
+    // Half of it: the journal gets there, and the report of that fits as well.
+    let size = std::fs::metadata(&whole).unwrap().len() / 2;
     std::fs::remove_file(&whole).unwrap();
 
     let file = folder.path().join("r.json");
-    // In blocks of 512 bytes. Room is taken before it is needed, and more of it: the last cells do not find enough.
+    // In blocks of 512 bytes. Room is taken before it is needed, and more of it: the last invocations do not find enough.
     let line = format!("ulimit -f {} && exec \"$0\" \"$@\"", size / 512);
     let output = Command::new("sh")
         .args(["-c", &line, env!("CARGO_BIN_EXE_charz")])
+        .env("CHARZ_LOCK_DIR", env!("CARGO_TARGET_TMPDIR"))
         .args(SLOW)
         .arg("--output")
         .arg(&file)
@@ -126,7 +169,6 @@ fn out_of_disk_in_the_middle() {
     assert!(last.contains("--resume"), "{err}");
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("arith-int"), "what was measured is told: {told}");
-    assert!(!finished(&read_json(&file)).is_empty());
     check_resumes(&file);
 }
 
@@ -136,8 +178,8 @@ fn a_report_of_another_machine_is_not_finished_here() {
     let file = folder.path().join("r.json");
     let mut child = start(&file);
     wait_for(&file, 1);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     let mut report = read_json(&file);
     report["machine"]["strands"][0]["os_id"] = 4711.into();
     let text = report.to_string();
@@ -146,6 +188,38 @@ fn a_report_of_another_machine_is_not_finished_here() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("another machine"), "{}", ran.err);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "the file is untouched");
+    assert!(!journal(&file).exists());
+}
+
+/// The journal stays whoever refuses to go on with it.
+#[test]
+fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let mut child = start(&file);
+    wait_for(&file, 4);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let text = std::fs::read_to_string(journal(&file)).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    // One digit of a stamp.
+    let at = lines[2].find("\"end_ns\":").unwrap() + "\"end_ns\":".len();
+    let digit = if lines[2].as_bytes()[at] == b'1' { "2" } else { "1" };
+    lines[2].replace_range(at..=at, digit);
+    let kept: Vec<Value> = [1, 3, 4]
+        .map(|line: usize| serde_json::from_str::<Value>(&lines[line]).unwrap()["record"]["invocation"]["seed"].clone())
+        .into();
+    std::fs::write(journal(&file), lines.join("\n") + "\n").unwrap();
+    let ran = run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("line 3"), "{}", ran.err);
+    let report = read_json(&file);
+    let cells = ["floor", "cells"].into_iter().flat_map(|list| report[list].as_array().unwrap());
+    let seeds: Vec<_> =
+        cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(|one| &one["seed"]).collect();
+    for seed in &kept {
+        assert!(seeds.contains(&seed), "{seed} was lost");
+    }
 }
 
 #[test]
@@ -153,7 +227,7 @@ fn a_budget_leaves_the_rest_pending() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
     let mut args = SLOW;
-    args[12] = "1ms";
+    args[14] = "1ms";
     let ran = run(args.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(read_json(&file)["stopped_by"], "budget");

@@ -1,16 +1,23 @@
 //! What the program can do: one module a subcommand. A command takes values and a place to print to; it knows nothing of
 //! flags.
 
+pub mod ab;
+pub mod compare;
 pub mod docs;
+pub mod doctor;
+pub mod explain;
 pub mod kernels;
 pub mod map;
 pub mod render;
+pub mod selftest;
 pub mod sweep;
 pub mod topo;
+mod turns;
 
 use std::io::Write;
 
 use crate::exit::{Error, Exit};
+use crate::invoke;
 
 /// Something to do.
 pub enum Command {
@@ -22,10 +29,24 @@ pub enum Command {
     Kernels(kernels::Options),
     /// Measure.
     Sweep(Box<sweep::Options>),
+    /// Compare two configurations or two programs here.
+    Ab(Box<ab::Options>),
+    /// Compare this machine with itself.
+    Selftest(Box<selftest::Options>),
     /// Show a report.
     Render(render::Options),
+    /// Compare two reports.
+    Compare(compare::Options),
+    /// Look for what disturbs measurements.
+    Doctor(doctor::Options),
+    /// Explain checks.
+    Explain(explain::Options),
     /// Print a generated page.
     Docs(docs::Options),
+    /// Measure one order.
+    Measure,
+    /// Say how this program was built, for another that would have it measure.
+    About,
 }
 
 impl Command {
@@ -39,8 +60,21 @@ impl Command {
             Command::Map(options) => map::run(&options, out),
             Command::Kernels(options) => kernels::run(&options, out),
             Command::Sweep(options) => sweep::run(*options, out),
+            Command::Ab(options) => ab::run(*options, out),
+            Command::Selftest(options) => selftest::run(&options, out),
             Command::Render(options) => render::run(&options, out),
+            Command::Compare(options) => compare::run(&options, out),
+            Command::Doctor(options) => doctor::run(&options, out),
+            Command::Explain(options) => explain::run(&options, out),
             Command::Docs(options) => docs::run(&options, out),
+            Command::About => about(out),
+            Command::Measure => invoke::serve(out).map(|()| Exit::Done).map_err(Error::from),
         }
     }
+}
+
+fn about(out: &mut dyn Write) -> Result<Exit, Error> {
+    serde_json::to_writer(&mut *out, &crate::sweep::tool()).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(Exit::Done)
 }

@@ -20,6 +20,8 @@ pub struct Limits {
     pub memory_budget_bytes: Option<u64>,
     /// The most threads.
     pub threads: ThreadLimit,
+    /// The setting that has the kernel panic when something hogs a processor, if one does.
+    pub panics_on_lockup: Option<&'static str>,
 }
 
 /// The most threads, and which limit says so.
@@ -54,6 +56,9 @@ impl Limits {
             memory_available_bytes: available,
             memory_budget_bytes: available.map(|bytes| bytes / 100 * MEMORY_SHARE_PERCENT),
             threads: thread_limit(),
+            panics_on_lockup: ["softlockup_panic", "hung_task_panic"]
+                .into_iter()
+                .find(|name| number(&Path::new("/proc/sys/kernel").join(name)).is_some_and(|value| value > 0)),
         }
     }
 
@@ -64,6 +69,7 @@ impl Limits {
             memory_available_bytes: None,
             memory_budget_bytes: None,
             threads: ThreadLimit { at_most: MOST_THREADS, because: "the program's own cap".into() },
+            panics_on_lockup: None,
         }
     }
 
@@ -103,7 +109,7 @@ impl Limits {
 fn free_huge_bytes(pages: PagePolicy) -> Option<u64> {
     let bytes = pages.bytes() as u64;
     let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/free_hugepages", bytes / 1024);
-    Some(number(Path::new(&path))? * bytes)
+    number(Path::new(&path))?.checked_mul(bytes)
 }
 
 fn thread_limit() -> ThreadLimit {
@@ -135,10 +141,10 @@ fn max_user_processes() -> Option<u64> {
 }
 
 /// A line of `/proc/meminfo`, which counts in KiB.
-fn meminfo_bytes(meminfo: &str, name: &str) -> Option<u64> {
+pub(crate) fn meminfo_bytes(meminfo: &str, name: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
+    kib.checked_mul(1024)
 }
 
 /// The smallest remainder from the process's own group up to the root: a limit of any parent binds too.

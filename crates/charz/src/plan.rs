@@ -2,16 +2,18 @@
 
 mod threads;
 
-use std::time::Duration;
+use std::hash::{BuildHasher, RandomState};
+use std::time::{Duration, SystemTime};
 
-use charz_kernels::{Kernel, Params};
-use charz_topology::{Machine, Mapping, place};
+use charz_kernels::{Family, Kernel, Params};
+use charz_topology::{Machine, Mapping, Order, place};
 
 pub use threads::Threads;
 
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
+use crate::render::human;
 
 /// What the user asked for.
 #[derive(Clone)]
@@ -26,10 +28,36 @@ pub struct Request {
     pub iterations: Option<u64>,
     /// The other parameters; its own `iterations` is not looked at.
     pub params: Params,
-    /// At least 1.
-    pub repetitions: usize,
+    /// Repetitions in each invocation, at least 1; `None` takes as many as a fresh process is worth.
+    pub repetitions: Option<usize>,
+    /// How many invocations each cell gets.
+    pub invocations: Invocations,
+    /// The relative half width of the interval that is wanted, as a fraction; `None` takes the family's.
+    pub precision: Option<f64>,
+    /// From it comes the order of the cells; `None` draws one.
+    pub seed: Option<u64>,
+    /// How many times the strands workers that contend may be.
+    pub oversubscribe: usize,
+    /// Whether workers that contend may outnumber strands although the kernel panics on a lockup.
+    pub accept_panic: bool,
     /// The longest that the sweep may take.
     pub budget: Duration,
+}
+
+/// How many invocations a cell gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invocations {
+    /// The fewest, at least 1.
+    pub least: usize,
+    /// The most; those beyond the fewest go where the interval is still too wide.
+    pub most: usize,
+}
+
+impl Default for Invocations {
+    /// The fewest that give an interval (six ordered values hold the median with 97%), and the last look of the stopping rule.
+    fn default() -> Self {
+        Invocations { least: 6, most: 30 }
+    }
 }
 
 /// A validated sweep.
@@ -38,12 +66,16 @@ pub struct Plan {
     pub params: Params,
     /// Numbers of workers, ascending.
     pub threads: Vec<usize>,
-    /// Repetitions of each cell.
-    pub repetitions: usize,
+    /// Repetitions in each invocation, if they were asked for.
+    pub repetitions: Option<usize>,
+    /// How many invocations each cell gets.
+    pub invocations: Invocations,
+    /// From it comes the order of the cells.
+    pub seed: u64,
     /// The longest that the sweep may take.
     pub budget: Duration,
-    /// The cells, in the order in which they run: by kernel, then workers, then mapping, so that mappings that will be
-    /// compared are measured close together in time.
+    /// The cells, by kernel, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
+    /// anew for each round: a machine that drifts favours none.
     pub cells: Vec<PlannedCell>,
 }
 
@@ -57,7 +89,11 @@ pub struct PlannedCell {
     pub seats: Vec<Option<u32>>,
     /// What the workers' blocks take in all.
     pub footprint_bytes: u64,
-    /// How long it will take, roughly.
+    /// Repetitions in each invocation.
+    pub repetitions: usize,
+    /// The relative half width of the interval that is wanted, as a fraction.
+    pub precision: f64,
+    /// How long an invocation will take, roughly.
     pub predicted: Duration,
     /// Why it will not run.
     pub obstacle: Option<Obstacle>,
@@ -72,6 +108,10 @@ pub enum Obstacle {
     Skipped(String),
 }
 
+/// The most invocations that can be asked for.
+pub const MOST_INVOCATIONS: usize = 1000;
+/// The most workers a strand that may contend: beyond it nothing is learnt, and the machine suffers.
+pub const MOST_OVERSUBSCRIBED: usize = 64;
 /// The most repetitions that can be asked for: every lap is kept.
 pub const MOST_REPETITIONS: u64 = 10_000;
 /// The largest block that can be asked for: a petabyte is a slip of the finger.
@@ -79,73 +119,113 @@ pub const MOST_BYTES: u64 = 1 << 50;
 /// The most steps that can be asked for: at 1 ns each, a quarter of an hour a lap.
 pub const MOST_ITERATIONS: u64 = 1_000_000_000_000;
 
+/// The longest that a sweep may take: what is measured over a month is not one machine any more.
+pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
 const AUTO_ITERATIONS: u64 = 100_000_000;
 /// The least that `auto` takes: about 1 ms of the fastest kernel, the shortest span worth measuring.
 const LEAST_ITERATIONS: u64 = 1_000_000;
-/// The share of the budget that a plan with automatic iterations may fill by its own prediction.
-const PLANNED_SHARE: f64 = 0.75;
+/// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
+/// prediction. The rest is for those that narrow wide intervals.
+const PLANNED_SHARE: f64 = 0.5;
+
+/// What a request means on a machine that it fits: nothing of it can be bad input any more.
+pub struct Fitted {
+    /// Numbers of workers, ascending.
+    threads: Vec<usize>,
+    /// Each mapping with its order.
+    orders: Vec<(Mapping, Order)>,
+    /// The usable strands.
+    strands: usize,
+}
+
+impl Request {
+    /// Finds out what the request means on a machine, before anything runs.
+    ///
+    /// # Errors
+    /// A mapping that does not fit the machine, more workers than the system can hold, or blocks that no machine of this
+    /// size can.
+    pub fn fit(&self, machine: &Machine, limits: &Limits) -> Result<Fitted, Error> {
+        let strands = machine.usable_strands().count();
+        let threads = self.threads.resolve(strands, limits)?;
+        let block = self.kernels.iter().map(|kernel| kernel.footprint(&self.params).0).max().unwrap_or(0);
+        if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
+            return Err(Error::bad_input(format!(
+                "--size: one worker would need {}, and the machine has {} of memory; example: --size 256MiB",
+                human::iec(block),
+                human::iec(memory)
+            )));
+        }
+        let order = |mapping: &Mapping| Ok((mapping.clone(), mapping.order(machine)?));
+        let orders = self.mappings.iter().map(order).collect::<Result<_, Error>>()?;
+        Ok(Fitted { threads, orders, strands })
+    }
+}
 
 impl Plan {
     /// Lays the cells out.
-    ///
-    /// # Errors
-    /// A mapping that does not fit the machine, or more workers than the machine can hold.
-    pub fn new(request: &Request, machine: &Machine, limits: &Limits, predictor: &Predictor) -> Result<Self, Error> {
-        let strands = machine.usable_strands().count();
-        let threads = request.threads.resolve(strands, limits)?;
-        let orders = request
-            .mappings
-            .iter()
-            .map(|mapping| Ok((mapping, mapping.order(machine)?)))
-            .collect::<Result<Vec<_>, Error>>()?;
+    pub fn new(request: &Request, fitted: Fitted, limits: &Limits, predictor: &Predictor) -> Self {
+        let Fitted { threads, orders, strands } = fitted;
         let mut params = request.params;
         params.iterations = request.iterations.unwrap_or(AUTO_ITERATIONS);
         let mut cells = Vec::with_capacity(request.kernels.len() * threads.len() * orders.len());
         for &kernel in &request.kernels {
-            for (turn, &workers) in threads.iter().enumerate() {
-                // Each mapping takes its turn in going first, so that a drift of the machine favours none.
-                let (later, first) = orders.split_at(turn % orders.len());
-                for (mapping, order) in first.iter().chain(later) {
+            for &workers in &threads {
+                for (mapping, order) in &orders {
                     cells.push(PlannedCell {
                         kernel,
-                        mapping: (*mapping).clone(),
+                        mapping: mapping.clone(),
                         seats: place(order, workers).seats,
                         footprint_bytes: kernel.footprint(&params).0.saturating_mul(workers as u64),
+                        repetitions: 1,
+                        precision: request.precision.unwrap_or(precision(kernel.card().family)),
                         predicted: Duration::ZERO,
                         obstacle: None,
                     });
                 }
             }
         }
-        let mut plan = Plan { params, threads, repetitions: request.repetitions, budget: request.budget, cells };
-        plan.find_obstacles(limits);
+        let mut plan = Plan {
+            params,
+            threads,
+            repetitions: request.repetitions,
+            invocations: request.invocations,
+            seed: request.seed.unwrap_or_else(|| RandomState::new().hash_one(SystemTime::now())),
+            budget: request.budget,
+            cells,
+        };
+        plan.find_obstacles(limits, request, strands);
         plan.predict(predictor);
         if request.iterations.is_none() {
             plan.fit_iterations(predictor);
         }
-        Ok(plan)
+        plan
     }
 
-    /// What the cells will take together.
+    /// What the fewest invocations of all cells will take together.
     pub fn predicted(&self) -> Duration {
-        self.cells.iter().filter(|cell| cell.obstacle.is_none()).map(|cell| cell.predicted).sum()
+        let round: Duration = self.cells.iter().filter(|cell| cell.obstacle.is_none()).map(|cell| cell.predicted).sum();
+        round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
     }
 
-    fn find_obstacles(&mut self, limits: &Limits) {
+    fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {
         for cell in &mut self.cells {
             cell.obstacle = match cell.kernel.check() {
                 Err(error) => Some(Obstacle::Unavailable(error.to_string())),
-                Ok(()) => {
-                    limits.obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages).map(Obstacle::Skipped)
-                }
+                Ok(()) => limits
+                    .obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages)
+                    .or_else(|| storm(cell, limits, request, strands))
+                    .map(Obstacle::Skipped),
             };
         }
     }
 
     fn predict(&mut self, predictor: &Predictor) {
         for cell in &mut self.cells {
-            cell.predicted = predictor.cell(cell.kernel, &self.params, cell.seats.len(), self.repetitions);
+            let (kernel, workers) = (cell.kernel, cell.seats.len());
+            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(kernel.card().family));
+            cell.predicted = predictor.invocation(kernel, &self.params, workers, cell.repetitions);
         }
     }
 
@@ -163,6 +243,53 @@ impl Plan {
     }
 }
 
+/// Repetitions in an invocation: two tell whether the first differs from the others; more where a fresh process costs several
+/// times what a repetition does, by the square root of what it costs more (T. Kalibera and R. Jones, "Rigorous benchmarking in
+/// reasonable time", ISMM 2013, section 5): touching the blocks takes some ten to twenty passes. Fixed by the family, so that
+/// the best of them is the best of as many in every sweep.
+fn repetitions(family: Family) -> usize {
+    match family {
+        Family::Compute | Family::Sync => 2,
+        Family::Memory => 5,
+        Family::Floor => 10,
+    }
+}
+
+/// Why workers that contend are not let loose: spinning for the same line, more of them than strands keep everything else
+/// from running.
+fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize) -> Option<String> {
+    let workers = cell.seats.len();
+    if !cell.kernel.card().contends || workers <= strands {
+        return None;
+    }
+    let times = workers.div_ceil(strands.max(1));
+    if times > request.oversubscribe {
+        let most = MOST_OVERSUBSCRIBED;
+        return Some(match times > most {
+            true => format!("safety: {workers} workers that contend are more than {most} times the {strands} strands"),
+            false => {
+                format!("safety: {workers} workers contend on {strands} strands; allow it with --oversubscribe {times}")
+            }
+        });
+    }
+    let setting = limits.panics_on_lockup.filter(|_| !request.accept_panic)?;
+    Some(format!(
+        "safety: kernel.{setting} is 1, so that starving the system would crash it; allow it with --accept-panic"
+    ))
+}
+
+/// The relative half width of the interval that is wanted: what the family's kernels reach on a quiet machine in a few
+/// invocations.
+fn precision(family: Family) -> f64 {
+    match family {
+        Family::Compute => 0.01,
+        Family::Memory => 0.02,
+        Family::Sync => 0.05,
+        // Nothing is concluded from the floor but its order of magnitude.
+        Family::Floor => 1.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,13 +303,23 @@ mod tests {
             threads: threads.parse().unwrap(),
             iterations: None,
             params: Params { iterations: 1, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded },
-            repetitions: 3,
+            repetitions: Some(3),
+            invocations: Invocations { least: 1, most: 1 },
+            precision: None,
+            seed: Some(1),
+            oversubscribe: 1,
+            accept_panic: false,
             budget: Duration::from_secs(100),
         }
     }
 
     fn t3_4() -> Machine {
         discover(&Source::Synthetic("Package:4 Core:16 Group:2 PU:4".into())).unwrap()
+    }
+
+    fn plan(request: &Request, limits: &Limits, predictor: &Predictor) -> Plan {
+        let fitted = request.fit(&t3_4(), limits).unwrap();
+        Plan::new(request, fitted, limits, predictor)
     }
 
     /// Every iteration takes 10 ns and every byte nothing.
@@ -193,7 +330,7 @@ mod tests {
     #[test]
     fn every_combination_has_one_cell_and_mappings_are_neighbours() {
         let request = request(&["arith-int", "mem-read"], "dumb,auto", "1,2,512");
-        let plan = Plan::new(&request, &t3_4(), &Limits::unlimited(), &predictor(&["arith-int"])).unwrap();
+        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
         let names: Vec<_> = plan
             .cells
             .iter()
@@ -202,7 +339,7 @@ mod tests {
         assert_eq!(names.len(), 12);
         assert_eq!(names[0], ("arith-int", 1, "dumb".into()));
         assert_eq!(names[1], ("arith-int", 1, "auto".into()));
-        assert_eq!(names[2], ("arith-int", 2, "auto".into()), "the mappings take turns in going first");
+        assert_eq!(names[2], ("arith-int", 2, "dumb".into()));
         assert_eq!(names[11], ("mem-read", 512, "auto".into()));
     }
 
@@ -211,7 +348,7 @@ mod tests {
         let mut limits = Limits::unlimited();
         limits.memory_budget_bytes = Some(3 << 20);
         let request = request(&["mem-read"], "dumb", "1,2,4");
-        let plan = Plan::new(&request, &t3_4(), &limits, &predictor(&[])).unwrap();
+        let plan = plan(&request, &limits, &predictor(&[]));
         let obstacles: Vec<_> = plan.cells.iter().map(|cell| cell.obstacle.clone()).collect();
         assert_eq!(obstacles[..2], [None, None]);
         let Some(Obstacle::Skipped(reason)) = &obstacles[2] else { panic!("{obstacles:?}") };
@@ -220,24 +357,33 @@ mod tests {
 
     #[test]
     fn automatic_iterations_fill_the_budget_but_not_more() {
-        for (budget, expected) in [(1000, 100_000_000), (2, 20_000_000), (1, 20_000_000), (0, 1_000_000)] {
+        for (budget, expected) in [(1000, 100_000_000), (2, 20_000_000), (1, 10_000_000), (0, 1_000_000)] {
             let mut request = request(&["arith-int"], "dumb", "1");
             // 3 repetitions of 10 ns a step: 20,000,000 steps take 0.6 s, and 50,000,000 take 1.5 s.
             request.budget = Duration::from_secs(budget);
-            let plan = Plan::new(&request, &t3_4(), &Limits::unlimited(), &predictor(&["arith-int"])).unwrap();
+            let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
             assert_eq!(plan.params.iterations, expected, "budget {budget} s");
         }
         let mut request = request(&["arith-int"], "dumb", "1");
         request.budget = Duration::ZERO;
         request.iterations = Some(7_000_000);
-        let plan = Plan::new(&request, &t3_4(), &Limits::unlimited(), &predictor(&["arith-int"])).unwrap();
+        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
         assert_eq!(plan.params.iterations, 7_000_000, "asked for explicitly");
     }
 
     #[test]
     fn a_mapping_for_another_machine_is_refused() {
         let request = request(&["arith-int"], "occupancy:22", "1");
-        let error = Plan::new(&request, &t3_4(), &Limits::unlimited(), &predictor(&[])).err().unwrap();
+        let error = request.fit(&t3_4(), &Limits::unlimited()).err().unwrap();
         assert!(error.to_string().contains('4'), "{error}");
+    }
+
+    #[test]
+    fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
+        let mut limits = Limits::unlimited();
+        limits.memory_total_bytes = Some((1 << 20) - 1);
+        let error = request(&["mem-read"], "dumb", "1").fit(&t3_4(), &limits).err().unwrap().to_string();
+        assert!(error.contains("--size") && error.contains("1 MiB"), "{error}");
+        assert!(request(&["arith-int"], "dumb", "1").fit(&t3_4(), &limits).is_ok());
     }
 }

@@ -1,31 +1,44 @@
-//! Runs a plan, cell by cell, and saves the report after each.
+//! Runs a plan in rounds: one invocation of every cell that still wants one, in an order drawn anew for each round, each
+//! kept on the disk before the next begins.
+//!
+//! Rounds put the invocations of a cell far apart in time, so that what the machine goes through meanwhile is in their
+//! spread, and a drift of the machine favours no cell.
 
-mod convert;
 mod host;
-mod marks;
+mod keep;
+mod pace;
 mod start;
+#[cfg(test)]
+mod tests;
+mod turns;
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Kernel, Params};
+use charz_kernels::{Params, Stop};
 
 pub use host::{host, machine, tool};
+pub use keep::{Keep, Record, Unkept};
 pub use start::{Context, new_report};
+pub use turns::{Side, take_turns};
 
 use crate::exit::Error;
-use crate::harness::{self, Bench, Failure};
+use crate::invoke::{self, Invoke, Order};
+use crate::judge::{self, Facts};
 use crate::limits::Limits;
 use crate::predict::Predictor;
-use crate::report::{self, Cell, Outcome, Report, Status};
+use crate::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
+
+use pace::Pace;
 
 /// What happens in a sweep, for whoever wants to show it. Every method has an empty default.
 pub trait Listener {
-    /// `cells` cells are going to be measured, in `predicted` time.
-    fn begin(&mut self, _cells: usize, _predicted: Duration) {}
-    /// A cell begins.
+    /// At least `invocations` are going to be made, in `predicted` time.
+    fn begin(&mut self, _invocations: usize, _predicted: Duration) {}
+    /// An invocation of a cell begins.
     fn start(&mut self, _cell: &Cell) {}
-    /// A cell has its outcome; `left` is the predicted rest.
+    /// It is over; `left` is the predicted rest of the fewest invocations.
     fn finish(&mut self, _cell: &Cell, _left: Duration) {}
     /// The sweep is over.
     fn end(&mut self, _report: &Report) {}
@@ -33,172 +46,259 @@ pub trait Listener {
 
 /// What a sweep runs with, besides the report that it fills.
 pub struct Sweep<'a> {
-    /// The harness's side.
-    pub bench: Bench<'a>,
+    /// Who measures.
+    pub invoke: &'a dyn Invoke,
+    /// What all orders have in common.
+    pub order: &'a Order,
     /// The parameters of all cells.
     pub params: Params,
+    /// The NUMA node of each strand, by OS ids.
+    pub nodes: &'a HashMap<u32, u32>,
+    /// What numbers are judged by, besides themselves; each cell brings its own card.
+    pub facts: &'a Facts,
+    /// Raised when the user wants to leave.
+    pub stop: &'a Stop,
     /// For the budget and the ETA.
     pub predictor: &'a Predictor,
-    /// Looked at again before each cell: memory may have gone since the plan.
+    /// Looked at again before each invocation: memory may have gone since the plan.
     pub limits: &'a dyn Fn() -> Limits,
     /// The longest that this sitting may take.
     pub budget: Duration,
-    /// The last-level cache that a strand reaches, if known.
-    pub last_cache_bytes: Option<u64>,
-    /// The report's file, which exists already.
-    pub file: &'a Path,
 }
 
 impl Sweep<'_> {
-    /// Measures every cell of `report` that has no outcome yet. `signal` names the signal that raised the stop flag.
+    /// Measures every cell of `report` that wants it, and keeps each invocation as soon as it is made.
     ///
     /// # Errors
-    /// The disk refused the report; what was saved before is untouched, and `report` holds what was measured.
-    pub fn run(
+    /// The disk refused an invocation; `report` holds all that was kept.
+    pub fn run(&self, report: &mut Report, keep: &mut dyn Keep, listener: &mut dyn Listener) -> Result<(), Error> {
+        let sitting = Instant::now();
+        let before = report.wall_ns;
+        // What a journal kept was not judged yet.
+        (0..places(report)).for_each(|place| self.judge(report, place));
+        report.stopped_by = None;
+        listener.begin(self.due(report), self.left(report));
+        let swept = self.rounds(report, keep, listener, sitting);
+        report.wall_ns = before + nanos(sitting.elapsed());
+        report.complete = (0..places(report)).all(|place| missing(cell(report, place), report) == 0);
+        listener.end(report);
+        swept
+    }
+
+    fn rounds(
         &self,
         report: &mut Report,
-        signal: &dyn Fn() -> Option<&'static str>,
+        keep: &mut dyn Keep,
         listener: &mut dyn Listener,
+        sitting: Instant,
     ) -> Result<(), Error> {
-        let begun = Instant::now();
-        let before = report.wall_ns;
-        let repetitions = usize::try_from(report.plan.repetitions).unwrap_or(usize::MAX);
         let mut pace = Pace::default();
-        let open: Vec<usize> = (0..report.cells.len()).filter(|&index| is_open(&report.cells[index])).collect();
-        let mut left: Duration = open.iter().map(|&index| self.predicted(&report.cells[index], repetitions)).sum();
-        listener.begin(open.len(), left);
-        report.stopped_by = None;
-        self.measure_floor(report, repetitions)?;
-        for index in open {
-            let predicted = self.predicted(&report.cells[index], repetitions);
-            if self.bench.stop.raised() {
-                break;
+        // A resumed sweep goes on with other numbers than it began with.
+        let made: u64 = (0..places(report)).map(|place| cell(report, place).invocations.len() as u64).sum();
+        let mut random = fastrand::Rng::with_seed(report.plan.seed.wrapping_add(made));
+        loop {
+            let mut progress = false;
+            for place in self.round(report, &mut random) {
+                if self.stop.raised() {
+                    return Ok(());
+                }
+                let predicted = self.predicted(cell(report, place));
+                if sitting.elapsed() + pace.correct(predicted) > self.budget {
+                    // Another cell may be cheap enough: this one stays as it is.
+                    report.stopped_by = Some("budget".into());
+                    continue;
+                }
+                progress = true;
+                let begun = Instant::now();
+                let seed = random.u64(..);
+                match self.step(report, place, seed, sitting, keep, listener)? {
+                    Ending::Stopped => return Ok(()),
+                    Ending::Done => pace.learn(predicted, begun.elapsed()),
+                    _ => {}
+                }
+                listener.finish(cell(report, place), pace.correct(self.left(report)));
+                self.cool_down(cell(report, place), begun.elapsed());
             }
-            if begun.elapsed() + pace.correct(predicted) > self.budget {
-                // A later cell may be cheap enough: this one stays pending.
-                report.stopped_by = Some("budget".into());
-                continue;
-            }
-            let room = room(&report.cells[index], report.plan.repetitions);
-            self.reserve(report, room)?;
-            listener.start(&report.cells[index]);
-            let cell_begun = Instant::now();
-            self.fill(&mut report.cells[index], repetitions);
-            if report.cells[index].outcome.status == Status::Ok {
-                pace.learn(predicted, cell_begun.elapsed());
-            }
-            left = left.saturating_sub(predicted);
-            report.wall_ns = before + nanos(begun.elapsed());
-            report.complete = !report.cells.iter().any(is_open);
-            self.save(report)?;
-            listener.finish(&report.cells[index], pace.correct(left));
-        }
-        if let Some(name) = signal() {
-            report.stopped_by = Some(name.into());
-        }
-        report.wall_ns = before + nanos(begun.elapsed());
-        report.complete = !report.cells.iter().any(is_open);
-        self.save(report)?;
-        report::release(self.file);
-        listener.end(report);
-        Ok(())
-    }
-
-    /// What is measured must be kept: without room for it in the file, measuring does not begin.
-    fn reserve(&self, report: &mut Report, room: u64) -> Result<(), Error> {
-        let size = std::fs::metadata(self.file).map_or(0, |metadata| metadata.len());
-        report::reserve(self.file, size + room).map_err(|error| self.no_room(report, error))
-    }
-
-    fn save(&self, report: &mut Report) -> Result<(), Error> {
-        report::save(self.file, report).map_err(|error| self.no_room(report, error))
-    }
-
-    fn no_room(&self, report: &mut Report, error: report::FileError) -> Error {
-        report.stopped_by = Some("a full disk".into());
-        Error::environment(format!(
-            "there is no room for the report of another cell; all finished ones are in {:?}: make room, then finish it \
-             with charz sweep --resume",
-            self.file
-        ))
-        .caused_by(error)
-    }
-
-    /// An empty kernel through the same path: what the apparatus costs by itself.
-    fn measure_floor(&self, report: &mut Report, repetitions: usize) -> Result<(), Error> {
-        for index in 0..report.floor.len() {
-            if is_open(&report.floor[index]) {
-                let room = room(&report.floor[index], report.plan.repetitions);
-                self.reserve(report, room)?;
-                self.fill(&mut report.floor[index], repetitions);
-                self.save(report)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn predicted(&self, cell: &Cell, repetitions: usize) -> Duration {
-        charz_kernels::find(&cell.kernel)
-            .map_or(Duration::ZERO, |kernel| self.predictor.cell(kernel, &self.params, cell.seats.len(), repetitions))
-    }
-
-    fn fill(&self, cell: &mut Cell, repetitions: usize) {
-        // Of an attempt that was interrupted nothing stays: its runs were not those of the cell to come.
-        (cell.variant, cell.runs, cell.passport, cell.summary) = (None, Vec::new(), None, None);
-        let Some(kernel) = charz_kernels::find(&cell.kernel) else {
-            cell.outcome = outcome(Status::Unavailable, "this program has no kernel of that name");
-            return;
-        };
-        cell.footprint_bytes = kernel.footprint(&self.params).0.saturating_mul(cell.seats.len() as u64);
-        let obstacle = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages);
-        if let Some(reason) = obstacle {
-            cell.outcome = outcome(Status::Skipped, reason);
-            return;
-        }
-        let seats = cell.seats.clone();
-        match self.measure(kernel, &seats, repetitions) {
-            Ok(measurement) => convert::fill(cell, &measurement, &self.suspicion(kernel)),
-            Err(Failure::Unavailable(reason)) => cell.outcome = outcome(Status::Unavailable, reason),
-            Err(Failure::Refused(reason)) => cell.outcome = outcome(Status::Failed, reason),
-            Err(Failure::Wrong(reason)) => cell.outcome = outcome(Status::Wrong, reason),
-            Err(Failure::Stopped) => {
-                cell.outcome = outcome(Status::Aborted, "stopped before its first repetition ended")
+            if !progress {
+                return Ok(());
             }
         }
     }
 
-    fn suspicion(&self, kernel: &'static dyn Kernel) -> marks::Suspicion<'_> {
-        marks::Suspicion {
-            kernel,
-            params: &self.params,
-            strands: self.bench.strands,
-            last_cache_bytes: self.last_cache_bytes,
-        }
-    }
-
-    fn measure(
+    /// Has an invocation of the cell made, kept and judged. One that was stopped is left out: it is made again when the sweep
+    /// goes on.
+    fn step(
         &self,
-        kernel: &'static dyn Kernel,
-        seats: &[Option<u32>],
-        repetitions: usize,
-    ) -> Result<harness::Measurement, Failure> {
-        harness::measure(&harness::Cell { kernel, params: self.params, seats, repetitions }, self.bench)
+        report: &mut Report,
+        place: usize,
+        seed: u64,
+        sitting: Instant,
+        keep: &mut dyn Keep,
+        listener: &mut dyn Listener,
+    ) -> Result<Ending, Error> {
+        listener.start(cell(report, place));
+        keep.reserve(room(cell(report, place)))?;
+        let started_ns = report.wall_ns + nanos(sitting.elapsed());
+        let invocation = Invocation { started_ns, ..self.invocation(report, place, seed) };
+        let ending = invocation.ending;
+        if ending == Ending::Stopped {
+            abort(report, place);
+            return Ok(ending);
+        }
+        let record = Record { cell: place as u64, invocation };
+        keep.keep(&record)?;
+        record.replay(report).map_err(Error::environment)?;
+        self.judge(report, place);
+        Ok(ending)
+    }
+
+    /// The cells that want an invocation, in random order; those whose workers contend last, with ever more workers.
+    fn round(&self, report: &Report, random: &mut fastrand::Rng) -> Vec<usize> {
+        let mut round: Vec<usize> = (0..places(report)).filter(|&at| wants_more(cell(report, at), report)).collect();
+        random.shuffle(&mut round);
+        round.sort_by_key(|&at| if contends(cell(report, at)) { cell(report, at).workers } else { 0 });
+        round
+    }
+
+    fn invocation(&self, report: &Report, place: usize, seed: u64) -> Invocation {
+        let cell = cell(report, place);
+        let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages);
+        match fits.or_else(|| unsafe_with(cell, report)) {
+            Some(reason) => invoke::barren(Ending::Withheld, reason),
+            None => {
+                let invocation = self.invoke.invoke(&self.order_for(cell), seed);
+                match report::check_invocation(cell, &invocation) {
+                    Ok(()) => invocation,
+                    Err(what) => invoke::barren(Ending::Died, format!("the measuring process's answer {what}")),
+                }
+            }
+        }
+    }
+
+    fn order_for(&self, cell: &Cell) -> Order {
+        let repetitions = u32::try_from(cell.repetitions).unwrap_or(u32::MAX);
+        // Predictions are wrong on busy machines; what takes ten times as long is stuck.
+        let deadline = LEAST_DEADLINE + self.predicted(cell) * 10;
+        // Each repetition of a storm has a box of its own; any other may take what the whole may.
+        let (time_box, deadline) = if contends(cell) {
+            (STORM_BOX, deadline.max(STORM_BOX.saturating_mul(repetitions)))
+        } else {
+            (deadline, deadline)
+        };
+        Order {
+            kernel: cell.kernel.clone(),
+            iterations: self.params.iterations,
+            seats: cell.seats.clone(),
+            nodes: cell.seats.iter().map(|seat| self.nodes.get(&(*seat)?).copied()).collect(),
+            repetitions: cell.repetitions,
+            time_box_ns: nanos(time_box),
+            deadline_ns: nanos(deadline),
+            ..self.order.clone()
+        }
+    }
+
+    fn judge(&self, report: &mut Report, place: usize) {
+        let cell = cell_mut(report, place);
+        if let Some(kernel) = charz_kernels::find(&cell.kernel) {
+            judge::judge(cell, &Facts { card: kernel.card(), ..self.facts.clone() });
+        }
+    }
+
+    /// After workers have fought for a line, everybody else on the machine gets as much time as they took.
+    fn cool_down(&self, cell: &Cell, took: Duration) {
+        if contends(cell) && !self.stop.raised() {
+            thread::sleep(took.min(STORM_BOX));
+        }
+    }
+
+    fn predicted(&self, cell: &Cell) -> Duration {
+        let repetitions = usize::try_from(cell.repetitions).unwrap_or(usize::MAX);
+        charz_kernels::find(&cell.kernel).map_or(Duration::ZERO, |kernel| {
+            self.predictor.invocation(kernel, &self.params, cell.seats.len(), repetitions)
+        })
+    }
+
+    /// How many invocations are missing to the fewest of each cell.
+    fn due(&self, report: &Report) -> usize {
+        (0..places(report)).map(|at| missing(cell(report, at), report) as usize).sum()
+    }
+
+    /// What they will take.
+    fn left(&self, report: &Report) -> Duration {
+        let due = |at| {
+            self.predicted(cell(report, at)) * u32::try_from(missing(cell(report, at), report)).unwrap_or(u32::MAX)
+        };
+        (0..places(report)).map(due).sum()
     }
 }
 
-/// The most that a cell takes in the file, its laps apart: names, passport and reasons.
-const CELL_BYTES: u64 = 8192;
-/// The most that a lap takes in the file: numbers of twenty digits behind their names.
-const LAP_BYTES: u64 = 512;
+/// The longest repetition of workers that contend (see `docs/methodology.md`): a scheduler full of them starves the machine.
+const STORM_BOX: Duration = Duration::from_millis(500);
+/// The least that an invocation is given before it is thought stuck.
+const LEAST_DEADLINE: Duration = Duration::from_secs(5);
 
-/// The most that a cell will take in the file.
-fn room(cell: &Cell, repetitions: u64) -> u64 {
-    CELL_BYTES + (cell.seats.len() as u64).saturating_mul(repetitions).saturating_mul(LAP_BYTES)
+/// The most that a cell takes in the journal beside its laps: names, evidence and reasons.
+const INVOCATION_BYTES: u64 = 8192;
+/// The most that a lap takes there: numbers of twenty digits behind their names.
+const LAP_BYTES: u64 = 640;
+
+/// The most that an invocation of the cell will take in the journal.
+fn room(cell: &Cell) -> u64 {
+    INVOCATION_BYTES + (cell.seats.len() as u64).saturating_mul(cell.repetitions).saturating_mul(LAP_BYTES)
 }
 
-/// Whether a sweep still has to measure the cell.
-pub fn is_open(cell: &Cell) -> bool {
-    matches!(cell.outcome.status, Status::Pending | Status::Aborted)
+/// The floor's cells and the plan's are counted through.
+fn places(report: &Report) -> usize {
+    report.floor.len() + report.cells.len()
+}
+
+fn cell(report: &Report, place: usize) -> &Cell {
+    report.floor.get(place).unwrap_or_else(|| &report.cells[place - report.floor.len()])
+}
+
+fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
+    let floor = report.floor.len();
+    if place < floor { &mut report.floor[place] } else { &mut report.cells[place - floor] }
+}
+
+fn contends(cell: &Cell) -> bool {
+    charz_kernels::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
+}
+
+/// Why workers that contend are not let loose: as many of them, or fewer, did not end in their time before.
+fn unsafe_with(cell: &Cell, report: &Report) -> Option<String> {
+    let stuck = |other: &&Cell| {
+        other.kernel == cell.kernel
+            && other.workers <= cell.workers
+            && other.invocations.iter().any(|invocation| invocation.ending == Ending::Overdue)
+    };
+    let other = report.cells.iter().find(stuck).filter(|_| contends(cell))?;
+    Some(format!("safety: with {} workers it did not end in its time", other.workers))
+}
+
+/// Whether the cell gets another invocation if there is time.
+fn wants_more(cell: &Cell, report: &Report) -> bool {
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    judge::wants_more(cell, count(report.plan.least_invocations), count(report.plan.most_invocations))
+}
+
+fn missing(cell: &Cell, report: &Report) -> u64 {
+    if wants_more(cell, report) {
+        report.plan.least_invocations.saturating_sub(cell.invocations.len() as u64)
+    } else {
+        0
+    }
+}
+
+/// The user stopped the sweep in the middle of a cell: what was kept of it is no result yet.
+fn abort(report: &mut Report, place: usize) {
+    let least = report.plan.least_invocations;
+    let cell = cell_mut(report, place);
+    let made = cell.invocations.len() as u64;
+    if made < least {
+        cell.outcome = outcome(Status::Aborted, format!("stopped after {made} of {least} invocations"));
+        cell.summary = cell.summary.map(|summary| Summary { value: None, ..summary });
+    }
 }
 
 fn outcome(status: Status, reason: impl Into<String>) -> Outcome {
@@ -207,26 +307,4 @@ fn outcome(status: Status, reason: impl Into<String>) -> Outcome {
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// How far the predictions have been off so far.
-#[derive(Default)]
-struct Pace {
-    predicted: Duration,
-    taken: Duration,
-}
-
-impl Pace {
-    fn learn(&mut self, predicted: Duration, taken: Duration) {
-        self.predicted += predicted;
-        self.taken += taken;
-    }
-
-    fn correct(&self, predicted: Duration) -> Duration {
-        if self.predicted.is_zero() {
-            return predicted;
-        }
-        // One odd cell at the start must not stop a sweep or let it run for ever.
-        predicted.mul_f64((self.taken.as_secs_f64() / self.predicted.as_secs_f64()).clamp(0.2, 5.0))
-    }
 }

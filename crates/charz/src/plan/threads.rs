@@ -62,8 +62,18 @@ impl FromStr for Threads {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        Threads::read(text).map(|(threads, _)| threads)
+    }
+}
+
+impl Threads {
+    /// Reads what a user wrote, and tells the least number that stands there more than once, if one does.
+    ///
+    /// # Errors
+    /// A sentence with the wrong piece in it, and an example.
+    pub fn read(text: &str) -> Result<(Self, Option<usize>), String> {
         if text == "auto" {
-            return Ok(Threads::Auto);
+            return Ok((Threads::Auto, None));
         }
         let mut list = Vec::new();
         for item in text.split(',') {
@@ -73,8 +83,9 @@ impl FromStr for Threads {
             }
         }
         list.sort_unstable();
+        let repeated = list.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
         list.dedup();
-        Ok(Threads::List(list))
+        Ok((Threads::List(list), repeated))
     }
 }
 
@@ -138,6 +149,13 @@ mod tests {
         check("16-64:16", &[16, 32, 48, 64]);
         check("8,1,8,2", &[1, 2, 8]);
         assert_eq!("auto".parse(), Ok(Threads::Auto));
+    }
+
+    #[test]
+    fn repeats_are_told() {
+        for (text, expected) in [("1,2,2", Some(2)), ("4,1-3,2-4", Some(2)), ("1-4,8", None), ("auto", None)] {
+            assert_eq!(Threads::read(text).unwrap().1, expected, "{text}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use charz_topology::{Machine, Mapping, Placement};
 use serde::Serialize;
 
 use super::grid::columns;
+use super::json;
 use super::text::{counted, or_dash, plain};
 
 /// A way to show a placement.
@@ -80,7 +81,7 @@ struct Json<'a> {
 
 fn json(_: &Machine, mapping: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
     let seats = &placement.seats;
-    serde_json::to_writer(&mut *out, &Json { mapping: mapping.to_string(), threads: seats.len(), seats })?;
+    json::write_compact(&Json { mapping: mapping.to_string(), threads: seats.len(), seats }, out)?;
     writeln!(out)
 }
 

@@ -13,14 +13,16 @@ use crate::plan::{Obstacle, Plan, PlannedCell};
 /// Those of the output.
 pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<_> = plan.cells.iter().map(row).collect();
-    let heading = ["kernel", "workers", "mapping", "memory", "predicted", "will run"];
-    grid::columns(&heading, &[0, 2, 5], &rows, out)?;
+    let heading = ["kernel", "workers", "mapping", "memory", "repetitions", "an invocation", "will run"];
+    grid::columns(&heading, &[0, 2, 6], &rows, out)?;
     let run = plan.cells.iter().filter(|cell| cell.obstacle.is_none()).count();
     writeln!(
         out,
-        "\n{run} of {}, {} each, {} iterations, {} blocks on {} pages: about {} of a budget of {}",
+        "\n{run} of {}, {}{} each, {} iterations, {} blocks on {} pages: about {} of a budget of {}, the rest of which \
+         narrows wide intervals",
         counted(plan.cells.len(), "cell"),
-        counted(plan.repetitions, "repetition"),
+        counted(plan.invocations.least, "invocation"),
+        plan.repetitions.map(|repetitions| format!(" of {}", counted(repetitions, "repetition"))).unwrap_or_default(),
         human::count(plan.params.iterations),
         human::iec(plan.params.size.0),
         plan.params.pages,
@@ -35,7 +37,7 @@ pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()
     }
 }
 
-fn row(cell: &PlannedCell) -> [String; 6] {
+fn row(cell: &PlannedCell) -> [String; 7] {
     let (time, runs) = match &cell.obstacle {
         None => (human::duration(cell.predicted), "yes".to_owned()),
         Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => ("-".to_owned(), format!("no: {reason}")),
@@ -45,6 +47,7 @@ fn row(cell: &PlannedCell) -> [String; 6] {
         cell.seats.len().to_string(),
         cell.mapping.to_string(),
         human::iec(cell.footprint_bytes),
+        cell.repetitions.to_string(),
         time,
         runs,
     ]

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::human;
 use super::text::{counted, plain};
-use crate::report::{Cell, Report, Status};
+use crate::report::{Cell, Report};
 use crate::sweep::Listener;
 
 /// The listener for this standard error.
@@ -20,9 +20,10 @@ struct Bar {
 }
 
 impl Listener for Bar {
-    fn begin(&mut self, cells: usize, predicted: Duration) {
+    fn begin(&mut self, invocations: usize, predicted: Duration) {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}");
-        self.bar = ProgressBar::new(cells as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        self.bar =
+            ProgressBar::new(invocations as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         self.bar.set_message(format!("about {}", human::duration(predicted)));
     }
 
@@ -31,8 +32,12 @@ impl Listener for Bar {
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration) {
+        if self.bar.length() <= Some(self.bar.position()) {
+            // Beyond the fewest: where the intervals are still too wide.
+            self.bar.inc_length(1);
+        }
         self.bar.inc(1);
-        self.bar.set_message(format!("{}, {} left", told(cell), human::duration(left)));
+        self.bar.set_message(format!("{}, {}", told(cell), rest(left)));
     }
 
     fn end(&mut self, _report: &Report) {
@@ -45,23 +50,23 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 struct Lines {
-    cells: usize,
+    invocations: usize,
     done: usize,
     last: Option<Instant>,
 }
 
 impl Listener for Lines {
-    fn begin(&mut self, cells: usize, predicted: Duration) {
-        self.cells = cells;
+    fn begin(&mut self, invocations: usize, predicted: Duration) {
+        self.invocations = invocations;
         self.last = Some(Instant::now());
-        say(&format!("{}, about {}", counted(cells, "cell"), human::duration(predicted)));
+        note(&format!("{}, about {}", counted(invocations, "invocation"), human::duration(predicted)));
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration) {
         self.done += 1;
         if self.last.is_none_or(|last| last.elapsed() >= LINE_EVERY) {
             self.last = Some(Instant::now());
-            say(&format!("{}/{} {}, {} left", self.done, self.cells, told(cell), human::duration(left)));
+            note(&format!("{}/{} {}, {}", self.done, self.invocations.max(self.done), told(cell), rest(left)));
         }
     }
 }
@@ -71,13 +76,18 @@ fn title(cell: &Cell) -> String {
 }
 
 fn told(cell: &Cell) -> String {
-    match (&cell.summary, cell.outcome.status) {
-        (Some(summary), Status::Ok) => format!("{}: {}", title(cell), human::value(summary.best, cell.unit)),
-        _ => format!("{}: {}", title(cell), plain(cell.outcome.reason.as_deref().unwrap_or("nothing"))),
+    match cell.summary.and_then(|summary| summary.value) {
+        Some(value) => format!("{}: {}", title(cell), human::value(value, cell.unit)),
+        None => format!("{}: {}", title(cell), plain(cell.outcome.reason.as_deref().unwrap_or("nothing"))),
     }
 }
 
-fn say(line: &str) {
+fn rest(left: Duration) -> String {
+    if left.is_zero() { "narrowing wide intervals".into() } else { format!("{} left", human::duration(left)) }
+}
+
+/// A line on standard error that is no result.
+pub fn note(line: &str) {
     // Progress that nobody can read is no reason to stop measuring.
     let _ = writeln!(std::io::stderr(), "charz: {line}");
 }

@@ -6,6 +6,7 @@ mod table;
 
 use std::io::{self, Write};
 
+use super::json;
 use crate::report::{Cell, Report, Status};
 
 /// A way to show a report.
@@ -33,7 +34,7 @@ pub fn write_summary(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, report)?;
+    json::write_pretty(report, out)?;
     writeln!(out)
 }
 
@@ -44,19 +45,17 @@ pub fn schema() -> String {
     text + "\n"
 }
 
-/// A cell whose number may be compared: measured, right, and on its seats.
-fn trusted(cell: &Cell) -> bool {
-    let off_seat = cell.passport.as_ref().is_some_and(|passport| passport.binding_honoured == Some(false));
-    cell.outcome.status == Status::Ok && !off_seat
+/// The number of a cell that has one: neither invalid nor given up.
+fn value(cell: &Cell) -> Option<f64> {
+    cell.summary?.value
 }
 
-/// A trusted cell without a mark that voids a comparison: quota, too short, other pages than asked for, in the caches.
+/// A number that nothing speaks against.
 fn sound(cell: &Cell) -> bool {
-    const VOID: [&str; 5] = ["V07", "V09", "V18", "V20", "V27"];
-    let marks = cell.passport.iter().flat_map(|passport| &passport.marks);
-    trusted(cell) && !marks.into_iter().any(|mark| VOID.contains(&mark.code.as_str()))
+    cell.outcome.status == Status::Ok
 }
 
-fn marked(cell: &Cell) -> bool {
-    cell.passport.as_ref().is_some_and(|passport| !passport.marks.is_empty())
+/// A question mark behind a doubtful number.
+fn doubt(cell: &Cell) -> &'static str {
+    if cell.outcome.status == Status::Suspect { " ?" } else { "" }
 }

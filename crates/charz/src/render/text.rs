@@ -2,13 +2,36 @@
 
 /// Foreign text for a terminal: control characters and invisible ones are escaped, quotation marks are not.
 pub fn plain(text: &str) -> String {
-    let harmless = |mark: char| -> Box<dyn Iterator<Item = char>> {
-        match mark {
-            '"' | '\'' | '\\' => Box::new(std::iter::once(mark)),
-            _ => Box::new(mark.escape_debug()),
+    let mut plain = String::with_capacity(text.len());
+    for mark in text.chars() {
+        match is_harmless(mark) {
+            true => plain.push(mark),
+            false => plain.extend(mark.escape_debug()),
         }
-    };
-    text.chars().flat_map(harmless).collect()
+    }
+    plain
+}
+
+/// Whether a terminal shows the mark as itself and does nothing else.
+pub fn is_harmless(mark: char) -> bool {
+    // Whatever the standard library would escape, but for what it escapes only because of the quotation marks around.
+    matches!(mark, '"' | '\'' | '\\') || mark.escape_debug().len() == 1
+}
+
+/// The longest line of [`one_line`] in characters, roughly: some lines of a terminal.
+const LINE: usize = 1000;
+
+/// Foreign text as one line of bearable length: as [`plain`], and of a long text the start and the end, where sentences say
+/// what is wrong and what to do.
+pub fn one_line(text: &str) -> String {
+    let text = plain(text);
+    let count = text.chars().count();
+    if count <= LINE {
+        return text;
+    }
+    let (start, end) = (LINE / 2, count - LINE / 2);
+    let part = |from: usize, to: usize| text.chars().skip(from).take(to - from).collect::<String>();
+    format!("{} … ({} characters left out) … {}", part(0, start), end - start, part(end, count))
 }
 
 /// A count with its noun: `1 core`, `2 cores`.
@@ -23,7 +46,7 @@ pub fn or_dash(number: Option<u32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, plain};
+    use super::{LINE, counted, one_line, plain};
 
     #[test]
     fn one_is_singular() {
@@ -34,5 +57,23 @@ mod tests {
     fn foreign_text_is_readable_and_harmless() {
         assert_eq!(plain("Intel(R) \"Xeon\" 3.0GHz é"), "Intel(R) \"Xeon\" 3.0GHz é");
         assert_eq!(plain("a\u{1b}[2J\tb\u{202e}"), "a\\u{1b}[2J\\tb\\u{202e}");
+        // C0 and DEL, C1 (U+009B starts a sequence as ESC [ does), line ends of Unicode, bidirectional controls (UAX #9),
+        // and what cannot be seen.
+        let controls = ('\0'..' ').chain('\u{7f}'..='\u{9f}').chain('\u{2028}'..='\u{2029}');
+        let bidi = "\u{61c}\u{200e}\u{200f}".chars().chain('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
+        let unseen = "\u{ad}\u{200b}\u{200d}\u{2060}\u{feff}\u{e0041}".chars();
+        for mark in controls.chain(bidi).chain(unseen) {
+            let found = plain(&mark.to_string());
+            assert!(found.starts_with('\\') && found.is_ascii(), "{mark:?} is printed as it is");
+        }
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_start_and_its_end() {
+        let long = format!("start{}end", "\n".repeat(1 << 20));
+        let line = one_line(&long);
+        assert!(line.starts_with("start") && line.ends_with("end") && line.contains("left out"), "{line}");
+        assert!(line.chars().count() < LINE + 60 && !line.contains('\n'));
+        assert_eq!(one_line("short\n"), "short\\n");
     }
 }

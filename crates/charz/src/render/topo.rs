@@ -8,6 +8,8 @@ use std::io::{self, Write};
 
 use charz_topology::Machine;
 
+use super::json;
+
 /// A way to show a machine.
 pub struct Format {
     /// The word on the command line.
@@ -28,7 +30,7 @@ pub static FORMATS: &[Format] = &[
 ];
 
 fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, machine)?;
+    json::write_compact(machine, out)?;
     writeln!(out)
 }
 

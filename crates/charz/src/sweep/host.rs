@@ -4,6 +4,7 @@ use std::fs;
 
 use charz_topology::Machine;
 
+use crate::doctor::{self, chosen, under_hypervisor};
 use crate::limits::Limits;
 use crate::report::{self, Host, Memory, Tool};
 
@@ -16,6 +17,7 @@ pub fn tool() -> Tool {
         target: env!("CHARZ_TARGET").into(),
         profile: env!("CHARZ_PROFILE").into(),
         rustflags: env!("CHARZ_RUSTFLAGS").into(),
+        kernels: env!("CHARZ_KERNELS").into(),
         hwloc: charz_topology::hwloc_version(),
     }
 }
@@ -28,12 +30,13 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
             .zip(word("/proc/sys/kernel/osrelease"))
             .map(|(system, release)| format!("{system} {release}")),
         processor: machine.packages.iter().find_map(|package| package.model.clone()),
-        virtual_machine: virtual_machine(),
+        virtual_machine: under_hypervisor(),
         clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         transparent_huge_pages: word("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|choices| chosen(&choices).map(str::to_owned)),
         frequency_governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         cpu_quota: machine.usable.quota_cpus.map(|cpus| format!("{cpus:.2}")),
+        disturbances: doctor::disturbances().iter().map(|found| format!("{}: {}", found.name, found.read)).collect(),
         memory: Memory {
             total_bytes: limits.memory_total_bytes,
             available_bytes: limits.memory_available_bytes,
@@ -73,31 +76,9 @@ fn word(path: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The kernel puts the current choice in brackets: `always [madvise] never`.
-fn chosen(choices: &str) -> Option<&str> {
-    choices.split_once('[')?.1.split_once(']').map(|(choice, _)| choice)
-}
-
-/// CPUID 1, ECX bit 31, which is reserved for hypervisors.
-#[cfg(target_arch = "x86_64")]
-fn virtual_machine() -> Option<bool> {
-    Some(raw_cpuid::CpuId::new().get_feature_info()?.has_hypervisor())
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn virtual_machine() -> Option<bool> {
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_choice_stands_in_brackets() {
-        assert_eq!(chosen("always [madvise] never"), Some("madvise"));
-        assert_eq!(chosen("always madvise never"), None);
-    }
 
     #[test]
     fn this_host_has_a_kernel() {

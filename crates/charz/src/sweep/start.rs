@@ -1,14 +1,15 @@
 //! A report before its first cell.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
-use charz_kernels::{Family, KERNELS, Kernel, Layout};
+use charz_kernels::{Family, Kernel, Layout};
 use charz_topology::{Machine, Mapping};
 
-use super::convert;
+use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell};
-use crate::report::{self, Cell, Outcome, Report, Schema, Status};
+use crate::report::{self, Cell, Estimator, Outcome, Report, Schema, Status};
 
 /// What a report says about its origin.
 pub struct Context<'a> {
@@ -20,6 +21,8 @@ pub struct Context<'a> {
     pub clock: &'a str,
     /// The name of what binds.
     pub binder: &'a str,
+    /// What was found out about the clock.
+    pub timer: report::Timer,
 }
 
 /// A report in which everything is pending, but for cells with an obstacle.
@@ -27,13 +30,15 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
     let cells: Vec<_> = plan.cells.iter().map(cell).collect();
     Report {
         schema: Schema::default(),
+        id: random_name(),
+        timer: Some(context.timer.clone()),
         tool: super::tool(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         host: super::host(context.machine, context.limits),
         machine: super::machine(context.machine),
         plan: wire_plan(plan, context),
         floor: floor(plan),
-        complete: !cells.iter().any(super::is_open),
+        complete: false,
         cells,
         wall_ns: 0,
         stopped_by: None,
@@ -43,45 +48,63 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
 fn cell(planned: &PlannedCell) -> Cell {
     let outcome = match &planned.obstacle {
         None => Outcome { status: Status::Pending, reason: None },
-        Some(Obstacle::Unavailable(reason)) => super::outcome(Status::Unavailable, reason.clone()),
-        Some(Obstacle::Skipped(reason)) => super::outcome(Status::Skipped, reason.clone()),
+        Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => {
+            super::outcome(Status::Skipped, reason.clone())
+        }
     };
-    blank(planned.kernel, &planned.mapping, planned.seats.clone(), planned.footprint_bytes, outcome)
+    Cell {
+        precision: planned.precision,
+        repetitions: planned.repetitions as u64,
+        footprint_bytes: planned.footprint_bytes,
+        outcome,
+        ..blank(planned.kernel, &planned.mapping, planned.seats.clone())
+    }
 }
 
-fn blank(
-    kernel: &dyn Kernel,
-    mapping: &Mapping,
-    seats: Vec<Option<u32>>,
-    footprint_bytes: u64,
-    outcome: Outcome,
-) -> Cell {
+fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cell {
     Cell {
         kernel: kernel.card().name.to_owned(),
         mapping: mapping.to_string(),
         workers: seats.len() as u64,
         seats,
-        unit: convert::unit(kernel),
-        variant: None,
-        footprint_bytes,
-        outcome,
-        runs: Vec::new(),
-        passport: None,
+        unit: invoke::unit(kernel),
+        estimator: estimator(kernel.card().family),
+        precision: 1.0,
+        repetitions: FLOOR_REPETITIONS,
+        footprint_bytes: 0,
+        outcome: Outcome { status: Status::Pending, reason: None },
+        marks: Vec::new(),
+        invocations: Vec::new(),
         summary: None,
     }
 }
 
+/// An empty run takes no time.
+const FLOOR_REPETITIONS: u64 = 10;
+
+/// What a processor does by itself varies to both sides; what flows to and from a shared memory can only be slowed down by
+/// others.
+fn estimator(family: Family) -> Estimator {
+    match family {
+        Family::Memory => Estimator::Best,
+        Family::Compute | Family::Sync | Family::Floor => Estimator::Median,
+    }
+}
+
+/// 128 bits that the system hands out at random.
+fn random_name() -> String {
+    let half = || RandomState::new().hash_one(SystemTime::now());
+    format!("{:016x}{:016x}", half(), half())
+}
+
 /// One cell of the empty kernel for each number of workers, on the seats of the first mapping.
 fn floor(plan: &Plan) -> Vec<Cell> {
-    let Some(&empty) = KERNELS.iter().find(|kernel| kernel.card().family == Family::Floor) else { return Vec::new() };
+    let Some(empty) = charz_kernels::find("noop") else { return Vec::new() };
     let Some(first) = plan.cells.first() else { return Vec::new() };
     plan.cells
         .iter()
         .filter(|cell| cell.mapping == first.mapping && cell.kernel.card().name == first.kernel.card().name)
-        .map(|cell| {
-            let outcome = Outcome { status: Status::Pending, reason: None };
-            blank(empty, &cell.mapping, cell.seats.clone(), 0, outcome)
-        })
+        .map(|cell| blank(empty, &cell.mapping, cell.seats.clone()))
         .collect()
 }
 
@@ -98,7 +121,10 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
             Layout::Contiguous => "contiguous",
         }
         .to_owned(),
-        repetitions: plan.repetitions as u64,
+        repetitions: plan.repetitions.map(|repetitions| repetitions as u64),
+        least_invocations: plan.invocations.least as u64,
+        most_invocations: plan.invocations.most as u64,
+        seed: plan.seed,
         budget_ns: super::nanos(plan.budget),
         clock: context.clock.to_owned(),
         binder: context.binder.to_owned(),

@@ -3,52 +3,79 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 use charz_topology::Backend;
 
-use super::{ClockKind, Stage, kernels_of, read};
+use super::kept::Kept;
+use super::{ClockKind, Resume, Sitting, Stage, kernels_of, read};
 use crate::exit::{Error, Exit};
+use crate::journal;
 use crate::limits::Limits;
 use crate::plan::{MOST_BYTES, MOST_ITERATIONS, MOST_REPETITIONS};
-use crate::predict::Predictor;
+use crate::render::progress::note;
 use crate::render::report as report_table;
+use crate::render::text::plain;
 use crate::report::{self, Report};
 use crate::sweep;
 
-pub(super) fn run(file: PathBuf, budget: Duration, out: &mut dyn Write) -> Result<Exit, Error> {
-    let mut report = read(&file)?;
+pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
+    let file = report_file(resume.file);
+    let journal_file = journal::beside(&file);
+    let (kept, mut report) = if journal_file.exists() {
+        let (kept, report, lost) = Kept::go_on(file.clone(), journal_file)?;
+        lost.iter().for_each(|line| note(line));
+        (Some(kept), report)
+    } else {
+        let report = read(&file)?;
+        if report.complete {
+            report_table::write_summary(&report, out)?;
+            writeln!(out, "{} is complete: nothing is left to measure", plain(&file.to_string_lossy()))?;
+            return Ok(Exit::Done);
+        }
+        (None, report)
+    };
     // The report takes the place of the file behind a link, not that of the link.
     let file = file.canonicalize().unwrap_or(file);
-    if report.complete {
-        report_table::write_summary(&report, out)?;
-        writeln!(out, "{} is complete: nothing is left to measure", file.display())?;
-        return Ok(Exit::Done);
-    }
     let refuse = |why: String| Error::bad_input(format!("--resume: {file:?} {why}"));
-    let params = params(&report.plan).map_err(refuse)?;
+    let params = params(&report).map_err(refuse)?;
     let clock = match report.plan.clock.as_str() {
         "os" => ClockKind::Os,
         "tsc" => ClockKind::Tsc,
         other => return Err(refuse(format!("was stamped by a clock {other:?} that this program does not have"))),
     };
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
-    let stage = Stage::set(clock, binder)?;
+    let stage = Stage::set("charz sweep", clock, binder, resume.wait)?;
     let host = sweep::host(&stage.machine, &Limits::read());
     if let Some(difference) = difference(&report, &sweep::machine(&stage.machine), &host) {
         return Err(refuse(format!("cannot be finished here: {difference}; start a new sweep")));
     }
-    let predictor = Predictor::pilot(&kernels_of(&report), &params, stage.bench());
-    stage.sweep(&mut report, params, &predictor, budget, &file, out)
+    let kept = match kept {
+        Some(kept) => kept,
+        None => Kept::begin(file, &report, true)?,
+    };
+    let predictor = stage.predictor(&kernels_of(&report), &params);
+    let sitting = Sitting { params, predictor: &predictor, budget: resume.budget, strict: resume.strict };
+    stage.sweep(&mut report, &sitting, kept, out)
+}
+
+/// The report's file, also where its journal was named.
+fn report_file(named: PathBuf) -> PathBuf {
+    let report = named.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".journal"));
+    match report.map(|name| named.with_file_name(name)) {
+        Some(report) if journal::is_journal(&named) => report,
+        _ => named,
+    }
 }
 
 /// The parameters that the report's cells were measured with.
-fn params(plan: &report::Plan) -> Result<Params, String> {
+fn params(report: &Report) -> Result<Params, String> {
+    let plan = &report.plan;
+    let repetitions = report.floor.iter().chain(&report.cells).map(|cell| cell.repetitions).max().unwrap_or(1);
     for (what, number, most) in [
         ("iterations", plan.iterations, MOST_ITERATIONS),
         ("bytes a block", plan.size_bytes, MOST_BYTES),
-        ("repetitions", plan.repetitions, MOST_REPETITIONS),
+        ("repetitions", repetitions, MOST_REPETITIONS),
     ] {
         if !(1..=most).contains(&number) {
             return Err(format!("has a plan of {number} {what}; there can be 1 to {most}"));
@@ -88,6 +115,7 @@ fn difference(report: &Report, machine: &report::Machine, host: &report::Host) -
         ("charz's commit", built.commit.clone(), running.commit.clone()),
         ("charz's target", built.target.clone(), running.target.clone()),
         ("charz's build profile", built.profile.clone(), running.profile.clone()),
+        ("the source of charz's kernels", built.kernels.clone(), running.kernels.clone()),
         ("charz's compiler", built.rustc.clone(), running.rustc.clone()),
         ("charz's compiler flags", built.rustflags.clone(), running.rustflags.clone()),
     ];

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use crate::render::text::plain;
-use crate::report::{Cell, Report, Status, Unit};
+use crate::report::{Cell, Counts, Report, Unit};
 
-const HEADER: [&str; 24] = [
+const HEADER: [&str; 29] = [
     "kernel",
     "mapping",
     "workers",
@@ -13,19 +13,24 @@ const HEADER: [&str; 24] = [
     "reason",
     "variant",
     "unit",
-    "best",
-    "median",
-    "worst",
+    "value",
+    "low",
+    "high",
+    "confidence",
+    "half_width",
+    "invocations",
+    "clean_repetitions",
+    "dirty_repetitions",
     "spread",
+    "best",
+    "worst",
+    "best_of_three",
     "start_skew_ns",
     "footprint_bytes",
     "base_pages_bytes",
     "transparent_huge_pages_bytes",
     "huge_2m_pages_bytes",
     "huge_1g_pages_bytes",
-    "binding_honoured",
-    "steal_ns",
-    "throttled_periods",
     "involuntary_switches",
     "migrations",
     "run_delay_ns",
@@ -42,43 +47,57 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn record(cell: &Cell) -> [String; HEADER.len()] {
-    // Of an interrupted cell there may be numbers; they are in the report, and no result.
-    let summary = cell.summary.as_ref().filter(|_| cell.outcome.status == Status::Ok);
-    let passport = cell.passport.as_ref();
-    let counts = passport.map(|passport| passport.counts);
-    let pages = passport.and_then(|passport| passport.pages);
+    let value = super::value(cell);
+    // What is no result stays in the report: a row of numbers without a value would be taken for one.
+    let summary = cell.summary.filter(|_| value.is_some());
+    let interval = summary.and_then(|summary| summary.interval);
+    let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
+    let pages = last.and_then(|invocation| invocation.evidence.as_ref()?.pages);
     let unit = match cell.unit {
         Unit::OpsPerSecond => "op/s",
         Unit::BytesPerSecond => "B/s",
         Unit::Nanoseconds => "ns",
     };
-    let marks: Vec<&str> = passport.iter().flat_map(|p| &p.marks).map(|mark| mark.code.as_str()).collect();
+    let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
     [
         harmless(&cell.kernel),
         harmless(&cell.mapping),
         cell.workers.to_string(),
         status(cell),
         harmless(cell.outcome.reason.as_deref().unwrap_or_default()),
-        harmless(cell.variant.as_deref().unwrap_or_default()),
+        harmless(last.and_then(|invocation| invocation.variant.as_deref()).unwrap_or_default()),
         unit.to_owned(),
-        number(summary.map(|s| s.best)),
-        number(summary.map(|s| s.median)),
-        number(summary.map(|s| s.worst)),
+        number(value),
+        number(interval.map(|i| i.low)),
+        number(interval.map(|i| i.high)),
+        number(interval.map(|i| i.confidence)),
+        number(interval.map(|i| i.half_width)),
+        number(summary.map(|s| s.invocations)),
+        number(summary.map(|s| s.clean_runs)),
+        number(summary.map(|s| s.dirty_runs)),
         number(summary.and_then(|s| s.spread)),
+        number(summary.map(|s| s.best)),
+        number(summary.map(|s| s.worst)),
+        number(summary.map(|s| s.best_of_three)),
         number(summary.map(|s| s.start_skew_ns)),
         cell.footprint_bytes.to_string(),
         number(pages.map(|p| p.base_bytes)),
         number(pages.map(|p| p.transparent_bytes)),
         number(pages.map(|p| p.huge_2m_bytes)),
         number(pages.map(|p| p.huge_1g_bytes)),
-        number(passport.and_then(|p| p.binding_honoured)),
-        number(passport.and_then(|p| p.steal_ns)),
-        number(passport.and_then(|p| p.throttled_periods)),
-        number(counts.and_then(|c| c.involuntary_switches)),
-        number(counts.and_then(|c| c.migrations)),
-        number(counts.and_then(|c| c.run_delay_ns)),
+        number(sum(cell, |counts| counts.involuntary_switches)),
+        number(sum(cell, |counts| counts.migrations)),
+        number(sum(cell, |counts| counts.run_delay_ns)),
         harmless(&marks.join(" ")),
     ]
+}
+
+/// A sum over all laps; one with an unknown part is unknown, and so is one of nothing.
+fn sum(cell: &Cell, count: impl Fn(&Counts) -> Option<u64>) -> Option<u64> {
+    let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
+    let mut laps = runs.flat_map(|run| &run.laps).peekable();
+    laps.peek()?;
+    laps.try_fold(0_u64, |sum, lap| sum.checked_add(count(&lap.counts)?))
 }
 
 /// The word of the JSON report.

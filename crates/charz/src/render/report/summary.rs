@@ -4,10 +4,10 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::{marked, trusted};
+use super::doubt;
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
-use crate::report::{Cell, Report, Status, Summary, Unit};
+use crate::report::{Cell, Interval, Report, Status, Unit};
 
 /// A mapping is saturated where it first reaches this share of its best.
 const SATURATED: f64 = 0.95;
@@ -21,23 +21,24 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         grid::columns(&heading, &[0, 1, 5], &rows, out)?;
     }
     write_floor(report, out)?;
-    let count = |wanted: &dyn Fn(&Cell) -> bool| report.cells.iter().filter(|cell| wanted(cell)).count();
-    let status = |status| count(&|cell: &Cell| cell.outcome.status == status);
-    let marks = count(&|cell: &Cell| cell.outcome.status == Status::Ok && marked(cell));
+    let count = |status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
     writeln!(
         out,
-        "{}: {} clean, {marks} marked, {} skipped, {} unavailable, {} failed, {} wrong, {} not measured; \
-         {}, {} of it timed",
+        "{}: {} ok, {} suspect, {} invalid, {} skipped, {} aborted, {} pending; {} in {}, {} of it timed",
         counted(report.cells.len(), "cell"),
-        status(Status::Ok) - marks,
-        status(Status::Skipped),
-        status(Status::Unavailable),
-        status(Status::Failed),
-        status(Status::Wrong),
-        status(Status::Pending) + status(Status::Aborted),
+        count(Status::Ok),
+        count(Status::Suspect),
+        count(Status::Invalid),
+        count(Status::Skipped),
+        count(Status::Aborted),
+        count(Status::Pending),
+        counted(report.cells.iter().map(|cell| cell.invocations.len()).sum(), "invocation"),
         human::duration(Duration::from_nanos(report.wall_ns)),
         human::percent(timed_share(report)),
     )?;
+    if report.cells.iter().any(|cell| !cell.marks.is_empty()) {
+        writeln!(out, "charz explain V03 tells what a mark means and what to do about it")?;
+    }
     if !report.complete {
         let why = report.stopped_by.as_deref().unwrap_or("an interruption");
         writeln!(out, "incomplete, ended by {}; finish it with charz sweep --resume", plain(why))?;
@@ -48,89 +49,97 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// How much of the sweep's time was spent in timed spans, as a fraction.
 fn timed_share(report: &Report) -> f64 {
     // A sum of nothing is a negative zero.
-    let timed: f64 =
-        0.0 + report.cells.iter().flat_map(|cell| &cell.runs).map(|run| run.interval_ns as f64).sum::<f64>();
+    let invocations = report.cells.iter().flat_map(|cell| &cell.invocations);
+    let runs = invocations.flat_map(|invocation| &invocation.runs);
+    let timed: f64 = 0.0 + runs.map(|run| run.interval_ns as f64).sum::<f64>();
     timed / report.wall_ns.max(1) as f64
 }
 
 /// One kernel's result.
 struct Verdict<'a> {
-    best: &'a Cell,
-    summary: Summary,
-    /// Other mappings that gave as much with as many workers, as far as the repetitions can tell.
+    best: Number<'a>,
+    /// Other mappings whose intervals, with as many workers, meet that of the best.
     alike: Vec<String>,
     saturates_at: u64,
     auto: String,
 }
 
+/// A cell that has a number.
+#[derive(Clone, Copy)]
+struct Number<'a> {
+    cell: &'a Cell,
+    value: f64,
+    interval: Option<Interval>,
+}
+
 impl<'a> Verdict<'a> {
     fn of(report: &'a Report, kernel: &str) -> Option<Self> {
-        let cells = || {
-            report
-                .cells
-                .iter()
-                // A kernel that does no work has no throughput to compare.
-                .filter(move |cell| cell.kernel == kernel && cell.unit != Unit::Nanoseconds && trusted(cell))
-                .filter_map(|cell| Some((cell, cell.summary?)))
+        let numbers = || {
+            // A kernel that does no work has no throughput to compare.
+            let cells = report.cells.iter().filter(move |cell| cell.kernel == kernel && cell.unit != Unit::Nanoseconds);
+            cells.filter_map(|cell| Some(Number { cell, value: super::value(cell)?, interval: cell.summary?.interval }))
         };
         // Among equals the first: fewer workers, and the earlier mapping. A sound number goes before a doubtful one.
         let best_of = |sound: bool| {
-            let candidates = cells().filter(|(cell, _)| !sound || super::sound(cell));
-            candidates.reduce(|best, next| if next.1.best > best.1.best { next } else { best })
+            let candidates = numbers().filter(|number| !sound || super::sound(number.cell));
+            candidates.reduce(|best, next| if next.value > best.value { next } else { best })
         };
-        let (best, summary) = best_of(true).or_else(|| best_of(false))?;
-        let alike = cells().filter(|(cell, found)| {
-            let noise = noise(summary, *found).unwrap_or(0.0);
-            cell.workers == best.workers && cell.mapping != best.mapping && found.best >= (1.0 - noise) * summary.best
+        let best = best_of(true).or_else(|| best_of(false))?;
+        let alike = numbers().filter(|other| {
+            other.cell.workers == best.cell.workers && other.cell.mapping != best.cell.mapping && meet(*other, best)
         });
-        let alike = alike.map(|(cell, _)| plain(&cell.mapping)).collect();
-        let saturates_at = cells()
-            .filter(|(cell, found)| cell.mapping == best.mapping && found.best >= SATURATED * summary.best)
-            .map(|(cell, _)| cell.workers)
+        let alike = alike.map(|other| plain(&other.cell.mapping)).collect();
+        let saturates_at = numbers()
+            .filter(|number| number.cell.mapping == best.cell.mapping && number.value >= SATURATED * best.value)
+            .map(|number| number.cell.workers)
             .min()?;
-        let auto = cells().find(|(cell, _)| cell.mapping == "auto" && cell.workers == best.workers);
+        let auto = numbers().find(|number| number.cell.mapping == "auto" && number.cell.workers == best.cell.workers);
         let auto = match auto {
             None => "not measured".to_owned(),
-            Some((cell, _)) if std::ptr::eq(cell, best) => "it is the best".to_owned(),
-            Some((_, found)) => against(found.best / summary.best, summary, found),
+            Some(auto) if std::ptr::eq(auto.cell, best.cell) => "it is the best".to_owned(),
+            Some(auto) => against(auto, best),
         };
-        Some(Verdict { best, summary, alike, saturates_at, auto })
+        Some(Verdict { best, alike, saturates_at, auto })
     }
 
     fn row(self) -> [String; 6] {
-        let doubt = if marked(self.best) { " ?" } else { "" };
+        let cell = self.best.cell;
         [
-            plain(&self.best.kernel),
+            plain(&cell.kernel),
             match self.alike.as_slice() {
-                [] => plain(&self.best.mapping),
-                alike => format!("{} ~ {}", plain(&self.best.mapping), alike.join(", ")),
+                [] => plain(&cell.mapping),
+                alike => format!("{} ~ {}", plain(&cell.mapping), alike.join(", ")),
             },
-            self.best.workers.to_string(),
-            format!("{}{doubt}", human::value(self.summary.best, self.best.unit)),
+            cell.workers.to_string(),
+            format!("{}{}", human::value(self.best.value, cell.unit), doubt(cell)),
             self.saturates_at.to_string(),
             self.auto,
         ]
     }
 }
 
-/// How much less auto gives; a difference that the repetitions of either make by themselves says nothing.
-fn against(ratio: f64, best: Summary, auto: Summary) -> String {
-    let loss = 1.0 - ratio;
+/// Whether two intervals have a value in common; without an interval, equal numbers only.
+fn meet(one: Number<'_>, other: Number<'_>) -> bool {
+    let ends = |number: Number<'_>| {
+        number.interval.map_or((number.value, number.value), |interval| (interval.low, interval.high))
+    };
+    let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
+    low <= other_high && other_low <= high
+}
+
+/// How much less auto gives; a difference that the intervals of the two leave open says nothing.
+fn against(auto: Number<'_>, best: Number<'_>) -> String {
+    let loss = 1.0 - auto.value / best.value;
     // A doubtful number may be the larger one and yet not the best.
     let lost = match loss < 0.0 {
         true => format!("gives {} more", human::percent(-loss)),
         false => format!("loses {}", human::percent(loss)),
     };
-    match noise(best, auto) {
-        None => format!("{lost}, spread unknown"),
-        Some(noise) if loss.abs() <= noise => format!("{lost}, within the spread of {}", human::percent(noise)),
+    match auto.interval.zip(best.interval) {
+        None => format!("{lost}, interval unknown"),
+        Some(_) if meet(auto, best) => format!("{lost}, within the intervals"),
         Some(_) => lost,
     }
-}
-
-/// The larger of two spreads; `None` where one of them is not known.
-fn noise(one: Summary, other: Summary) -> Option<f64> {
-    Some(one.spread?.max(other.spread?))
 }
 
 fn write_floor(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -138,31 +147,12 @@ fn write_floor(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .floor
         .iter()
         .map(|cell| {
-            let doubt = if marked(cell) { " ?" } else { "" };
-            let time = cell.summary.map_or("unknown".to_owned(), |summary| human::nanos(summary.best));
-            format!("{time}{doubt} with {}", counted(cell.seats.len(), "worker"))
+            let time = super::value(cell).map_or("unknown".to_owned(), human::nanos);
+            format!("{time}{} with {}", doubt(cell), counted(cell.seats.len(), "worker"))
         })
         .collect();
     if floors.is_empty() {
         return Ok(());
     }
     writeln!(out, "\nfloor: an empty run, from the first start to the last end, takes {}", floors.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn summary(best: f64, spread: f64) -> Summary {
-        Summary { best, median: best, worst: best, spread: Some(spread), start_skew_ns: 0 }
-    }
-
-    #[test]
-    fn a_loss_within_the_noise_is_called_so() {
-        assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.02)), "loses 10.0%");
-        assert_eq!(against(0.9, summary(10.0, 0.01), summary(9.0, 0.2)), "loses 10.0%, within the spread of 20.0%");
-        assert_eq!(against(1.1, summary(10.0, 0.01), summary(11.0, 0.02)), "gives 10.0% more");
-        let once = Summary { spread: None, ..summary(9.0, 0.0) };
-        assert_eq!(against(0.9, summary(10.0, 0.01), once), "loses 10.0%, spread unknown");
-    }
 }

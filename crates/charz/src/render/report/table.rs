@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::marked;
+use super::doubt;
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
-use crate::report::{Cell, Report, Status};
+use crate::report::{Cell, Estimator, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
@@ -18,9 +18,16 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         report.machine.strands.len(),
         plain(&report.started),
     )?;
+    if report.schema.minor > SCHEMA_MINOR && report.schema.major == SCHEMA_MAJOR {
+        let later = report.schema.minor;
+        writeln!(
+            out,
+            "note: it has format version {SCHEMA_MAJOR}.{later}; what was added after {SCHEMA_MAJOR}.{SCHEMA_MINOR} is left out"
+        )?;
+    }
     for kernel in &report.plan.kernels {
         let cells: Vec<&Cell> = report.cells.iter().filter(|cell| &cell.kernel == kernel).collect();
-        writeln!(out, "\n{}", heading(report, &cells))?;
+        writeln!(out, "\n{}", heading(&cells))?;
         let mappings: Vec<String> = report.plan.mappings.iter().map(|mapping| plain(mapping)).collect();
         let heading: Vec<&str> = std::iter::once("workers").chain(mappings.iter().map(String::as_str)).collect();
         grid::columns(&heading, &[], &rows(report, &cells), out)?;
@@ -28,13 +35,18 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_reasons(report, out)
 }
 
-fn heading(report: &Report, cells: &[&Cell]) -> String {
+fn heading(cells: &[&Cell]) -> String {
     let name = cells.first().map_or("", |cell| cell.kernel.as_str());
     // More than one where a report was resumed and the kernel chose otherwise.
-    let variants: BTreeSet<&str> = cells.iter().filter_map(|cell| cell.variant.as_deref()).collect();
+    let invocations = cells.iter().flat_map(|cell| &cell.invocations);
+    let variants: BTreeSet<&str> = invocations.filter_map(|invocation| invocation.variant.as_deref()).collect();
     let variants: Vec<String> = variants.into_iter().map(plain).collect();
     let variant = if variants.is_empty() { String::new() } else { format!(" [{}]", variants.join("; ")) };
-    format!("{}{variant}: best of {}, (max-min)/median in brackets", plain(name), report.plan.repetitions)
+    let of = match cells.first().map(|cell| cell.estimator) {
+        Some(Estimator::Best) => "each the best of its repetitions",
+        _ => "each the median of its repetitions",
+    };
+    format!("{}{variant}: median of the invocations, {of}", plain(name))
 }
 
 fn rows(report: &Report, cells: &[&Cell]) -> Vec<Vec<String>> {
@@ -52,51 +64,52 @@ fn rows(report: &Report, cells: &[&Cell]) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The number with its spread, and a question mark if anything speaks against it; or a word for why there is none.
+/// The number with the half width of its interval, and a question mark if anything speaks against it; or a word for why there
+/// is none.
 fn number(cell: &&Cell) -> String {
-    let word = match cell.outcome.status {
-        Status::Ok => None,
-        Status::Pending => Some("pending"),
-        Status::Skipped => Some("skipped"),
-        Status::Unavailable => Some("unavailable"),
-        Status::Failed => Some("failed"),
-        Status::Wrong => Some("wrong"),
-        Status::Aborted => Some("aborted"),
-    };
-    match (word, &cell.summary) {
-        (Some(word), _) => word.to_owned(),
-        (None, None) => "too short".to_owned(),
-        (None, Some(summary)) => {
-            let spread = summary.spread.map(|spread| format!(" ({})", human::percent(spread))).unwrap_or_default();
-            let doubt = if marked(cell) { " ?" } else { "" };
-            format!("{}{spread}{doubt}", human::value(summary.best, cell.unit))
+    match (super::value(cell), cell.outcome.status) {
+        (Some(value), _) => {
+            let interval = cell.summary.and_then(|summary| summary.interval);
+            let width =
+                interval.map(|interval| format!(" ±{}", human::percent(interval.half_width))).unwrap_or_default();
+            format!("{}{width}{}", human::value(value, cell.unit), doubt(cell))
         }
+        (None, Status::Pending) => "pending".into(),
+        (None, Status::Skipped) => "skipped".into(),
+        (None, Status::Aborted) => "aborted".into(),
+        (None, Status::Ok | Status::Suspect | Status::Invalid) => "invalid".into(),
     }
 }
 
 /// Why numbers carry a question mark, or are missing: each kind of reason once, with its first case as an
 /// example and how many more there are.
 fn write_reasons(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let mut kinds: BTreeMap<&str, (&str, Vec<String>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<(Severity, &str), (&str, Vec<String>)> = BTreeMap::new();
     for cell in &report.cells {
         let place = || format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers);
-        if let Some(reason) = &cell.outcome.reason {
-            kinds.entry(reason).or_insert((reason, Vec::new())).1.push(place());
+        if let Some(reason) = cell.outcome.reason.as_ref().filter(|_| cell.marks.is_empty()) {
+            kinds.entry((Severity::Invalid, reason)).or_insert((reason, Vec::new())).1.push(place());
         }
-        for mark in cell.passport.iter().flat_map(|passport| &passport.marks) {
-            kinds.entry(&mark.code).or_insert((&mark.reason, Vec::new())).1.push(place());
+        for mark in &cell.marks {
+            kinds.entry((mark.severity, &mark.code)).or_insert((&mark.reason, Vec::new())).1.push(place());
         }
     }
     if !kinds.is_empty() {
         writeln!(out)?;
     }
-    for (kind, (example, places)) in kinds {
+    // The weightiest first.
+    for ((severity, kind), (example, places)) in kinds.into_iter().rev() {
         let first = places.first().map_or("", String::as_str);
         let rest = match places.len() {
             0 | 1 => String::new(),
             more => format!(" (and {} like it)", counted(more - 1, "cell")),
         };
-        let doubt = if kind == example { String::new() } else { format!("? {kind} ") };
+        let doubt = match severity {
+            _ if kind == example => String::new(),
+            Severity::Note => format!("note {kind} "),
+            Severity::Suspect => format!("? {kind} "),
+            Severity::Invalid => format!("invalid {kind} "),
+        };
         writeln!(out, "{}{}: {}{rest}", plain(&doubt), plain(first), plain(example))?;
     }
     Ok(())

@@ -1,0 +1,224 @@
+//! `charz ab`: two configurations, or two programs, that take turns on this machine.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use charz_topology::Backend;
+
+use super::sweep::{ClockKind, Kept, Stage, output};
+use super::turns::{self, largest_floor, take_turns};
+use crate::compare::{self, Comparison};
+use crate::exit::{Error, Exit};
+use crate::limits::Limits;
+use crate::plan::{Plan, Request};
+use crate::predict::Predictor;
+use crate::render::compare::Format;
+use crate::render::progress::{self, note};
+use crate::report::{Report, Tool};
+use crate::sweep::{self, Context, Keep, Unkept, new_report};
+
+/// What to compare, and how.
+pub struct Options {
+    /// The one side.
+    pub a: Side,
+    /// The other side. Its kernels, numbers of workers and invocations are those of the first, and so is the number of its
+    /// mappings.
+    pub b: Side,
+    /// What stamps.
+    pub clock: ClockKind,
+    /// What binds.
+    pub binder: Backend,
+    /// What the two reports are called: `NAME.a.json` and `NAME.b.json`; `None` keeps nothing.
+    pub output: Option<PathBuf>,
+    /// Whether existing files may be replaced.
+    pub force: bool,
+    /// Whether to wait for another that is measuring.
+    pub wait: bool,
+    /// Whether suspect cells are compared.
+    pub allow_suspect: bool,
+    /// Whether everything must have a verdict.
+    pub strict: bool,
+    /// The file of noise floors; `None` takes the user's.
+    pub noise: Option<PathBuf>,
+    /// How to show it.
+    pub format: &'static Format,
+}
+
+/// One side.
+pub struct Side {
+    /// How it is called, `--a` or `--b`, and what distinguishes it, for the reader of the result.
+    pub label: String,
+    /// What is measured.
+    pub request: Request,
+    /// Who measures it; `None` is this program.
+    pub program: Option<PathBuf>,
+}
+
+pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let files = files(&options)?;
+    let stage = Stage::set("charz ab", options.clock, options.binder, options.wait)?;
+    let limits = Limits::read();
+    let mut sides = [options.a, options.b];
+    // Before anything runs: bad input is refused first.
+    for side in &sides {
+        side.request.fit(&stage.machine, &limits)?;
+    }
+    let mut tools = Vec::new();
+    for (side, flag) in sides.iter().zip(["--a-program", "--b-program"]) {
+        tools.push(tool(&stage, side.program.as_deref(), flag)?);
+    }
+    let processes = sides.each_ref().map(|side| match &side.program {
+        Some(program) => stage.processes().with_program(program),
+        None => stage.processes(),
+    });
+    let mut measurers = processes.iter();
+    let predictors = sides.each_ref().map(|side| {
+        let invoke = measurers.next().expect("two sides");
+        stage.predictor_of(&side.request.kernels, &side.request.params, invoke)
+    });
+    let plans = plans(&mut sides, &stage, &limits, &predictors)?;
+    if let Some((exit, _)) = stage.signals.received() {
+        return Ok(exit);
+    }
+    let binder = options.binder.to_string();
+    let report = |plan: &Plan, tool: Tool| {
+        let context = Context {
+            machine: &stage.machine,
+            limits: &limits,
+            clock: stage.clock(),
+            binder: &binder,
+            timer: stage.timer(),
+        };
+        // What an empty run takes is the same on either side.
+        Report { tool, floor: Vec::new(), ..new_report(plan, &context) }
+    };
+    let tool_b = tools.pop().expect("two sides");
+    let tool_a = tools.pop().expect("two sides");
+    let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
+    let mut kept = keep(files, [&a, &b], options.force)?;
+    let seed = plans[0].seed;
+    let budget = stage.left(sides[0].request.budget);
+    let taken = {
+        let mut unkept = [Unkept, Unkept];
+        let [unkept_a, unkept_b] = &mut unkept;
+        let [keep_a, keep_b]: [&mut dyn Keep; 2] = match &mut kept {
+            Some([kept_a, kept_b]) => [kept_a, kept_b],
+            None => [unkept_a, unkept_b],
+        };
+        let side = |place: usize, report, keep| turns::Side {
+            invoke: &processes[place],
+            params: plans[place].params,
+            predictor: &predictors[place],
+            report,
+            keep,
+        };
+        let mut listener = progress::on_stderr(io::stderr().is_terminal());
+        take_turns(&stage, [side(0, &mut a, keep_a), side(1, &mut b, keep_b)], seed, budget, listener.as_mut())
+    };
+    if let Some((_, name)) = stage.signals.received() {
+        [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
+    }
+    let (noise_floor, unread) = largest_floor(options.noise.as_deref(), [&a, &b]);
+    let rules = compare::Options { allow_suspect: options.allow_suspect, noise_floor, ..compare::Options::default() };
+    let mut comparison = compare::interleaved(&a, &b, &rules);
+    comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
+    comparison.notes.extend(ended_early(&a));
+    // The numbers first: they are told even when the disk refuses them.
+    (options.format.write)(&comparison, out)?;
+    for (kept, report) in kept.into_iter().flatten().zip([&a, &b]) {
+        note(&format!("report: {:?}", kept.finish(report)?));
+    }
+    taken?;
+    exit(&stage, &comparison, [&a, &b], options.strict)
+}
+
+/// The files of both sides, refused before anything is measured if they cannot become reports.
+fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
+    let Some(named) = &options.output else { return Ok(None) };
+    let name = |side: &str| {
+        let whole = named.file_name().unwrap_or_default();
+        let stem = if named.extension().is_some_and(|end| end == "json") { named.file_stem() } else { None };
+        let mut name = stem.unwrap_or(whole).to_owned();
+        name.push(format!(".{side}.json"));
+        output(named.with_file_name(name), options.force)
+    };
+    Ok(Some([name("a")?, name("b")?]))
+}
+
+/// How the program of a side was built, which it says itself.
+fn tool(stage: &Stage, program: Option<&Path>, flag: &str) -> Result<Tool, Error> {
+    let Some(program) = program else { return Ok(sweep::tool()) };
+    let about = stage.processes().with_program(program).about();
+    about.map_err(|why| Error::bad_input(format!("{flag}: {program:?} {why}")))
+}
+
+/// The plans of both sides, with the same iterations unless they were asked for, and the same repetitions in both cells of a
+/// pair: the best of ten is not to be compared with the best of two.
+fn plans(
+    sides: &mut [Side; 2],
+    stage: &Stage,
+    limits: &Limits,
+    predictors: &[Predictor; 2],
+) -> Result<[Plan; 2], Error> {
+    let make = |request: &Request, predictor: &Predictor| -> Result<Plan, Error> {
+        // Either side has half of the time.
+        let half = Request { budget: request.budget / 2, ..request.clone() };
+        Ok(Plan::new(&half, half.fit(&stage.machine, limits)?, limits, predictor))
+    };
+    let [a, b] = sides;
+    let mut plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
+    plans[1].seed = plans[0].seed;
+    (a.request.seed, b.request.seed) = (Some(plans[0].seed), Some(plans[0].seed));
+    if a.request.iterations.is_none() {
+        let fewest = plans.iter().map(|plan| plan.params.iterations).min();
+        (a.request.iterations, b.request.iterations) = (fewest, fewest);
+        plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
+    }
+    let [of_a, of_b] = &mut plans;
+    for (a, b) in of_a.cells.iter_mut().zip(&mut of_b.cells) {
+        let repetitions = a.repetitions.max(b.repetitions);
+        (a.repetitions, b.repetitions) = (repetitions, repetitions);
+    }
+    Ok(plans)
+}
+
+fn keep(files: Option<[PathBuf; 2]>, reports: [&Report; 2], force: bool) -> Result<Option<[Kept; 2]>, Error> {
+    let Some([file_a, file_b]) = files else { return Ok(None) };
+    let kept_a = Kept::begin(file_a, reports[0], force)?;
+    match Kept::begin(file_b, reports[1], force) {
+        Ok(kept_b) => Ok(Some([kept_a, kept_b])),
+        Err(error) => {
+            kept_a.forget();
+            Err(error)
+        }
+    }
+}
+
+fn ended_early(report: &Report) -> Option<String> {
+    let why = report.stopped_by.as_ref()?;
+    Some(match why.as_str() {
+        "budget" => "the budget ended before every cell had its invocations; give more time with --budget".into(),
+        signal => format!("ended early by {signal}"),
+    })
+}
+
+/// A regression outweighs what could not be judged; and where nothing could be, nothing was shown to be no regression.
+fn exit(stage: &Stage, comparison: &Comparison, reports: [&Report; 2], strict: bool) -> Result<Exit, Error> {
+    let totals = &comparison.totals;
+    let failure = stage.failure(&reports);
+    if let Some(exit) = failure.filter(|exit| *exit != Exit::Environment) {
+        return Ok(exit);
+    }
+    if totals.slower > 0 {
+        return Ok(Exit::Regression);
+    }
+    if totals.compared() == 0 {
+        let reason = comparison.rows.first().and_then(|row| row.reason.as_deref()).unwrap_or("there is no cell");
+        return Err(Error::environment(format!("nothing could be compared; the first cell is {reason}")));
+    }
+    Ok(match failure {
+        Some(exit) => exit,
+        None if strict && totals.inconclusive + totals.uncompared > 0 => Exit::NotAllOk,
+        None => Exit::Done,
+    })
+}

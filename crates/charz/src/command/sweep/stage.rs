@@ -1,0 +1,239 @@
+//! What does not change during a sitting.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use charz_kernels::{Kernel, Layout, Params};
+use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
+
+use super::ClockKind;
+use super::kept::Kept;
+use crate::exit::{Error, Exit};
+use crate::harness::clock::{Clock, OsClock, Timer, TscClock, skew};
+use crate::invoke::{Invoke, Order, PROTOCOL, Processes};
+use crate::judge::Facts;
+use crate::limits::Limits;
+use crate::lock::MachineLock;
+use crate::predict::Predictor;
+use crate::render::{progress, report as report_table};
+use crate::report::{self, Ending, Report, Status};
+use crate::signals::Signals;
+use crate::sweep::Sweep;
+
+/// The machine, the clock, the signals, and the right to measure here.
+pub(in crate::command) struct Stage {
+    pub(in crate::command) machine: Machine,
+    pub(in crate::command) signals: Signals,
+    pub(in crate::command) timer: Timer,
+    clock: &'static str,
+    nanos_per_tick: Option<f64>,
+    skew_ns: Option<u64>,
+    binder: Backend,
+    begun: Instant,
+    /// Nobody else measures on this machine while it lives.
+    _lock: MachineLock,
+}
+
+impl Stage {
+    /// Looks at the machine and at the clock, and takes the lock for `task`, for which it waits if it is told to.
+    pub(in crate::command) fn set(task: &str, clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
+        let begun = Instant::now();
+        let signals = Signals::catch()?;
+        let machine = discover(&Source::ThisMachine)?;
+        let lock = super::lock::take(task, wait, &signals)?;
+        let mut nanos_per_tick = None;
+        let clock: Box<dyn Clock> = match clock {
+            ClockKind::Os => Box::new(OsClock::default()),
+            ClockKind::Tsc => {
+                let tsc = TscClock::calibrate()
+                    .map_err(|reason| Error::environment(format!("--clock: no tsc here: {reason}; take --clock os")))?;
+                nanos_per_tick = Some(tsc.nanos_per_tick());
+                Box::new(tsc)
+            }
+        };
+        let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
+        let timer = Timer::look_at(clock.as_ref());
+        let skew_ns = skew(clock.as_ref(), &Binder::new(backend)?, &strands);
+        Ok(Stage {
+            clock: clock.name(),
+            timer,
+            nanos_per_tick,
+            skew_ns,
+            binder: backend,
+            machine,
+            signals,
+            begun,
+            _lock: lock,
+        })
+    }
+
+    /// What is left of a budget, of which discovery and pilots are a part.
+    pub(in crate::command) fn left(&self, budget: Duration) -> Duration {
+        budget.saturating_sub(self.begun.elapsed())
+    }
+
+    /// The name of the clock.
+    pub(in crate::command) fn clock(&self) -> &'static str {
+        self.clock
+    }
+
+    /// What was found out about it, for the report.
+    pub(in crate::command) fn timer(&self) -> report::Timer {
+        report::Timer {
+            overhead_ns: self.timer.overhead_ns,
+            resolution_ns: self.timer.resolution_ns,
+            worst_gap_ns: self.timer.worst_gap_ns,
+            skew_ns: self.skew_ns,
+        }
+    }
+
+    /// Whoever measures for this process.
+    pub(in crate::command) fn processes(&self) -> Processes<'_> {
+        Processes::new(self.signals.stop(), self.signals.wake())
+    }
+
+    /// What all orders have in common; everything that a cell decides is still to be filled in.
+    pub(in crate::command) fn order(&self, params: &Params) -> Order {
+        Order {
+            protocol: PROTOCOL,
+            kernel: String::new(),
+            iterations: params.iterations,
+            size_bytes: params.size.0,
+            pages: params.pages.name().into(),
+            contiguous: params.layout == Layout::Contiguous,
+            seats: Vec::new(),
+            nodes: Vec::new(),
+            repetitions: 1,
+            strands: worth(&self.machine) as u64,
+            nanos_per_tick: self.nanos_per_tick,
+            binder: self.binder.to_string(),
+            time_box_ns: PILOT_TIME.as_nanos() as u64,
+            deadline_ns: PILOT_TIME.as_nanos() as u64,
+        }
+    }
+
+    pub(in crate::command) fn predictor(&self, kernels: &[&'static dyn Kernel], params: &Params) -> Predictor {
+        self.predictor_of(kernels, params, &self.processes())
+    }
+
+    /// As [`Self::predictor`], of somebody else's processes.
+    pub(in crate::command) fn predictor_of(
+        &self,
+        kernels: &[&'static dyn Kernel],
+        params: &Params,
+        invoke: &dyn Invoke,
+    ) -> Predictor {
+        Predictor::pilot(kernels, &self.order(params), invoke)
+    }
+
+    /// What numbers are judged by, besides themselves; the card is the empty kernel's until a cell names its own.
+    pub(in crate::command) fn facts(&self, report: &Report, params: Params) -> Facts {
+        Facts {
+            card: charz_kernels::KERNELS[0].card(),
+            params,
+            strands: worth(&self.machine),
+            numa_nodes: self.machine.numa_nodes.len(),
+            last_cache_bytes: last_cache(&self.machine),
+            timer: report.timer.clone(),
+            virtual_machine: report.host.virtual_machine,
+            quota: self.machine.usable.quota_cpus.is_some(),
+            optimised: report.tool.optimised(),
+        }
+    }
+
+    /// The NUMA node of each strand, by OS ids.
+    pub(in crate::command) fn nodes(&self) -> HashMap<u32, u32> {
+        let node = |index: u32| self.machine.numa_nodes.get(index as usize)?.os_id;
+        self.machine.strands.iter().filter_map(|strand| Some((strand.os_id, node(strand.numa?)?))).collect()
+    }
+
+    /// Measures what is missing, keeps it, and tells it all.
+    pub(super) fn sweep(
+        &self,
+        report: &mut Report,
+        sitting: &Sitting<'_>,
+        mut kept: Kept,
+        out: &mut dyn Write,
+    ) -> Result<Exit, Error> {
+        let sweep = Sweep {
+            invoke: &self.processes(),
+            order: &self.order(&sitting.params),
+            params: sitting.params,
+            nodes: &self.nodes(),
+            facts: &self.facts(report, sitting.params),
+            stop: self.signals.stop(),
+            predictor: sitting.predictor,
+            limits: &Limits::read,
+            budget: self.left(sitting.budget),
+        };
+        let mut progress = progress::on_stderr(io::stderr().is_terminal());
+        let swept = sweep.run(report, &mut kept, progress.as_mut());
+        if let Some((_, name)) = self.signals.received() {
+            report.stopped_by = Some(name.into());
+        } else if swept.is_err() {
+            report.stopped_by = Some("a full disk".into());
+        }
+        // The numbers first: they are told even when the disk refuses them.
+        let told = report_table::write_summary(report, out);
+        let file = kept.finish(report);
+        swept?;
+        let file = file?;
+        match told.and_then(|()| super::tell_file(&file, out)) {
+            // Whoever reads has seen enough; how the sweep ended is told all the same.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+            _ => Ok(self.exit(report, sitting.strict)),
+        }
+    }
+
+    fn exit(&self, report: &Report, strict: bool) -> Exit {
+        match self.failure(&[report]) {
+            Some(exit) => exit,
+            None if strict && report.cells.iter().any(|cell| cell.outcome.status != Status::Ok) => Exit::NotAllOk,
+            None => Exit::Done,
+        }
+    }
+
+    /// How to end where a signal came or something went wrong, if so.
+    pub(in crate::command) fn failure(&self, reports: &[&Report]) -> Option<Exit> {
+        let ended = |ending| {
+            let mut invocations = reports.iter().flat_map(|report| &report.cells).flat_map(|cell| &cell.invocations);
+            invocations.any(|invocation| invocation.ending == ending)
+        };
+        match self.signals.received() {
+            Some((exit, _)) => Some(exit),
+            None if ended(Ending::Wrong) => Some(Exit::Wrong),
+            None => {
+                [Ending::Refused, Ending::Died, Ending::Overdue].into_iter().any(ended).then_some(Exit::Environment)
+            }
+        }
+    }
+}
+
+/// What a sitting measures with.
+pub(super) struct Sitting<'a> {
+    /// The parameters of all cells.
+    pub(super) params: Params,
+    /// For the budget and the ETA.
+    pub(super) predictor: &'a Predictor,
+    /// The longest that it may take, what went before the sweep included.
+    pub(super) budget: Duration,
+    /// Whether anything less than `ok` is a failure.
+    pub(super) strict: bool,
+}
+
+/// A pilot takes milliseconds; one that takes longer than this is stuck.
+const PILOT_TIME: Duration = Duration::from_secs(2);
+
+/// How many workers run at once: the usable strands, or fewer if a CPU quota says so.
+fn worth(machine: &Machine) -> usize {
+    let strands = machine.usable_strands().count();
+    let quota = machine.usable.quota_cpus.map_or(strands, |cpus| cpus.ceil() as usize);
+    strands.min(quota).max(1)
+}
+
+/// The largest cache for data that any one strand reaches.
+fn last_cache(machine: &Machine) -> Option<u64> {
+    let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
+    data.filter_map(|cache| cache.size_bytes).max()
+}

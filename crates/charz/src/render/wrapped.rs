@@ -1,0 +1,49 @@
+//! Paragraphs as wide as the terminal.
+
+use std::io::{self, Write};
+
+use textwrap::{Options, WordSplitter};
+
+/// Longer lines are hard to read, however wide the terminal; the help has the same limit.
+const WIDEST: usize = 110;
+
+/// Narrower terminals break lines themselves; an indented paragraph would have no room.
+const NARROWEST: usize = 40;
+
+/// The width to fill: the terminal's, 80 where there is none.
+pub(super) fn width() -> usize {
+    textwrap::termwidth().clamp(NARROWEST, WIDEST)
+}
+
+/// Writes a text under a label: the label at the left, the text beside it, indented by `indent` columns. Words, commands
+/// among them, are never broken.
+pub(super) fn labelled(label: &str, indent: usize, text: &str, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let (first, blank) = (format!("{label:<indent$}"), " ".repeat(indent));
+    let options = Options::new(width)
+        .initial_indent(&first)
+        .subsequent_indent(&blank)
+        .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation);
+    for line in textwrap::wrap(text, options) {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(label: &str, text: &str, expected: &str) {
+        let mut out = Vec::new();
+        labelled(label, 6, text, 16, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn text_stands_beside_its_label() {
+        check("mend", "one two three", "mend  one two\n      three\n");
+        check("", "one-two-three-four-five x", "      one-two-three-four-five\n      x\n");
+    }
+}

@@ -1,0 +1,68 @@
+//! What is measured is kept before anything else is measured.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Error;
+use crate::report::{self, Ending, Invocation, Report, Status};
+
+/// One invocation, for the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The place of its cell, counted through the floor's cells and then the plan's.
+    pub cell: u64,
+    /// What was measured.
+    pub invocation: Invocation,
+}
+
+impl Record {
+    /// Puts the invocation into its cell, which is to be judged anew. What comes from a file need not fit; such a record
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// Why it does not fit, as a sentence without its end.
+    pub fn replay(mut self, report: &mut Report) -> Result<(), String> {
+        let place = usize::try_from(self.cell).ok().filter(|place| *place < super::places(report));
+        let place = place.ok_or_else(|| format!("there is no cell {}", self.cell))?;
+        let cell = super::cell_mut(report, place);
+        report::check_invocation(cell, &self.invocation).map_err(|what| format!("cell {} {what}", self.cell))?;
+        let done = self.invocation.ending == Ending::Done;
+        self.invocation.value = if done { self.invocation.estimate(cell.unit, cell.estimator) } else { None };
+        cell.invocations.push(self.invocation);
+        (cell.summary, cell.outcome.status) = (None, Status::Pending);
+        Ok(())
+    }
+
+    /// How long the sweep had taken, in nanoseconds, when the invocation was over, as far as its repetitions tell.
+    pub fn ended_ns(&self) -> u64 {
+        let timed = self.invocation.runs.iter().map(|run| run.interval_ns);
+        timed.fold(self.invocation.started_ns, u64::saturating_add)
+    }
+}
+
+/// Where invocations are kept.
+pub trait Keep {
+    /// Takes room for the next record, of at most `bytes` bytes.
+    ///
+    /// # Errors
+    /// There is no such room. What was kept stays.
+    fn reserve(&mut self, bytes: u64) -> Result<(), Error>;
+
+    /// Keeps a record. When this answers, it outlives the program.
+    ///
+    /// # Errors
+    /// The system refused. What was kept before stays.
+    fn keep(&mut self, record: &Record) -> Result<(), Error>;
+}
+
+/// Keeps nothing: for what is not worth a file.
+pub struct Unkept;
+
+impl Keep for Unkept {
+    fn reserve(&mut self, _bytes: u64) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn keep(&mut self, _record: &Record) -> Result<(), Error> {
+        Ok(())
+    }
+}

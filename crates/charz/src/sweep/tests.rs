@@ -1,0 +1,304 @@
+//! Sweeps whose measurements are invented.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use charz_kernels::{Bytes, Layout, PagePolicy};
+use charz_topology::{Machine, Source, discover, parse_mappings};
+
+use super::*;
+use crate::invoke::{PROTOCOL, barren};
+use crate::plan::{Invocations, Plan, Request};
+use crate::report::{Counts, Evidence, Lap, Run, Timer};
+
+/// Answers orders out of the air.
+struct Fake<'a> {
+    stop: &'a Stop,
+    /// How far the rates of a kernel's invocations lie apart, as a fraction.
+    spread: fn(&Order) -> f64,
+    /// How the invocation with this number, counted from 0, ends.
+    ending: fn(&Order, usize) -> Ending,
+    /// After so many invocations the user wants to leave.
+    patience: usize,
+    asked: RefCell<Vec<(String, usize)>>,
+}
+
+impl<'a> Fake<'a> {
+    fn new(stop: &'a Stop) -> Self {
+        let asked = RefCell::default();
+        Fake { stop, spread: |_| 0.0, ending: |_, _| Ending::Done, patience: usize::MAX, asked }
+    }
+}
+
+impl Invoke for Fake<'_> {
+    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+        let number = self.asked.borrow().len();
+        if number == self.patience {
+            self.stop.raise();
+            return barren(Ending::Stopped, "stopped by the user");
+        }
+        self.asked.borrow_mut().push((order.kernel.clone(), order.seats.len()));
+        match (self.ending)(order, number) {
+            Ending::Done => {
+                // Evenly to both sides of the middle.
+                let off = (self.spread)(order) * ((number % 7) as f64 / 3.0 - 1.0);
+                let runs = vec![run(order, 100e6 * (1.0 + off)); order.repetitions as usize];
+                let evidence = Some(Evidence::default());
+                Invocation { seed, reason: None, evidence, runs, ..barren(Ending::Done, "") }
+            }
+            ending => barren(ending, "as the test wants it"),
+        }
+    }
+}
+
+/// A repetition in which nothing went wrong, of so many nanoseconds.
+fn run(order: &Order, nanos: f64) -> Run {
+    let lap = |(rank, seat): (u64, &Option<u32>)| Lap {
+        rank,
+        seat: *seat,
+        strand: *seat,
+        start_ns: 0,
+        end_ns: nanos as u64,
+        ops: 100_000,
+        bytes: 0,
+        on_seat: seat.map(|_| true),
+        checks: 100,
+        strays: seat.map(|_| 0),
+        counts: Counts {
+            cpu_ns: Some(nanos as u64),
+            run_delay_ns: Some(0),
+            involuntary_switches: Some(0),
+            migrations: Some(0),
+            minor_faults: Some(0),
+            major_faults: Some(0),
+        },
+    };
+    Run {
+        interval_ns: nanos as u64,
+        start_skew_ns: 0,
+        steal_ns: Some(0),
+        throttled_periods: Some(0),
+        pressure_ns: Some(0),
+        dirty: Vec::new(),
+        laps: (0..).zip(&order.seats).map(lap).collect(),
+    }
+}
+
+/// Keeps in memory, and checks that room was taken for everything.
+#[derive(Default)]
+struct Memory {
+    room: u64,
+    records: Vec<Record>,
+}
+
+impl Keep for Memory {
+    fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
+        self.room = bytes;
+        Ok(())
+    }
+
+    fn keep(&mut self, record: &Record) -> Result<(), Error> {
+        let size = serde_json::to_vec(record).unwrap().len() as u64;
+        assert!(size <= self.room, "{size} bytes in room for {}", self.room);
+        self.room = 0;
+        self.records.push(record.clone());
+        Ok(())
+    }
+}
+
+struct Swept {
+    report: Report,
+    records: Vec<Record>,
+    asked: Vec<(String, usize)>,
+    blank: Report,
+}
+
+const QUIET: &str = "Package:1 Core:8 PU:1";
+
+fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
+    let machine: Machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
+    let params =
+        Params { iterations: 1_000_000, size: Bytes(1 << 30), pages: PagePolicy::Small, layout: Layout::Padded };
+    let limits = Limits::unlimited();
+    let request = Request {
+        kernels: kernels.split(',').map(|name| charz_kernels::find(name).unwrap()).collect(),
+        mappings: parse_mappings("dumb").unwrap(),
+        threads: threads.parse().unwrap(),
+        iterations: Some(1_000_000),
+        params,
+        repetitions: Some(2),
+        invocations: Invocations { least: 6, most: 20 },
+        precision: None,
+        seed: Some(1),
+        oversubscribe: 64,
+        accept_panic: true,
+        budget,
+    };
+    let predictor = Predictor::with_rates(8, []);
+    let fitted = request.fit(&machine, &limits).unwrap();
+    let plan = Plan::new(&request, fitted, &limits, &predictor);
+    let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
+    let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
+    let mut report = new_report(&plan, &context);
+    let blank = report.clone();
+    let stop = Stop::new();
+    let mut fake = Fake::new(&stop);
+    change(&mut fake);
+    let order = Order {
+        protocol: PROTOCOL,
+        kernel: String::new(),
+        iterations: 1,
+        size_bytes: 1,
+        pages: "4k".into(),
+        contiguous: false,
+        seats: vec![],
+        nodes: vec![],
+        repetitions: 1,
+        strands: 8,
+        nanos_per_tick: None,
+        binder: "hwloc".into(),
+        time_box_ns: 1,
+        deadline_ns: 1,
+    };
+    let facts = Facts {
+        card: charz_kernels::find("noop").unwrap().card(),
+        params,
+        strands: 8,
+        numa_nodes: 1,
+        last_cache_bytes: None,
+        timer: Some(timer),
+        virtual_machine: Some(false),
+        quota: false,
+        optimised: true,
+    };
+    let mut memory = Memory::default();
+    Sweep {
+        invoke: &fake,
+        order: &order,
+        params,
+        nodes: &HashMap::new(),
+        facts: &facts,
+        stop: &stop,
+        predictor: &predictor,
+        limits: &Limits::unlimited,
+        budget,
+    }
+    .run(&mut report, &mut memory, &mut Silent)
+    .unwrap();
+    Swept { report, records: memory.records, asked: fake.asked.into_inner(), blank }
+}
+
+struct Silent;
+impl Listener for Silent {}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn made(cell: &Cell) -> usize {
+    cell.invocations.len()
+}
+
+#[test]
+fn time_goes_where_the_spread_is() {
+    let swept = sweep("arith-int,arith-float", "1,2", HOUR, |fake| {
+        fake.spread = |order| if order.kernel == "arith-float" { 0.5 } else { 0.0 };
+    });
+    let count = |kernel: &str| -> Vec<usize> {
+        swept.report.cells.iter().filter(|cell| cell.kernel == kernel).map(made).collect()
+    };
+    assert_eq!(count("arith-int"), [6, 6]);
+    assert_eq!(count("arith-float"), [20, 20]);
+    assert!(swept.report.complete);
+    let wide = swept.report.cells.last().unwrap().summary.unwrap().interval.unwrap();
+    assert!(wide.half_width > 0.01, "the width that was reached is told: {wide:?}");
+}
+
+#[test]
+fn cells_take_turns_in_an_order_that_changes() {
+    let swept = sweep("arith-int", "1-8", HOUR, |_| {});
+    let rounds: Vec<Vec<usize>> = swept
+        .asked
+        .iter()
+        .filter(|(kernel, _)| kernel == "arith-int")
+        .map(|(_, workers)| *workers)
+        .collect::<Vec<_>>()
+        .chunks(8)
+        .map(<[usize]>::to_vec)
+        .collect();
+    assert_eq!(rounds.len(), 6);
+    for round in &rounds {
+        let mut sorted = round.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (1..=8).collect::<Vec<_>>(), "a round has every cell once");
+    }
+    assert!(rounds.windows(2).any(|pair| pair[0] != pair[1]), "{rounds:?}");
+}
+
+#[test]
+fn what_was_kept_makes_the_same_report() {
+    let swept = sweep("arith-int", "1,2", HOUR, |fake| fake.spread = |_| 0.01);
+    let mut again = swept.blank;
+    for record in swept.records {
+        record.replay(&mut again).unwrap();
+    }
+    let runs = |report: &Report| -> Vec<Vec<Vec<u64>>> {
+        let cells = report.floor.iter().chain(&report.cells);
+        let runs = |cell: &Cell| {
+            cell.invocations.iter().map(|one| one.runs.iter().map(|run| run.interval_ns).collect()).collect()
+        };
+        cells.map(runs).collect()
+    };
+    assert_eq!(runs(&again), runs(&swept.report));
+}
+
+#[test]
+fn an_attempt_that_dies_is_kept_and_stops_no_other_cell() {
+    let swept = sweep("arith-int", "1,2,3", HOUR, |fake| {
+        fake.ending = |order, _| if order.seats.len() == 2 { Ending::Died } else { Ending::Done };
+    });
+    let [one, two, three] = swept.report.cells.as_slice() else { panic!() };
+    assert_eq!((one.outcome.status, three.outcome.status), (Status::Ok, Status::Ok));
+    assert_eq!(two.outcome.status, Status::Aborted);
+    assert_eq!(two.outcome.reason.as_deref(), Some("as the test wants it"));
+    assert!(two.invocations.iter().all(|invocation| invocation.ending == Ending::Died) && made(two) > 0);
+}
+
+#[test]
+fn a_budget_of_nothing_leaves_everything_pending() {
+    let swept = sweep("arith-int", "1,2", Duration::ZERO, |_| {});
+    assert!(!swept.report.complete);
+    assert_eq!(swept.report.stopped_by.as_deref(), Some("budget"));
+    assert!(swept.report.cells.iter().all(|cell| cell.outcome.status == Status::Pending && made(cell) == 0));
+}
+
+#[test]
+fn a_cell_in_the_middle_of_which_the_user_leaves_is_no_result() {
+    // Two cells of the floor, then those of the plan: one invocation of each is made in the first round.
+    let swept = sweep("arith-int", "1,2", HOUR, |fake| fake.patience = 4);
+    assert!(!swept.report.complete);
+    let aborted: Vec<&Cell> = [&swept.report.floor[..], &swept.report.cells[..]]
+        .into_iter()
+        .flatten()
+        .filter(|cell| cell.outcome.status == Status::Aborted)
+        .collect();
+    let [aborted] = aborted.as_slice() else { panic!("{}", aborted.len()) };
+    assert_eq!(aborted.outcome.reason.as_deref(), Some("stopped after 1 of 6 invocations"));
+    assert_eq!(made(aborted), 1, "the one in flight is made again");
+    assert_eq!(aborted.summary.unwrap().value, None);
+}
+
+#[test]
+fn workers_that_contend_become_more_only_as_long_as_they_end_in_time() {
+    let swept = sweep("cas-counter", "1,2,4,8,16", HOUR, |fake| {
+        fake.ending = |order, _| match order.seats.len() {
+            4 if order.kernel == "cas-counter" => Ending::Overdue,
+            _ => Ending::Done,
+        };
+    });
+    let round: Vec<usize> =
+        swept.asked.iter().filter(|(kernel, _)| kernel == "cas-counter").map(|(_, workers)| *workers).take(3).collect();
+    assert_eq!(round, [1, 2, 4], "ever more");
+    assert!(swept.asked.iter().all(|(kernel, workers)| kernel != "cas-counter" || *workers <= 4));
+    let status: Vec<Status> = swept.report.cells.iter().map(|cell| cell.outcome.status).collect();
+    assert_eq!(status[2..], [Status::Aborted, Status::Skipped, Status::Skipped]);
+    assert!(swept.report.cells[4].outcome.reason.as_ref().unwrap().starts_with("safety: "));
+}

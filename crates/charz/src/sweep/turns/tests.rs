@@ -1,0 +1,279 @@
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop};
+use charz_topology::{Machine, Source, discover};
+
+use super::*;
+use crate::compare::{self, Verdict};
+use crate::invoke::{Invoke, Order, PROTOCOL, barren};
+use crate::judge::Facts;
+use crate::limits::Limits;
+use crate::plan::{Invocations, Plan, Request};
+use crate::predict::Predictor;
+use crate::report::{Counts, Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
+use crate::sweep::{Context, Unkept, new_report};
+
+const SEATS: [Option<u32>; 1] = [Some(0)];
+
+/// A machine that does a step of a kernel in about a nanosecond.
+struct Fake<'a> {
+    side: char,
+    /// How much longer it takes than the other.
+    factor: f64,
+    /// How much it varies from process to process.
+    spread: f64,
+    /// From which invocation on every process dies.
+    dies_at: usize,
+    /// After which invocation the user has had enough.
+    stops_at: usize,
+    stop: &'a Stop,
+    /// Who was asked for which kernel.
+    log: &'a RefCell<Vec<(char, String)>>,
+}
+
+impl Invoke for Fake<'_> {
+    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+        let mut log = self.log.borrow_mut();
+        log.push((self.side, order.kernel.clone()));
+        if log.len() > self.stops_at {
+            self.stop.raise();
+            return barren(Ending::Stopped, "stopped by the user");
+        }
+        if log.iter().filter(|(side, _)| *side == self.side).count() > self.dies_at {
+            return barren(Ending::Died, "signal 11 ended the measuring process");
+        }
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut about = |spread: f64| 1.0 + spread * (random.f64() - 0.5);
+        let process = about(self.spread);
+        let runs = (0..order.repetitions).map(|_| {
+            let interval_ns = (order.iterations as f64 * self.factor * process * about(0.002)) as u64;
+            Run {
+                interval_ns,
+                start_skew_ns: 0,
+                steal_ns: Some(0),
+                throttled_periods: Some(0),
+                pressure_ns: Some(0),
+                dirty: Vec::new(),
+                laps: vec![lap(order, interval_ns)],
+            }
+        });
+        let evidence = Evidence {
+            pages: None,
+            nodes: None,
+            frequency: Some(Frequency { before_hz: 3e9, after_hz: 3e9, highest_hz: 3e9, drift: 0.0 }),
+            changes: Vec::new(),
+        };
+        Invocation { runs: runs.collect(), evidence: Some(evidence), reason: None, seed, ..barren(Ending::Done, "") }
+    }
+}
+
+fn lap(order: &Order, interval_ns: u64) -> Lap {
+    Lap {
+        rank: 0,
+        seat: SEATS[0],
+        strand: SEATS[0],
+        start_ns: 0,
+        end_ns: interval_ns,
+        ops: order.iterations,
+        bytes: 0,
+        on_seat: Some(true),
+        checks: 100,
+        strays: Some(0),
+        counts: Counts {
+            cpu_ns: Some(interval_ns),
+            run_delay_ns: Some(0),
+            involuntary_switches: Some(0),
+            migrations: Some(0),
+            minor_faults: Some(0),
+            major_faults: Some(0),
+        },
+    }
+}
+
+/// What both sides are asked.
+struct Trial {
+    kernels: &'static [&'static str],
+    invocations: usize,
+    budget: Duration,
+    seed: u64,
+}
+
+const USUAL: Trial = Trial { kernels: &["arith-int"], invocations: 10, budget: Duration::MAX, seed: 7 };
+
+struct Taken {
+    a: Report,
+    b: Report,
+    log: Vec<(char, String)>,
+}
+
+fn machine() -> Machine {
+    discover(&Source::Synthetic("Package:1 Core:2 PU:1".into())).unwrap()
+}
+
+/// Has two machines take turns; `change` spoils them.
+fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
+    let machine = machine();
+    let params = Params { iterations: 1, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded };
+    let invocations = Invocations { least: trial.invocations, most: trial.invocations };
+    let request = Request {
+        kernels: trial.kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
+        mappings: charz_topology::parse_mappings("dumb").unwrap(),
+        threads: "1".parse().unwrap(),
+        iterations: Some(10_000_000),
+        params,
+        repetitions: Some(5),
+        invocations,
+        precision: None,
+        seed: Some(1),
+        oversubscribe: 1,
+        accept_panic: false,
+        budget: Duration::from_secs(60),
+    };
+    let predictor = Predictor::with_rates(2, trial.kernels.iter().map(|name| (*name, 1.0, 0.0)));
+    let limits = Limits::unlimited();
+    let plan = Plan::new(&request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+    let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) };
+    let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
+    let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
+    let order = Order {
+        protocol: PROTOCOL,
+        kernel: String::new(),
+        iterations: 1,
+        size_bytes: 1 << 20,
+        pages: "4k".into(),
+        contiguous: false,
+        seats: Vec::new(),
+        nodes: Vec::new(),
+        repetitions: 1,
+        strands: 2,
+        nanos_per_tick: None,
+        binder: "hwloc".into(),
+        time_box_ns: 0,
+        deadline_ns: 0,
+    };
+    let facts = Facts {
+        card: charz_kernels::KERNELS[0].card(),
+        params: plan.params,
+        strands: 2,
+        numa_nodes: 1,
+        last_cache_bytes: None,
+        timer: Some(timer),
+        virtual_machine: Some(false),
+        quota: true,
+        optimised: true,
+    };
+    let (stop, nodes, log) = (Stop::new(), HashMap::new(), RefCell::new(Vec::new()));
+    let fake = |side| {
+        let never = usize::MAX;
+        let mut fake =
+            Fake { side, factor: 1.0, spread: 0.01, dies_at: never, stops_at: never, stop: &stop, log: &log };
+        change(&mut fake);
+        fake
+    };
+    let (fake_a, fake_b) = (fake('A'), fake('B'));
+    let (mut a, mut b) = (blank.clone(), blank);
+    let (mut keep_a, mut keep_b) = (Unkept, Unkept);
+    let sweep = |invoke| Sweep {
+        invoke,
+        order: &order,
+        params: plan.params,
+        nodes: &nodes,
+        facts: &facts,
+        stop: &stop,
+        predictor: &predictor,
+        limits: &Limits::unlimited,
+        budget: trial.budget,
+    };
+    let mut sides = [
+        Side { sweep: sweep(&fake_a), report: &mut a, keep: &mut keep_a },
+        Side { sweep: sweep(&fake_b), report: &mut b, keep: &mut keep_b },
+    ];
+    struct Silent;
+    impl Listener for Silent {}
+    take_turns(&mut sides, trial.seed, &mut Silent).unwrap();
+    Taken { a, b, log: log.into_inner() }
+}
+
+fn verdict(taken: &Taken) -> Verdict {
+    compare::interleaved(&taken.a, &taken.b, &compare::Options::default()).rows[0].verdict
+}
+
+const THREE: &[&str] = &["arith-int", "arith-float", "peak-int"];
+
+#[test]
+fn blocks_are_balanced_and_drawn_by_lot() {
+    let taken = take(&Trial { kernels: THREE, ..USUAL }, |_| {});
+    let (mut abba, mut baab, mut firsts) = (0, 0, Vec::new());
+    for block in taken.log.chunks(4).filter(|block| block.len() == 4) {
+        assert!(block.iter().all(|(_, kernel)| *kernel == block[0].1), "a block is one pair's: {block:?}");
+        match block.iter().map(|(side, _)| *side).collect::<String>().as_str() {
+            "ABBA" => abba += 1,
+            "BAAB" => baab += 1,
+            other => panic!("{other} is not balanced"),
+        }
+        firsts.push(block[0].1.clone());
+    }
+    assert!(abba > 0 && baab > 0, "{abba} and {baab}");
+    for round in firsts.chunks(3) {
+        assert!(THREE.iter().all(|kernel| round.iter().any(|first| first == kernel)), "each pair once: {round:?}");
+    }
+    assert!(firsts.chunks(3).any(|round| round != &firsts[..3]), "the order of the pairs is drawn anew");
+}
+
+#[test]
+fn an_odd_number_of_invocations_is_balanced_too() {
+    let taken = take(&Trial { invocations: 7, ..USUAL }, |_| {});
+    assert_eq!((taken.a.cells[0].invocations.len(), taken.b.cells[0].invocations.len()), (7, 7));
+    assert!(taken.a.complete && taken.b.complete);
+}
+
+#[test]
+fn the_seed_decides_the_order() {
+    let log = |seed| take(&Trial { kernels: THREE, seed, ..USUAL }, |_| {}).log;
+    assert_eq!(log(7), log(7));
+    assert!((8..20).any(|seed| log(seed) != log(7)));
+}
+
+#[test]
+fn differences_are_found_and_equality_is_told() {
+    let slower = take(&USUAL, |fake| fake.factor = if fake.side == 'B' { 1.1 } else { 1.0 });
+    assert_eq!(slower.a.cells[0].outcome.status, Status::Ok, "{:?}", slower.a.cells[0].marks);
+    assert_eq!(verdict(&slower), Verdict::Slower);
+    let faster = take(&USUAL, |fake| fake.factor = if fake.side == 'A' { 1.1 } else { 1.0 });
+    assert_eq!(verdict(&faster), Verdict::Faster);
+    assert_eq!(verdict(&take(&USUAL, |_| {})), Verdict::Same);
+}
+
+#[test]
+fn noise_is_not_called_a_difference() {
+    for seed in 0..20 {
+        let taken = take(&Trial { seed, ..USUAL }, |fake| fake.spread = 0.3);
+        assert!(!matches!(verdict(&taken), Verdict::Slower | Verdict::Faster), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_side_that_dies_ends_its_pair_and_is_no_verdict() {
+    let taken = take(&USUAL, |fake| fake.dies_at = if fake.side == 'B' { 1 } else { usize::MAX });
+    let made = taken.a.cells[0].invocations.len();
+    assert!(made < USUAL.invocations, "{made} of A were made for nothing");
+    let row = &compare::interleaved(&taken.a, &taken.b, &compare::Options::default()).rows[0];
+    assert_eq!(row.verdict, Verdict::Uncompared);
+    assert!(row.reason.as_ref().unwrap().contains("signal 11"), "{row:?}");
+}
+
+#[test]
+fn a_user_who_leaves_is_obeyed_at_once() {
+    let taken = take(&USUAL, |fake| fake.stops_at = 5);
+    assert_eq!(taken.log.len(), 6, "nobody is asked after the one that was stopped");
+    assert!(!taken.a.complete && !taken.b.complete);
+    assert_eq!(verdict(&taken), Verdict::Uncompared);
+}
+
+#[test]
+fn a_budget_ends_between_blocks() {
+    let taken = take(&Trial { budget: Duration::ZERO, ..USUAL }, |_| {});
+    assert!(taken.log.is_empty());
+    assert_eq!(taken.b.stopped_by.as_deref(), Some("budget"));
+}
