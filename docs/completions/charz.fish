@@ -30,8 +30,14 @@ complete -c charz -n "__fish_charz_needs_command" -f -a "topo" -d 'Show where th
 complete -c charz -n "__fish_charz_needs_command" -f -a "map" -d 'Show where a mapping puts workers'
 complete -c charz -n "__fish_charz_needs_command" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
 complete -c charz -n "__fish_charz_needs_command" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
+complete -c charz -n "__fish_charz_needs_command" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
+complete -c charz -n "__fish_charz_needs_command" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
 complete -c charz -n "__fish_charz_needs_command" -f -a "render" -d 'Show a report again'
-complete -c charz -n "__fish_charz_needs_command" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the report\'s schema, tables of kernels and mappers'
+complete -c charz -n "__fish_charz_needs_command" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
+complete -c charz -n "__fish_charz_needs_command" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
+complete -c charz -n "__fish_charz_needs_command" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
+complete -c charz -n "__fish_charz_needs_command" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
+complete -c charz -n "__fish_charz_needs_command" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
 complete -c charz -n "__fish_charz_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c charz -n "__fish_charz_using_subcommand topo" -l topology -d 'Which machine: this one, a file of hwloc XML, or a synthetic description' -r
 complete -c charz -n "__fish_charz_using_subcommand topo" -l format -d 'How: tree, table, psrinfo, json' -r
@@ -40,34 +46,106 @@ complete -c charz -n "__fish_charz_using_subcommand map" -l mapping -d 'The mapp
 complete -c charz -n "__fish_charz_using_subcommand map" -l threads -d 'How many workers' -r
 complete -c charz -n "__fish_charz_using_subcommand map" -l topology -d 'Which machine: this one, a file of hwloc XML, or a synthetic description' -r
 complete -c charz -n "__fish_charz_using_subcommand map" -l format -d 'How: table, json, taskset, omp-places, gomp, likwid, srun, cpuset' -r
+complete -c charz -n "__fish_charz_using_subcommand map" -l allow-stack -d 'Let a list: name a strand more than once, so that workers share it on purpose'
 complete -c charz -n "__fish_charz_using_subcommand map" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand kernels" -l format -d 'How: table, json' -r
 complete -c charz -n "__fish_charz_using_subcommand kernels" -s h -l help -d 'Print help'
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l mapping -d 'Mappings, separated by commas; --help lists them' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l kernel -d 'Kernels, separated by commas: arith-int, arith-float, peak-int, peak-float, mem-read, mem-read-streams, mem-write, mem-write-data, mem-memset, mem-write-nt, mem-copy, mem-triad, noop' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l family -d 'All kernels of families (compute, memory, floor), separated by commas' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l kernel -d 'Kernels, separated by commas: arith-int, arith-float, peak-int, peak-float, mem-read, mem-read-streams, mem-write, mem-write-data, mem-memset, mem-write-nt, mem-copy, mem-triad, cas-counter, noop' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l family -d 'All kernels of families (compute, memory, sync, floor), separated by commas' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l threads -d 'Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l size -d 'Size of a worker\'s private block in memory kernels, e.g. 256MiB' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l iterations -d 'Steps of the loop per worker and repetition in compute kernels: auto, or a number' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l repetitions -d 'Repetitions of each cell; all are kept' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l budget -d 'The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l layout -d 'How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l repetitions -d 'Repetitions in each invocation: auto, or a number; all are kept' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l seed -d 'Draw the order of the cells from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l oversubscribe -d 'Let up to K times as many workers as strands contend in sync kernels' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l clock -d 'What stamps starts and ends: os (CLOCK_MONOTONIC) or tsc (time-stamp counter)' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l binder -d 'What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l mapping -d 'Mappings, separated by commas; --help lists them' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l layout -d 'How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l invocations -d 'Invocations of each cell: the fewest and the most, or one number for both' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number: auto, or e.g. 2%' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l budget -d 'The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l config -d 'A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"' -r -F
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l output -d 'The report\'s file [default: charz-<date>-<time>.json in this folder]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l resume -d 'Finish an interrupted report, with its own plan' -r -F
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l accept-panic -d 'Run such cells also where the kernel is set to panic on a lockup (softlockup_panic, hung_task_panic)'
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l allow-stack -d 'Let a list: name a strand more than once, so that workers share it on purpose'
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l strict -d 'End with code 5 unless every cell is ok'
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l force -d 'Replace an existing output file'
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l dry-run -d 'Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs'
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l quick -d 'A coarse look in about 20 seconds: 1 worker and one a strand, 128 MiB blocks'
 complete -c charz -n "__fish_charz_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l a -d 'Flags of the one side: --mapping, --size, --pages, --layout, --allow-stack' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l b -d 'Flags of the other side' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l a-program -d 'The build of charz that measures the one side [default: this one]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand ab" -l b-program -d 'The build of charz that measures the other side [default: this one]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand ab" -l kernel -d 'Kernels, separated by commas: arith-int, arith-float, peak-int, peak-float, mem-read, mem-read-streams, mem-write, mem-write-data, mem-memset, mem-write-nt, mem-copy, mem-triad, cas-counter, noop' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l family -d 'All kernels of families (compute, memory, sync, floor), separated by commas' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l threads -d 'Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l iterations -d 'Steps of the loop per worker and repetition in compute kernels: auto, or a number' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l repetitions -d 'Repetitions in each invocation: auto, or a number; all are kept' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l seed -d 'Draw the order of the cells from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l oversubscribe -d 'Let up to K times as many workers as strands contend in sync kernels' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l clock -d 'What stamps starts and ends: os (CLOCK_MONOTONIC) or tsc (time-stamp counter)' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l binder -d 'What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l mapping -d 'Mappings, separated by commas; --help lists them' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l layout -d 'How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l invocations -d 'Invocations of each side of a pair; below five there is no verdict' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l output -d 'Keep the two reports as NAME.a.json and NAME.b.json [default: keep nothing]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand ab" -l noise -d 'The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand ab" -l format -d 'How: table, json, markdown' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l accept-panic -d 'Run such cells also where the kernel is set to panic on a lockup (softlockup_panic, hung_task_panic)'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l allow-stack -d 'Let a list: name a strand more than once, so that workers share it on purpose'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l force -d 'Replace existing output files'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l allow-suspect -d 'Compare suspect cells too; every such line says so'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l strict -d 'End with code 5 unless every pair has a verdict'
+complete -c charz -n "__fish_charz_using_subcommand ab" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l rounds -d 'How many comparisons of equal sides; below 20 the noise floor is a guess' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l planted -d 'The slowdown to plant, in percent, in as many comparisons more' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l kernel -d 'Kernels, separated by commas: arith-int, arith-float, peak-int, peak-float, mem-read, mem-read-streams, mem-write, mem-write-data, mem-memset, mem-write-nt, mem-copy, mem-triad, cas-counter, noop' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l threads -d 'How many workers, on seats by round-robin' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l invocations -d 'Invocations of each side of a comparison' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l budget -d 'The longest that it may take, with a unit' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l seed -d 'Draw all orders from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l noise -d 'The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l aa -d 'Measure equal sides against each other'
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l allow-suspect -d 'Compare suspect cells too'
+complete -c charz -n "__fish_charz_using_subcommand selftest" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand render" -l format -d 'How: table, json, csv' -r
 complete -c charz -n "__fish_charz_using_subcommand render" -s h -l help -d 'Print help'
+complete -c charz -n "__fish_charz_using_subcommand compare" -l format -d 'How: table, json, markdown' -r
+complete -c charz -n "__fish_charz_using_subcommand compare" -l noise -d 'The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand compare" -l allow-suspect -d 'Compare suspect cells too; every such line says so'
+complete -c charz -n "__fish_charz_using_subcommand compare" -l cross-machine -d 'Compare reports of different machines; every line says so'
+complete -c charz -n "__fish_charz_using_subcommand compare" -l cross-build -d 'Compare reports of different builds of the kernels; every line says so'
+complete -c charz -n "__fish_charz_using_subcommand compare" -l cross-plan -d 'Compare reports whose plans differ in what changes numbers (pages, sizes, iterations); every line says so'
+complete -c charz -n "__fish_charz_using_subcommand compare" -l strict -d 'End with code 5 unless every cell has a verdict'
+complete -c charz -n "__fish_charz_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand doctor" -l format -d 'How: table, json' -r
+complete -c charz -n "__fish_charz_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand explain" -l format -d 'How: text, markdown' -r
+complete -c charz -n "__fish_charz_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand docs" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep render docs help" -f -a "topo" -d 'Show where the strands of a machine are'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep render docs help" -f -a "map" -d 'Show where a mapping puts workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep render docs help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep render docs help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep render docs help" -f -a "render" -d 'Show a report again'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep render docs help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the report\'s schema, tables of kernels and mappers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep render docs help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c charz -n "__fish_charz_using_subcommand measure" -l about -d 'Only say how this program was built'
+complete -c charz -n "__fish_charz_using_subcommand measure" -s h -l help -d 'Print help'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "topo" -d 'Show where the strands of a machine are'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "map" -d 'Show where a mapping puts workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "render" -d 'Show a report again'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

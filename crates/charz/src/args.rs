@@ -4,37 +4,91 @@
 mod convert;
 mod generate;
 mod help;
+mod layers;
+mod quantities;
+mod sides;
 mod spelling;
 
 use std::ffi::OsString;
 
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::command::Command;
 use crate::exit::Error;
+use crate::render::text::plain;
+use layers::Layers;
 
 /// What the command line came to.
 pub enum Parsed {
     /// Something to do.
-    Command(Box<Command>),
+    Command {
+        /// What.
+        command: Box<Command>,
+        /// Sentences about what was typed in a way that nobody would on purpose, and is done all the same.
+        notes: Vec<String>,
+    },
     /// Help or the version: print it and be done.
     Text(String),
 }
 
-/// Reads a command line, the program's name first.
+/// Reads a command line, the program's name first; for what it leaves open, the environment and the file that it names.
 ///
 /// # Errors
-/// One sentence for what was typed wrong.
+/// One sentence for what was typed, set or written wrong.
 pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> {
-    match spelling::Cli::try_parse_from(argv) {
-        Ok(cli) => convert::command(cli.verb).map(|command| Parsed::Command(Box::new(command))),
-        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Ok(Parsed::Text(error.render().to_string()))
+    parse_with(argv, &|name| std::env::var_os(name))
+}
+
+/// As [`parse`], with an environment of the caller's.
+fn parse_with(
+    argv: impl IntoIterator<Item = OsString>,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<Parsed, Error> {
+    let argv: Vec<OsString> = argv.into_iter().collect();
+    let grammar = spelling::Cli::command();
+    let typed = match grammar.clone().try_get_matches_from(&argv) {
+        Ok(typed) => typed,
+        Err(refused) => return text_or_refusal(refused, &argv),
+    };
+    let layers = match (grammar.find_subcommand("sweep"), typed.subcommand_matches("sweep")) {
+        (Some(sweep), Some(typed)) => Layers::read(sweep, typed, variable)?,
+        _ => Layers::default(),
+    };
+    let merged = layers.below(grammar).try_get_matches_from(&argv);
+    match merged.and_then(|merged| spelling::Cli::from_arg_matches(&merged)) {
+        Ok(cli) => {
+            let mut notes = Vec::new();
+            let command = Box::new(convert::command(cli.verb, &layers, &mut notes)?);
+            Ok(Parsed::Command { command, notes })
         }
-        Err(error) if error.use_stderr() => Err(Error::bad_input(sentence(&error.render().to_string()))),
-        Err(help) => Ok(Parsed::Text(help.render().to_string())),
+        Err(refused) => text_or_refusal(refused, &argv),
     }
+}
+
+/// Help and the version come as refusals too.
+fn text_or_refusal(refused: clap::Error, argv: &[OsString]) -> Result<Parsed, Error> {
+    let is_text = !refused.use_stderr() || refused.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_text {
+        return Ok(Parsed::Text(refused.render().to_string()));
+    }
+    if refused.kind() == ErrorKind::InvalidUtf8
+        && let Some(odd) = argv.iter().find(|argument| argument.to_str().is_none())
+    {
+        return Err(Error::bad_input(format!("the argument {odd:?} is not UTF-8 text; see --help")));
+    }
+    Err(refusal(refused))
+}
+
+fn refusal(mut refused: clap::Error) -> Error {
+    // Escaped here, since rendering takes out what could steer a terminal, and the user would look for it in vain.
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
+        if let Some(ContextValue::String(foreign)) = refused.get(kind) {
+            let escaped = ContextValue::String(plain(foreign));
+            refused.insert(kind, escaped);
+        }
+    }
+    Error::bad_input(sentence(&refused.render().to_string()))
 }
 
 /// The parser's paragraphs in one line: the error itself and its tips, without the usage that `--help` repeats.
@@ -54,16 +108,45 @@ mod tests {
     use super::*;
 
     fn refused(line: &str) -> String {
+        refused_with(line, "", "")
+    }
+
+    /// As [`refused`], with one variable set.
+    fn refused_with(line: &str, name: &str, value: &str) -> String {
         let argv = line.split(' ').map(OsString::from);
-        match parse(argv) {
+        match parse_with(argv, &|wanted| (wanted == name).then(|| value.into())) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("{line} was accepted"),
         }
     }
 
     #[test]
+    fn every_flag_of_a_sweep_that_lasts_can_be_a_variable() {
+        for flag in ["mapping", "kernel", "family", "threads", "size", "iterations", "repetitions", "budget", "pages"] {
+            let name = format!("CHARZ_{}", flag.to_uppercase());
+            let sentence = refused_with("charz sweep", &name, "\u{1b}x");
+            assert!(sentence.starts_with(&format!("{name}: ")) && sentence.contains("\\u{1b}x"), "{sentence}");
+        }
+        for name in ["CHARZ_LAYOUT", "CHARZ_CLOCK", "CHARZ_BINDER", "CHARZ_ALLOW_STACK", "CHARZ_OUTPUT"] {
+            assert!(refused_with("charz sweep", name, "").starts_with(&format!("{name}: ")));
+        }
+    }
+
+    #[test]
+    fn a_variable_that_a_flag_overrules_is_not_judged() {
+        let junk = |name: &str| (name == "CHARZ_SIZE" || name == "CHARZ_FAMILY").then(|| "junk".into());
+        for line in [
+            "charz sweep --size 1MiB --kernel noop",
+            "charz sweep --quick --kernel noop",
+            "charz map --mapping dumb --threads 1",
+        ] {
+            assert!(parse_with(line.split(' ').map(OsString::from), &junk).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
     fn the_grammar_is_consistent() {
-        <spelling::Cli as clap::CommandFactory>::command().debug_assert();
+        spelling::Cli::command().debug_assert();
     }
 
     #[test]
@@ -75,6 +158,9 @@ mod tests {
             ("charz sweep --resume a.json --kernel noop", "--resume"),
             ("charz sweep --output", "--output"),
             ("charz topo extra", "extra"),
+            ("charz topo --\u{1b}[2J", "--\\u{1b}[2J"),
+            ("charz \u{202e}topo", "\\u{202e}topo"),
+            ("charz sweep --config a.toml --resume a.json", "--config"),
         ] {
             let sentence = refused(line);
             assert!(sentence.contains(word), "{line}: {sentence}");

@@ -18,14 +18,25 @@ pub struct Page {
 pub const PAGES: &[Page] = &[
     Page { name: "kernels", file: "docs/kernels.md", make: |_| crate::render::kernels::markdown().into_bytes() },
     Page { name: "mappers", file: "docs/mappers.md", make: |_| crate::render::mappers::markdown().into_bytes() },
+    Page { name: "checks", file: "docs/checks.md", make: |_| crate::render::explain::markdown().into_bytes() },
     Page { name: "exit-codes", file: "docs/exit-codes.md", make: |_| crate::render::exits::markdown().into_bytes() },
     Page { name: "schema", file: "docs/report.schema.json", make: |_| crate::render::report::schema().into_bytes() },
+    Page {
+        name: "comparison-schema",
+        file: "docs/comparison.schema.json",
+        make: |_| crate::render::compare::schema().into_bytes(),
+    },
     Page { name: "man", file: "docs/man/charz.1", make: man },
     Page { name: "man-topo", file: "docs/man/charz-topo.1", make: man },
     Page { name: "man-map", file: "docs/man/charz-map.1", make: man },
     Page { name: "man-kernels", file: "docs/man/charz-kernels.1", make: man },
     Page { name: "man-sweep", file: "docs/man/charz-sweep.1", make: man },
+    Page { name: "man-ab", file: "docs/man/charz-ab.1", make: man },
+    Page { name: "man-selftest", file: "docs/man/charz-selftest.1", make: man },
     Page { name: "man-render", file: "docs/man/charz-render.1", make: man },
+    Page { name: "man-compare", file: "docs/man/charz-compare.1", make: man },
+    Page { name: "man-doctor", file: "docs/man/charz-doctor.1", make: man },
+    Page { name: "man-explain", file: "docs/man/charz-explain.1", make: man },
     Page { name: "man-docs", file: "docs/man/charz-docs.1", make: man },
     Page { name: "completions-bash", file: "docs/completions/charz.bash", make: |_| completions(Shell::Bash) },
     Page { name: "completions-zsh", file: "docs/completions/_charz", make: |_| completions(Shell::Zsh) },
@@ -77,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_subcommand_has_a_man_page() {
-        for verb in Cli::command().get_subcommands() {
+        for verb in Cli::command().get_subcommands().filter(|verb| !verb.is_hide_set()) {
             let name = format!("man-{}", verb.get_name());
             let page = PAGES.iter().find(|page| page.name == name).unwrap_or_else(|| panic!("{name} is missing"));
             let page = String::from_utf8(page.text()).unwrap();

@@ -1,6 +1,5 @@
 //! Help texts that follow from the tables of mappers, kernels, formats and exit codes.
 
-use charz_kernels::KERNELS;
 use charz_topology::MAPPERS;
 
 use crate::exit::EXITS;
@@ -14,7 +13,7 @@ pub(super) fn mappings(first: &str) -> String {
 }
 
 pub(super) fn kernels() -> String {
-    let names: Vec<_> = KERNELS.iter().map(|kernel| kernel.card().name).collect();
+    let names: Vec<_> = charz_kernels::kernels().map(|kernel| kernel.card().name).collect();
     format!("Kernels, separated by commas: {}", names.join(", "))
 }
 

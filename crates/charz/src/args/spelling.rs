@@ -6,7 +6,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::help;
-use crate::render::{kernels, placement, report, topo};
+use crate::render::{compare, doctor, explain, kernels, placement, report, topo};
+
+mod turns;
+
+pub(super) use turns::{AbArgs, Half, NoiseArgs, SelftestArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,7 +18,12 @@ Examples:
   charz map --mapping round-robin --threads 8    where eight workers go
   charz sweep                                    measure this machine, in under two minutes
   charz sweep --family memory --mapping compact,round-robin --pages 4k --output memory.json
-  charz render memory.json --format csv          look at a report again";
+  charz render memory.json --format csv          look at a report again
+  charz ab --a '--mapping round-robin' --b '--mapping dumb' --kernel arith-int --threads 2
+                                                 which of two configurations is faster here
+  charz compare base.json new.json               what became faster or slower, as far as the data can say
+  charz doctor                                   what will disturb measurements here, and what mends it
+  charz explain V03                              why a number is marked";
 
 /// Characterises a multi-core machine: where its hardware threads are, what they can do, and where to put work.
 ///
@@ -37,8 +46,23 @@ pub(super) enum Verb {
     Map(MapArgs),
     Kernels(KernelsArgs),
     Sweep(Box<SweepArgs>),
+    Ab(Box<AbArgs>),
+    Selftest(SelftestArgs),
     Render(RenderArgs),
+    Compare(CompareArgs),
+    Doctor(DoctorArgs),
+    Explain(ExplainArgs),
     Docs(DocsArgs),
+    /// Measures one order from standard input: the other half of a sweep, which starts it
+    #[command(name = crate::invoke::VERB, hide = true)]
+    Measure(MeasureArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MeasureArgs {
+    /// Only say how this program was built
+    #[arg(long)]
+    pub(super) about: bool,
 }
 
 /// Show where the strands of a machine are
@@ -76,6 +100,9 @@ pub(super) struct MapArgs {
     /// How many workers
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) threads: String,
+    /// Let a list: name a strand more than once, so that workers share it on purpose
+    #[arg(long)]
+    pub(super) allow_stack: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
     #[arg(long, default_value = "table", help = help::formats(placement::FORMATS.iter().map(|f| f.name)),
@@ -93,52 +120,40 @@ pub(super) struct KernelsArgs {
 /// Measure kernels under mappings with growing numbers of workers
 ///
 /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
-/// workers up to twice the strands, three repetitions each, within two minutes. The report is saved after each cell, so
-/// that an interrupted sweep loses at most the cell in flight; `--resume` finishes it.
+/// workers up to twice the strands, within two minutes. Each cell is measured by at least six invocations, which are fresh
+/// processes, in rounds and in random order; the time that is left goes where the interval is still too wide. Every
+/// invocation is on the disk before the next begins: a sweep that is killed loses at most the one in flight, and `--resume`
+/// finishes it.
+///
+/// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
+/// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--dry-run`
+/// and `--force` must be typed.
 #[derive(Debug, Args)]
 pub(super) struct SweepArgs {
-    #[arg(long, value_name = "M,…", default_value = "round-robin,dumb,auto",
-        help = "Mappings, separated by commas; --help lists them",
-        long_help = help::mappings("Mappings, separated by commas; the flag may be given several times"))]
-    pub(super) mapping: Vec<String>,
-    #[arg(long, value_name = "K,…", value_delimiter = ',', help = help::kernels())]
-    pub(super) kernel: Vec<String>,
-    /// All kernels of families (compute, memory, floor), separated by commas
-    #[arg(long, value_name = "F,…", value_delimiter = ',')]
-    pub(super) family: Vec<String>,
-    /// Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
+    #[command(flatten)]
+    pub(super) what: WhatArgs,
+    #[command(flatten)]
+    pub(super) how: HowArgs,
+    /// Invocations of each cell: the fewest and the most, or one number for both
     ///
-    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to twice the usable strands, and their number itself.
-    #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
-    pub(super) threads: String,
-    /// Size of a worker's private block in memory kernels, e.g. 256MiB
+    /// Below six there is no interval, and nothing to compare. Those beyond the fewest are made where the interval is wider
+    /// than --precision, as long as the budget lasts.
+    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
+    pub(super) invocations: String,
+    /// The half width of the 95% interval that is wanted, in percent of the number: auto, or e.g. 2%
     ///
-    /// A cell whose blocks would take more than half of the available memory is skipped, with the reason in the report.
-    #[arg(long, default_value = "256MiB", allow_hyphen_values = true)]
-    pub(super) size: String,
-    /// Steps of the loop per worker and repetition in compute kernels: auto, or a number
-    ///
-    /// auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000.
-    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(super) iterations: String,
-    /// Repetitions of each cell; all are kept
-    #[arg(long, value_name = "N", default_value = "3", allow_hyphen_values = true)]
-    pub(super) repetitions: String,
+    /// auto is 1% for compute, 2% for memory and 5% for sync kernels.
+    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
+    pub(super) precision: String,
+    /// End with code 5 unless every cell is ok
+    #[arg(long)]
+    pub(super) strict: bool,
     /// The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending
     #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
     pub(super) budget: String,
-    /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained
-    #[arg(long, value_name = "KIND", default_value = "thp")]
-    pub(super) pages: String,
-    /// How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report
-    #[arg(long, default_value = "padded")]
-    pub(super) layout: String,
-    /// What stamps starts and ends: os (CLOCK_MONOTONIC) or tsc (time-stamp counter)
-    #[arg(long, default_value = "os")]
-    pub(super) clock: String,
-    /// What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)
-    #[arg(long, default_value = "hwloc")]
-    pub(super) binder: String,
+    /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
     /// The report's file [default: charz-<date>-<time>.json in this folder]
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -147,8 +162,8 @@ pub(super) struct SweepArgs {
     pub(super) force: bool,
     /// Finish an interrupted report, with its own plan
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "mapping", "kernel", "family", "threads", "size", "iterations", "repetitions", "pages", "layout", "clock", "binder",
-        "output", "force", "quick", "dry_run",
+        "mapping", "kernel", "family", "threads", "size", "iterations", "repetitions", "invocations", "precision",
+        "seed", "oversubscribe", "accept_panic", "pages", "layout", "clock", "binder", "allow_stack", "config", "output", "force", "quick", "dry_run",
     ])]
     pub(super) resume: Option<PathBuf>,
     /// Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs
@@ -157,6 +172,75 @@ pub(super) struct SweepArgs {
     /// A coarse look in about 20 seconds: 1 worker and one a strand, 128 MiB blocks
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"])]
     pub(super) quick: bool,
+}
+
+// What of a cell can differ from one side of a comparison to the other. Not a documentation comment: the grammar would take it
+// for the help of the subcommand.
+#[derive(Clone, Debug, Args)]
+pub(super) struct HowArgs {
+    #[arg(long, value_name = "M,…", default_value = "round-robin,dumb,auto",
+        help = "Mappings, separated by commas; --help lists them",
+        long_help = help::mappings("Mappings, separated by commas; the flag may be given several times"))]
+    pub(super) mapping: Vec<String>,
+    /// Size of a worker's private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB
+    ///
+    /// A cell whose blocks would take more than half of the available memory is skipped, with the reason in the report.
+    #[arg(long, default_value = "256MiB", allow_hyphen_values = true)]
+    pub(super) size: String,
+    /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained
+    #[arg(long, value_name = "KIND", default_value = "thp")]
+    pub(super) pages: String,
+    /// How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report
+    #[arg(long, default_value = "padded")]
+    pub(super) layout: String,
+    /// Let a list: name a strand more than once, so that workers share it on purpose
+    #[arg(long)]
+    pub(super) allow_stack: bool,
+}
+
+// What is measured, and what all cells have in common.
+#[derive(Clone, Debug, Args)]
+pub(super) struct WhatArgs {
+    #[arg(long, value_name = "K,…", value_delimiter = ',', help = help::kernels())]
+    pub(super) kernel: Vec<String>,
+    /// All kernels of families (compute, memory, sync, floor), separated by commas
+    #[arg(long, value_name = "F,…", value_delimiter = ',')]
+    pub(super) family: Vec<String>,
+    /// Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
+    ///
+    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to twice the usable strands, and their number itself.
+    #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
+    pub(super) threads: String,
+    /// Steps of the loop per worker and repetition in compute kernels: auto, or a number
+    ///
+    /// auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000.
+    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
+    pub(super) iterations: String,
+    /// Repetitions in each invocation: auto, or a number; all are kept
+    ///
+    /// auto takes 2 of compute and sync kernels, and 5 of memory kernels.
+    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
+    pub(super) repetitions: String,
+    /// Draw the order of the cells from this number [default: another one each time]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(super) seed: Option<String>,
+    /// Let up to K times as many workers as strands contend in sync kernels
+    ///
+    /// Without it, cells of kernels whose workers fight for one line are skipped where there are more workers than strands.
+    #[arg(long, value_name = "K", default_value = "1", allow_hyphen_values = true)]
+    pub(super) oversubscribe: String,
+    /// Run such cells also where the kernel is set to panic on a lockup (softlockup_panic, hung_task_panic)
+    #[arg(long)]
+    pub(super) accept_panic: bool,
+    /// Wait for another charz that is measuring on this machine, instead of refusing
+    #[arg(long)]
+    pub(super) wait: bool,
+    /// What stamps starts and ends: os (CLOCK_MONOTONIC) or tsc (time-stamp counter)
+    #[arg(long, default_value = "os")]
+    pub(super) clock: String,
+    /// What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)
+    #[arg(long, default_value = "hwloc")]
+    pub(super) binder: String,
 }
 
 /// Show a report again
@@ -169,11 +253,69 @@ pub(super) struct RenderArgs {
     pub(super) format: String,
 }
 
-/// Print generated documentation: shell completions, man pages, the report's schema, tables of kernels and mappers
+/// Compare two reports: faster, slower, the same, or inconclusive, for every cell
+///
+/// Cells are matched by kernel, mapping and number of workers. A verdict needs a difference that chance explains in less than
+/// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
+/// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
+/// data could not say, and the reason says what would. Ends with code 1 if anything is slower.
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    /// The report to compare with
+    #[arg(value_name = "BASE")]
+    pub(super) base: PathBuf,
+    /// The report that is compared
+    #[arg(value_name = "NEW")]
+    pub(super) new: PathBuf,
+    #[arg(long, default_value = "table", help = help::formats(compare::FORMATS.iter().map(|f| f.name)),
+        long_help = help::explained_formats(compare::FORMATS.iter().map(|f| (f.name, f.about))))]
+    pub(super) format: String,
+    /// Compare suspect cells too; every such line says so
+    #[arg(long)]
+    pub(super) allow_suspect: bool,
+    /// Compare reports of different machines; every line says so
+    #[arg(long)]
+    pub(super) cross_machine: bool,
+    /// Compare reports of different builds of the kernels; every line says so
+    #[arg(long)]
+    pub(super) cross_build: bool,
+    /// Compare reports whose plans differ in what changes numbers (pages, sizes, iterations); every line says so
+    #[arg(long)]
+    pub(super) cross_plan: bool,
+    /// End with code 5 unless every cell has a verdict
+    #[arg(long)]
+    pub(super) strict: bool,
+    #[command(flatten)]
+    pub(super) noise: NoiseArgs,
+}
+
+/// Look for what will disturb or limit measurements on this machine
+///
+/// Prints what was read, what it does to which numbers, and the command that mends it; what disturbs comes first. It takes
+/// little more than a second, changes nothing, and ends with code 0 whatever it finds.
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    #[arg(long, default_value = "table", help = help::formats(doctor::FORMATS.iter().map(|f| f.name)))]
+    pub(super) format: String,
+}
+
+/// Explain a check that a number is marked by: cause, limits, evidence, and what to do
+///
+/// Without a code: the list of checks with their limits.
+#[derive(Debug, Args)]
+pub(super) struct ExplainArgs {
+    /// The code, e.g. V03
+    #[arg(allow_hyphen_values = true)]
+    pub(super) code: Option<String>,
+    #[arg(long, default_value = "text", help = help::formats(explain::FORMATS.iter().map(|f| f.name)))]
+    pub(super) format: String,
+}
+
+/// Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks
 ///
 /// Without a page: the list of pages, each with the file that it is kept in.
 #[derive(Debug, Args)]
 pub(super) struct DocsArgs {
-    /// The page, e.g. completions-bash, man, man-sweep, schema, kernels, mappers, exit-codes
+    /// The page, e.g. completions-bash, man, man-sweep, schema, kernels, mappers, checks, exit-codes
     pub(super) page: Option<String>,
 }

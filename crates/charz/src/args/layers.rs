@@ -1,0 +1,162 @@
+//! Where the values of a sweep's flags come from: what was typed wins over the environment, the environment over the file of
+//! `--config`, and the file over the defaults. This is the one place that merges them.
+//!
+//! What the environment and the file say become defaults of the grammar, so that a value is split and judged in the same way
+//! wherever it comes from. The keys are the flags that the grammar has: a new flag can be set everywhere at once.
+
+mod file;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::exit::Error;
+
+/// Flags that say what is to be done this once: they must be typed.
+const TYPED_ONLY: [&str; 7] = ["config", "resume", "force", "dry-run", "quick", "help", "version"];
+
+/// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
+const TOGETHER: [&str; 2] = ["kernel", "family"];
+
+/// What a flag is followed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    /// Nothing: it is there or not.
+    Nothing,
+    /// One value.
+    One,
+    /// Values, as often as it is given.
+    Several,
+}
+
+/// A flag that can be set elsewhere than on the command line.
+struct Key {
+    /// The grammar's own name for it.
+    id: String,
+    /// Without the dashes before it.
+    long: String,
+    takes: Takes,
+    /// A value that is right, for messages.
+    example: String,
+}
+
+impl Key {
+    fn of(arg: &Arg) -> Option<Key> {
+        let long = arg.get_long().filter(|long| !TYPED_ONLY.contains(long))?.to_owned();
+        let takes = match arg.get_action() {
+            ArgAction::SetTrue => Takes::Nothing,
+            ArgAction::Append => Takes::Several,
+            _ => Takes::One,
+        };
+        let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+        let example = match takes {
+            Takes::Nothing => "true".to_owned(),
+            _ => default.unwrap_or_else(|| "…".to_owned()),
+        };
+        Some(Key { id: arg.get_id().to_string(), long, takes, example })
+    }
+
+    /// The environment variable: `CHARZ_SIZE` for `--size`.
+    fn variable(&self) -> String {
+        format!("CHARZ_{}", self.long.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// The flags whose presence in a higher layer sets this one aside.
+    fn rivals(&self) -> Vec<&str> {
+        if TOGETHER.contains(&self.long.as_str()) { TOGETHER.to_vec() } else { vec![&self.long] }
+    }
+}
+
+/// What a layer says about a flag.
+struct Given {
+    id: String,
+    long: String,
+    values: Vec<String>,
+    /// The variable, or the file with line and column.
+    place: String,
+}
+
+/// What holds of the environment and the file, where nothing that was typed wins over it.
+#[derive(Default)]
+pub(super) struct Layers(Vec<Given>);
+
+impl Layers {
+    /// Reads the layers below what was typed. `variable` looks into the environment.
+    ///
+    /// # Errors
+    /// One sentence that names the variable, or the file with line and column.
+    pub(super) fn read(
+        sweep: &Command,
+        typed: &ArgMatches,
+        variable: &dyn Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, Error> {
+        let keys: Vec<Key> = sweep.get_arguments().filter_map(Key::of).collect();
+        let file = match typed.get_one::<PathBuf>("config") {
+            Some(path) => file::read(path, &keys)?,
+            None => Vec::new(),
+        };
+        let was_typed = |key: &&Key| typed.value_source(&key.id) == Some(ValueSource::CommandLine);
+        let mut decided: Vec<String> = keys.iter().filter(was_typed).map(|key| key.long.clone()).collect();
+        let mut given = Vec::new();
+        for mut layer in [environment(&keys, variable)?, file] {
+            let decided_above = |given: &Given| {
+                let key = keys.iter().find(|key| key.id == given.id);
+                key.is_some_and(|key| key.rivals().iter().any(|long| decided.iter().any(|above| above == long)))
+            };
+            layer.retain(|given| !decided_above(given));
+            decided.extend(layer.iter().map(|given| given.long.clone()));
+            given.extend(layer);
+        }
+        Ok(Layers(given))
+    }
+
+    /// The grammar with these values for defaults.
+    pub(super) fn below(&self, grammar: Command) -> Command {
+        grammar.mut_subcommand("sweep", |sweep| {
+            self.0.iter().fold(sweep, |sweep, given| {
+                sweep.mut_arg(&given.id, |arg| arg.default_values(given.values.iter().cloned()))
+            })
+        })
+    }
+
+    /// Names the place in the error about a value that was not typed. `flag` starts with its dashes.
+    pub(super) fn blame<T>(&self, flag: &str, judged: Result<T, impl Into<Error>>) -> Result<T, Error> {
+        judged.map_err(|error| match self.place(flag) {
+            Some(place) => error.into().read_from(place),
+            None => error.into(),
+        })
+    }
+
+    /// The flag in a message: with its place before it where it was not typed.
+    pub(super) fn label(&self, flag: &str) -> String {
+        self.place(flag).map_or_else(|| flag.to_owned(), |place| format!("{place}: {flag}"))
+    }
+
+    fn place(&self, flag: &str) -> Option<&str> {
+        let given = self.0.iter().find(|given| flag.strip_prefix("--") == Some(&given.long))?;
+        Some(&given.place)
+    }
+}
+
+fn environment(keys: &[Key], variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Vec<Given>, Error> {
+    let mut layer = Vec::new();
+    for key in keys {
+        let place = key.variable();
+        let Some(value) = variable(&place) else { continue };
+        let refuse = |why: &str| {
+            let example = &key.example;
+            Err(Error::bad_input(format!("{place}: {value:?} {why}; unset it, or write such as {place}={example}")))
+        };
+        match (value.to_str(), key.takes) {
+            (None, _) => return refuse("is not UTF-8 text"),
+            (Some(""), _) => return refuse("is no value"),
+            (Some("true" | "false"), Takes::Nothing) | (Some(_), Takes::One | Takes::Several) => {}
+            (Some(_), Takes::Nothing) => return refuse("is neither true nor false"),
+        }
+        let values = vec![value.to_string_lossy().into_owned()];
+        layer.push(Given { id: key.id.clone(), long: key.long.clone(), values, place });
+    }
+    Ok(layer)
+}

@@ -1,0 +1,122 @@
+//! Numbers with their units, as they are typed.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use charz_kernels::Bytes;
+
+use crate::exit::Error;
+use crate::plan::{MOST_BUDGET, MOST_BYTES};
+use crate::render::human;
+
+pub(super) fn count(flag: &str, text: &str, most: usize) -> Result<usize, Error> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<usize>() {
+        Ok(number) if digits && (1..=most).contains(&number) => Ok(number),
+        _ => {
+            Err(Error::bad_input(format!("{flag}: {text:?} is not a whole number from 1 to {most}; example: {flag} 8")))
+        }
+    }
+}
+
+/// A percentage above 0 and up to 100, as a fraction. Digits and one point only: no sign, no exponent.
+pub(super) fn percentage(text: &str) -> Result<f64, String> {
+    let digits = text.strip_suffix('%').ok_or_else(|| format!("{text:?} is no percentage: it does not end in %"))?;
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number: f64 = digits.parse().ok().filter(|_| plain).ok_or_else(|| format!("{text:?} is no percentage"))?;
+    if number > 0.0 && number <= 100.0 {
+        Ok(number / 100.0)
+    } else {
+        Err(format!("{text:?} is not above 0% and up to 100%"))
+    }
+}
+
+/// The cache line of every processor that this program runs on, or a part of it. Kernels stream whole lines.
+const LINE_BYTES: u64 = 64;
+
+/// A size with a unit, at most a petabyte, in whole cache lines.
+pub(super) fn size(text: &str) -> Result<Bytes, Error> {
+    const EXAMPLE: &str = "example: --size 256MiB";
+    let refuse = |why: &str| Error::bad_input(format!("--size: {text:?} {why}; {EXAMPLE}"));
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(refuse("is not a size"));
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return Err(refuse("has no unit (KiB, MiB, GiB, KB, MB, GB)"));
+    }
+    let size = bytesize::ByteSize::from_str(text).map_err(|_| refuse("is not a size"))?.as_u64();
+    match size {
+        0 => Err(refuse(&format!("is nothing to stream through; the least is {LINE_BYTES}B"))),
+        1..=MOST_BYTES if size.is_multiple_of(LINE_BYTES) => Ok(Bytes(size)),
+        1..=MOST_BYTES => Err(refuse(&format!(
+            "is not a multiple of {LINE_BYTES} bytes, a cache line; the next one is {}B",
+            size.next_multiple_of(LINE_BYTES)
+        ))),
+        _ => Err(refuse(&format!("is more than any machine has; the most is {}", human::iec(MOST_BYTES)))),
+    }
+}
+
+pub(super) fn budget(text: &str) -> Result<Duration, Error> {
+    const EXAMPLE: &str = "example: --budget 10m";
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err(Error::bad_input(format!("--budget: {text:?} leaves no time to measure; {EXAMPLE}"))),
+        Ok(duration) if duration > MOST_BUDGET => {
+            let days = MOST_BUDGET.as_secs() / (24 * 60 * 60);
+            Err(Error::bad_input(format!("--budget: {text:?} is more than {days} days; {EXAMPLE}")))
+        }
+        Ok(duration) => Ok(duration),
+        Err(_) => {
+            Err(Error::bad_input(format!("--budget: {text:?} is not a time with a unit (ms, s, m, h); {EXAMPLE}")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_refused<T>(result: Result<T, Error>, word: &str) {
+        let Err(error) = result else { panic!("accepted") };
+        let sentence = error.to_string();
+        assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("256MiB").unwrap(), Bytes(256 << 20));
+        assert_eq!(size("1GB").unwrap(), Bytes(1_000_000_000));
+        assert_eq!(size("1.5 GiB").unwrap(), Bytes(3 << 29));
+        for (text, word) in [
+            ("0MiB", "nothing"),
+            ("100B", "next one is 128B"),
+            ("1KB", "multiple of 64"),
+            ("256", "unit"),
+            ("10XB", "not a size"),
+            ("-1MiB", "not a size"),
+            ("", "not a size"),
+            ("inf", "not a size"),
+            ("1e3MiB", "not a size"),
+            ("16EiB", "more than"),
+            ("99999999999999999999GiB", "more than"),
+        ] {
+            check_refused(size(text), word);
+        }
+    }
+
+    #[test]
+    fn budgets() {
+        assert_eq!(budget("10m").unwrap(), Duration::from_secs(600));
+        for text in ["5", "-1s", "", "0s", "1e400s", "soon", "31d", "99999999999y"] {
+            check_refused(budget(text), "example: --budget 10m");
+        }
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(count("--threads", "8", 10).unwrap(), 8);
+        for text in ["0", "-1", "+4", "11", "1.5", "", "99999999999999999999", "0x1"] {
+            check_refused(count("--threads", text, 10), "from 1 to 10");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The program from its arguments to its exit code: parse, run, print the error with its causes. A program that brings
+//! kernels of its own (`charz_kernels::add`) calls [`main`] like charz itself.
+
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use rustix::process::{getegid, geteuid, getgid, getuid};
+
+use crate::args::{self, Parsed};
+use crate::exit::{Error, Exit};
+use crate::render::text::one_line;
+
+/// Does what the arguments of this process say. Errors are told on standard error; the code is that of [`Exit`].
+pub fn main() -> ExitCode {
+    let exit = run().unwrap_or_else(|error| {
+        if error.is_broken_pipe() {
+            // The reader has seen enough.
+            return Exit::Done;
+        }
+        complain(&error);
+        error.exit
+    });
+    ExitCode::from(exit.code())
+}
+
+fn run() -> Result<Exit, Error> {
+    refuse_borrowed_rights()?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let exit = match args::parse(std::env::args_os())? {
+        Parsed::Text(text) => out.write_all(text.as_bytes()).map(|()| Exit::Done)?,
+        Parsed::Command { command, notes } => {
+            for note in notes {
+                say(&format!("charz: note: {note}"));
+            }
+            command.run(&mut out)?
+        }
+    };
+    out.flush()?;
+    Ok(exit)
+}
+
+/// With the set-user-ID or set-group-ID bit, whoever starts the program would read and write files with its owner's rights:
+/// topologies, reports, mapper programs.
+fn refuse_borrowed_rights() -> Result<(), Error> {
+    if geteuid() == getuid() && getegid() == getgid() {
+        return Ok(());
+    }
+    Err(Error::environment(
+        "this program does not run with somebody else's rights; take its setuid and setgid bits away",
+    ))
+}
+
+/// One line: the sentence and what caused it.
+fn complain(error: &Error) {
+    let mut line = format!("charz: {error}");
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        line.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    say(&line);
+}
+
+/// Texts out of files cannot steer the terminal, and long ones do not flood it.
+fn say(line: &str) {
+    // If standard error is gone too, there is nobody left to tell.
+    let _ = writeln!(std::io::stderr(), "{}", one_line(line));
+}

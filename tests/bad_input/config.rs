@@ -1,0 +1,166 @@
+//! Files for `--config` and variables that are wrong; and which of them wins where they are right.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use super::place::{Place, run};
+
+#[test]
+fn files_that_are_no_configuration() {
+    let place = Place::new();
+    let (mask, nested) =
+        (format!("mapping = \"list:0x{}\"", "f".repeat(1_000_000)), format!("a = {}", "[".repeat(100_000)));
+    let large = format!("#{}", " ".repeat(1 << 20));
+    for (what, text, words) in [
+        ("a key that does not exist", "\nsiez = \"1GiB\"", &["\"c.toml\":2:1: ", "\"siez\"", "did you mean size?"][..]),
+        ("a key like no other", "zzz = 1", &["\"c.toml\":1:1: ", "\"zzz\"", "the keys are kernel, family"]),
+        ("a flag that must be typed", "force = true", &["\"force\"", "the keys are"]),
+        ("a file in a file", "config = \"c.toml\"", &["\"config\"", "the keys are"]),
+        ("a table", "[sweep]\nsize = \"1GiB\"", &["\"c.toml\":1:2: ", "\"sweep\""]),
+        (
+            "a fraction for a number",
+            "repetitions = 1.5",
+            &["\"c.toml\":1:15: ", "not a float", "write repetitions = \"auto\""],
+        ),
+        ("a truth for a size", "size = true", &["\"c.toml\":1:8: ", "not a boolean", "write size = \"256MiB\""]),
+        ("a date for a time", "budget = 2026-01-01", &["\"c.toml\":1:10: ", "not a datetime", "write budget = \"2m\""]),
+        ("a list for a value", "threads = [1, 2]", &["\"c.toml\":1:11: ", "not an array", "write threads = \"auto\""]),
+        ("an empty list", "kernel = []", &["\"c.toml\":1:10: ", "not an array"]),
+        (
+            "a number in a list",
+            "mapping = [\"dumb\", 3]",
+            &["\"c.toml\":1:11: ", "not an integer", "write mapping = [\""],
+        ),
+        (
+            "a text for a truth",
+            "allow-stack = \"yes\"",
+            &["\"c.toml\":1:15: ", "true or false", "write allow-stack = true"],
+        ),
+        ("nothing", "output = \"\"", &["\"c.toml\":1:10: ", "output is empty"]),
+        ("a key twice", "size = \"1GiB\"\nsize = \"2GiB\"", &["\"c.toml\":2:1: ", "duplicate key", "\"size\""]),
+        ("a value that is missing", "size =", &["\"c.toml\":1:", "not TOML", "such as size = "]),
+        ("an open quotation mark", "size = \"1GiB", &["\"c.toml\":1:", "not TOML"]),
+        ("what steers a terminal", "\"\\u001b[2J\\u202e\" = 1", &[r#""\u{1b}[2J\u{202e}""#]),
+        ("nothing but brackets", &nested, &["\"c.toml\":1:", "not TOML", "recurs"]),
+        ("a mask of a million digits", &mask, &["\"c.toml\":1:11: ", "is not a strand id"]),
+        ("a megabyte and more", &large, &["\"c.toml\"", "larger than 1 MiB"]),
+        // The values are judged as those of the flags are, and the place is named.
+        (
+            "a size without a unit",
+            "kernel = \"noop\"\nsize = 5",
+            &["\"c.toml\":2:8: --size: \"5\" has no unit", "example"],
+        ),
+        (
+            "less than one repetition",
+            "repetitions = -1",
+            &["\"c.toml\":1:15: --repetitions: \"-1\"", "from 1 to 10000"],
+        ),
+        ("no worker", "threads = 0", &["\"c.toml\":1:11: --threads", "least is 1"]),
+        ("a number beyond 64 bits", "threads = 99999999999999999999", &["\"c.toml\":1:11: ", "99999999999999999999"]),
+        ("no mapper", "mapping = [\"dumb\", \"rr\"]", &["\"c.toml\":1:11: ", "\"rr\"", "round-robin"]),
+        ("a strand twice", "mapping = \"list:0,0\"", &["\"c.toml\":1:11: --mapping", "--allow-stack"]),
+        ("no kernel", "kernel = \"mem-raed\"", &["\"c.toml\":1:10: --kernel", "did you mean mem-read?"]),
+        ("no binder", "binder = \"numactl\"", &["\"c.toml\":1:10: --binder", "hwloc, core-affinity"]),
+    ] {
+        place.put("c.toml", text.as_bytes());
+        place.refuses(what, &["sweep", "--config", "c.toml"], words);
+    }
+    place.put("c.toml", b"size = \"\xff\"");
+    place.refuses("bytes that are no text", &["sweep", "--config", "c.toml"], &["\"c.toml\"", "not UTF-8"]);
+}
+
+#[test]
+fn only_regular_files_are_read() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.path().join("fifo")).status().unwrap().success());
+    File::create(place.path().join("large.toml")).unwrap().set_len(2 << 30).unwrap();
+    for (what, file, word) in [
+        ("nothing", "missing.toml", "cannot be read"),
+        ("a folder", ".", "not a regular file"),
+        ("a pipe that nobody writes to", "fifo", "not a regular file"),
+        ("a device without an end", "/dev/zero", "not a regular file"),
+        ("2 GiB", "large.toml", "larger than 1 MiB"),
+    ] {
+        place.refuses(what, &["sweep", "--config", file], &[&format!("--config: {file:?} "), word]);
+    }
+}
+
+#[test]
+fn variables_that_are_wrong() {
+    let place = Place::new();
+    for (name, value, words) in [
+        ("CHARZ_SIZE", "5", &["--size: \"5\" has no unit", "example"][..]),
+        ("CHARZ_SIZE", "", &["\"\" is no value", "CHARZ_SIZE=256MiB"]),
+        ("CHARZ_THREADS", "5-1", &["\"5-1\" runs backwards", "example"]),
+        ("CHARZ_ITERATIONS", "many", &["--iterations: \"many\"", "from 1 to"]),
+        ("CHARZ_REPETITIONS", "0", &["--repetitions: \"0\"", "from 1 to 10000"]),
+        ("CHARZ_BUDGET", "5", &["--budget: \"5\"", "unit"]),
+        ("CHARZ_MAPPING", "dumb,rr", &["\"rr\"", "round-robin"]),
+        ("CHARZ_KERNEL", "mem-raed", &["did you mean mem-read?"]),
+        ("CHARZ_FAMILY", "gpu", &["compute, memory, sync, floor"]),
+        ("CHARZ_PAGES", "64k", &["4k, thp, 2m, 1g"]),
+        ("CHARZ_LAYOUT", "tight", &["padded, contiguous"]),
+        ("CHARZ_CLOCK", "sun", &["os, tsc"]),
+        ("CHARZ_BINDER", "\u{1b}[2J", &[r#""\u{1b}[2J""#, "hwloc, core-affinity"]),
+        ("CHARZ_ALLOW_STACK", "yes", &["\"yes\" is neither true nor false", "CHARZ_ALLOW_STACK=true"]),
+        ("CHARZ_OUTPUT", "mine.json", &["\"mine.json\" exists"]),
+    ] {
+        let mut command = place.charz();
+        command.arg("sweep").env(name, value);
+        // Where a report goes is looked at when it is to be written, and told in the flag's words.
+        let place_named = if name == "CHARZ_OUTPUT" { "--output" } else { name };
+        place.refused(name, command, &[&[place_named], words].concat());
+    }
+    use std::os::unix::ffi::OsStrExt;
+    let mut command = place.charz();
+    command.arg("sweep").env("CHARZ_SIZE", std::ffi::OsStr::from_bytes(b"1\xffGiB"));
+    place.refused("bytes", command, &["CHARZ_SIZE: ", r#""1\xFFGiB""#, "not UTF-8"]);
+}
+
+/// The flag wins over the variable, the variable over the file, and the file over the default.
+#[test]
+fn the_nearest_layer_wins() {
+    let place = Place::new();
+    let base = "kernel = \"noop\"\nmapping = [\"auto\", \"dumb\"]\nthreads = 1\n";
+    for (what, file, variable, flags, found) in [
+        ("the file", "repetitions = 7", None, &[][..], "7 repetitions"),
+        ("another base in the file", "repetitions = 0x10", None, &[], "16 repetitions"),
+        ("the variable", "repetitions = 7", Some(("CHARZ_REPETITIONS", "8")), &[], "8 repetitions"),
+        ("the flag", "repetitions = 7", Some(("CHARZ_REPETITIONS", "8")), &["--repetitions", "9"], "9 repetitions"),
+        ("no layer", "", None, &[], "6 invocations each"),
+        ("a list in the file", "", None, &[], "2 of 2 cells"),
+        ("one mapping that is typed", "", None, &["--mapping", "compact"], "1 of 1 cell,"),
+        ("mappings in a variable", "", Some(("CHARZ_MAPPING", "auto,dumb,compact")), &[], "3 of 3 cells"),
+        ("a typed family for a kernel in the file", "", None, &["--family", "memory"], "mem-read"),
+        ("a flag in the file", "allow-stack = true", Some(("CHARZ_MAPPING", "list:0,0")), &[], "list:0,0"),
+    ] {
+        place.put("c.toml", format!("{base}{file}\n").as_bytes());
+        let mut command = place.charz();
+        command.args(["sweep", "--dry-run", "--config", "c.toml"]).args(flags).envs(variable);
+        let ran = run(what, command);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{what}");
+        assert!(ran.out.contains(found), "{what}: {found:?} is missing: {}", ran.out);
+        assert_eq!(ran.out.contains("noop"), !flags.contains(&"--family"), "{what}: {}", ran.out);
+    }
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+}
+
+/// Quick and resumed sweeps take their own values, and are not refused because of what surrounds them.
+#[test]
+fn other_commands_and_plans_are_left_alone() {
+    let place = Place::new();
+    let mut command = place.charz();
+    command
+        .args(["sweep", "--quick", "--dry-run", "--kernel", "mem-read"])
+        .env("CHARZ_SIZE", "junk")
+        .env("CHARZ_THREADS", "0");
+    let ran = run("quick", command);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.contains("128 MiB blocks"), "{}", ran.out);
+    let mut command = place.charz();
+    command.args(["map", "--mapping", "dumb", "--threads", "1", "--topology", "pu:1"]).env("CHARZ_MAPPING", "junk");
+    assert_eq!(run("map", command).code, Some(0));
+    let mut command = place.charz();
+    command.args(["sweep", "--resume", "mine.json"]).env("CHARZ_SIZE", "1MiB");
+    place.refused("a report that is none", command, &["\"mine.json\" is not a report"]);
+}

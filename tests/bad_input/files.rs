@@ -1,0 +1,139 @@
+//! Files that cannot be written, and outputs that go away.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+
+use super::place::{Place, run};
+use crate::support::SMALL;
+
+#[test]
+fn outputs_that_cannot_be() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("folder")).unwrap();
+    symlink("folder", place.path().join("to-folder")).unwrap();
+    symlink("mine.json", place.path().join("to-mine")).unwrap();
+    symlink("elsewhere", place.path().join("dangling")).unwrap();
+    assert!(Command::new("mkfifo").arg(place.path().join("fifo")).status().unwrap().success());
+    let (long, longer) = ("n".repeat(240), format!("{}/report.json", "n".repeat(256)));
+    let far = format!("{}report.json", "n/".repeat(3000));
+    for (what, output, force, words) in [
+        ("a file of the user's", "mine.json", false, &["\"mine.json\" exists", "--force"][..]),
+        ("a folder", "folder", false, &["\"folder\" is a folder", "name a file in it"]),
+        ("a folder by force", "folder", true, &["\"folder\" is a folder"]),
+        ("a link to a folder", "to-folder", true, &["is a folder"]),
+        ("a link", "to-mine", false, &["\"to-mine\" exists", "--force"]),
+        ("a link by force", "to-mine", true, &["\"to-mine\" is a link", "name the file that it leads to"]),
+        ("a link to nothing", "dangling", false, &["\"dangling\" exists"]),
+        ("a link to nothing by force", "dangling", true, &["\"dangling\" is a link"]),
+        ("a pipe by force", "fifo", true, &["\"fifo\" is no regular file"]),
+        ("a device by force", "/dev/full", true, &["\"/dev/full\" is no regular file"]),
+        ("a folder that is not there", "no/such/report.json", false, &["no folder \"no/such\"", "create it first"]),
+        ("a file for a folder", "mine.json/report.json", false, &["no folder \"mine.json\""]),
+        ("a system that takes no files", "/proc/report.json", false, &["--output", "name a file elsewhere"]),
+        ("one with rights of its own", "/sys/report.json", false, &["--output", "name a file elsewhere"]),
+        ("a name that leaves no room", &long, false, &["--output", "more than 230 bytes", "shorten"]),
+        ("a name that is too long", &longer, false, &["--output", "create it first"]),
+        ("a path that is too long", &far, false, &["--output", "create it first"]),
+        ("what steers a terminal", "\u{1b}[2J/a", false, &[r#"no folder "\u{1b}[2J""#]),
+    ] {
+        let force: &[&str] = if force { &["--force"] } else { &[] };
+        place.refuses(what, &[&SMALL[..], &["--output", output], force].concat(), words);
+    }
+    assert!(!place.path().join("elsewhere").exists());
+    let forced = [&SMALL[..], &["--force", "--output", "mine.json"]].concat();
+    let mut command = place.charz();
+    command.args(forced);
+    assert_eq!(run("by force", command).code, Some(0));
+    assert_ne!(fs::read(place.path().join("mine.json")).unwrap(), b"mine");
+}
+
+/// Root may write anywhere, so that the program runs as nobody here.
+#[test]
+fn a_folder_without_the_right_to_write() {
+    let place = Place::new();
+    let nobody = |args: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]).args(args);
+        command.current_dir(place.path());
+        command
+    };
+    let binary = env!("CARGO_BIN_EXE_charz");
+    fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+    if !nobody(&[binary, "--version"]).output().is_ok_and(|output| output.status.success()) {
+        println!("only root can become nobody, and nobody must reach the program");
+        return;
+    }
+    let args = [&[binary], &SMALL[..], &["--output", "report.json"]].concat();
+    place.refused(
+        "a folder of somebody else's",
+        nobody(&args),
+        &["--output", "name a file elsewhere", "ermission denied"],
+    );
+}
+
+#[test]
+fn a_program_with_somebody_elses_rights_does_nothing() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let place = Place::new();
+    let copy = place.path().join("charz");
+    fs::copy(env!("CARGO_BIN_EXE_charz"), &copy).unwrap();
+    if chown(&copy, Some(65534), Some(65534)).is_err() {
+        println!("only root can give a program to nobody");
+        return;
+    }
+    for (what, mode) in [("setuid", 0o4755), ("setgid", 0o2755)] {
+        fs::set_permissions(&copy, PermissionsExt::from_mode(mode)).unwrap();
+        let mut command = Command::new(&copy);
+        command.args(["topo", "--topology", "pu:2"]);
+        let ran = run(what, command);
+        if ran.code == Some(0) {
+            println!("this file system is mounted with nosuid");
+            return;
+        }
+        assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{what}: {}", ran.err);
+        assert!(ran.err.contains("setuid and setgid bits away"), "{what}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let place = Place::new();
+    let mut child = place
+        .charz()
+        .args(["topo", "--format", "table", "--topology", "Package:64 Core:64 PU:8"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_full_output_device_is_one() {
+    let place = Place::new();
+    for args in [&["topo"][..], &["--help"], &["docs", "man"], &["kernels", "--format", "json"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = place.charz().args(args).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(complaint.lines().count(), 1, "{args:?}: {complaint}");
+        assert!(complaint.contains("standard output"), "{args:?}: {complaint}");
+    }
+}
+
+#[test]
+fn streams_that_are_closed_end_nothing_in_a_panic() {
+    let place = Place::new();
+    for (what, redirection, code) in
+        [("no output", "topo >&-", 0), ("no errors", "topo --bogus 2>&-", 2), ("no input", "topo <&- >/dev/null", 0)]
+    {
+        let mut command = Command::new("sh");
+        command.current_dir(place.path()).args(["-c", &format!("{} {redirection}", env!("CARGO_BIN_EXE_charz"))]);
+        let ran = run(what, command);
+        assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{what}");
+    }
+}

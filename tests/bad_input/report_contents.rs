@@ -1,0 +1,201 @@
+//! Reports that contradict themselves, or JSON.
+
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::place::{Place, run};
+use crate::compare::invented::{RATE, cell, report};
+use crate::support::{read_json, root};
+
+/// A valid report with one cell of two workers.
+fn valid() -> Value {
+    report(&[cell("arith-int", 2, RATE)])
+}
+
+/// Checks that every reader refuses this text, naming the file and each of the words.
+#[track_caller]
+fn check(what: &str, text: &str, words: &[&str]) {
+    let place = Place::new();
+    place.put("a.json", text.as_bytes());
+    place.put("good.json", valid().to_string().as_bytes());
+    let words: Vec<&str> = ["\"a.json\""].iter().chain(words).copied().collect();
+    place.refuses(what, &["render", "a.json"], &words);
+    place.refuses(what, &["compare", "a.json", "good.json"], &words);
+    place.refuses(what, &["compare", "good.json", "a.json"], &words);
+}
+
+/// Checks a report in which the value at `path` is another one.
+#[track_caller]
+fn check_with(path: &str, value: Value, words: &[&str]) {
+    let mut report = valid();
+    *report.pointer_mut(path).unwrap_or_else(|| panic!("a report has no {path}")) = value;
+    check(path, &report.to_string(), words);
+}
+
+/// Checks a report in which a piece of the text is another one.
+#[track_caller]
+fn check_text(piece: &str, other: &str, words: &[&str]) {
+    let text = valid().to_string();
+    assert!(text.contains(piece), "a report has no {piece}");
+    check(other, &text.replacen(piece, other, 1), words);
+}
+
+#[test]
+fn the_valid_report_is_valid() {
+    let place = Place::new();
+    place.put("a.json", valid().to_string().as_bytes());
+    place.accepts("valid", &["render", "a.json"], &[]);
+}
+
+#[test]
+fn numbers_that_are_none() {
+    const VALUE: &str = "/cells/0/invocations/0/value";
+    const SUMMARY: &str = "\"value\":1004500000.0";
+    check_text(SUMMARY, "\"value\":1e999", &["out of range"]);
+    check_text(SUMMARY, "\"value\":\"1e999\"", &["string \"1e999\"", "f64"]);
+    check_text(SUMMARY, "\"value\":NaN", &["expected"]);
+    check_text(SUMMARY, "\"value\":Infinity", &["expected"]);
+    check_text(SUMMARY, "\"value\":0x10", &["expected"]);
+    check_with("/cells/0/summary/best", Value::Null, &["null"]);
+    check_with("/cells/0/precision", Value::Null, &["null"]);
+    check_with(VALUE, Value::Null, &["does not follow"]);
+    check_with(VALUE, json!(2e9), &["does not follow"]);
+    check_with("/cells/0/workers", json!(2.5), &["2.5"]);
+    check_with("/cells/0/workers", json!("2"), &["string \"2\""]);
+    check_with("/cells/0/workers", json!(1e20), &["1e+20"]);
+    check_with("/cells/0/workers", json!(0), &["no workers"]);
+}
+
+#[test]
+fn times_that_run_backwards() {
+    let lap = |field: &str| format!("/cells/0/invocations/0/runs/0/laps/0/{field}");
+    check_with(&lap("end_ns"), json!(-5), &["`-5`"]);
+    check_with("/cells/0/invocations/0/runs/0/interval_ns", json!(-1), &["`-1`"]);
+    check_with("/wall_ns", json!(-1), &["`-1`"]);
+    check_with(&lap("start_ns"), json!(2_000_000_000), &["ends before it starts"]);
+    check_with("/cells/0/invocations/0/runs/0/interval_ns", json!(7), &["interval"]);
+    check_with("/cells/0/invocations/0/runs/0/laps", json!([]), &["one lap a worker"]);
+    check_with("/cells/0/seats", json!([0]), &["one seat a worker"]);
+}
+
+#[test]
+fn summaries_that_no_repetitions_have() {
+    check_with("/cells/0/summary/value", json!(5e9), &["not between"]);
+    check_with("/cells/0/summary/raw", json!(1.0), &["not between"]);
+    check_with("/cells/0/summary/best", json!(1e3), &["no repetitions can have"]);
+    check_with("/cells/0/summary/worst", json!(-1.0), &["no repetitions can have"]);
+    check_with("/cells/0/summary/best", json!(1e300), &["no repetitions can have"]);
+    check_with("/cells/0/summary/invocations", json!(11), &["other invocations than it has"]);
+    check_with("/cells/0/summary/interval/low", json!(2e9), &["ends before it begins"]);
+    check_with("/cells/0/summary/interval/high", json!(5e9), &["wider than its repetitions"]);
+    check_with("/cells/0/summary/interval/confidence", json!(1.5), &["confidence"]);
+    check_with("/cells/0/summary", Value::Null, &["no number"]);
+    check_with("/cells/0/outcome/status", json!("invalid"), &["denies it one"]);
+}
+
+#[test]
+fn an_interval_takes_invocations() {
+    for count in 0..6 {
+        let mut report = valid();
+        let cell = &mut report["cells"][0];
+        cell["invocations"].as_array_mut().unwrap().truncate(count);
+        cell["summary"]["invocations"] = count.into();
+        check("an interval out of nothing", &report.to_string(), &["interval without the invocations"]);
+    }
+}
+
+#[test]
+fn words_that_are_none() {
+    check_with("/cells/0/outcome/status", json!("splendid"), &["unknown variant", "splendid", "suspect"]);
+    check_with("/cells/0/outcome/status", json!("o\u{1b}[2Jk"), &["unknown variant", "\\u{1b}"]);
+    check_with("/cells/0/unit", json!("furlongs"), &["unknown variant", "furlongs"]);
+    check_with("/cells/0/estimator", json!("luck"), &["unknown variant", "luck"]);
+    check_with("/schema/name", json!("other"), &["\"other\""]);
+    check_with("/schema/major", json!(99), &["99.0", "use the charz that wrote it"]);
+    check_with("/schema/major", json!(-1), &["`-1`"]);
+}
+
+#[test]
+fn things_that_stand_there_twice() {
+    let mut twice = valid();
+    let cells = twice["cells"].as_array_mut().unwrap();
+    cells.push(cells[0].clone());
+    check("a cell", &twice.to_string(), &["twice", "arith-int"]);
+    check_text("\"wall_ns\"", "\"wall_ns\":1,\"wall_ns\"", &["duplicate field", "wall_ns"]);
+    check_text("\"workers\":2", "\"workers\":2,\"workers\":2", &["duplicate field", "workers"]);
+}
+
+#[test]
+fn text_that_ends_early_or_goes_on() {
+    let text = valid().to_string();
+    for length in [1, text.len() / 3, text.len() / 2, text.len() - 1] {
+        check("cut", &text[..length], &["EOF"]);
+    }
+    check("two reports", &format!("{text}{text}"), &["trailing characters"]);
+    check("a blank file", " \n\t ", &["it is empty"]);
+}
+
+#[test]
+fn depth_exhausts_no_stack() {
+    let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    check("nothing but depth", &deep(200), &["invalid type: sequence"]);
+    check("a hundred thousand brackets", &"[".repeat(100_000), &["invalid type: sequence"]);
+    let with = |field: &str, depth| {
+        valid().to_string().replacen("\"wall_ns\"", &format!("\"{field}\":{},\"wall_ns\"", deep(depth)), 1)
+    };
+    let earlier = read_json(&root().join("tests/golden/reports/v1.0.json")).to_string();
+    let earlier = earlier.replacen("\"wall_ns\"", &format!("\"later\":{},\"wall_ns\"", deep(200)), 1);
+    check("depth in a report of version 1", &earlier, &["recursion limit"]);
+    // What nobody knows is skipped without going into it.
+    let place = Place::new();
+    place.put("a.json", with("later", 100_000).as_bytes());
+    place.accepts("a field of nobody's", &["render", "a.json"], &[]);
+}
+
+#[test]
+fn a_file_beyond_the_cap_is_refused_before_it_is_read() {
+    let place = Place::new();
+    File::create(place.path().join("large.json")).unwrap().set_len(5 << 30).unwrap();
+    place.put("good.json", valid().to_string().as_bytes());
+    let before = Instant::now();
+    place.refuses("5 GiB", &["render", "large.json"], &["\"large.json\"", "5368709120 bytes", "at most"]);
+    place.refuses("5 GiB", &["compare", "good.json", "large.json"], &["\"large.json\"", "at most"]);
+    // Reading it takes longer on any machine that this is tested on.
+    assert!(before.elapsed() < Duration::from_secs(30), "it was read");
+}
+
+/// JSON has one kind of number, and many of its readers hold it in 53 bits.
+#[test]
+fn integers_keep_all_their_digits() {
+    const LARGE: u64 = (1 << 53) + 1;
+    let mut report = valid();
+    report["plan"]["seed"] = u64::MAX.into();
+    report["wall_ns"] = LARGE.into();
+    let place = Place::new();
+    place.put("a.json", report.to_string().as_bytes());
+    let text = place.accepts("large integers", &["render", "a.json", "--format", "json"], &[]);
+    let again: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&again["plan"]["seed"], &again["wall_ns"]), (&report["plan"]["seed"], &report["wall_ns"]));
+    report["wall_ns"] = json!(36_893_488_147_419_103_232_f64);
+    check("beyond 64 bits", &report.to_string(), &["u64"]);
+}
+
+/// What a later version added is left out, and that is said.
+#[test]
+fn a_later_minor_version_is_read_with_a_note() {
+    let mut report = valid();
+    report["schema"]["minor"] = 99.into();
+    report["cells"][0]["added_later"] = json!({"a": [1, null]});
+    let place = Place::new();
+    place.put("a.json", report.to_string().as_bytes());
+    place.put("good.json", valid().to_string().as_bytes());
+    for args in [&["render", "a.json"][..], &["compare", "good.json", "a.json"], &["compare", "a.json", "good.json"]] {
+        let mut command = place.charz();
+        command.args(args);
+        let ran = run("a later minor version", command);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.err);
+        assert!(ran.out.contains("format version 2.99"), "{args:?}: {}", ran.out);
+    }
+}

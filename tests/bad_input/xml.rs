@@ -1,0 +1,183 @@
+//! Files that hold no topology, or a hostile one.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use super::place::{Place, check_harmless, run};
+
+const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n";
+
+/// An object with all its sets: that of its strands is given, and there is one NUMA node.
+fn object(kind: &str, id: u32, strands: &str, identity: u32, inside: &str) -> String {
+    let sets = format!("cpuset=\"{strands}\" complete_cpuset=\"{strands}\" nodeset=\"0x1\" complete_nodeset=\"0x1\"");
+    format!("<object type=\"{kind}\" os_index=\"{id}\" {sets} gp_index=\"{identity}\">{inside}</object>")
+}
+
+fn topology(strands: &str, inside: &str) -> String {
+    let node = object("NUMANode", 0, strands, 90, "");
+    let machine = object("Machine", 0, strands, 91, &format!("{node}{inside}"));
+    format!("{HEAD}<topology version=\"2.0\">{machine}</topology>\n")
+}
+
+/// A machine of two strands.
+fn good() -> String {
+    topology("0x3", &(object("PU", 0, "0x1", 1, "") + &object("PU", 1, "0x2", 2, "")))
+}
+
+/// [`good`] in the format of hwloc 1.
+fn version_1() -> String {
+    unnumbered(&good().replace(" version=\"2.0\"", "").replace("hwloc2.dtd", "hwloc.dtd"))
+}
+
+/// hwloc 1 does not number objects.
+fn unnumbered(text: &str) -> String {
+    (1..100).fold(text.to_owned(), |text, number| text.replace(&format!(" gp_index=\"{number}\""), ""))
+}
+
+/// [`good`] with a third strand, 2, that exists and is not there.
+pub fn machine_with_offline_strand() -> String {
+    good().replace("complete_cpuset=\"0x3\"", "complete_cpuset=\"0x7\"")
+}
+
+#[test]
+fn files_that_are_no_topology() {
+    let place = Place::new();
+    let xml = good();
+    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(xml.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let noise: Vec<u8> = (0..4096_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let with = |inside: &str| topology("0x3", inside).into_bytes();
+    let changed = |from: &str, to: &str| {
+        assert!(xml.contains(from), "{from}");
+        xml.replacen(from, to, 1).into_bytes()
+    };
+    let digits = "f".repeat(1_000_000);
+    let node = object("NUMANode", 0, "0x3", 90, "");
+    let (first, second) = (object("PU", 0, "0x1", 1, ""), object("PU", 1, "0x2", 2, ""));
+    let laughs =
+        "<!DOCTYPE topology [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;\">]><topology version=\"2.0\">&b;</topology>";
+    let fetch = "<!DOCTYPE topology [<!ENTITY x SYSTEM \"mine.json\">]><topology version=\"2.0\">&x;</topology>";
+    for (what, content, words) in [
+        ("nothing", Vec::new(), &["is empty"][..]),
+        ("no XML", b"hello".to_vec(), &["not XML", "lstopo --of xml"]),
+        ("a cut", xml.as_bytes()[..xml.len() / 2].to_vec(), &["XML"]),
+        ("an element that is not closed", xml.replace("</topology>", "").into_bytes(), &["cut off", "\"topology\""]),
+        ("noise", noise, &["not"]),
+        ("another document", b"<html><body/></html>".to_vec(), &["\"html\"", "line 1"]),
+        ("a later version", changed("version=\"2.0\"", "version=\"3.0\""), &["\"3.0\"", "1 and 2"]),
+        ("an id below zero", changed("os_index=\"1\"", "os_index=\"-1\""), &["\"-1\"", "0 to 4294967295", "line 3"]),
+        ("an id beyond 32 bits", changed("os_index=\"1\"", "os_index=\"4294967296\""), &["\"4294967296\""]),
+        ("an id beyond all machines", changed("os_index=\"1\"", "os_index=\"99999999\""), &["os_index", "1048575"]),
+        (
+            "a core wider than its machine",
+            with(&object("Core", 0, "0x7", 3, &second)),
+            &["outside of the object around"],
+        ),
+        ("a core beside its machine", with(&object("Core", 0, "0x4", 3, "")), &["outside of the object around"]),
+        ("a strand twice", with(&(first.clone() + &second + &object("PU", 1, "0x2", 5, ""))), &["PU 1", "twice"]),
+        ("strands that two cores have", with(&(first + &object("Core", 0, "0x3", 3, &second))), &["share strands"]),
+        ("a set that is none", changed("cpuset=\"0x2\"", "cpuset=\"0xzz\""), &["\"0xzz\"", "no set"]),
+        ("an empty set", changed(" cpuset=\"0x2\"", " cpuset=\"0x0\""), &["PU 1"]),
+        ("a set of many digits", changed("cpuset=\"0x2\"", &format!("cpuset=\"0x{digits}\"")), &["longer than 64 KiB"]),
+        ("20,000 levels", format!("<topology version=\"2.0\">{}", "<a>".repeat(20_000)).into_bytes(), &["256 deep"]),
+        ("entities that multiply", laughs.into(), &["entities of its own", "hwloc2.dtd"]),
+        ("an entity out of a file", fetch.into(), &["entities of its own", "hwloc2.dtd"]),
+        (
+            "a document type elsewhere",
+            changed("hwloc2.dtd", "http://localhost/x.dtd"),
+            &["document type", "hwloc2.dtd"],
+        ),
+        ("UTF-16", utf16, &["not UTF-8"]),
+        (
+            "an attribute of 10 MiB",
+            with(&format!("<info name=\"{}\"/>", "a".repeat(10 << 20))),
+            &["longer than 64 KiB"],
+        ),
+        ("something compressed", vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3], &["compressed", "gunzip"]),
+        ("bytes that are no text", changed("Machine", "Mach\u{1}ine"), &["topology"]),
+        ("no memory in version 2", xml.replace("NUMANode", "Misc").into_bytes(), &["NUMANode"]),
+        ("no memory where it was promised", version_1().replace(&unnumbered(&node), "").into_bytes(), &["no memory"]),
+        ("strands beside the tree", version_1().replace("NUMANode", "Misc").into_bytes(), &["Misc has strands"]),
+        (
+            "strands that nobody has in version 1",
+            version_1().replace(&unnumbered(&second), "").into_bytes(),
+            &["none of its children"],
+        ),
+        ("what steers a terminal", changed("PU", "\u{1b}[2J\u{202e}"), &["topology"]),
+    ] {
+        place.put("a.xml", &content);
+        place.refuses(what, &["topo", "--topology", "a.xml"], &[&["the file \"a.xml\""], words].concat());
+        let map = ["map", "--mapping", "dumb", "--threads", "1", "--topology", "a.xml"];
+        place.refuses(what, &map, &[&["the file \"a.xml\""], words].concat());
+    }
+}
+
+#[test]
+fn only_regular_files_of_bearable_size_are_read() {
+    let place = Place::new();
+    File::create(place.path().join("large.xml")).unwrap().set_len(2 << 30).unwrap();
+    assert!(Command::new("mkfifo").arg(place.path().join("fifo")).status().unwrap().success());
+    fs::create_dir(place.path().join("folder")).unwrap();
+    let name = "n".repeat(256);
+    for (what, file, word) in [
+        ("2 GiB", "large.xml", "larger than 64 MiB"),
+        ("a pipe that nobody writes to", "fifo", "not a regular file"),
+        ("a device without an end", "/dev/zero", "not a regular file"),
+        ("a folder", "folder", "name a file"),
+        ("nothing", "missing.xml", "no such file"),
+        ("a name that is too long", &name, "too long"),
+    ] {
+        place.refuses(what, &["topo", "--topology", file], &["topology", word]);
+    }
+}
+
+/// Machines that are odd and possible.
+#[test]
+fn odd_machines_are_shown() {
+    let place = Place::new();
+    let sized = |identity: u32, bytes: u64, inside: &str| {
+        let cache = object("L2Cache", 0, "0x3", identity, inside);
+        cache.replacen("L2Cache\"", &format!("L2Cache\" cache_size=\"{bytes}\" depth=\"2\" cache_type=\"0\""), 1)
+    };
+    let strands = object("PU", 0, "0x1", 1, "") + &object("PU", 1, "0x2", 2, "");
+    let node = object("NUMANode", 0, "0x3", 90, "");
+    let silent = version_1().replace(&unnumbered(&node), "").replace(" nodeset=\"0x1\" complete_nodeset=\"0x1\"", "");
+    for (what, xml) in [
+        ("strands without cores and caches", good()),
+        ("a cache inside of its like", topology("0x3", &sized(5, 1 << 20, &sized(6, 1 << 20, &strands)))),
+        ("a cache of no size", topology("0x3", &sized(5, 0, &strands))),
+        ("no memory in version 1", silent),
+        ("an offline strand", machine_with_offline_strand()),
+    ] {
+        place.put("a.xml", xml.as_bytes());
+        let out = place.accepts(what, &["topo", "--topology", "a.xml"], &[]);
+        assert!(out.contains("2 strands") || out.contains("2 usable"), "{what}: {out}");
+        assert_eq!(out.contains("doubt: the file names no NUMA node"), what.starts_with("no memory"), "{what}: {out}");
+    }
+}
+
+#[test]
+fn names_in_a_file_cannot_steer_the_terminal() {
+    let place = Place::new();
+    let evil = "\u{1b}[2J\u{202e}\u{9b}31m\u{2066}&#10;../../x";
+    let infos = ["CPUModel", "CPUVendor", "HostName", "DMIProductName", "OSName", evil]
+        .map(|name| format!("<info name=\"{name}\" value=\"{evil}\"/>"));
+    let strands = object("PU", 0, "0x1", 1, "") + &object("PU", 1, "0x2", 2, "");
+    let core = object("Core", 0, "0x3", 4, &strands);
+    let group = object("Group", 0, "0x3", 7, &core).replacen(
+        "Group\"",
+        &format!("Group\" name=\"{evil}\" subtype=\"{evil}\""),
+        1,
+    );
+    let package = object("Package", 0, "0x3", 3, &(infos.concat() + &group));
+    place.put("a.xml", topology("0x3", &package).as_bytes());
+    for format in ["tree", "table", "psrinfo", "json"] {
+        let mut command = place.charz();
+        command.args(["topo", "--topology", "a.xml", "--format", format]);
+        let ran = run(format, command);
+        assert_eq!(ran.code, Some(0), "{format}: {}", ran.err);
+        check_harmless(format, &ran.out);
+        // Marks of direction are text, and told; control characters are no XML, and blanks.
+        let tells = ran.out.contains("u{202e}") || ran.out.contains("\\u202e");
+        assert!(tells || format == "table", "{format} leaves out what it escapes: {}", ran.out);
+    }
+}
