@@ -1,0 +1,54 @@
+//! The parsers of foreign text by themselves: what the fuzz targets drive. No part of the crate's interface.
+
+use charz_kernels::Region;
+
+use crate::command::sweep;
+use crate::exit::Error;
+use crate::harness::counters;
+use crate::harness::pages::{Nodes, PagesObtained, Plot};
+use crate::limits;
+use crate::report::{self, Report};
+
+/// A report's text.
+///
+/// # Errors
+/// Why it cannot be used, as the program says it.
+pub fn report(text: &str) -> Result<Report, Error> {
+    report::parse(text).map_err(Error::bad_input)
+}
+
+/// The report in a journal's bytes, and sentences about what was lost of it.
+///
+/// # Errors
+/// Why it cannot be used, as the program says it.
+pub fn journal(bytes: &[u8]) -> Result<(Report, Vec<String>), Error> {
+    sweep::from_bytes(bytes)
+}
+
+/// What the harness reads out of the kernel's files about a thread and about the machine, each as if `text` were that
+/// file: migrations, run delay in nanoseconds, steal in nanoseconds, throttled periods, pressure in nanoseconds.
+#[must_use]
+pub fn counts(text: &str) -> [Option<u64>; 5] {
+    let steal = counters::steal(text, &[0]).or_else(|| counters::steal(text, &[]));
+    let (delay, pressure) = (counters::run_delay(text), counters::pressure(text));
+    [counters::migrations(text), delay, steal, counters::nr_throttled(text), pressure]
+}
+
+/// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.
+#[must_use]
+pub fn nodes(maps: &str, numa_maps: &str, region: Region) -> Option<Nodes> {
+    Nodes::from_maps(maps, numa_maps, &[Plot { region, node: Some(0) }])
+}
+
+/// The pages of regions, by the text of `/proc/self/smaps`.
+#[must_use]
+pub fn pages(smaps: &str, regions: &[Region]) -> Option<PagesObtained> {
+    let plots: Vec<Plot> = regions.iter().map(|&region| Plot { region, node: None }).collect();
+    PagesObtained::from_smaps(smaps, &plots)
+}
+
+/// A line of `/proc/meminfo`, in bytes.
+#[must_use]
+pub fn meminfo(text: &str, name: &str) -> Option<u64> {
+    limits::meminfo_bytes(text, name)
+}

@@ -1,0 +1,43 @@
+//! Files of the kernel: control groups, `/proc`. A container or another kernel may put anything there.
+
+use charz::parsers as charz_parsers;
+use charz_kernels::Region;
+use charz_topology::{NumaNode, parsers};
+
+use super::assert_readable;
+
+/// Groups lie where the hierarchy is mounted, and a quota is a positive number. The parts of the input are apart by NUL:
+/// `cgroup`, `mountinfo`, the content of the group's files.
+pub(super) fn cgroup(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let mut parts = text.splitn(3, '\0');
+    let mut part = || parts.next().unwrap_or_default();
+    let (own, mounts, content) = (part(), part(), part());
+    for controller in ["cpu", "memory", "pids"] {
+        let groups = parsers::groups(controller, own, mounts);
+        assert!(groups.len() <= (mounts.lines().count() + 1) * (own.len() + 1), "more groups than names");
+        let quota = parsers::quota(&groups, content);
+        assert!(quota.is_none_or(|quota| quota.is_finite() && quota > 0.0), "a quota of {quota:?}");
+    }
+}
+
+/// Whatever a file of `/proc` holds, it is read, or it is not there.
+pub(super) fn proc(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let _ = charz_parsers::counts(text);
+    let _ = charz_parsers::meminfo(text, "MemAvailable:");
+    let _ = parsers::allowed_list(text);
+    let node = NumaNode { os_id: None, subtype: None, memory_bytes: Some(u64::MAX), strands: 1 };
+    if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], text) {
+        assert_readable(&doubt);
+    }
+    let region = Region { start: 0x7f00_0000_0000, bytes: 4096 };
+    // Both of the files that tell of nodes begin a line with an address.
+    if let Some(nodes) = charz_parsers::nodes(text, text, region) {
+        assert!(nodes.bytes > 0 && nodes.local_bytes <= nodes.bytes);
+    }
+    let regions = [region, Region { start: usize::MAX, bytes: usize::MAX }];
+    if let Some(pages) = charz_parsers::pages(text, &regions) {
+        assert!(pages.total() > 0);
+    }
+}

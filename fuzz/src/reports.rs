@@ -1,0 +1,140 @@
+//! Reports, which may come from anybody.
+
+use charz::compare;
+use charz::judge::{self, Facts};
+use charz::parsers;
+use charz::render;
+use charz::render::report::{FORMATS, Format};
+use charz::render::text::one_line;
+use charz::report::Report;
+use charz_kernels::{Bytes, Layout, PagePolicy, Params};
+
+use super::{assert_harmless, assert_readable};
+
+/// The report in every format, JSON first.
+fn shown(report: &Report) -> Vec<String> {
+    let mut formats: Vec<_> = FORMATS.iter().collect();
+    formats.sort_by_key(|format| format.name != "json");
+    let show = |format: &&Format| {
+        let mut out = Vec::new();
+        (format.write)(report, &mut out).expect("a vector takes all");
+        String::from_utf8(out).expect("pages are text")
+    };
+    formats.iter().map(show).collect()
+}
+
+/// A report does not differ from itself, and what is said of it is as harmless as it is.
+fn compared(report: &Report) {
+    let options = compare::Options { allow_suspect: true, cross_build: true, ..compare::Options::default() };
+    match compare::compare(report, report, &options) {
+        Err(refusal) => assert_harmless(&one_line(&refusal.to_string())),
+        Ok(comparison) => {
+            assert_eq!((comparison.totals.faster, comparison.totals.slower), (0, 0), "it differs from itself");
+            for format in render::compare::FORMATS {
+                let mut out = Vec::new();
+                (format.write)(&comparison, &mut out).expect("a vector takes all");
+                assert_harmless(&String::from_utf8(out).expect("pages are text"));
+            }
+        }
+    }
+}
+
+/// A report, of any version that is read, that is accepted can be shown in every way, survives being written and read again,
+/// and is a report still when it is judged.
+pub(super) fn report(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    match parsers::report(text) {
+        Err(error) => assert_readable(&one_line(&error.to_string())),
+        Ok(report) => {
+            assert_tells(&report);
+            assert_sound(report);
+        }
+    }
+}
+
+/// What is recovered from a journal, however damaged, makes a report as good as any. A NUL in the input stands for a newline
+/// behind a line whose checksum is then put right, so that damage behind the checksum is met too.
+pub(super) fn journal(data: &[u8]) {
+    match parsers::journal(&mended(data)) {
+        Err(error) => assert_readable(&one_line(&error.to_string())),
+        Ok((report, lost)) => {
+            lost.iter().for_each(|sentence| assert_readable(&one_line(sentence)));
+            // A resume refuses kernels that it does not have, and judges all else before it is told.
+            if report.floor.iter().chain(&report.cells).all(|cell| charz_kernels::find(&cell.kernel).is_some()) {
+                assert_sound(report);
+            }
+        }
+    }
+}
+
+/// The lines that end with NUL get the checksum of what they hold, and a newline.
+fn mended(data: &[u8]) -> Vec<u8> {
+    let before: &[u8] = b"\"crc\":\"";
+    let mut text = Vec::with_capacity(data.len());
+    for part in data.split_inclusive(|byte| *byte == 0) {
+        let start = text.len();
+        text.extend_from_slice(part);
+        if text.pop_if(|byte| *byte == 0).is_none() {
+            continue;
+        }
+        let digits = text[start..].windows(before.len()).position(|window| window == before);
+        let digits = digits.map(|at| start + at + before.len());
+        if let Some((digits, checked)) = digits.map(|at| (at, at + "00000000\",".len())).filter(|at| at.1 <= text.len())
+        {
+            let checksum = format!("{:08x}", crc32fast::hash(&text[checked..]));
+            text[digits..digits + checksum.len()].copy_from_slice(checksum.as_bytes());
+        }
+        text.push(b'\n');
+    }
+    text
+}
+
+/// Judges the cells of kernels that there are, on a machine of no report's.
+fn judge(report: &mut Report) {
+    let params = Params {
+        iterations: report.plan.iterations,
+        size: Bytes(report.plan.size_bytes),
+        pages: PagePolicy::ALL[0],
+        layout: Layout::Padded,
+    };
+    let (timer, virtual_machine) = (report.timer.clone(), report.host.virtual_machine);
+    for cell in report.floor.iter_mut().chain(&mut report.cells) {
+        let Some(kernel) = charz_kernels::find(&cell.kernel) else { continue };
+        let facts = Facts {
+            card: kernel.card(),
+            params,
+            strands: 2,
+            numa_nodes: 2,
+            last_cache_bytes: Some(1 << 25),
+            timer: timer.clone(),
+            virtual_machine,
+            quota: false,
+            optimised: true,
+        };
+        judge::judge(cell, &facts);
+    }
+}
+
+#[track_caller]
+fn assert_sound(mut report: Report) {
+    judge(&mut report);
+    assert_tells(&report);
+    let once = report.clone();
+    judge(&mut report);
+    assert!(report == once, "judged again, it is judged otherwise");
+}
+
+#[track_caller]
+fn assert_tells(report: &Report) {
+    let [json, pages @ ..] = &shown(report)[..] else { panic!("JSON is a format") };
+    let again = parsers::report(json).expect("what was written reads back");
+    compared(report);
+    assert!(again == *report, "what was written reads back as something else");
+    assert_harmless(json);
+    for page in pages {
+        assert_harmless(page);
+        for none in ["NaN", "inf"] {
+            assert!(!page.contains(none) || json.contains(none), "a number that is none: {page}");
+        }
+    }
+}
