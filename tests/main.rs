@@ -1,8 +1,12 @@
 //! Integration tests: the program as its users meet it, run as a process.
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
+mod ab;
 mod bad_input;
+mod compare;
 mod docs;
+mod doctor;
+mod fuzz_corpus;
 mod interrupted;
 mod placement;
 mod report;

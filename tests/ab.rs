@@ -1,0 +1,144 @@
+//! `charz ab` and `charz selftest` from their start to their verdicts, by a build without optimisation: every cell is suspect.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::{Ran, charz, read_json, run};
+
+/// A comparison that takes about a second: arguments without the sides.
+const SMALL: [&str; 9] =
+    ["ab", "--kernel", "arith-int,arith-float", "--threads", "1", "--repetitions", "2", "--budget", "30s"];
+
+#[track_caller]
+fn check_refused(args: &[&str], word: &str) {
+    let ran = run(SMALL.iter().chain(args));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?}: {}", ran.err);
+    assert!(ran.err.contains(word) && ran.err.lines().count() == 1, "{args:?}: {}", ran.err);
+}
+
+#[test]
+fn sides_that_make_no_comparison_are_refused() {
+    for (args, word) in [
+        (&[][..], "do not differ"),
+        (&["--a", " --pages 4k", "--b", "--pages 4k "], "do not differ"),
+        (&["--a", "--mapping dumb,compact", "--b", "--mapping dumb"], "paired by place"),
+        (&["--a", "--mapping 'dumb"], "--a: \"--mapping 'dumb\" ends within a quotation"),
+        (&["--b", "--kernel mem-read"], "--b: unexpected argument '--kernel'"),
+        (&["--a", "--budget 5s"], "--a: unexpected argument '--budget'"),
+        (&["--b", "--mapping list:9999999"], "9999999"),
+        (&["--a", "--pages 3k"], "--a: --pages"),
+        (&["--a", "--pages 4k", "--invocations", "5-9"], "--invocations"),
+        (&["--a", "--pages 4k", "--output", "/nowhere/at/all"], "there is no folder"),
+    ] {
+        check_refused(args, word);
+    }
+}
+
+#[test]
+fn a_program_that_is_not_charz_is_refused() {
+    for (program, word) in
+        [("/bin/true", "no build of charz"), ("/nowhere/charz", "cannot be run"), ("/", "cannot be run")]
+    {
+        check_refused(&["--b-program", program], word);
+        check_refused(&["--a-program", program], "--a-program");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let silent = script(folder.path(), "exec >&- 2>&-; sleep 60");
+    check_refused(&["--b-program", silent.to_str().unwrap()], "no build of charz");
+}
+
+/// A program of the shell.
+fn script(folder: &Path, lines: &str) -> PathBuf {
+    let file = folder.join("program");
+    fs::write(&file, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o700)).unwrap();
+    file
+}
+
+fn small(more: &[&OsStr]) -> Ran {
+    let sides = ["--a", "--mapping round-robin", "--b", "--mapping auto", "--iterations", "200000"];
+    run(SMALL.iter().chain(&sides).map(OsStr::new).chain(more.iter().copied()))
+}
+
+#[test]
+fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().join("trial.json");
+    let more = ["--invocations", "6", "--format", "json", "--allow-suspect", "--output"];
+    let ran = small(&more.iter().map(OsStr::new).chain([name.as_os_str()]).collect::<Vec<_>>());
+    // On a busy machine nothing may be comparable, and that is told by the code.
+    assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran:?}");
+    let comparison: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(comparison["design"], "interleaved");
+    let rows = comparison["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row["mapping"] == "round-robin -> auto"), "{rows:?}");
+    let sides = ["a", "b"].map(|side| folder.path().join(format!("trial.{side}.json")));
+    let [a, b] = sides.each_ref().map(|file| read_json(file));
+    for (one, other) in a["cells"].as_array().unwrap().iter().zip(b["cells"].as_array().unwrap()) {
+        let made = [one, other].map(|cell| cell["invocations"].as_array().unwrap().len());
+        assert!(made[0] == made[1] && made[0] >= 6, "{made:?}");
+        assert_eq!(one["repetitions"], other["repetitions"]);
+    }
+    for file in &sides {
+        assert_eq!(run([OsStr::new("render"), file.as_os_str()]).code, Some(0));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no journal is left");
+}
+
+#[test]
+fn a_suspect_side_is_no_verdict_and_nothing_compared_is_no_pass() {
+    let ran = small(&["--invocations", "6"].map(OsStr::new));
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.out.contains("not compared") && ran.err.contains("nothing could be compared"), "{ran:?}");
+}
+
+#[test]
+fn a_program_that_dies_leaves_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let charz = env!("CARGO_BIN_EXE_charz");
+    let dying = script(folder.path(), &format!("[ \"$2\" = --about ] && exec {charz} measure --about\nkill -9 $$"));
+    let more = ["--format", "json", "--b-program"];
+    let ran = small(&more.iter().map(OsStr::new).chain([dying.as_os_str()]).collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let comparison: Value = serde_json::from_str(&ran.out).unwrap();
+    for row in comparison["rows"].as_array().unwrap() {
+        assert_eq!((&row["verdict"], &row["new"]["status"]), (&"uncompared".into(), &"aborted".into()));
+        assert!(row["reason"].as_str().unwrap().contains("signal 9"), "{row}");
+    }
+}
+
+#[test]
+fn a_self_test_learns_a_floor_and_spares_other_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state/noise.json");
+    let selftest = |file: &Path, more: &[&str]| -> Ran {
+        let args = ["selftest", "--aa", "--rounds", "2", "--allow-suspect", "--noise"];
+        charz().args(args).arg(file).args(more).output().unwrap().into()
+    };
+    let ran = selftest(&file, &["--planted", "50%"]);
+    assert!(ran.out.contains("of 2 false verdicts") && ran.out.contains("a planted 50.0% was found in"), "{ran:?}");
+    // Where the machine lets nothing be compared, nothing is learned.
+    assert_eq!(file.exists(), ran.code == Some(0), "{ran:?}");
+
+    let other = folder.path().join("other.json");
+    fs::write(&other, "{\"mine\": 1}").unwrap();
+    let ran = selftest(&other, &[]);
+    assert_eq!((ran.code, fs::read_to_string(&other).unwrap().as_str()), (Some(2), "{\"mine\": 1}"), "{ran:?}");
+    for (args, word) in [
+        (&["--planted", "0%"][..], "--planted"),
+        (&["--planted", "5"], "5%"),
+        (&["--planted", "5%", "--kernel", "noop"], "noop"),
+        (&["--rounds", "0"], "--rounds"),
+        (&["--threads", "1,2"], "--threads"),
+    ] {
+        let ran = selftest(&file, args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {ran:?}");
+        assert!(ran.err.contains(word), "{}", ran.err);
+    }
+    assert_eq!(run(["selftest"]).code, Some(2), "what to do is said");
+}

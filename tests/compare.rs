@@ -1,0 +1,168 @@
+//! `charz compare` as its users meet it.
+
+pub mod invented;
+
+use serde_json::Value;
+
+use crate::bad_input::place::{Place, check_harmless, run};
+use crate::support::{Ran, output};
+use invented::{RATE, Report, cell, cells_of, report};
+
+/// Runs `charz compare` on two reports with further arguments.
+#[track_caller]
+fn compare(base: &Report, new: &Report, args: &[&str]) -> Ran {
+    let place = Place::new();
+    place.put("base.json", base.to_string().as_bytes());
+    place.put("new.json", new.to_string().as_bytes());
+    let mut command = place.charz();
+    command.args(["compare", "base.json", "new.json"]).args(args);
+    run("compare", command)
+}
+
+/// Two reports that must not be compared: exit code 2, one sentence with the word in it, nothing else.
+#[track_caller]
+fn check_refused(base: &Report, new: &Report, args: &[&str], words: &[&str]) {
+    let place = Place::new();
+    place.put("base.json", base.to_string().as_bytes());
+    place.put("new.json", new.to_string().as_bytes());
+    let line: Vec<&str> = ["compare", "base.json", "new.json"].iter().chain(args).copied().collect();
+    place.refuses(words[0], &line, words);
+}
+
+fn two(first: f64, second: f64) -> Report {
+    report(&[cell("arith-int", 1, first), cell("mem-read", 2, second)])
+}
+
+#[test]
+fn the_exit_code_tells_a_regression() {
+    let base = two(RATE, RATE);
+    for (new, args, code) in [
+        (two(RATE, RATE), &[][..], 0),
+        (two(RATE, RATE), &["--strict"], 0),
+        (two(1.2 * RATE, RATE), &["--strict"], 0),
+        (two(RATE, 0.8 * RATE), &[], 1),
+        (two(1.2 * RATE, 0.8 * RATE), &["--strict"], 1),
+        // The interval reaches over the margin.
+        (two(RATE, 0.96 * RATE), &[], 0),
+        (two(RATE, 0.96 * RATE), &["--strict"], 5),
+        (report(&[cell("arith-int", 1, RATE)]), &[], 0),
+        (report(&[cell("arith-int", 1, RATE)]), &["--strict"], 5),
+    ] {
+        let ran = compare(&base, &new, args);
+        assert_eq!(ran.code, Some(code), "{args:?}: {}{}", ran.out, ran.err);
+        assert_eq!(ran.err, "");
+        let pass = code == 0 && (args.is_empty() || ran.out.contains("0 inconclusive; 0 not compared"));
+        assert!(pass || code != 0, "{}", ran.out);
+    }
+    let text = compare(&base, &two(RATE, 0.96 * RATE), &[]).out;
+    assert!(text.contains("that is not a pass") && text.contains("1 inconclusive"), "{text}");
+}
+
+#[test]
+fn every_format_has_every_cell() {
+    let (base, new) = (two(RATE, RATE), two(1.2 * RATE, 0.8 * RATE));
+    for (format, slower, faster) in [
+        ("table", "slower (sequential)", "faster (sequential)"),
+        ("markdown", "### Slower", "<details>"),
+        ("json", "\"slower\"", "\"faster\""),
+    ] {
+        let ran = compare(&base, &new, &["--format", format]);
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        for word in ["arith-int", "mem-read", slower, faster] {
+            assert!(ran.out.contains(word), "{format}: {word:?} is missing: {}", ran.out);
+        }
+    }
+}
+
+#[test]
+fn json_obeys_its_schema_and_has_the_numbers() {
+    let ran = compare(&two(RATE, RATE), &two(RATE, 0.8 * RATE), &["--format", "json"]);
+    let comparison: Value = serde_json::from_str(&ran.out).unwrap();
+    let schema = serde_json::from_str(&output(&["docs", "comparison-schema"])).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<_> = validator.iter_errors(&comparison).map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0]);
+    assert!(!validator.is_valid(&Value::Null), "the schema is able to refuse");
+    assert_eq!(comparison["design"], "sequential");
+    let row = &comparison["rows"][1];
+    let number = |path: &str| row.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}: {row}"));
+    assert!((number("/effect") - 0.8).abs() < 0.01);
+    assert!(number("/interval/low") < number("/effect") && number("/effect") < number("/interval/high"));
+    assert!(number("/smallest_effect") > 1.04 && number("/adjusted_p") < 0.01);
+}
+
+#[test]
+fn reports_that_differ_are_refused_unless_every_line_may_say_so() {
+    type Change = fn(&mut Report);
+    let table: [(Change, &str, &str, &str); 4] = [
+        (|r| r["host"]["processor"] = "another \u{1b}[2J".into(), "processors", "--cross-machine", "other machine"),
+        (|r| r["tool"]["kernels"] = "0123".into(), "source code", "--cross-build", "other build"),
+        (|r| r["tool"]["rustflags"] = "-Ctarget-cpu=native".into(), "flags", "--cross-build", "other build"),
+        (|r| r["plan"]["pages"] = "1g".into(), "pages", "--cross-plan", "other plan"),
+    ];
+    for (change, word, flag, caveat) in table {
+        let (base, mut new) = (two(RATE, RATE), two(RATE, RATE));
+        change(&mut new);
+        check_refused(&base, &new, &[], &[word, flag]);
+        let ran = compare(&base, &new, &[flag]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        check_harmless(flag, &ran.out);
+        assert_eq!(ran.out.lines().filter(|line| line.contains(caveat)).count(), 2, "{}", ran.out);
+        assert!(ran.out.contains("compared all the same"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn nothing_in_common_is_no_pass() {
+    let base = two(RATE, RATE);
+    check_refused(&base, &report(&[cell("noop", 1, RATE)]), &[], &["no cell in common", "--kernel"]);
+    check_refused(&base, &report(&[cell("arith-int", 7, RATE)]), &[], &["no cell in common"]);
+}
+
+#[test]
+fn a_base_without_a_sound_number_is_refused() {
+    let mut base = two(RATE, RATE);
+    for cell in cells_of(&mut base) {
+        cell["outcome"] = serde_json::json!({"status": "suspect", "reason": "waited"});
+    }
+    check_refused(&base, &two(RATE, RATE), &[], &["no cell of the base report", "charz doctor", "--allow-suspect"]);
+    let ran = compare(&base, &two(RATE, 0.8 * RATE), &["--allow-suspect"]);
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.out.lines().filter(|line| line.contains("(sequential, suspect)")).count(), 2, "{}", ran.out);
+}
+
+#[test]
+fn a_report_with_itself() {
+    let ran = compare(&two(RATE, RATE), &two(RATE, RATE), &[]);
+    assert!(ran.out.contains("note: both are the same report") && ran.out.contains("2 same"), "{}", ran.out);
+}
+
+#[test]
+fn what_is_no_report_is_refused_on_either_side() {
+    let place = Place::new();
+    place.put("good.json", two(RATE, RATE).to_string().as_bytes());
+    place.put("bad.json", b"{");
+    place.refuses("base", &["compare", "bad.json", "good.json"], &["\"bad.json\"", "EOF"]);
+    place.refuses("new", &["compare", "good.json", "bad.json"], &["\"bad.json\"", "EOF"]);
+    place.refuses("missing", &["compare", "good.json"], &["<NEW>"]);
+    place.refuses("a folder", &["compare", ".", "good.json"], &["regular file"]);
+}
+
+#[test]
+fn hostile_names_steer_no_page_and_no_terminal() {
+    let evil = "../../x|`</details><img src=x>\n\u{1b}[2J\u{202e}";
+    let with = |rate| {
+        let mut report = two(rate, RATE);
+        report["host"]["name"] = evil.into();
+        report["started"] = evil.into();
+        cells_of(&mut report)[0]["kernel"] = evil.into();
+        report
+    };
+    for format in ["table", "markdown", "json"] {
+        let ran = compare(&with(RATE), &with(0.5 * RATE), &["--format", format]);
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        check_harmless(format, &ran.out);
+        assert!(ran.out.contains("../../x"), "{format}: {}", ran.out);
+        assert!(format != "markdown" || !ran.out.contains("<img"), "{}", ran.out);
+    }
+}

@@ -1,0 +1,66 @@
+//! Small valid reports that nobody measured: what stands around the cells is of a real one.
+
+use serde_json::{Value, json};
+
+use crate::support::{read_json, root};
+
+/// A report as any writer of JSON can make it.
+pub type Report = Value;
+
+/// Operations a second of a cell, about.
+pub const RATE: f64 = 1e9;
+
+/// A report with these cells.
+pub fn report(cells: &[Value]) -> Report {
+    let mut report = read_json(&root().join("tests/golden/reports/v2.0.json"));
+    report["cells"] = cells.into();
+    report
+}
+
+/// The cells of a report.
+pub fn cells_of(report: &mut Report) -> &mut Vec<Value> {
+    report["cells"].as_array_mut().expect("a report has cells")
+}
+
+/// An `ok` cell of ten invocations around `rate` operations a second, with about 1% of noise.
+pub fn cell(kernel: &str, workers: u64, rate: f64) -> Value {
+    let values: Vec<u64> = (0..10).map(|at| (rate * (1.0 + 0.001 * f64::from(at * 7 % 10))) as u64).collect();
+    let [least, most] = [values.iter().min(), values.iter().max()].map(|value| *value.unwrap() as f64);
+    let invocations: Vec<Value> = values.iter().map(|value| invocation(*value, workers)).collect();
+    let middle = rate * 1.0045;
+    json!({
+        "kernel": kernel, "mapping": "round-robin", "workers": workers,
+        "seats": (0..workers).collect::<Vec<_>>(),
+        "unit": "ops_per_second", "estimator": "median", "precision": 0.01, "repetitions": 1, "footprint_bytes": 0,
+        "outcome": {"status": "ok", "reason": null}, "marks": [], "invocations": invocations,
+        "summary": {
+            "value": middle, "raw": middle,
+            "interval": {"low": least, "high": most, "confidence": 0.95, "half_width": 0.005},
+            "invocations": 10, "clean_runs": 10, "dirty_runs": 0, "spread": 0.004, "best": most, "worst": least,
+            "best_of_three": most, "start_skew_ns": 0,
+        },
+    })
+}
+
+/// One repetition of one second, in which the workers together did `operations`.
+fn invocation(operations: u64, workers: u64) -> Value {
+    let counts = json!({
+        "cpu_ns": 1_000_000_000, "run_delay_ns": 0, "involuntary_switches": 0, "migrations": 0, "minor_faults": 0,
+        "major_faults": 0,
+    });
+    let lap = |rank: u64| {
+        json!({
+            "rank": rank, "seat": rank, "strand": rank, "start_ns": 0, "end_ns": 1_000_000_000,
+            "ops": if rank == 0 { operations } else { 0 }, "bytes": 0, "on_seat": true, "checks": 10_000, "strays": 0,
+            "counts": counts,
+        })
+    };
+    json!({
+        "started_ns": 0, "seed": 0, "ending": "done", "reason": null, "variant": null, "evidence": null,
+        "runs": [{
+            "interval_ns": 1_000_000_000, "start_skew_ns": 0, "steal_ns": 0, "throttled_periods": null,
+            "pressure_ns": 0, "dirty": [], "laps": (0..workers).map(lap).collect::<Vec<_>>(),
+        }],
+        "value": operations as f64,
+    })
+}

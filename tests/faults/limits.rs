@@ -1,0 +1,152 @@
+//! Memory, threads, files and disk that are not there: cells that need them say so, and the others are measured.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::group::Group;
+use crate::trial::{Trial, alone};
+
+/// What a refusal of one cell comes to: it has no number and a reason, and the other one is measured.
+#[track_caller]
+fn check_refused(trial: &Trial, kernel: &str, code: i32, status: &str, said: &str) {
+    let ended = trial.run();
+    assert_eq!(ended.code, Some(code), "{}", ended.err);
+    assert_eq!(ended.status(kernel), status, "{}", ended.reason(kernel));
+    assert!(ended.reason(kernel).contains(said), "{:?}", ended.reason(kernel));
+    ended.check_measured("honest");
+}
+
+#[test]
+fn address_space_runs_out() {
+    let _machine = alone();
+    let trial = Trial::of("mem-read,honest").with("--size", "256MiB").after("ulimit -v 240000");
+    check_refused(&trial, "mem-read", 3, "skipped", "memory");
+}
+
+#[test]
+fn the_memory_killer_takes_the_measuring_process_only() {
+    let _machine = alone();
+    let Some(group) = Group::new("memory") else { return };
+    group.set("memory.limit_in_bytes", "100M");
+    let trial = Trial::of("eats,honest").after(&group.join());
+    check_refused(&trial, "eats", 3, "aborted", "oom");
+}
+
+#[test]
+fn a_group_has_no_memory_for_a_block() {
+    let _machine = alone();
+    let Some(group) = Group::new("memory") else { return };
+    group.set("memory.limit_in_bytes", "100M");
+    let trial = Trial::of("mem-read,honest").with("--size", "64MiB").after(&group.join());
+    check_refused(&trial, "mem-read", 0, "skipped", "50%");
+}
+
+#[test]
+fn a_group_has_no_room_for_more_threads() {
+    let _machine = alone();
+    let Some(group) = Group::new("pids") else { return };
+    group.set("pids.max", "40");
+    let ended = Trial::of("honest").with("--threads", "1,32").after(&group.join()).run();
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("pids.max of the control group is 40"), "{}", ended.err);
+    assert!(ended.report.is_none());
+}
+
+#[test]
+fn no_process_can_be_made() {
+    let _machine = alone();
+    let Some(group) = Group::new("pids") else { return };
+    group.set("pids.max", "1");
+    let ended = Trial::of("honest").after(&group.join()).run();
+    assert_eq!(ended.code, Some(3), "{}", ended.err);
+    assert_eq!(ended.status("honest"), "skipped");
+    assert!(ended.reason("honest").contains("no process"), "{}", ended.reason("honest"));
+}
+
+#[test]
+fn few_files_may_be_open() {
+    let _machine = alone();
+    for files in [4, 6, 8, 12, 16] {
+        let trial = Trial::of("honest").after(&format!("ulimit -n {files}"));
+        let ended = trial.run();
+        match ended.code {
+            Some(0) => ended.check_measured("honest"),
+            Some(2 | 3) => assert_eq!(ended.err.lines().last().unwrap().matches("charz: ").count(), 1, "{}", ended.err),
+            code => panic!("{files} files: {code:?}: {}", ended.err),
+        }
+    }
+}
+
+#[test]
+fn a_file_may_not_grow() {
+    let _machine = alone();
+    let trial = Trial::of("honest").with("--invocations", "6").after("ulimit -f 40");
+    check_full(&trial);
+}
+
+/// Half a sweep fits: the rest is told, nothing that is there is damaged, and with room again it is finished.
+#[track_caller]
+fn check_full(trial: &Trial) {
+    let ended = trial.run();
+    assert_eq!(ended.code, Some(3), "{}", ended.err);
+    assert!(ended.err.contains("--resume"), "{}", ended.err);
+    let resumed = trial.resume();
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert_eq!(resumed.report.as_ref().unwrap()["complete"], true);
+    resumed.check_measured("honest");
+}
+
+/// A file system of its own, mounted for a test; `None`, and a word about it, where that is not allowed.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn new(folder: &Path, size: &str) -> Option<Self> {
+        let options = format!("size={size}");
+        let folder = folder.join("disk");
+        fs::create_dir(&folder).unwrap();
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "charz"]).arg(&folder).output();
+        if mount.is_ok_and(|output| output.status.success()) {
+            return Some(Disk(folder));
+        }
+        println!("skipped: no file system can be mounted here");
+        None
+    }
+
+    fn remount(&self, options: &str) {
+        let status = Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(&self.0).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn the_disk_is_full() {
+    let _machine = alone();
+    let trial = Trial::of("honest").with("--invocations", "6");
+    let Some(disk) = Disk::new(&trial.folder(), "40k") else { return };
+    let trial = trial.into(disk.0.join("r.json"));
+    let ended = trial.run();
+    assert_eq!(ended.code, Some(3), "{}", ended.err);
+    assert!(ended.err.contains("--resume"), "{}", ended.err);
+    disk.remount("size=10m");
+    let resumed = trial.resume();
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert_eq!(resumed.report.as_ref().unwrap()["complete"], true);
+}
+
+#[test]
+fn the_disk_may_only_be_read() {
+    let _machine = alone();
+    let trial = Trial::of("honest");
+    let Some(disk) = Disk::new(&trial.folder(), "1m") else { return };
+    disk.remount("ro");
+    let ended = trial.into(disk.0.join("r.json")).run();
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("--output") && ended.report.is_none(), "{}", ended.err);
+}

@@ -1,0 +1,192 @@
+//! Each disturbance that can be staged raises the mark that is named after it, and no other.
+//!
+//! A busy machine raises marks by itself. So the same sweep runs undisturbed before and after, and what either of the two
+//! shows is the machine's doing; the whole is tried a few times. A mark that is missing is never excused.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::group::Group;
+use crate::trial::{Ended, Trial, alone};
+
+const TRIES: usize = 5;
+
+/// The codes of the only cell, but for those that the test itself brings with it: it is built without optimisation (V24),
+/// and few, short invocations make wide intervals (V12, V28).
+fn marks(ended: &Ended) -> BTreeSet<String> {
+    let report = ended.report.as_ref().unwrap_or_else(|| panic!("no report: {}", ended.err));
+    let marks = report["cells"][0]["marks"].as_array().expect("a cell has marks").iter();
+    let own = |code: &str, severity: &str| code == "V24" || (["V12", "V28"].contains(&code) && severity == "note");
+    let told = marks.map(|mark| [&mark["code"], &mark["severity"]].map(|word| word.as_str().unwrap_or_default()));
+    told.filter(|[code, severity]| !own(code, severity)).map(|[code, _]| code.to_owned()).collect()
+}
+
+/// That the disturbed sweep has one of these marks, and no other that the undisturbed one is without.
+#[track_caller]
+fn check_marks(expected: &[&str], undisturbed: &dyn Fn() -> Trial, disturbed: &dyn Fn() -> Ended) {
+    let mut found = Vec::new();
+    for _ in 0..TRIES {
+        let before = marks(&undisturbed().run());
+        let with = marks(&disturbed());
+        let noise: BTreeSet<String> = marks(&undisturbed().run()).union(&before).cloned().collect();
+        assert!(expected.iter().any(|code| with.contains(*code)), "{expected:?} is missing: {with:?}");
+        let others = with.iter().filter(|code| !expected.contains(&code.as_str()));
+        if others.clone().all(|code| noise.contains(code)) {
+            return;
+        }
+        found.push(with);
+    }
+    panic!("beside {expected:?} there is more each time: {found:?}");
+}
+
+/// One worker on the first strand: laps of some 2 ms, ten in each of six processes.
+fn arithmetic() -> Trial {
+    let trial = Trial::of("arith-int").with("--iterations", "500000");
+    trial.with("--repetitions", "10").with("--invocations", "6")
+}
+
+/// The same with laps of some 100 ms, so that whatever happens happens in one of them.
+fn slow() -> Trial {
+    arithmetic().with("--iterations", "24000000").with("--invocations", "2-6")
+}
+
+fn memory() -> Trial {
+    arithmetic().with("--kernel", "mem-read").with("--size", "256MiB").with("--repetitions", "5")
+}
+
+/// Runs a sweep, and does something to one of its processes while that measures.
+#[track_caller]
+fn meddle(trial: &Trial, how: impl Fn(Pid)) -> Ended {
+    let child = trial.start();
+    let pid = trial.measuring_for(&child, Duration::from_millis(200));
+    how(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap());
+    trial.wait(child)
+}
+
+/// The strands that this process may use.
+fn strands() -> Vec<u32> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or_default();
+    let ranges = list.trim().split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    });
+    ranges.flatten().collect()
+}
+
+/// Two strands, or a word about why not.
+fn two_strands() -> Option<[u32; 2]> {
+    let strands = strands();
+    if strands.len() < 2 {
+        println!("skipped: there is one strand only");
+    }
+    Some([*strands.first()?, *strands.get(1)?])
+}
+
+/// Somebody else's work on a strand, for as long as it lives.
+struct Neighbour(Child);
+
+impl Neighbour {
+    fn on(strand: u32) -> Self {
+        let words = ["-c", &strand.to_string(), "sh", "-c", "while :; do :; done"];
+        Neighbour(Command::new("taskset").args(words).stdin(Stdio::null()).spawn().expect("taskset is installed"))
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_neighbour_on_the_strand() {
+    let _machine = alone();
+    let Some([strand, _]) = two_strands() else { return };
+    check_marks(&["V03"], &arithmetic, &|| {
+        let _neighbour = Neighbour::on(strand);
+        arithmetic().with("--mapping", &format!("list:{strand}")).run()
+    });
+}
+
+#[test]
+fn a_process_that_is_stopped_and_continued() {
+    let _machine = alone();
+    check_marks(&["V04"], &slow, &|| {
+        meddle(&slow(), |pid| {
+            kill_process(pid, Signal::STOP).unwrap();
+            thread::sleep(Duration::from_millis(600));
+            kill_process(pid, Signal::CONT).unwrap();
+        })
+    });
+}
+
+#[test]
+fn a_quota() {
+    let _machine = alone();
+    let Some(group) = Group::new("cpu") else { return };
+    group.set("cpu.cfs_period_us", "100000");
+    group.set("cpu.cfs_quota_us", "30000");
+    check_marks(&["V07"], &slow, &|| slow().after(&group.join()).run());
+}
+
+#[test]
+fn fewer_strands_than_workers() {
+    let _machine = alone();
+    let Some([strand, _]) = two_strands() else { return };
+    let two = || arithmetic().with("--threads", "2");
+    check_marks(&["V19"], &two, &|| two().after(&format!("taskset -cp {strand} $$ > /dev/null")).run());
+}
+
+/// The strand of a worker is taken away and given back, which mask and strand at both ends of a lap do not show.
+#[test]
+fn a_cpuset_that_shrinks_for_a_while() {
+    let _machine = alone();
+    let Some([first, second]) = two_strands() else { return };
+    let there = || slow().with("--mapping", &format!("list:{second}"));
+    check_marks(&["V01", "V02"], &there, &|| {
+        let Some(group) = cpuset(&[first, second]) else { return there().run() };
+        meddle(&there().after(&group.join()), |_| {
+            group.set("cpuset.cpus", &first.to_string());
+            thread::sleep(Duration::from_millis(20));
+            group.set("cpuset.cpus", &format!("{first},{second}"));
+        })
+    });
+}
+
+#[test]
+fn a_cpuset_that_stays_small() {
+    let _machine = alone();
+    let Some([first, second]) = two_strands() else { return };
+    let there = || slow().with("--mapping", &format!("list:{second}"));
+    check_marks(&["V25"], &there, &|| {
+        let Some(group) = cpuset(&[first, second]) else { return there().run() };
+        meddle(&there().after(&group.join()), |_| group.set("cpuset.cpus", &first.to_string()))
+    });
+}
+
+fn cpuset(strands: &[u32]) -> Option<Group> {
+    let group = Group::new("cpuset")?;
+    let list: Vec<String> = strands.iter().map(u32::to_string).collect();
+    group.set("cpuset.cpus", &list.join(","));
+    group.set("cpuset.mems", "0");
+    Some(group)
+}
+
+#[test]
+fn huge_pages_that_are_switched_off() {
+    let _machine = alone();
+    check_marks(&["V20"], &memory, &|| memory().variable("FAULTY_NO_THP", "1").run());
+}
+
+#[test]
+fn a_block_inside_the_cache() {
+    let _machine = alone();
+    check_marks(&["V27"], &memory, &|| memory().with("--size", "4MiB").run());
+}

@@ -1,0 +1,208 @@
+//! Signals, and what is left behind: an exit that tells, files that are valid, and no process.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::trial::{Ended, Trial, alone};
+
+/// A sweep of some seconds: whatever happens to it happens in its midst.
+fn long() -> Trial {
+    Trial::of("honest").with("--threads", "1,2").with("--iterations", "2000000").with("--invocations", "6")
+}
+
+fn send(child: &Child, signal: Signal) {
+    // A process that has just ended by itself is not there any more.
+    let _ = kill_process(Pid::from_child(child), signal);
+}
+
+/// Waits until none of them is left, which takes a moment for those that nobody waits for.
+#[track_caller]
+fn check_alone(trial: &Trial) {
+    let patience = Instant::now() + Duration::from_secs(5);
+    while let Some(pid) = trial.processes().first() {
+        assert!(Instant::now() < patience, "process {pid} was left behind");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Moments of a sweep in milliseconds, from its first to its last: no two runs are stopped at the same place.
+fn moments(count: u32) -> impl Iterator<Item = Duration> {
+    (0..count).map(|_| Duration::from_micros(fastrand::u64(0..1_500_000)))
+}
+
+#[track_caller]
+fn check_resumes(trial: &Trial) {
+    let resumed = trial.resume();
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert_eq!(resumed.report.as_ref().unwrap()["complete"], true);
+}
+
+#[test]
+fn a_signal_at_any_moment_leaves_a_valid_report_and_nobody_behind() {
+    let _machine = alone();
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        for moment in moments(3) {
+            let trial = long();
+            let mut child = trial.start();
+            thread::sleep(moment);
+            send(&child, signal);
+            let ended = child.wait().unwrap();
+            check_alone(&trial);
+            // Before its handlers are there the signal ends the process as it ends any other; afterwards it is too late.
+            let early = ended.code().is_none() && trial.report().is_none();
+            let late = ended.success() && trial.report().is_some_and(|report| report["complete"] == true);
+            assert!(early || late || ended.code() == Some(code), "{signal:?} after {moment:?}: {ended}");
+            if trial.report().is_some() {
+                check_resumes(&trial);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_signal_stops_even_those_that_heed_nothing() {
+    let _machine = alone();
+    for kernel in ["spins", "stops"] {
+        let trial = Trial::of(kernel);
+        let mut child = trial.start();
+        trial.measuring(&child);
+        let begun = Instant::now();
+        send(&child, Signal::INT);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{kernel}");
+        // Its deadline is 5 s away.
+        assert!(begun.elapsed() < Duration::from_secs(3), "{kernel}: {:?}", begun.elapsed());
+        check_alone(&trial);
+        let report = trial.report().expect("what was not measured is in the report, too");
+        assert_eq!(report["stopped_by"], "SIGINT");
+    }
+}
+
+/// 64 times as many workers as strands fight for one line, which starves whoever would stop them by a flag.
+#[test]
+fn a_signal_stops_a_storm() {
+    let _machine = alone();
+    let strands = thread::available_parallelism().unwrap().get();
+    let workers = (64 * strands).min(4096).to_string();
+    for _ in 0..5 {
+        let trial = Trial::of("cas-counter").with("--threads", &workers).with("--oversubscribe", "64");
+        let trial = trial.with("--iterations", "50000000").with("--invocations", "20");
+        let mut child = trial.start();
+        trial.measuring(&child);
+        thread::sleep(Duration::from_millis(fastrand::u64(0..500)));
+        let begun = Instant::now();
+        send(&child, Signal::INT);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        // Ten times the budget of 250 ms: this machine may be busy with more than the storm.
+        assert!(begun.elapsed() < Duration::from_millis(2500), "{:?}", begun.elapsed());
+        check_alone(&trial);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let _machine = alone();
+    let trial = long();
+    let mut child = trial.start();
+    trial.measuring(&child);
+    send(&child, Signal::INT);
+    send(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    check_alone(&trial);
+    check_resumes(&trial);
+}
+
+#[test]
+fn nobody_measures_for_a_dead_sweep() {
+    let _machine = alone();
+    for kernel in ["honest", "spins", "stops"] {
+        let trial = Trial::of(kernel).with("--iterations", "500000000");
+        let mut child = trial.start();
+        trial.measuring(&child);
+        send(&child, Signal::KILL);
+        child.wait().unwrap();
+        check_alone(&trial);
+    }
+}
+
+/// Twenty times, each in the sweep that the last one left.
+#[test]
+fn what_was_kept_survives_being_killed() {
+    let _machine = alone();
+    let trial = long();
+    let mut kept = 0;
+    for (number, moment) in moments(20).enumerate() {
+        let known = trial.journal().exists() || trial.report().is_some();
+        let mut child = if known { trial.start_resume() } else { trial.start() };
+        thread::sleep(moment / 2);
+        send(&child, Signal::KILL);
+        child.wait().unwrap();
+        check_alone(&trial);
+        if trial.report().is_none() {
+            let now = whole_lines(&trial.journal());
+            assert!(now >= kept, "kill {number}: {now} records of {kept} are left");
+            kept = now;
+        }
+    }
+    check_resumes(&trial);
+    let report = trial.report().unwrap();
+    let cells = ["floor", "cells"].into_iter().flat_map(|cells| report[cells].as_array().unwrap());
+    let invocations: usize = cells.map(|cell| cell["invocations"].as_array().unwrap().len()).sum();
+    // The header is a line, too.
+    assert!(invocations + 1 >= kept, "{invocations} invocations, and {kept} lines were kept");
+    assert!(!trial.journal().exists());
+}
+
+fn whole_lines(journal: &Path) -> usize {
+    let text = fs::read(journal).unwrap_or_default();
+    text.iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[test]
+fn two_sweeps_do_not_measure_each_other() {
+    let _machine = alone();
+    // Longer than a second is willing to wait for a lock without an owner.
+    let first = Trial::of("honest").with("--iterations", "2000000").with("--invocations", "100");
+    let mut child = first.start();
+    first.measuring(&child);
+    let lock = first.folder();
+    let second = Trial::of("honest").variable("CHARZ_LOCK_DIR", &lock);
+    let refused = second.run();
+    assert_eq!(refused.code, Some(3), "{}", refused.err);
+    assert!(refused.err.contains(&format!("process id {}", child.id())), "{}", refused.err);
+    assert!(refused.err.contains("--wait") && refused.report.is_none(), "{}", refused.err);
+    let waiting = second.command().arg("--wait").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut waiting = waiting.unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(waiting.wait().unwrap().success(), "it waited, and measured");
+    assert!(second.report().is_some());
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let _machine = alone();
+    let trial = Trial::of("honest");
+    let mut child = trial.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{err}");
+    assert!(!err.contains("panicked"), "{err}");
+    assert_eq!(trial.report().unwrap()["complete"], true);
+}
+
+#[test]
+fn an_output_that_takes_nothing_is_told_and_the_report_is_kept() {
+    let _machine = alone();
+    for (setup, codes) in [("exec > /dev/full", &[3][..]), ("exec >&-", &[0, 3])] {
+        let trial = Trial::of("honest").after(setup);
+        let Ended { code, err, report, .. } = trial.run();
+        assert!(code.is_some_and(|code| codes.contains(&code)), "{setup}: {code:?}: {err}");
+        assert_eq!(report.expect("the numbers are in the report")["complete"], true, "{setup}: {err}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Workers that do not end: each of the three stops by itself, where the two others cannot or need not help.
+
+use std::time::{Duration, Instant};
+
+use crate::trial::{Ended, Trial, alone};
+
+/// A kernel that does not end by itself, and who ends it.
+#[track_caller]
+fn check_overdue(trial: &Trial, kernel: &str, said: &str) -> Ended {
+    let _machine = alone();
+    let begun = Instant::now();
+    let ended = trial.run();
+    // The pilot is given 2 s and the grace, the invocation 5 s and the grace.
+    assert!(begun.elapsed() < Duration::from_secs(30), "it took {:?}", begun.elapsed());
+    assert_eq!(ended.code, Some(3), "{}", ended.err);
+    assert_eq!(ended.status(kernel), "aborted");
+    assert!(ended.reason(kernel).contains(said), "{:?}", ended.reason(kernel));
+    let invocations = ended.cell(kernel)["invocations"].as_array().unwrap();
+    assert_eq!(invocations.len(), 1, "what is stuck is not tried again");
+    assert_eq!(invocations[0]["ending"], "overdue");
+    ended
+}
+
+/// It obeys its watch, whose box of half a second is over long before anybody else would interfere.
+#[test]
+fn a_worker_ends_itself_at_its_deadline() {
+    let trial = Trial::of("cas-counter").with("--iterations", "2000000000").with("--repetitions", "1");
+    check_overdue(&trial, "cas-counter", "time box of 500 ms");
+}
+
+/// It never looks at its watch; its supervisor, which still runs, ends the process.
+#[test]
+fn a_supervisor_ends_what_heeds_nothing() {
+    check_overdue(&Trial::of("spins,honest"), "spins", "supervisor").check_measured("honest");
+    check_overdue(&Trial::of("sleeps,honest"), "sleeps", "supervisor").check_measured("honest");
+}
+
+/// It stops its supervisor as well; the sweeping process ends it from outside.
+#[test]
+fn the_sweeping_process_kills_what_cannot_end_itself() {
+    check_overdue(&Trial::of("stops,honest"), "stops", "watchdog").check_measured("honest");
+}
+
+/// Where one worker did not end, more of them are not let loose.
+#[test]
+fn a_storm_that_did_not_end_is_not_made_larger() {
+    let _machine = alone();
+    let ended = Trial::of("fights,honest").with("--threads", "1,2").with("--oversubscribe", "2").run();
+    assert_eq!(ended.code, Some(3), "{}", ended.err);
+    let cells = ended.report.as_ref().unwrap()["cells"].as_array().unwrap();
+    let two = cells.iter().find(|cell| cell["kernel"] == "fights" && cell["workers"] == 2).unwrap();
+    assert_eq!(two["outcome"]["status"], "skipped");
+    assert!(two["outcome"]["reason"].as_str().unwrap().starts_with("safety:"), "{}", two["outcome"]);
+}

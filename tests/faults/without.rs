@@ -1,0 +1,63 @@
+//! Systems that tell little: what cannot be read is unknown, never zero, and the number is at most suspect.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::trial::{Trial, alone, faulty};
+
+/// A root with the program, its libraries and a folder to write to, and no /proc, /sys or /dev. `None`, and a word about it,
+/// where the libraries cannot be found out.
+fn bare_root(root: &Path) -> Option<()> {
+    let listed = Command::new("ldd").arg(faulty()).output().ok()?;
+    let text = String::from_utf8(listed.stdout).ok()?;
+    let libraries = text.split_whitespace().filter(|word| word.starts_with('/'));
+    for file in libraries {
+        let place = root.join(file.trim_start_matches('/'));
+        fs::create_dir_all(place.parent()?).ok()?;
+        fs::copy(file, place).ok()?;
+    }
+    fs::copy(faulty(), root.join("charz")).ok()?;
+    fs::create_dir(root.join("tmp")).ok()
+}
+
+#[test]
+fn without_proc_and_sys() {
+    let _machine = alone();
+    let trial = Trial::of("arith-int");
+    let root = trial.folder();
+    if bare_root(&root).is_none() {
+        println!("skipped: there is no ldd to ask for libraries");
+        return;
+    }
+    // Short laps: without run delays any switch makes one dirty, and long ones have some.
+    let what = ["--kernel", "arith-int", "--mapping", "dumb", "--threads", "1", "--iterations", "500000"];
+    let flags = what.into_iter().chain(["--invocations", "2", "--output", "/r.json"]);
+    let mut chroot = Command::new("chroot");
+    let ran = chroot.arg(&root).args(["/charz", "sweep"]).args(flags).env("CHARZ_LOCK_DIR", "/tmp").output().unwrap();
+    let err = String::from_utf8(ran.stderr).unwrap();
+    if err.contains("Operation not permitted") {
+        println!("skipped: this user may not change the root");
+        return;
+    }
+    assert_eq!(ran.status.code(), Some(0), "{err}");
+    let report = trial.report().expect("there is a report");
+    let cell = &report["cells"][0];
+    // A busy machine may make it worse.
+    assert!(["suspect", "invalid"].iter().any(|status| cell["outcome"]["status"] == *status), "{}", cell["outcome"]);
+    let run = &cell["invocations"][0]["runs"][0];
+    for what in ["steal_ns", "throttled_periods", "pressure_ns"] {
+        assert_eq!(run[what], Value::Null, "{what}");
+    }
+    for what in ["run_delay_ns", "migrations"] {
+        assert_eq!(run["laps"][0]["counts"][what], Value::Null, "{what}");
+    }
+    for what in ["name", "kernel", "clock_source"] {
+        assert_eq!(report["host"][what], Value::Null, "{what}");
+    }
+    assert_eq!(report["host"]["memory"]["total_bytes"], Value::Null);
+    let marks = cell["marks"].as_array().unwrap();
+    assert!(marks.iter().any(|mark| mark["code"] == "V05"), "what nobody could check is told: {marks:?}");
+}
