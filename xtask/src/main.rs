@@ -7,9 +7,13 @@ mod asm;
 mod ci;
 mod docs;
 mod failure;
+mod fuzz;
 mod gate;
 mod golden;
 mod json;
+mod miri;
+mod models;
+mod nightly;
 mod packages;
 mod peers;
 mod process;
@@ -62,6 +66,24 @@ const TASKS: &[Task] = &[
         arguments: "arith-int|arith-float",
         about: "print the kernel's loop and count its arithmetic",
         start: asm::start,
+    },
+    Task {
+        name: "loom",
+        arguments: "",
+        about: "explore the models of the concurrent parts and their seeded bugs",
+        start: models::start,
+    },
+    Task {
+        name: "miri",
+        arguments: "[ARGS]",
+        about: "interpret the tests of pure and concurrent parts; needs nightly",
+        start: miri::start,
+    },
+    Task {
+        name: "fuzz",
+        arguments: "[TARGET…] [--seconds N]",
+        about: "throw made-up input at the parsers; needs nightly",
+        start: fuzz::start,
     },
     Task {
         name: "bench-gate",

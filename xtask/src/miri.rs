@@ -1,0 +1,56 @@
+//! `miri`: the tests that an interpreter of Rust can run, which sees undefined behaviour and data races where they happen.
+
+use crate::failure::{Failure, Outcome};
+use crate::{nightly, process, workspace};
+
+/// What miri can run of each package: it knows no foreign library (hwloc), no assembly, and few system calls. Names of tests
+/// start with one of these; the first word of an entry is the package.
+const TESTS: &[(&str, &[&str])] = &[
+    (
+        "charz-topology",
+        &[
+            "alu::",
+            "cgroup::",
+            "cpulist::tests::prints",
+            "discover::kinds::",
+            "discover::memory::",
+            "discover::synthetic::tests::refuses_bad_structure",
+            "discover::xml::set::",
+            "error::",
+            "mapper::round_robin::",
+            "placement::",
+            "usable::tests::the_mask",
+        ],
+    ),
+    ("charz-kernels", &["block::", "noop::", "work::", "sys::stream::"]),
+    (
+        "charz",
+        &[
+            "harness::gate::",
+            "harness::counters::tests::files",
+            "harness::pages::tests::only",
+            "stats::tests::known",
+            "stats::tests::nothing",
+            "render::human::",
+            "render::text::",
+            "render::grid::",
+            "plan::threads::",
+        ],
+    ),
+];
+
+/// Runs them all; `arguments` after the name go to the test programs.
+pub fn start(arguments: &[String]) -> Outcome {
+    if !process::succeeds(nightly::cargo()?.args(["miri", "--version"])) {
+        let message = "miri is missing; run: rustup component add miri rust-src --toolchain nightly";
+        return Err(Failure::environment(message));
+    }
+    for (package, tests) in TESTS {
+        let mut command = nightly::cargo()?;
+        command.args(["miri", "test", "--lib", "--package", package, "--"]).args(*tests).args(arguments);
+        // Miri's builds are for an interpreter, and of no use to anybody else. Isolation would refuse the clock and files.
+        command.env("CARGO_TARGET_DIR", workspace::target().join("miri")).env("MIRIFLAGS", "-Zmiri-disable-isolation");
+        process::run(&mut command)?;
+    }
+    Ok(())
+}
