@@ -1,0 +1,159 @@
+//! The noise floors that machines have shown: how far two measurements of one and the same thing lay apart. They are kept
+//! from self-test to self-test in a file of the user's, and comparisons take their margin from it.
+//!
+//! What is in the file is not trusted: it is capped in size, and an entry that makes no sense is left out. A file that is not
+//! of this format is never written over.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+
+use crate::atomic_file;
+
+#[cfg(test)]
+mod tests;
+
+/// The name of the format.
+const NAME: &str = "charz-noise";
+/// Changes when an entry changes its meaning.
+const MAJOR: u32 = 1;
+/// The largest file that is read: some thousand entries.
+const MOST_BYTES: u64 = 1 << 20;
+/// The most entries that are kept; the oldest go first.
+const MOST_FLOORS: usize = 1000;
+/// The largest floor that is believed: beyond twice as fast a machine has no floor.
+const MOST_FLOOR: f64 = 1.0;
+
+/// What a floor holds for. Another build of the kernels, or another processor behind the same name, starts anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The host's name.
+    pub host: Option<String>,
+    /// The processor's model.
+    pub processor: Option<String>,
+    /// The hash of the kernels' source code.
+    pub kernels: String,
+    /// The kernel's name.
+    pub kernel: String,
+    /// How many workers.
+    pub workers: u64,
+}
+
+/// What a self-test found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Floor {
+    /// What it holds for.
+    pub subject: Subject,
+    /// The 95th percentile of the differences, as a fraction.
+    pub floor: f64,
+    /// From how many comparisons.
+    pub comparisons: u64,
+    /// When, UTC, RFC 3339.
+    pub learned: String,
+}
+
+/// All that is known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Floors(Vec<Floor>);
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    name: String,
+    major: u32,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    schema: Head,
+    floors: &'a [Floor],
+}
+
+#[derive(Deserialize)]
+struct Found {
+    schema: Head,
+    floors: Vec<serde_json::Value>,
+}
+
+/// Where floors are kept: `charz/noise.json` in `$XDG_STATE_HOME`, or in `~/.local/state` where that is not an absolute path,
+/// as the XDG Base Directory Specification 0.8 has it. `None` without a home. `variable` looks into the environment.
+pub fn usual_file(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
+    let absolute = |name| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")))?;
+    Some(state.join("charz/noise.json"))
+}
+
+impl Floors {
+    /// Reads a file; one that is not there holds nothing.
+    ///
+    /// # Errors
+    /// The end of a sentence that begins with the file's name: it cannot be read, or is not of this format.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        // A pipe would keep us waiting for its other end.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Floors::default()),
+            answer => answer.map_err(|error| format!("cannot be read: {error}"))?,
+        };
+        if !file.metadata().is_ok_and(|about| about.is_file()) {
+            return Err("is not a regular file".into());
+        }
+        let text = capped(file).map_err(|error| format!("cannot be read: {error}"))?;
+        let read: Found = serde_json::from_slice(&text).map_err(|_| NOT_OURS.to_owned())?;
+        if read.schema.name != NAME || read.schema.major != MAJOR {
+            return Err(NOT_OURS.into());
+        }
+        let floors = read.floors.into_iter().filter_map(|entry| serde_json::from_value(entry).ok());
+        Ok(Floors(floors.filter(Floor::makes_sense).take(MOST_FLOORS).collect()))
+    }
+
+    /// The floor of a subject, as a fraction.
+    pub fn of(&self, subject: &Subject) -> Option<f64> {
+        self.0.iter().find(|floor| floor.subject == *subject).map(|floor| floor.floor)
+    }
+
+    /// Takes a floor in place of an older one of the same subject.
+    pub fn learn(&mut self, floor: Floor) {
+        self.0.retain(|known| known.subject != floor.subject);
+        self.0.push(floor);
+        let surplus = self.0.len().saturating_sub(MOST_FLOORS);
+        self.0.drain(..surplus);
+    }
+
+    /// Replaces the file in one step by one that only its owner can read; creates its folder.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        // What a link leads to keeps its name.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let written = Written { schema: Head { name: NAME.into(), major: MAJOR }, floors: &self.0 };
+        atomic_file::replace_private(&path, |out| {
+            serde_json::to_writer_pretty(&mut *out, &written)?;
+            writeln!(out)
+        })
+    }
+}
+
+const NOT_OURS: &str = "is not a file of noise floors";
+
+fn capped(file: File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
+impl Floor {
+    fn makes_sense(&self) -> bool {
+        self.floor.is_finite() && (0.0..=MOST_FLOOR).contains(&self.floor) && self.comparisons > 0
+    }
+}

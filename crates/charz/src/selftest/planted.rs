@@ -1,0 +1,49 @@
+//! A slowdown of known size.
+
+use charz_kernels::Knob;
+
+use crate::invoke::{Invoke, Order};
+use crate::report::Invocation;
+
+/// Somebody who does more work than he is asked for, and is credited with what he was asked for: slower by a known share,
+/// whatever the machine.
+pub struct Planted<'a> {
+    /// Who measures.
+    pub inner: &'a dyn Invoke,
+    /// The work beyond what was asked for, as a fraction of it.
+    pub share: f64,
+}
+
+impl Planted<'_> {
+    fn more(&self, order: &Order) -> Order {
+        let grown = |number: u64, step: u64| ((number as f64 * (1.0 + self.share) / step as f64).round() as u64) * step;
+        let knobs = charz_kernels::find(&order.kernel).map_or(&[][..], |kernel| kernel.card().knobs);
+        let mut more = order.clone();
+        if knobs.contains(&Knob::Iterations) {
+            more.iterations = grown(order.iterations, 1);
+        } else if knobs.contains(&Knob::Size) {
+            more.size_bytes = grown(order.size_bytes, LINE_BYTES);
+        }
+        more
+    }
+}
+
+/// Kernels stream whole cache lines.
+const LINE_BYTES: u64 = 64;
+
+impl Invoke for Planted<'_> {
+    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+        let more = self.more(order);
+        let mut invocation = self.inner.invoke(&more, seed);
+        // Only one of the two was changed; the other factor is 1.
+        let credited = |done: u64| {
+            let done = u128::from(done) * u128::from(order.iterations) * u128::from(order.size_bytes);
+            let share = done / (u128::from(more.iterations) * u128::from(more.size_bytes)).max(1);
+            u64::try_from(share).unwrap_or(u64::MAX)
+        };
+        for lap in invocation.runs.iter_mut().flat_map(|run| &mut run.laps) {
+            (lap.ops, lap.bytes) = (credited(lap.ops), credited(lap.bytes));
+        }
+        invocation
+    }
+}

@@ -1,0 +1,127 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::invoke::{Invoke, Order, PROTOCOL, barren};
+use crate::report::{Counts, Ending, Invocation, Lap, Run, Unit};
+
+/// Somebody who does what he is asked, at one step or byte a nanosecond.
+struct Honest;
+
+impl Invoke for Honest {
+    fn invoke(&self, order: &Order, _seed: u64) -> Invocation {
+        let memory = order.kernel.starts_with("mem");
+        let done = if memory { order.size_bytes } else { order.iterations };
+        let lap = Lap {
+            rank: 0,
+            seat: None,
+            strand: None,
+            start_ns: 0,
+            end_ns: done,
+            ops: if memory { 0 } else { 8 * done },
+            bytes: if memory { done } else { 0 },
+            on_seat: None,
+            checks: 0,
+            strays: None,
+            counts: Counts::default(),
+        };
+        let run = Run {
+            interval_ns: done,
+            start_skew_ns: 0,
+            steal_ns: None,
+            throttled_periods: None,
+            pressure_ns: None,
+            dirty: Vec::new(),
+            laps: vec![lap],
+        };
+        Invocation { runs: vec![run], ..barren(Ending::Done, "") }
+    }
+}
+
+fn order(kernel: &str) -> Order {
+    Order {
+        protocol: PROTOCOL,
+        kernel: kernel.into(),
+        iterations: 300_007,
+        size_bytes: 64 << 20,
+        pages: "4k".into(),
+        contiguous: false,
+        seats: vec![None],
+        nodes: vec![None],
+        repetitions: 1,
+        strands: 1,
+        nanos_per_tick: None,
+        binder: "hwloc".into(),
+        time_box_ns: 0,
+        deadline_ns: 0,
+    }
+}
+
+#[track_caller]
+fn check_planted(kernel: &str, unit: Unit, share: f64) {
+    let order = order(kernel);
+    let value = |invoke: &dyn Invoke| invoke.invoke(&order, 0).runs[0].value(unit);
+    let slowdown = value(&Honest) / value(&Planted { inner: &Honest, share });
+    assert!((slowdown / (1.0 + share) - 1.0).abs() < 1e-4, "{kernel} was slowed down by {slowdown}");
+}
+
+#[test]
+fn a_planted_slowdown_has_the_size_that_was_asked_for() {
+    for share in [0.01, 0.05, 1.0] {
+        check_planted("arith-int", Unit::OpsPerSecond, share);
+        check_planted("mem-read", Unit::BytesPerSecond, share);
+    }
+}
+
+#[test]
+fn the_credit_is_what_was_asked_for() {
+    let invocation = Planted { inner: &Honest, share: 0.05 }.invoke(&order("arith-int"), 0);
+    assert_eq!(invocation.runs[0].laps[0].ops, 8 * 300_007);
+}
+
+fn row(verdict: Verdict, effect: Option<f64>, reason: Option<&str>) -> Row {
+    Row {
+        kernel: "arith-int".into(),
+        mapping: "dumb".into(),
+        workers: 1,
+        unit: Unit::OpsPerSecond,
+        base: None,
+        new: None,
+        verdict,
+        reason: reason.map(str::to_owned),
+        effect,
+        interval: None,
+        p: None,
+        adjusted_p: None,
+        smallest_effect: None,
+        despite: Vec::new(),
+    }
+}
+
+#[test]
+fn what_was_not_compared_teaches_nothing() {
+    let mut tally = Tally::default();
+    tally.count(&row(Verdict::Uncompared, Some(3.0), Some("in 12 of 99 repetitions")));
+    tally.count(&row(Verdict::Uncompared, None, Some("in 3 of 7 repetitions")));
+    assert_eq!((tally.floor(), tally.uncompared, tally.all()), (None, 2, 2));
+    assert_eq!(tally.reasons.into_iter().collect::<Vec<_>>(), [("in N of N repetitions".to_owned(), 2)]);
+}
+
+proptest! {
+    #[test]
+    fn the_floor_is_exceeded_by_one_in_twenty_at_most(effects in prop::collection::vec(0.5..2.0_f64, 1..200)) {
+        let mut tally = Tally::default();
+        effects.iter().for_each(|effect| tally.count(&row(Verdict::Same, Some(*effect), None)));
+        let floor = tally.floor().unwrap();
+        let beyond = tally.effects.iter().filter(|effect| **effect > floor).count();
+        prop_assert!(beyond * 20 <= effects.len());
+        prop_assert!(tally.effects.contains(&floor));
+    }
+
+    #[test]
+    fn faster_and_slower_are_as_far(effect in 0.5..2.0_f64) {
+        let mut tally = Tally::default();
+        tally.count(&row(Verdict::Same, Some(effect), None));
+        tally.count(&row(Verdict::Same, Some(1.0 / effect), None));
+        prop_assert!((tally.effects[0] - tally.effects[1]).abs() < 1e-12);
+    }
+}
