@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use charz::invoke::barren;
 use charz::limits::Limits;
-use charz::plan::{Plan, Request};
+use charz::plan::{Invocations, Plan, Request};
 use charz::predict::Predictor;
-use charz::report::{Counts, Lap, Report, Run};
+use charz::report::{Cell, Counts, Ending, Invocation, Lap, Outcome, Report, Run, Status, Summary, Timer};
 use charz::sweep::{Context, new_report};
 use charz_kernels::{Bytes, KERNELS, Layout, PagePolicy, Params};
 use charz_topology::{Machine, parse_mappings};
@@ -18,7 +19,12 @@ pub fn request() -> Request {
         threads: "auto".parse().expect("the word is known"),
         iterations: None,
         params: Params { iterations: 1, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded },
-        repetitions: 3,
+        repetitions: Some(3),
+        invocations: Invocations::default(),
+        precision: None,
+        seed: Some(1),
+        oversubscribe: 1,
+        accept_panic: false,
         budget: Duration::from_secs(100),
     }
 }
@@ -27,14 +33,16 @@ pub fn request() -> Request {
 pub fn plan(request: &Request, machine: &Machine, limits: &Limits) -> Plan {
     let rates = request.kernels.iter().map(|kernel| (kernel.card().name, 1.0, 1.0));
     let predictor = Predictor::with_rates(machine.strands.len(), rates);
-    Plan::new(request, machine, limits, &predictor).expect("the mappings fit the machine")
+    let fitted = request.fit(machine, limits).expect("the mappings fit the machine");
+    Plan::new(request, fitted, limits, &predictor)
 }
 
-/// A report on the T3-4 in which every cell of up to `most` workers has its runs.
+/// A report on the T3-4 in which every cell of up to `most` workers has its invocations.
 pub fn report(most: u64) -> Report {
     let (machine, limits) = (crate::machines::t3_4(), Limits::unlimited());
     let plan = plan(&request(), &machine, &limits);
-    let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc" };
+    let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 1000, skew_ns: Some(100) };
+    let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer };
     let mut report = new_report(&plan, &context);
     report.cells.retain(|cell| cell.workers <= most);
     for cell in &mut report.cells {
@@ -47,16 +55,56 @@ pub fn report(most: u64) -> Report {
             ops: 800_000_000,
             bytes: 0,
             on_seat: Some(true),
-            counts: Counts { involuntary_switches: Some(0), migrations: Some(0), run_delay_ns: Some(rank) },
+            checks: 5000,
+            strays: Some(0),
+            counts: Counts { run_delay_ns: Some(rank), migrations: Some(0), ..Counts::default() },
         };
         let run = Run {
             interval_ns: 500_000_000 + cell.workers - 1,
             start_skew_ns: cell.workers - 1,
             steal_ns: Some(0),
             throttled_periods: None,
+            pressure_ns: Some(0),
+            dirty: Vec::new(),
             laps: (0..).zip(&cell.seats).map(lap).collect(),
         };
-        cell.runs = vec![run; 3];
+        let runs = vec![run; 2];
+        let invocation = Invocation { ending: Ending::Done, reason: None, runs, ..barren(Ending::Done, "") };
+        let value = invocation.estimate(cell.unit, cell.estimator);
+        cell.invocations = vec![Invocation { value, ..invocation }; 6];
     }
+    report
+}
+
+/// A report of so many `ok` cells with one worker, each with six invocations of so many repetitions.
+pub fn cells(count: usize, repetitions: usize) -> Report {
+    let mut report = report(1);
+    let mut cell = report.cells[0].clone();
+    let run = cell.invocations[0].runs[0].clone();
+    for (at, invocation) in (0..).zip(&mut cell.invocations) {
+        let mut run = run.clone();
+        run.laps[0].ops += at * 100_000;
+        invocation.runs = vec![run; repetitions];
+        invocation.value = invocation.estimate(cell.unit, cell.estimator);
+    }
+    let values: Vec<f64> = cell.invocations.iter().filter_map(|invocation| invocation.value).collect();
+    let (worst, best) = (values[0], values[values.len() - 1]);
+    let middle = Some(f64::midpoint(values[2], values[3]));
+    cell.outcome = Outcome { status: Status::Ok, reason: None };
+    cell.summary = Some(Summary {
+        value: middle,
+        raw: middle,
+        interval: None,
+        invocations: values.len() as u64,
+        clean_runs: (values.len() * repetitions) as u64,
+        dirty_runs: 0,
+        spread: Some(0.0),
+        best,
+        worst,
+        best_of_three: worst,
+        start_skew_ns: 0,
+    });
+    let named = |number| Cell { kernel: format!("kernel-{number}"), ..cell.clone() };
+    report.cells = (0..count).map(named).collect();
     report
 }

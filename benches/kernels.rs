@@ -2,7 +2,7 @@
 
 mod common;
 
-use charz_kernels::{Bytes, KERNELS, Layout, PagePolicy, Params, Stop};
+use charz_kernels::{Bytes, KERNELS, Layout, PagePolicy, Params, Stop, Watch};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// 4096 steps; 1 MiB, which stays in the second-level cache of many cores and so away from what neighbours do to memory.
@@ -15,11 +15,11 @@ fn kernels(criterion: &mut Criterion) {
         criterion.bench_function(kernel.card().name, |bencher| {
             let stage = kernel.stage(&PARAMS, 1).expect("the kernel can run here");
             let mut worker = stage.worker(0).expect("there is memory");
-            let stop = Stop::new();
+            let watch = Watch::new(&Stop::new());
             worker.prepare();
-            common::measure(bencher, || worker.run(&stop));
+            common::measure(bencher, || worker.run(&watch));
             worker.prepare();
-            worker.run(&stop);
+            worker.run(&watch);
             worker.verify().expect("the answer is right");
         });
     }

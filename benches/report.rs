@@ -1,4 +1,5 @@
-//! How long it takes to save a report, which a sweep does after each cell, and to read it.
+//! How long it takes to save a report and to read it, also one of a million repetitions; and to compare two of a hundred
+//! thousand cells. Of the large ones less than two seconds are wanted, reading included.
 
 mod common;
 #[allow(dead_code, reason = "each bench uses its part")]
@@ -6,6 +7,9 @@ mod invented;
 #[allow(dead_code, reason = "each bench uses its part")]
 mod machines;
 
+use std::thread;
+
+use charz::compare::{Options, compare};
 use charz::report::{read, save};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -22,5 +26,29 @@ fn report(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, report);
+/// Too slow to be done a hundred times.
+const FEW: usize = 10;
+
+fn large(criterion: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let file = folder.path().join("report.json");
+    let mut group = criterion.benchmark_group("report");
+    group.sample_size(FEW);
+    save(&file, &invented::cells(16_667, 10)).expect("the disk takes it");
+    group.bench_function("read/1000000-repetitions", |bencher| {
+        common::measure(bencher, || read(&file).expect("it is a report"));
+    });
+    save(&file, &invented::cells(100_000, 1)).expect("the disk takes it");
+    group.bench_function("compare/100000-cells", |bencher| {
+        common::measure(bencher, || {
+            let [base, new] = thread::scope(|scope| {
+                [(); 2].map(|()| scope.spawn(|| read(&file).expect("it is a report"))).map(|side| side.join())
+            });
+            let (base, new) = (base.expect("reading does not panic"), new.expect("reading does not panic"));
+            compare(&base, &new, &Options::default()).expect("they can be compared")
+        });
+    });
+}
+
+criterion_group!(benches, report, large);
 criterion_main!(benches);

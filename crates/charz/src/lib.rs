@@ -10,14 +10,28 @@
 //! * Only [`args`] knows how the command line is spelled.
 
 pub mod args;
+pub mod atomic_file;
+pub mod checks;
 pub mod command;
+pub mod compare;
+pub mod disk;
+pub mod doctor;
 pub mod exit;
 pub mod harness;
+pub mod invoke;
+pub mod journal;
+pub mod judge;
 pub mod limits;
+pub mod lock;
+pub mod noise;
+#[doc(hidden)]
+pub mod parsers;
 pub mod plan;
 pub mod predict;
+pub mod program;
 pub mod render;
 pub mod report;
+pub mod selftest;
 pub mod signals;
 pub mod stats;
 pub mod sweep;
