@@ -147,15 +147,17 @@ pub static V06: Check = Check {
     quantity: "The share of the clean repetitions' time in which at least one task waited for a processor.",
     scale: Scale::Share,
     lap: None,
-    note: None,
-    suspect: Some(0.02),
+    note: Some(0.02),
+    // Where workers take every strand, whatever wakes up waits for one of them: on a quiet machine of two strands up to 30%
+    // of the time, while no worker waited for a hundredth of it (which is V03's to say).
+    suspect: Some(0.5),
     invalid: None,
     evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each repetition, less what the readings \
                lie apart beyond it.",
     families: "All but cells whose workers share strands (V19).",
     test: "Fabricated totals beyond and below the limit; with a neighbour on a worker's strand V03 is raised in its place.",
     mend: "End other work (`charz doctor` and `top` show it) and repeat the cell.",
-    source: "Linux, Documentation/accounting/psi.rst; the 2% is charz's first guess.",
+    source: "Linux, Documentation/accounting/psi.rst; the 2% is charz's first guess, and the 50% lies beyond what quiet machines show.",
     // Pressure somewhere is too weak a sign to explain a spread by.
     covers: &[],
     waives: &[],

@@ -47,7 +47,7 @@ const BUSY_STRANDS: f64 = 0.1;
 pub(super) const QUIETEN: &str = "End other programs; `top` shows them.";
 
 fn limit(check: &checks::Check) -> f64 {
-    check.suspect.unwrap_or(0.0)
+    check.note.or(check.suspect).unwrap_or(0.0)
 }
 
 fn steal(look: &Look) -> Result<Seen, String> {

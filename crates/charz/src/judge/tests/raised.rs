@@ -124,9 +124,11 @@ fn v06_pressure() {
             trial.runs().for_each(|run| run.pressure_ns = Some((run.interval_ns as f64 * share) as u64))
         }
     };
-    let limit = V06.suspect.unwrap();
-    check(press(limit * 0.99), &[]);
-    check(press(limit * 1.01), &[("V06", Suspect)]);
+    let (note, suspect) = (V06.note.unwrap(), V06.suspect.unwrap());
+    check(press(note * 0.99), &[]);
+    check(press(note * 1.01), &[("V06", Note)]);
+    check(press(suspect * 0.99), &[("V06", Note)]);
+    check(press(suspect * 1.01), &[("V06", Suspect)]);
 }
 
 #[test]
