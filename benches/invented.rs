@@ -53,7 +53,7 @@ pub fn report(most: u64) -> Report {
             start_ns: 1_000_000 + rank,
             end_ns: 501_000_000 + rank,
             ops: 800_000_000,
-            bytes: 0,
+            bytes: 4_000_000_000,
             on_seat: Some(true),
             checks: 5000,
             strays: Some(0),
