@@ -7,6 +7,7 @@
 mod command;
 mod list;
 mod occupancy;
+mod pair;
 mod round_robin;
 mod simple;
 
@@ -15,6 +16,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub(crate) use command::ids as answer;
+pub use pair::pair_mappings;
 
 use crate::error::quote;
 use crate::{Error, Machine};
@@ -69,6 +71,7 @@ pub static MAPPERS: &[MapperCard] = &[
     MapperCard { name: "numa", parameter: None, about: "As round-robin, but a worker to each NUMA node in turn before anything else.", read: round_robin::by_numa },
     MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "So many workers on each package, one digit or one comma-separated number a package, dealt in turn and in round-robin order within.", read: occupancy::read },
     MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These strands by operating-system id, in this order.", read: list::read },
+    MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two strands of which this is the innermost part that holds both: for kernels that show what two workers cost each other.", read: pair::read },
     MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
 ];
 

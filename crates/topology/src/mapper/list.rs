@@ -34,7 +34,12 @@ pub(super) fn first_repeated(ids: &[u32]) -> Option<u32> {
 
 /// Whether this process may use all these strands; otherwise a sentence about the first that it may not use.
 pub(super) fn check_usable(ids: &[u32], machine: &Machine) -> Result<(), String> {
-    let usable: HashMap<u32, bool> = machine.strands.iter().map(|strand| (strand.os_id, strand.usable)).collect();
+    let strands = machine.strands.iter().map(|strand| (strand.os_id, strand.usable));
+    // There may be thousands of pairs on a machine of thousands of strands.
+    let usable: HashMap<u32, bool> = match ids.len() {
+        0..=2 => strands.filter(|(id, _)| ids.contains(id)).collect(),
+        _ => strands.collect(),
+    };
     for id in ids {
         match usable.get(id) {
             Some(true) => {}

@@ -1,0 +1,91 @@
+//! How far apart two strands are: by the innermost part of the machine that holds both.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{CacheHolds, Machine, Strand};
+
+/// The innermost part of the machine that holds two strands. The nearer, the smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Distance {
+    /// One core: they share its execution units or at least its private caches.
+    Core,
+    /// A cache for data, of several cores.
+    Cache,
+    /// A NUMA node of one package, but no cache.
+    Numa,
+    /// A package, but no NUMA node.
+    Package,
+    /// Nothing but the machine.
+    Machine,
+}
+
+impl Distance {
+    /// Every distance, the nearest first.
+    pub const ALL: [Distance; 5] =
+        [Distance::Core, Distance::Cache, Distance::Numa, Distance::Package, Distance::Machine];
+
+    /// The word in `pair:WORD`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Distance::Core => "core",
+            Distance::Cache => "cache",
+            Distance::Numa => "numa",
+            Distance::Package => "package",
+            Distance::Machine => "machine",
+        }
+    }
+}
+
+impl fmt::Display for Distance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Distance {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = Distance::ALL.map(Distance::name).join(", ");
+        let found = Distance::ALL.into_iter().find(|distance| distance.name() == text);
+        found.ok_or_else(|| format!("{text:?} is no distance; there are {names}"))
+    }
+}
+
+impl Machine {
+    /// How far apart two strands of this machine are. A part that the description does not have holds nobody.
+    #[must_use]
+    pub fn distance(&self, one: &Strand, other: &Strand) -> Distance {
+        let both = |one: Option<u32>, other: Option<u32>| one.is_some() && one == other;
+        if one.os_id == other.os_id || both(one.core, other.core) {
+            return Distance::Core;
+        }
+        if self.data_caches(one).any(|cache| other.caches.contains(&cache)) {
+            return Distance::Cache;
+        }
+        // A NUMA node may be as large as the machine: packages that share one are no nearer for it.
+        if !self.packages.is_empty() && !both(one.package, other.package) {
+            return Distance::Machine;
+        }
+        if both(one.numa, other.numa) { Distance::Numa } else { Distance::Package }
+    }
+
+    /// The parts at a distance that hold a strand, by number.
+    pub(crate) fn holders(&self, strand: &Strand, distance: Distance) -> Vec<u32> {
+        match distance {
+            Distance::Core => strand.core.into_iter().collect(),
+            Distance::Cache => self.data_caches(strand).collect(),
+            Distance::Numa => strand.numa.into_iter().collect(),
+            Distance::Package => vec![strand.package.unwrap_or(0)],
+            Distance::Machine => vec![0],
+        }
+    }
+
+    fn data_caches<'a>(&'a self, strand: &'a Strand) -> impl Iterator<Item = u32> + 'a {
+        let holds_data =
+            |cache: &u32| self.caches.get(*cache as usize).is_some_and(|cache| cache.holds != CacheHolds::Instruction);
+        strand.caches.iter().copied().filter(holds_data)
+    }
+}
