@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Knob, Layout, Params, ROOM, Stage, Worker};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Layout, Params, ROOM, Stage, Worker};
 use crate::sys::arith::{charz_arith_float_loop, charz_arith_int_loop};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
@@ -93,6 +93,8 @@ impl Number for u64 {
         // The shortest chain known: 1 cycle for an addition, 3 for a multiplication (Agner Fog, "Instruction tables").
         most_per_cycle: Some(ROOM * 8.0 / (4.0 * 1.0 + 4.0 * 3.0)),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     };
     const MOST: u64 = u64::MAX / OPS;
 
@@ -128,6 +130,8 @@ impl Number for f64 {
         // Software Optimization Guide", PJDOC-466751330-14955); no x86 core known to us has both so short.
         most_per_cycle: Some(ROOM * 8.0 / (4.0 * 2.0 + 4.0 * 3.0)),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     };
     const MOST: u64 = oracle::EXACT_STEPS;
 

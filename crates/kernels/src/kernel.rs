@@ -8,8 +8,10 @@
 use std::ops::AddAssign;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::block::PagePolicy;
+use crate::joint::Joint;
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
@@ -48,8 +50,44 @@ pub enum Counts {
     Ops(&'static str),
     /// Bytes that the program asked for; the text says which.
     Bytes(&'static str),
+    /// Operations of which one begins when another ends, over all workers: the number is the time from one to the next. The
+    /// text says what one is.
+    Turns(&'static str),
+    /// Pairs of times that the workers stamp themselves ([`Worker::samples`]): the number is the median of the second one. The
+    /// texts say from what to what the first and the second go.
+    Samples(&'static str, &'static str),
     /// Nothing: only the time is of interest.
     Nothing,
+}
+
+/// How many workers a kernel takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crew {
+    /// Any number.
+    Any,
+    /// So many and no other number.
+    Exactly(usize),
+    /// So many or more.
+    AtLeast(usize),
+}
+
+impl Crew {
+    /// Whether it may be so many.
+    pub const fn admits(self, workers: usize) -> bool {
+        match self {
+            Crew::Any => workers > 0,
+            Crew::Exactly(number) => workers == number,
+            Crew::AtLeast(number) => workers >= number,
+        }
+    }
+
+    /// The fewest.
+    pub const fn least(self) -> usize {
+        match self {
+            Crew::Any => 1,
+            Crew::Exactly(number) | Crew::AtLeast(number) => number,
+        }
+    }
 }
 
 /// A parameter that changes what a kernel does. The others leave it alone.
@@ -63,6 +101,14 @@ pub enum Knob {
     Pages,
     /// [`Params::layout`].
     Layout,
+    /// [`Params::samples`].
+    Samples,
+    /// [`Params::span`].
+    Span,
+    /// [`Params::critical`] and [`Params::parallel`].
+    Sections,
+    /// [`Params::period`].
+    Period,
 }
 
 /// What is declared beside a kernel's loop.
@@ -93,6 +139,11 @@ pub struct Card {
     /// Whether its workers fight for one line of memory, so that a run may take many times longer than its work alone, and
     /// be hard to stop from outside: it is to run with a deadline, and with a bounded number of workers.
     pub contends: bool,
+    /// How many workers it takes.
+    pub crew: Crew,
+    /// Whether the operating system's doing is part of what is measured: workers sleep and are woken, threads come and go.
+    /// That a worker stood still, waited for its strand, or met page faults is then no disturbance.
+    pub system: bool,
 }
 
 /// By how much [`Card::most_per_cycle`] exceeds what any processor is known to do: the clock of a core is an estimate from
@@ -120,6 +171,45 @@ pub struct Params {
     pub pages: PagePolicy,
     /// How the inputs of arithmetic kernels lie in memory.
     pub layout: Layout,
+    /// Pairs of times that a repetition takes. At least 1.
+    pub samples: u64,
+    /// How long a repetition of a kernel lasts that runs by time and not by work ([`Stage::span`]).
+    pub span: Duration,
+    /// Steps of about a nanosecond ([`section`](crate::sync::section)) that a worker makes while it holds a lock or an item.
+    pub critical: u64,
+    /// Such steps that it makes in between.
+    pub parallel: u64,
+    /// From the intended beginning of a sample to that of the next; zero begins one when the one before has ended.
+    pub period: Period,
+}
+
+/// When samples begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Period {
+    /// By a schedule whose period is found out at the beginning of a run: a multiple of what a sample takes, so that
+    /// samples rarely meet.
+    #[default]
+    Fitting,
+    /// Each when the one before has ended, as the T3-4 report had it: what is slow delays the samples that would have
+    /// seen it, and so hides itself.
+    Closed,
+    /// By a schedule with this period.
+    Every(Duration),
+}
+
+impl Params {
+    /// A small run of anything.
+    pub const SMALL: Params = Params {
+        iterations: 1,
+        size: Bytes(64),
+        pages: PagePolicy::Small,
+        layout: Layout::Padded,
+        samples: 1,
+        span: Duration::from_millis(1),
+        critical: 0,
+        parallel: 0,
+        period: Period::Fitting,
+    };
 }
 
 /// Why a kernel could not be built or gave a wrong answer.
@@ -181,6 +271,8 @@ pub struct Contention {
     pub attempts: u64,
     /// How often another worker came first.
     pub failures: u64,
+    /// How many of its operations had to wait: spun, slept, or found nothing to take.
+    pub waits: u64,
 }
 
 impl Contention {
@@ -194,7 +286,47 @@ impl AddAssign for Contention {
     fn add_assign(&mut self, other: Contention) {
         self.attempts += other.attempts;
         self.failures += other.failures;
+        self.waits += other.waits;
     }
+}
+
+/// What one size of a recursion took that asks for a thread for each of its activities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrowthStep {
+    /// The size, from 1.
+    pub size: u64,
+    /// How long it took, in nanoseconds.
+    pub nanos: u64,
+    /// How many activities it has.
+    pub activities: u64,
+    /// How many threads there were at its end.
+    pub threads: u64,
+    /// How many more there would have been, were there no limit.
+    pub would_spawn: u64,
+    /// How often threads were taken from their pool and returned to it, with the attempts that failed.
+    pub attempts: u64,
+    /// How many attempts failed, or found the pool empty.
+    pub failures: u64,
+}
+
+/// Why a recursion grew no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// The next size would have taken more than the rest of the time.
+    Time,
+    /// There would be more than a million threads.
+    Threads,
+    /// There is no larger size.
+    Sizes,
+}
+
+/// How a recursion grew from size to size in one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// The sizes that were ended, in ascending order.
+    pub steps: Vec<GrowthStep>,
+    /// Why there are no more.
+    pub halt: Halt,
 }
 
 /// A kernel: one value, one line in [`crate::catalog::KERNELS`].
@@ -226,8 +358,13 @@ pub trait Stage: Sync {
     /// The code path chosen at run time, e.g. `avx512`, `avx2+fma`, `neon`, `scalar`, `rep stosb`.
     fn variant(&self) -> &'static str;
 
-    /// The work of one worker in one full run.
+    /// The work of one worker in one full run. Without meaning where there is a [span](Stage::span).
     fn work(&self) -> Work;
+
+    /// How long a run lasts, for kernels that do what they can in a given time. The watch ends it.
+    fn span(&self) -> Option<Duration> {
+        None
+    }
 
     /// Builds worker number `rank` (from 0) on the calling thread, which is already seated; touches all of its memory.
     ///
@@ -244,8 +381,8 @@ pub trait Worker {
     /// The timed span. Returns the work done: [`Stage::work`], or less when the watch ended it.
     fn run(&mut self, watch: &Watch) -> Work;
 
-    /// Untimed, after each repetition that did not end early: checks the answer against one found another way. Every worker
-    /// of the stage has ended its run then, and none begins another before all have verified.
+    /// Untimed, after each repetition that did not end early (one that runs by time never does): checks the answer against one found another way. Every worker
+    /// of the stage has ended its run then, and none prepares another before all have verified.
     ///
     /// # Errors
     /// [`Error::Wrong`] with what was expected and found.
@@ -258,6 +395,16 @@ pub trait Worker {
 
     /// What it met in its last run at a line that it shares with other workers, if there is one.
     fn contention(&self) -> Option<Contention> {
+        None
+    }
+
+    /// How its last run grew from size to size, if it did; asked for untimed, after [`Worker::verify`].
+    fn growth(&mut self) -> Option<Growth> {
+        None
+    }
+
+    /// The pairs of times that it stamped in its last run, if it does so; asked for untimed, after [`Worker::verify`].
+    fn samples(&mut self) -> Option<Joint> {
         None
     }
 }

@@ -7,6 +7,7 @@
 //! * [`kernel`]: the three steps, cards and parameters. Start here.
 //! * [`catalog`]: the one list, and how a program adds to it.
 //! * [`watch`]: what a worker looks at while it runs.
+//! * [`clock`]: what stamps. [`joint`]: pairs of times as a distribution.
 //! * [`work`]: operations and bytes as types.
 //! * [`block`]: memory with a kind of page.
 //! * [`arith`]: chains of dependent arithmetic. [`peak`]: independent streams of it. [`stream`]: passes over memory.
@@ -20,8 +21,10 @@ pub mod arith;
 pub mod block;
 pub mod canary;
 pub mod catalog;
+pub mod clock;
 #[cfg(target_arch = "x86_64")]
 mod cpu;
+pub mod joint;
 pub mod kernel;
 pub mod noop;
 pub mod peak;
@@ -34,6 +37,11 @@ pub mod work;
 
 pub use block::{Block, PagePolicy};
 pub use catalog::{KERNELS, add, find, kernels};
-pub use kernel::{Card, Contention, Counts, Error, Family, Kernel, Knob, Layout, Params, Region, Stage, Stop, Worker};
+pub use clock::{Clock, OsClock};
+pub use joint::{Joint, Marginal};
+pub use kernel::{
+    Card, Contention, Counts, Crew, Error, Family, Growth, GrowthStep, Halt, Kernel, Knob, Layout, Params, Period,
+    Region, Stage, Stop, Worker,
+};
 pub use watch::Watch;
 pub use work::{Bytes, Ops, Work};

@@ -1,6 +1,6 @@
 //! `noop`: the floor of the harness.
 
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, Stage, Worker};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, Stage, Worker};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
@@ -22,6 +22,8 @@ static CARD: Card = Card {
     by_default: false,
     most_per_cycle: None,
     contends: false,
+    crew: Crew::Any,
+    system: false,
 };
 
 impl Kernel for Noop {

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
 use crate::sys::peak::{Accumulators, Path, paths_float, paths_int};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
@@ -66,6 +66,8 @@ impl Lane for u64 {
         // 58455); Intel's widest cores in 2.
         most_per_cycle: Some(ROOM * 4.0 * 8.0),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     };
 
     fn fastest() -> &'static Path<u64> {
@@ -99,6 +101,8 @@ impl Lane for f64 {
         // for the Zen5 Microarchitecture", 58455); Intel's widest cores 2 fused multiply-adds.
         most_per_cycle: Some(ROOM * (2.0 * 2.0 + 2.0) * 8.0),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     };
 
     fn fastest() -> &'static Path<f64> {

@@ -1,8 +1,10 @@
 //! What a worker looks at while it runs: whether it is to end, and whether it still sits where it was put.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use crate::clock::{Clock, OsClock};
 use crate::kernel::Stop;
 use crate::sys::strand;
 
@@ -19,7 +21,10 @@ use crate::sys::strand;
 pub struct Watch {
     stop: Stop,
     deadline: Option<Instant>,
+    /// When a run that lasts a given time is over; `None` for one that does a given work.
+    until: Cell<Option<Instant>>,
     seat: Option<u32>,
+    clock: Arc<dyn Clock>,
     passed: Cell<bool>,
     checks: Cell<u64>,
     unknown: Cell<u64>,
@@ -29,9 +34,10 @@ pub struct Watch {
 impl Watch {
     /// A watch that ends a run by the flag alone, over a worker without a seat.
     pub fn new(stop: &Stop) -> Self {
-        let (passed, stop) = (Cell::new(false), stop.clone());
+        let (passed, until, stop) = (Cell::new(false), Cell::new(None), stop.clone());
         let [checks, unknown, strays] = [const { Cell::new(0) }; 3];
-        Watch { stop, deadline: None, seat: None, passed, checks, unknown, strays }
+        let clock = Arc::new(OsClock::default());
+        Watch { stop, deadline: None, until, seat: None, clock, passed, checks, unknown, strays }
     }
 
     /// The same, which also ends the run at this time of the monotonic clock, `None` for never.
@@ -46,6 +52,17 @@ impl Watch {
         Watch { seat, ..self }
     }
 
+    /// The same with a clock for what the worker stamps itself.
+    #[must_use]
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Watch { clock, ..self }
+    }
+
+    /// The run begins: one that lasts a given time ends so much later.
+    pub fn begin(&self, span: Option<Duration>) {
+        self.until.set(span.and_then(|span| Instant::now().checked_add(span)));
+    }
+
     /// Looks once. Whether the run is to end now; once it is, it stays so.
     #[inline]
     pub fn ends(&self) -> bool {
@@ -53,10 +70,31 @@ impl Watch {
         if self.seat.is_some() {
             self.sighted(strand::current());
         }
-        if !self.passed.get() {
-            self.passed.set(self.deadline.is_some_and(|deadline| Instant::now() >= deadline));
+        let until = self.until.get();
+        let mut over = false;
+        if !self.passed.get() && (until.is_some() || self.deadline.is_some()) {
+            let now = Instant::now();
+            over = until.is_some_and(|until| now >= until);
+            // A run that has had its time is over, however late anybody looks.
+            self.passed.set(!over && self.deadline.is_some_and(|deadline| now >= deadline));
         }
-        self.passed.get() || self.stop.raised()
+        over || self.passed.get() || self.stop.raised()
+    }
+
+    /// A stamp in nanoseconds of the clock that all workers share.
+    #[inline]
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// The clock, for threads that a worker makes.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    /// When this worker is to give up waiting for another: its deadline, if it has one.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     /// Notes on which strand a seated worker was found, `None` where the system does not tell.
@@ -125,6 +163,16 @@ mod tests {
             assert!(!other.ends() && !other.deadline_passed());
         }
         assert!(!stop.raised());
+    }
+
+    #[test]
+    fn a_run_that_has_had_its_time_is_over_and_not_late() {
+        let past = Instant::now();
+        let watch = watch(None).with_deadline(Some(past));
+        watch.begin(Some(Duration::ZERO));
+        assert!(watch.ends() && watch.ends() && !watch.deadline_passed());
+        watch.begin(Some(Duration::from_secs(3600)));
+        assert!(watch.ends() && watch.deadline_passed(), "its time is not over, its deadline is");
     }
 
     /// What a worker on seat 7 is told after it was sighted on these strands, one a look.

@@ -1,7 +1,7 @@
 //! `mem-read` and `mem-read-streams`: the sum of a block.
 
 use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
 use crate::sys::stream::{Ahead, TURN, Vectors, sum};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
@@ -25,6 +25,8 @@ pub static MEM_READ: Read<1> = Read {
         by_default: true,
         most_per_cycle: Some(ROOM * LOADED),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
 };
 
@@ -41,6 +43,8 @@ pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
         by_default: false,
         most_per_cycle: Some(ROOM * LOADED),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
 };
 

@@ -59,7 +59,7 @@ proptest! {
 }
 
 fn params(size: u64) -> Params {
-    Params { iterations: 1, size: Bytes(size), pages: PagePolicy::Small, layout: Layout::default() }
+    Params { iterations: 1, size: Bytes(size), pages: PagePolicy::Small, layout: Layout::default(), ..Params::SMALL }
 }
 
 /// Runs a repetition and gives the verdict on it after `plant` has spoilt the worker.

@@ -1,7 +1,7 @@
 //! `mem-copy` and `mem-triad`: from some arrays of a block to another, with non-temporal stores.
 
 use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
 use crate::sys::stream::{Ahead, HAS_NON_TEMPORAL, Vectors, copy_nt, triad_nt};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
@@ -29,6 +29,8 @@ pub static MEM_COPY: Transfer = Transfer {
         // As much is loaded as is stored.
         most_per_cycle: Some(ROOM * 2.0 * STORED),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
     form: Form::Copy,
 };
@@ -48,6 +50,8 @@ pub static MEM_TRIAD: Transfer = Transfer {
         // Twice as much is loaded as is stored.
         most_per_cycle: Some(ROOM * (LOADED + STORED)),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
     form: Form::Triad,
 };

@@ -7,7 +7,7 @@
 //! `mem-write` uses non-temporal stores, as its variant says), `mem-write-nt` and `mem-write-data` in the way.
 
 use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
 use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
@@ -37,6 +37,8 @@ pub static MEM_WRITE: Write = Write {
         by_default: true,
         most_per_cycle: Some(ROOM * STORED),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
     way: zeros,
     word: 0,
@@ -55,6 +57,8 @@ pub static MEM_WRITE_DATA: Write = Write {
         by_default: false,
         most_per_cycle: Some(ROOM * STORED),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
     way: || Some(Way::Vectors(Vectors::widest())),
     word: DATA,
@@ -73,6 +77,8 @@ pub static MEM_MEMSET: Write = Write {
         by_default: false,
         most_per_cycle: Some(ROOM * STORED),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
     way: || Some(Way::Memset),
     word: 0,
@@ -91,6 +97,8 @@ pub static MEM_WRITE_NT: Write = Write {
         by_default: false,
         most_per_cycle: Some(ROOM * STORED),
         contends: false,
+        crew: Crew::Any,
+        system: false,
     },
     way: || HAS_NON_TEMPORAL.then(|| Way::NonTemporal(Vectors::widest())),
     word: DATA,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Card, Contention, Counts, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
@@ -36,6 +36,8 @@ static CARD: Card = Card {
     // first-level cache (Agner Fog, "Instruction tables"). Zen 4 was measured to take 9.5 for both.
     most_per_cycle: Some(ROOM / 8.0),
     contends: true,
+    crew: Crew::Any,
+    system: false,
 };
 
 impl Kernel for CasCounter {

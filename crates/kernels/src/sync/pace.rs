@@ -18,13 +18,19 @@ const MOST: u64 = 16_384;
 #[derive(Debug)]
 pub(super) struct Pace {
     attempts: u64,
+    most: u64,
     since: Instant,
 }
 
 impl Pace {
-    /// At the beginning of a run.
+    /// At the beginning of a run whose attempts change the line.
     pub(super) fn start() -> Self {
-        Pace { attempts: 1, since: Instant::now() }
+        Pace::up_to(MOST)
+    }
+
+    /// At the beginning of a run whose attempts are of another kind: a stretch has so many of them at most.
+    pub(super) fn up_to(most: u64) -> Self {
+        Pace { attempts: 1, most, since: Instant::now() }
     }
 
     /// The attempts that the stretch may take, at least 1.
@@ -35,16 +41,16 @@ impl Pace {
     /// After a stretch that took as many attempts as it might.
     pub(super) fn adapt(&mut self) {
         let now = Instant::now();
-        self.attempts = next(self.attempts, now.duration_since(self.since));
+        self.attempts = next(self.attempts, now.duration_since(self.since), self.most);
         self.since = now;
     }
 }
 
-/// The attempts of the stretch after one of `attempts`, at most [`MOST`], that took this long.
-fn next(attempts: u64, took: Duration) -> u64 {
+/// The attempts of the stretch after one of `attempts`, at most `most`, that took this long.
+fn next(attempts: u64, took: Duration, most: u64) -> u64 {
     let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(1);
     let fitting = attempts * TARGET.as_nanos() as u64 / took;
-    fitting.min(2 * attempts).clamp(1, MOST)
+    fitting.min(2 * attempts).clamp(1, most)
 }
 
 #[cfg(test)]
@@ -58,7 +64,7 @@ mod tests {
         #[test]
         fn it_settles(before in 1..=MOST, nanos in 1..1_000_000_u64) {
             let took = |attempts: u64| Duration::from_nanos(attempts * nanos);
-            let settled = (0..20).fold(before, |attempts, _| next(attempts, took(attempts)));
+            let settled = (0..20).fold(before, |attempts, _| next(attempts, took(attempts), MOST));
             let micros = took(settled).as_nanos() as f64 / 1e3;
             prop_assert!(micros >= 20.0 || settled == MOST, "{} attempts take {} µs", settled, micros);
             prop_assert!(micros <= 100.0 || settled == 1, "{} attempts take {} µs", settled, micros);
@@ -66,14 +72,14 @@ mod tests {
 
         #[test]
         fn it_stays_within_its_bounds(before in 1..=MOST, nanos: u64) {
-            let after = next(before, Duration::from_nanos(nanos));
+            let after = next(before, Duration::from_nanos(nanos), MOST);
             prop_assert!((1..=MOST).contains(&after) && after <= 2 * before);
         }
     }
 
     #[test]
     fn a_stretch_that_took_ages_is_followed_by_a_short_one() {
-        assert_eq!(next(MOST, Duration::MAX), 1);
-        assert_eq!(next(MOST, Duration::ZERO), MOST);
+        assert_eq!(next(MOST, Duration::MAX, MOST), 1);
+        assert_eq!(next(MOST, Duration::ZERO, MOST), MOST);
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::atomic::AtomicU64;
 
 use crate::block::PagePolicy;
 
@@ -100,6 +101,30 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         unmap(self.start.as_ptr().cast(), self.bytes);
+    }
+}
+
+/// A mapping whose words threads share.
+#[derive(Debug)]
+pub struct SharedMapping(Mapping);
+
+// SAFETY: the only way to the memory is as atomics, which any number of threads may use at once.
+unsafe impl Sync for SharedMapping {}
+
+impl SharedMapping {
+    /// From now on the memory is reached by [`SharedMapping::words`] only.
+    pub fn new(mapping: Mapping) -> SharedMapping {
+        SharedMapping(mapping)
+    }
+
+    /// All words, line after line.
+    pub fn words(&self) -> &[AtomicU64] {
+        let Mapping { start, lines, .. } = &self.0;
+        // SAFETY: `start` is page-aligned and `lines` lines from it, each of whole words without gaps, are mapped for reading and
+        // writing until `self` is dropped.
+        // SAFETY: an atomic word has the size and the alignment of a word, and any bytes are valid for it.
+        // SAFETY: no other reference into the mapping exists: it came by value, and this is the only function that makes any.
+        unsafe { slice::from_raw_parts(start.as_ptr().cast(), lines * Line::WORDS) }
     }
 }
 

@@ -14,7 +14,13 @@ fn counting(increments: u64, workers: usize) -> Counting {
 #[test]
 fn iterations_are_shared_and_nobody_goes_without() {
     let increments = |iterations, workers| {
-        let params = Params { iterations, size: Bytes(0), pages: PagePolicy::default(), layout: Layout::default() };
+        let params = Params {
+            iterations,
+            size: Bytes(0),
+            pages: PagePolicy::default(),
+            layout: Layout::default(),
+            ..Params::SMALL
+        };
         CAS_COUNTER.stage(&params, workers).map(|stage| stage.work().ops.0)
     };
     assert_eq!(increments(8_000, 1), Ok(1_000));
@@ -88,7 +94,7 @@ fn a_lost_increment_is_noticed_by_every_worker() {
 #[test]
 fn a_stretch_keeps_to_both_of_its_limits() {
     let counter = AtomicU64::new(u64::MAX);
-    assert_eq!(increment(&counter, 5, 3), Contention { attempts: 3, failures: 0 });
-    assert_eq!(increment(&counter, 2, 3), Contention { attempts: 2, failures: 0 });
+    assert_eq!(increment(&counter, 5, 3), Contention { attempts: 3, failures: 0, waits: 0 });
+    assert_eq!(increment(&counter, 2, 3), Contention { attempts: 2, failures: 0, waits: 0 });
     assert_eq!(counter.load(Ordering::Relaxed), 4, "it wraps");
 }

@@ -1,0 +1,75 @@
+//! Sleeping on a word of memory: the system call that every lock of the C library and of Rust rests on.
+
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+/// Whether the word is in memory that other processes map too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Only this process waits and wakes, which is cheaper.
+    Process,
+    /// Others do too.
+    Machine,
+}
+
+impl Scope {
+    fn flag(self) -> libc::c_int {
+        match self {
+            Scope::Process => libc::FUTEX_PRIVATE_FLAG,
+            Scope::Machine => 0,
+        }
+    }
+}
+
+/// Sleeps until somebody wakes this word, as long as it holds `seen`, at most `patience`. It may also return for no reason:
+/// whoever waits looks at the word again.
+pub fn wait(word: &AtomicU32, seen: u32, scope: Scope, patience: Duration) {
+    let timeout = libc::timespec {
+        tv_sec: libc::time_t::try_from(patience.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: patience.subsec_nanos().into(),
+    };
+    let operation = libc::FUTEX_WAIT | scope.flag();
+    // SAFETY: the word is valid for as long as the reference is, which is longer than the call; it is aligned to 4 bytes; the
+    // kernel only reads it, atomically. The timeout outlives the call.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, seen, &raw const timeout) };
+}
+
+/// Wakes at most `most` of those who sleep on the word, and returns how many they were.
+pub fn wake(word: &AtomicU32, most: u32, scope: Scope) -> usize {
+    let operation = libc::FUTEX_WAKE | scope.flag();
+    let most = i32::try_from(most).unwrap_or(i32::MAX);
+    // SAFETY: the word's address is only looked up; nothing is read or written there.
+    let woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, most) };
+    usize::try_from(woken).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn nobody_sleeps_on_a_word_that_has_changed() {
+        let word = AtomicU32::new(1);
+        wait(&word, 0, Scope::Process, Duration::from_secs(3600));
+        assert_eq!(wake(&word, 1, Scope::Process), 0);
+    }
+
+    #[test]
+    fn who_sleeps_is_woken() {
+        let word = AtomicU32::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while word.load(Ordering::Acquire) == 0 {
+                    wait(&word, 0, Scope::Machine, Duration::from_secs(3600));
+                }
+            });
+            thread::yield_now();
+            word.store(1, Ordering::Release);
+            // Before it sleeps it sees the change, and afterwards it is woken.
+            wake(&word, u32::MAX, Scope::Machine);
+        });
+    }
+}

@@ -1,0 +1,271 @@
+//! The C library's mutexes and condition variables, behind guards; its barriers and threads.
+
+use std::cell::UnsafeCell;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::kernel::Error;
+
+pub mod barrier;
+pub mod thread;
+
+/// What a mutex does with those who find it taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `PTHREAD_MUTEX_DEFAULT`: they sleep.
+    Default,
+    /// `PTHREAD_MUTEX_ADAPTIVE_NP`: they spin for a while, and then sleep.
+    Adaptive,
+}
+
+/// A mutex of the C library. It stays where it was made: its address is part of it.
+pub struct Mutex(Pin<Box<Inner>>);
+
+struct Inner(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: a mutex of the C library may be used by any thread.
+unsafe impl Send for Mutex {}
+// SAFETY: and by several at once, which is what it is for.
+unsafe impl Sync for Mutex {}
+
+impl Mutex {
+    /// A free mutex.
+    ///
+    /// # Errors
+    /// The C library refuses it.
+    pub fn new(kind: Kind) -> Result<Self, Error> {
+        let mutex = Mutex(Box::pin(Inner(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))));
+        // SAFETY: the memory is that of a mutex that nobody has seen yet.
+        unsafe { initialise(mutex.raw(), kind, false) }?;
+        Ok(mutex)
+    }
+
+    fn raw(&self) -> *mut libc::pthread_mutex_t {
+        self.0.0.get()
+    }
+
+    /// Waits until it is free, and takes it.
+    #[inline]
+    pub fn lock(&self) -> Guard<'_> {
+        // SAFETY: it was initialised, and lives as long as the reference.
+        let refused = unsafe { libc::pthread_mutex_lock(self.raw()) };
+        // It fails for robust and priority-inheriting mutexes, and for locks that a thread takes twice, only.
+        debug_assert_eq!(refused, 0);
+        Guard { mutex: self, stays: PhantomData }
+    }
+
+    /// Takes it if it is free.
+    #[inline]
+    pub fn try_lock(&self) -> Option<Guard<'_>> {
+        // SAFETY: it was initialised, and lives as long as the reference.
+        let refused = unsafe { libc::pthread_mutex_trylock(self.raw()) };
+        (refused == 0).then(|| Guard { mutex: self, stays: PhantomData })
+    }
+}
+
+impl Drop for Mutex {
+    fn drop(&mut self) {
+        // SAFETY: nobody holds it, since every guard borrows it.
+        unsafe { libc::pthread_mutex_destroy(self.raw()) };
+    }
+}
+
+/// Makes a mutex of the C library out of memory for one.
+///
+/// # Errors
+/// The C library refuses it.
+///
+/// # Safety
+/// The pointer is to memory for a mutex that nobody uses, and that stays where it is as long as the mutex is used.
+pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: bool) -> Result<(), Error> {
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: the memory is for attributes, and nobody else's.
+    check("pthread_mutexattr_init", unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) })?;
+    let number = match kind {
+        Kind::Default => libc::PTHREAD_MUTEX_DEFAULT,
+        Kind::Adaptive => ADAPTIVE,
+    };
+    // SAFETY: the attributes were initialised.
+    let mut result =
+        check("pthread_mutexattr_settype", unsafe { libc::pthread_mutexattr_settype(attributes.as_mut_ptr(), number) });
+    if shared && result.is_ok() {
+        // SAFETY: the attributes were initialised.
+        result = check("pthread_mutexattr_setpshared", unsafe {
+            libc::pthread_mutexattr_setpshared(attributes.as_mut_ptr(), libc::PTHREAD_PROCESS_SHARED)
+        });
+    }
+    if result.is_ok() {
+        // SAFETY: the caller vouches for the mutex, and the attributes were initialised.
+        result = check("pthread_mutex_init", unsafe { libc::pthread_mutex_init(mutex, attributes.as_ptr()) });
+    }
+    // SAFETY: the attributes were initialised, and are not used any more.
+    unsafe { libc::pthread_mutexattr_destroy(attributes.as_mut_ptr()) };
+    result
+}
+
+/// Makes a condition variable of the C library out of memory for one.
+///
+/// # Errors
+/// The C library refuses it.
+///
+/// # Safety
+/// The pointer is to memory for a condition variable that nobody uses, and that stays where it is as long as it is used.
+pub unsafe fn initialise_condvar(bell: *mut libc::pthread_cond_t, shared: bool) -> Result<(), Error> {
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: the memory is for attributes, and nobody else's.
+    check("pthread_condattr_init", unsafe { libc::pthread_condattr_init(attributes.as_mut_ptr()) })?;
+    let sharing = if shared { libc::PTHREAD_PROCESS_SHARED } else { libc::PTHREAD_PROCESS_PRIVATE };
+    // SAFETY: the attributes were initialised.
+    let set = unsafe { libc::pthread_condattr_setpshared(attributes.as_mut_ptr(), sharing) };
+    let mut result = check("pthread_condattr_setpshared", set);
+    if result.is_ok() {
+        // SAFETY: the caller vouches for the memory, and the attributes were initialised.
+        result = check("pthread_cond_init", unsafe { libc::pthread_cond_init(bell, attributes.as_ptr()) });
+    }
+    // SAFETY: the attributes were initialised, and are not used any more.
+    unsafe { libc::pthread_condattr_destroy(attributes.as_mut_ptr()) };
+    result
+}
+
+/// `PTHREAD_MUTEX_ADAPTIVE_NP` of the GNU C library's `pthread.h`, which the `libc` crate does not have on every target.
+const ADAPTIVE: libc::c_int = 3;
+
+fn check(call: &str, code: libc::c_int) -> Result<(), Error> {
+    match code {
+        0 => Ok(()),
+        code => Err(Error::Refused(format!("{call} failed: {}", std::io::Error::from_raw_os_error(code)))),
+    }
+}
+
+/// A mutex that this thread holds, until it is dropped.
+#[must_use]
+pub struct Guard<'a> {
+    mutex: &'a Mutex,
+    /// It is given back by the thread that took it (`!Send`).
+    stays: PhantomData<*const ()>,
+}
+
+impl Drop for Guard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: this thread took it, and gives it back once.
+        unsafe { libc::pthread_mutex_unlock(self.mutex.raw()) };
+    }
+}
+
+/// A condition variable of the C library.
+pub struct Condvar(Pin<Box<InnerCondvar>>);
+
+struct InnerCondvar(UnsafeCell<libc::pthread_cond_t>);
+
+// SAFETY: a condition variable of the C library may be used by any thread.
+unsafe impl Send for Condvar {}
+// SAFETY: and by several at once, which is what it is for.
+unsafe impl Sync for Condvar {}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Condvar(Box::pin(InnerCondvar(UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER))))
+    }
+}
+
+impl Condvar {
+    fn raw(&self) -> *mut libc::pthread_cond_t {
+        self.0.0.get()
+    }
+
+    /// Gives the mutex back, sleeps until somebody signals, at most for `patience`, and takes the mutex again. It may also return
+    /// for no reason.
+    pub fn wait_for(&self, held: &mut Guard<'_>, patience: Duration) {
+        // The default clock of a condition variable is the real-time clock.
+        let until = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().saturating_add(patience);
+        let until = libc::timespec {
+            tv_sec: libc::time_t::try_from(until.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: until.subsec_nanos().into(),
+        };
+        // SAFETY: both were initialised and outlive the call, as the time does, and this thread holds the mutex.
+        unsafe { libc::pthread_cond_timedwait(self.raw(), held.mutex.raw(), &raw const until) };
+    }
+
+    /// Wakes one of those who wait, if there is one.
+    #[inline]
+    pub fn signal(&self) {
+        // SAFETY: it was initialised, and outlives the call.
+        unsafe { libc::pthread_cond_signal(self.raw()) };
+    }
+
+    /// Wakes all who wait.
+    #[inline]
+    pub fn broadcast(&self) {
+        // SAFETY: it was initialised, and outlives the call.
+        unsafe { libc::pthread_cond_broadcast(self.raw()) };
+    }
+}
+
+impl Drop for Condvar {
+    fn drop(&mut self) {
+        // SAFETY: nobody waits on it, since whoever does borrows it.
+        unsafe { libc::pthread_cond_destroy(self.raw()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        for kind in [Kind::Default, Kind::Adaptive] {
+            let (mutex, counter) = (Mutex::new(kind).unwrap(), AtomicU64::new(0));
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for _ in 0..1000 {
+                            let _held = mutex.lock();
+                            // Two steps that anybody in between would spoil.
+                            let seen = counter.load(Ordering::Relaxed);
+                            counter.store(seen + 1, Ordering::Relaxed);
+                        }
+                    });
+                }
+            });
+            assert_eq!(counter.into_inner(), 4000, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_not_taken_again() {
+        let mutex = Mutex::new(Kind::Default).unwrap();
+        let held = mutex.try_lock().expect("it is free");
+        thread::scope(|scope| scope.spawn(|| assert!(mutex.try_lock().is_none())).join().unwrap());
+        drop(held);
+        assert!(mutex.try_lock().is_some());
+    }
+
+    #[test]
+    fn who_waits_is_signalled() {
+        let (mutex, bell, rung) = (Mutex::new(Kind::Default).unwrap(), Condvar::default(), AtomicU64::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut held = mutex.lock();
+                while rung.load(Ordering::Relaxed) == 0 {
+                    bell.wait_for(&mut held, Duration::from_secs(3600));
+                }
+            });
+            let _held = mutex.lock();
+            rung.store(1, Ordering::Relaxed);
+            bell.signal();
+        });
+    }
+
+    #[test]
+    fn patience_ends() {
+        let (mutex, bell) = (Mutex::new(Kind::Default).unwrap(), Condvar::default());
+        bell.wait_for(&mut mutex.lock(), Duration::ZERO);
+    }
+}

@@ -1,0 +1,82 @@
+//! The C library's barriers.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::ptr;
+
+use super::check;
+use crate::kernel::Error;
+
+/// A barrier of the C library. It stays where it was made: its address is part of it.
+pub struct Barrier(Pin<Box<Inner>>);
+
+struct Inner(UnsafeCell<MaybeUninit<libc::pthread_barrier_t>>);
+
+// SAFETY: a barrier of the C library may be used by any thread.
+unsafe impl Send for Barrier {}
+// SAFETY: and by several at once, which is what it is for.
+unsafe impl Sync for Barrier {}
+
+impl Barrier {
+    /// A barrier that so many threads pass together.
+    ///
+    /// # Errors
+    /// The C library refuses it, as it does for no parties.
+    pub fn new(parties: usize) -> Result<Self, Error> {
+        let parties = u32::try_from(parties).unwrap_or(u32::MAX);
+        let inner = Box::pin(Inner(UnsafeCell::new(MaybeUninit::uninit())));
+        // SAFETY: the memory is for a barrier that nobody has seen yet, and stays where it is.
+        check("pthread_barrier_init", unsafe { libc::pthread_barrier_init(raw(&inner), ptr::null(), parties) })?;
+        // Made only now: dropping one that was refused would destroy what never was.
+        Ok(Barrier(inner))
+    }
+
+    /// Sleeps until all parties wait.
+    #[inline]
+    pub fn wait(&self) {
+        // SAFETY: it was initialised, and lives as long as the reference.
+        unsafe { libc::pthread_barrier_wait(raw(&self.0)) };
+    }
+}
+
+impl Drop for Barrier {
+    fn drop(&mut self) {
+        // SAFETY: it was initialised, and nobody waits, since whoever does borrows it.
+        unsafe { libc::pthread_barrier_destroy(raw(&self.0)) };
+    }
+}
+
+fn raw(inner: &Pin<Box<Inner>>) -> *mut libc::pthread_barrier_t {
+    inner.0.get().cast()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn nobody_passes_before_the_last_has_come() {
+        let (barrier, come) = (Barrier::new(3).unwrap(), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    for round in 1..=100 {
+                        come.fetch_add(1, Ordering::Relaxed);
+                        barrier.wait();
+                        assert!(come.load(Ordering::Relaxed) >= 3 * round);
+                        barrier.wait();
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_barrier_for_nobody_is_refused() {
+        assert!(matches!(Barrier::new(0), Err(Error::Refused(reason)) if reason.contains("pthread_barrier_init")));
+    }
+}

@@ -1,0 +1,163 @@
+//! Threads of the C library, made without anything around.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::ptr;
+use std::sync::Arc;
+
+use super::check;
+use crate::kernel::Error;
+
+/// What a new thread does, from its first instruction on.
+pub trait Enter: Send + Sync + 'static {
+    /// Runs on the new thread. A panic ends the process, since there is nobody to catch it.
+    fn enter(&self);
+}
+
+/// How threads are to be made.
+pub struct Attributes {
+    /// They stay where they were initialised.
+    raw: Pin<Box<MaybeUninit<libc::pthread_attr_t>>>,
+    detached: bool,
+}
+
+impl Attributes {
+    /// Threads with so many bytes of stack, to be joined or detached, on the strands of `mask`, or of whoever makes them where
+    /// there is none.
+    ///
+    /// # Errors
+    /// The C library refuses an attribute.
+    pub fn new(stack: usize, detached: bool, mask: Option<&Mask>) -> Result<Self, Error> {
+        let mut raw = Box::pin(MaybeUninit::uninit());
+        // SAFETY: the memory is for attributes, and nobody else's.
+        check("pthread_attr_init", unsafe { libc::pthread_attr_init(raw.as_mut_ptr()) })?;
+        // Made only now: dropping destroys what was initialised.
+        let mut attributes = Attributes { raw, detached };
+        let kind = if detached { libc::PTHREAD_CREATE_DETACHED } else { libc::PTHREAD_CREATE_JOINABLE };
+        // SAFETY: the attributes were initialised.
+        let code = unsafe { libc::pthread_attr_setdetachstate(attributes.raw.as_mut_ptr(), kind) };
+        check("pthread_attr_setdetachstate", code)?;
+        // SAFETY: the attributes were initialised.
+        let code = unsafe { libc::pthread_attr_setstacksize(attributes.raw.as_mut_ptr(), stack) };
+        check("pthread_attr_setstacksize", code)?;
+        if let Some(mask) = mask {
+            let (bytes, set) = (size_of_val(&mask.0), mask.0.as_ptr().cast());
+            // SAFETY: the attributes were initialised, and the mask has as many bytes as it is said to have; they are copied.
+            let code = unsafe { libc::pthread_attr_setaffinity_np(attributes.raw.as_mut_ptr(), bytes, set) };
+            check("pthread_attr_setaffinity_np", code)?;
+        }
+        Ok(attributes)
+    }
+}
+
+impl Drop for Attributes {
+    fn drop(&mut self) {
+        // SAFETY: they were initialised, and are not used any more.
+        unsafe { libc::pthread_attr_destroy(self.raw.as_mut_ptr()) };
+    }
+}
+
+/// A thread that was made. Dropping it waits for its end, unless it is detached.
+#[must_use]
+#[derive(Debug)]
+pub struct Thread {
+    joinable: Option<libc::pthread_t>,
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        if let Some(thread) = self.joinable {
+            // SAFETY: the thread was made to be joined, and is joined once, here.
+            unsafe { libc::pthread_join(thread, ptr::null_mut()) };
+        }
+    }
+}
+
+/// Makes a thread that enters here.
+///
+/// # Errors
+/// The C library refuses, for want of memory or of threads that may be made.
+#[inline]
+pub fn create<T: Enter>(attributes: &Attributes, here: Arc<T>) -> Result<Thread, Error> {
+    let (argument, mut thread) = (Arc::into_raw(here), MaybeUninit::uninit());
+    let (start, given): (extern "C" fn(*mut c_void) -> *mut c_void, _) = (start::<T>, argument.cast_mut().cast());
+    // SAFETY: the attributes were initialised; the function takes over the argument, which may be used by any thread; the
+    // memory is for the thread's number.
+    let code = unsafe { libc::pthread_create(thread.as_mut_ptr(), attributes.raw.as_ptr(), start, given) };
+    if code != 0 {
+        // SAFETY: it came from `into_raw`, and no thread was made that would take it.
+        drop(unsafe { Arc::from_raw(argument) });
+    }
+    check("pthread_create", code)?;
+    // SAFETY: the call succeeded, and wrote the number.
+    let thread = unsafe { thread.assume_init() };
+    Ok(Thread { joinable: (!attributes.detached).then_some(thread) })
+}
+
+extern "C" fn start<T: Enter>(given: *mut c_void) -> *mut c_void {
+    // SAFETY: `create` made it of an `Arc<T>`, and gave it to this thread alone.
+    let here = unsafe { Arc::from_raw(given.cast_const().cast::<T>()) };
+    here.enter();
+    ptr::null_mut()
+}
+
+/// Words of a mask: 8192 strands.
+const WORDS: usize = 128;
+
+/// The strands that a thread may run on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mask(Box<[u64; WORDS]>);
+
+impl Mask {
+    /// That of the calling thread.
+    ///
+    /// # Errors
+    /// The system refuses, as it does where there are more strands than a mask has room for.
+    pub fn own() -> Result<Self, Error> {
+        let mut mask = Box::new([0; WORDS]);
+        // SAFETY: the memory has as many bytes as it is said to have; whatever is written is valid.
+        let code = unsafe { libc::sched_getaffinity(0, size_of_val(&*mask), mask.as_mut_ptr().cast()) };
+        if code != 0 {
+            return Err(Error::Refused(format!("sched_getaffinity failed: {}", std::io::Error::last_os_error())));
+        }
+        Ok(Mask(mask))
+    }
+
+    /// One without any strand.
+    #[cfg(test)]
+    pub fn none() -> Self {
+        Mask(Box::new([0; WORDS]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+
+    struct Tells(Sender<Mask>);
+
+    impl Enter for Tells {
+        fn enter(&self) {
+            self.0.send(Mask::own().unwrap()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_thread_enters_where_it_is_told() {
+        for (detached, mask) in [(false, None), (true, None), (false, Some(Mask::own().unwrap()))] {
+            let attributes = Attributes::new(1 << 16, detached, mask.as_ref()).unwrap();
+            let (tell, told) = channel();
+            let thread = create(&attributes, Arc::new(Tells(tell))).unwrap();
+            assert_eq!(told.recv(), Ok(Mask::own().unwrap()), "detached: {detached}");
+            drop(thread);
+        }
+    }
+
+    #[test]
+    fn a_stack_without_room_is_refused() {
+        assert!(matches!(Attributes::new(1, false, None), Err(Error::Refused(reason)) if reason.contains("stacksize")));
+    }
+}
