@@ -1,0 +1,94 @@
+//! A queue in which everybody waits at a place of its own, and is told by the one before (J. M. Mellor-Crummey and
+//! M. L. Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, ACM TOCS 9 (1991)).
+
+use super::bare::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::{Error, Finally, Lock, Met};
+
+/// No worker.
+const NOBODY: u32 = u32::MAX;
+
+/// The lock. It serves in the order of arrival.
+#[derive(Debug)]
+pub struct Mcs {
+    /// Who came last; [`NOBODY`] while the lock is free.
+    tail: CachePadded<AtomicU32>,
+    /// A place for each worker.
+    places: Box<[CachePadded<Place>]>,
+}
+
+/// Where a worker waits.
+#[derive(Debug)]
+struct Place {
+    waits: AtomicBool,
+    /// Who comes after it.
+    next: AtomicU32,
+}
+
+impl Lock for Mcs {
+    fn new(workers: usize) -> Result<Self, Error> {
+        let place = || CachePadded::new(Place { waits: AtomicBool::new(false), next: AtomicU32::new(NOBODY) });
+        Ok(Mcs { tail: CachePadded::new(AtomicU32::new(NOBODY)), places: (0..workers).map(|_| place()).collect() })
+    }
+
+    #[inline]
+    fn with<R>(&self, rank: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
+        met.attempts += 1;
+        met.waited(&self.enter(rank as u32));
+        let _release = Finally(|| self.leave(rank as u32));
+        section()
+    }
+}
+
+impl Mcs {
+    fn place(&self, rank: u32) -> &Place {
+        &self.places[rank as usize]
+    }
+
+    /// Waits for the worker's turn, and tells how.
+    #[inline]
+    fn enter(&self, rank: u32) -> Spin {
+        let mut spin = Spin::start();
+        let place = self.place(rank);
+        place.next.store(NOBODY, Ordering::Relaxed);
+        place.waits.store(true, Ordering::Relaxed);
+        // Release: who comes next finds the place empty. Acquire: where nobody is before, what the last holder did is seen.
+        let before = self.tail.swap(rank, Ordering::AcqRel);
+        if before == NOBODY {
+            return spin;
+        }
+        // Release: who tells this worker does so after it has said that it waits.
+        self.place(before).next.store(rank, Ordering::Release);
+        // Acquire: what the one before did under the lock is seen.
+        while place.waits.load(Ordering::Acquire) {
+            spin.turn();
+        }
+        spin
+    }
+
+    /// Tells whoever is next.
+    #[inline]
+    fn leave(&self, rank: u32) {
+        let place = self.place(rank);
+        let mut next = place.next.load(Ordering::Acquire);
+        if next == NOBODY {
+            // Release: whoever finds nobody before it sees what was done under the lock.
+            if self.tail.compare_exchange(rank, NOBODY, Ordering::Release, Ordering::Relaxed).is_ok() {
+                return;
+            }
+            // Somebody has come, and is about to say who it is.
+            let mut spin = Spin::start();
+            while next == NOBODY {
+                spin.turn();
+                next = place.next.load(Ordering::Acquire);
+            }
+        }
+        self.place(next).waits.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+impl super::Queue for Mcs {
+    fn last(&self) -> u32 {
+        self.tail.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,39 @@
+//! Test and test-and-set: whoever waits only reads, from its own cache, until the lock looks free (L. Rudolph and Z. Segall,
+//! Dynamic decentralized cache schemes for MIMD parallel processors, ISCA 1984; T. E. Anderson, IEEE TPDS 1 (1990)).
+
+use super::bare::{AtomicBool, CachePadded, Ordering, Spin};
+use super::{Error, Finally, Lock, Met};
+
+/// The lock. It serves in no order.
+#[derive(Debug)]
+pub struct Ttas {
+    taken: CachePadded<AtomicBool>,
+}
+
+impl Lock for Ttas {
+    fn new(_: usize) -> Result<Self, Error> {
+        Ok(Ttas { taken: CachePadded::new(AtomicBool::new(false)) })
+    }
+
+    #[inline]
+    fn with<R>(&self, _: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
+        let (mut spin, mut failures) = (Spin::start(), 0);
+        loop {
+            // Relaxed: it may look free; taking it decides.
+            while self.taken.load(Ordering::Relaxed) {
+                spin.turn();
+            }
+            // Acquire, with the release below: what the last holder did is seen.
+            if !self.taken.swap(true, Ordering::Acquire) {
+                break;
+            }
+            failures += 1;
+            spin.turn();
+        }
+        met.attempts += failures + 1;
+        met.failures += failures;
+        met.waited(&spin);
+        let _release = Finally(|| self.taken.store(false, Ordering::Release));
+        section()
+    }
+}

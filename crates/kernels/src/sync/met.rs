@@ -1,0 +1,36 @@
+//! What a worker meets while it takes and gives locks and items.
+
+use super::bare::Spin;
+use crate::kernel::Contention;
+
+/// Counts of one worker; see [`Contention`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Met {
+    pub attempts: u64,
+    pub failures: u64,
+    pub waits: u64,
+    /// Whether a wait was a long one, since this was last reset: it is time to look at the watch then, however few operations
+    /// the stretch has had.
+    pub rested: bool,
+}
+
+impl Met {
+    /// Counts this wait, if it was one.
+    #[inline]
+    pub(super) fn waited(&mut self, spin: &Spin) {
+        self.waits += u64::from(spin.waited());
+        self.rested |= spin.rested();
+    }
+
+    /// Counts a wait of which nobody knows how long it was.
+    #[inline]
+    pub(super) fn slept(&mut self) {
+        self.waits += 1;
+        self.rested = true;
+    }
+
+    /// The counts for whoever asks the worker.
+    pub(super) fn counts(&self) -> Contention {
+        Contention { attempts: self.attempts, failures: self.failures, waits: self.waits }
+    }
+}

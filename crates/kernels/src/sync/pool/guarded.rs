@@ -1,0 +1,63 @@
+//! A list under a lock.
+
+use super::bare::{AtomicU32, CachePadded, Ordering};
+use super::{Error, Lock, Met, Pool};
+
+/// The list, whose last item is taken first. All of it is relaxed: the lock orders what one worker does behind what the last
+/// one did, or items are lost.
+#[derive(Debug)]
+pub(super) struct Guarded<L> {
+    lock: L,
+    list: CachePadded<List>,
+}
+
+#[derive(Debug)]
+struct List {
+    length: AtomicU32,
+    items: Box<[AtomicU32]>,
+}
+
+impl List {
+    fn push(&self, item: u32) {
+        let length = self.length.load(Ordering::Relaxed);
+        self.items[length as usize].store(item, Ordering::Relaxed);
+        self.length.store(length + 1, Ordering::Relaxed);
+    }
+
+    fn pop(&self) -> Option<u32> {
+        let last = self.length.load(Ordering::Relaxed).checked_sub(1)?;
+        self.length.store(last, Ordering::Relaxed);
+        Some(self.items[last as usize].load(Ordering::Relaxed))
+    }
+}
+
+impl<L: Lock> Pool for Guarded<L> {
+    const MEETING: &'static str = "one lock";
+
+    /// Its number.
+    type Hand = usize;
+
+    fn new(workers: usize, items: u32) -> Result<Self, Error> {
+        let items = (0..items).map(|_| AtomicU32::new(0)).collect();
+        let list = CachePadded::new(List { length: AtomicU32::new(0), items });
+        Ok(Guarded { lock: L::new(workers)?, list })
+    }
+
+    fn hand(&self, rank: usize) -> Result<usize, Error> {
+        Ok(rank)
+    }
+
+    fn fill(&self, items: impl Iterator<Item = u32>) {
+        self.lock.with(0, &mut Met::default(), || items.for_each(|item| self.list.push(item)));
+    }
+
+    #[inline]
+    fn take(&self, rank: &mut usize, met: &mut Met) -> Option<u32> {
+        self.lock.with(*rank, met, || self.list.pop())
+    }
+
+    #[inline]
+    fn give(&self, rank: &mut usize, item: u32, met: &mut Met) {
+        self.lock.with(*rank, met, || self.list.push(item));
+    }
+}

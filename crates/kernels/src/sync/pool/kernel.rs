@@ -1,0 +1,263 @@
+//! The kernel that all pools share: its stage, its workers, and the check that nothing was lost.
+
+use std::hint::black_box;
+use std::marker::PhantomData;
+use std::mem::take;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crossbeam::utils::CachePadded;
+
+use super::Pool;
+use super::sampler::Sampler;
+use crate::joint::Joint;
+use crate::kernel::{Card, Contention, Error, Kernel, Params, Stage, Worker};
+use crate::sync::bare::Spin;
+use crate::sync::met::Met;
+use crate::sync::pace::Pace;
+use crate::sync::section;
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+/// A kernel about one kind of pool.
+pub(crate) struct Pooling<P> {
+    card: &'static Card,
+    pool: PhantomData<fn() -> P>,
+}
+
+impl<P> Pooling<P> {
+    /// The one with this card.
+    pub(super) const fn about(card: &'static Card) -> Self {
+        Pooling { card, pool: PhantomData }
+    }
+}
+
+impl<P: Pool> Kernel for Pooling<P> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let name = self.card.name;
+        if params.span.is_zero() {
+            return Err(Error::Unavailable(format!("{name} runs by time and was given none: ask for a span")));
+        }
+        let items = u32::try_from(workers.max(1)).ok().filter(|items| *items < u32::MAX);
+        let items = items.ok_or_else(|| Error::Unavailable(format!("{name} has no numbers for {workers} workers")))?;
+        let shared = Arc::new(Shared::<P>::new(name, workers.max(1), items)?);
+        let Params { span, critical, parallel, .. } = *params;
+        Ok(Box::new(Pooled { span, critical, parallel, shared }))
+    }
+}
+
+/// What the workers share.
+pub(super) struct Shared<P> {
+    name: &'static str,
+    pub(super) pool: P,
+    /// How often each item was held, counted by whoever holds it, in two steps that a second holder would spoil.
+    pub(super) uses: Box<[CachePadded<AtomicU64>]>,
+    /// How often each worker says that it held one, over all of its runs.
+    taken: Box<[CachePadded<AtomicU64>]>,
+    /// What the check of a run found, and the number of the run.
+    checked: Mutex<(u64, Result<(), Error>)>,
+}
+
+impl<P: Pool> Shared<P> {
+    pub(super) fn new(name: &'static str, workers: usize, items: u32) -> Result<Self, Error> {
+        let pool = P::new(workers, items)?;
+        pool.fill(0..items);
+        let zeros = |number: usize| (0..number).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
+        let (uses, taken) = (zeros(items as usize), zeros(workers));
+        Ok(Shared { name, pool, uses, taken, checked: Mutex::new((0, Ok(()))) })
+    }
+
+    /// Checks run number `run`: the first worker that asks looks, and the others are told. To be called when all workers have
+    /// ended the run, and none has begun another.
+    fn check(&self, run: u64, hand: &mut P::Hand) -> Result<(), Error> {
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if checked.0 < run {
+            *checked = (run, self.find_all(hand).and_then(|()| self.count_uses()));
+        }
+        checked.1.clone()
+    }
+
+    /// Takes all items out, which are each of them and each once, and puts them back.
+    fn find_all(&self, hand: &mut P::Hand) -> Result<(), Error> {
+        let (name, items) = (self.name, self.uses.len());
+        let wrong = |what: String| Err(Error::Wrong(format!("{name}: {what}: the result of this run is void")));
+        let mut found = vec![false; items];
+        while let Some(item) = self.pool.take(hand, &mut Met::default()) {
+            match found.get_mut(item as usize) {
+                Some(twice @ false) => *twice = true,
+                Some(_) => return wrong(format!("item {item} came out of the pool twice")),
+                None => return wrong(format!("item {item} came out of the pool, of {items} from 0")),
+            }
+        }
+        if let Some(lost) = found.iter().position(|found| !found) {
+            let lost_too = found.iter().filter(|found| !**found).count() - 1;
+            return wrong(format!("item {lost} and {lost_too} more of {items} were lost"));
+        }
+        self.pool.fill(0..items as u32);
+        Ok(())
+    }
+
+    fn count_uses(&self) -> Result<(), Error> {
+        // Relaxed: the workers have ended their runs, by other means.
+        let sum =
+            |counts: &[CachePadded<AtomicU64>]| counts.iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
+        let (name, uses, taken) = (self.name, sum(&self.uses), sum(&self.taken));
+        if uses == taken {
+            return Ok(());
+        }
+        Err(Error::Wrong(format!(
+            "{name}: items were held {uses} times, and the workers held {taken}: the result of this run is void"
+        )))
+    }
+}
+
+/// The stage.
+pub(super) struct Pooled<P> {
+    pub(super) span: Duration,
+    pub(super) critical: u64,
+    pub(super) parallel: u64,
+    pub(super) shared: Arc<Shared<P>>,
+}
+
+impl<P: Pool> Stage for Pooled<P> {
+    fn variant(&self) -> &'static str {
+        P::MEETING
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(self.span)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let hand = self.shared.pool.hand(rank)?;
+        let (critical, parallel, shared) = (self.critical, self.parallel, Arc::clone(&self.shared));
+        let (met, sampler) = (Met::default(), Sampler::default());
+        Ok(Box::new(Taker { rank, critical, parallel, shared, hand, state: 0, run: 0, met, sampler }))
+    }
+}
+
+/// A worker.
+struct Taker<P: Pool> {
+    rank: usize,
+    critical: u64,
+    parallel: u64,
+    shared: Arc<Shared<P>>,
+    hand: P::Hand,
+    /// What its sections have come to.
+    state: u64,
+    /// How many runs it has begun.
+    run: u64,
+    /// What it met in its last run.
+    met: Met,
+    sampler: Sampler,
+}
+
+impl<P: Pool> Worker for Taker<P> {
+    fn prepare(&mut self) {
+        self.run += 1;
+        self.met = Met::default();
+        self.sampler.clear();
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (mut pairs, mut pace, mut found) = (0, Pace::start(), true);
+        while found && !watch.ends() {
+            for _ in 0..pace.attempts() {
+                found = if self.sampler.due() { self.stamped(watch) } else { self.pair(watch, || ()).is_some() };
+                pairs += u64::from(found);
+                // A stretch that began at peace and ends at war would take so many long waits.
+                if !found || take(&mut self.met.rested) {
+                    break;
+                }
+            }
+            pace.adapt();
+        }
+        black_box(self.state);
+        self.shared.taken[self.rank].fetch_add(pairs, Ordering::Relaxed);
+        Work::ops(pairs)
+    }
+
+    /// To be called when all workers have ended their runs, and none has begun another.
+    fn verify(&mut self) -> Result<(), Error> {
+        self.shared.check(self.run, &mut self.hand)
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        Some(self.met.counts())
+    }
+
+    fn samples(&mut self) -> Option<Joint> {
+        self.sampler.joint()
+    }
+}
+
+impl<P: Pool> Taker<P> {
+    /// Takes an item, uses it, gives it back, and does something else; with what `stamp` says before and after the take, and
+    /// before and after the return. `None` where the run ended before an item was found.
+    #[inline]
+    fn pair<T>(&mut self, watch: &Watch, stamp: impl Fn() -> T) -> Option<[T; 4]> {
+        let before = stamp();
+        let item = self.take(watch)?;
+        let taken = stamp();
+        let uses = &self.shared.uses[item as usize];
+        // Two steps: whoever holds the item too, or does not see what its last holder did, loses a use.
+        uses.store(uses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.state = section(self.critical, self.state);
+        let held = stamp();
+        self.shared.pool.give(&mut self.hand, item, &mut self.met);
+        let given = stamp();
+        self.state = section(self.parallel, self.state);
+        Some([before, taken, held, given])
+    }
+
+    /// The same with stamps. Whether an item was found.
+    #[inline(never)]
+    fn stamped(&mut self, watch: &Watch) -> bool {
+        let Some([before, taken, held, given]) = self.pair(watch, || watch.now()) else { return false };
+        self.sampler.record(taken.saturating_sub(before), given.saturating_sub(held));
+        true
+    }
+
+    /// An item; `None` where the run ended before one was found.
+    #[inline]
+    fn take(&mut self, watch: &Watch) -> Option<u32> {
+        let waits = self.met.waits;
+        let item = self.shared.pool.take(&mut self.hand, &mut self.met);
+        item.or_else(|| {
+            self.met.waits = waits + 1;
+            self.search(watch)
+        })
+    }
+
+    /// Goes on looking after a take that found nothing. Each such is a failed attempt, and all of them are one wait.
+    #[cold]
+    fn search(&mut self, watch: &Watch) -> Option<u32> {
+        let mut spin = Spin::start();
+        loop {
+            self.met.failures += 1;
+            spin.turn();
+            if watch.ends() {
+                return None;
+            }
+            let waits = self.met.waits;
+            let item = self.shared.pool.take(&mut self.hand, &mut self.met);
+            self.met.waits = waits;
+            if item.is_some() {
+                return item;
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The references: crossbeam's queues and its deque.
+
+use std::sync::{Mutex, PoisonError};
+
+use crossbeam::deque::{Injector, Steal, Stealer, Worker};
+use crossbeam::queue::{ArrayQueue, SegQueue};
+
+use super::{Met, Pool};
+use crate::kernel::Error;
+
+/// A bounded queue.
+pub(super) type Array = ArrayQueue<u32>;
+
+impl Pool for Array {
+    const MEETING: &'static str = "ArrayQueue";
+
+    type Hand = ();
+
+    fn new(_: usize, items: u32) -> Result<Self, Error> {
+        Ok(ArrayQueue::new(items as usize))
+    }
+
+    fn hand(&self, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn fill(&self, items: impl Iterator<Item = u32>) {
+        items.for_each(|item| self.give(&mut (), item, &mut Met::default()));
+    }
+
+    #[inline]
+    fn take(&self, _: &mut (), met: &mut Met) -> Option<u32> {
+        met.attempts += 1;
+        self.pop()
+    }
+
+    /// There is room for every item, so that a refusal is an item that was made up: it is lost, as the check will say.
+    #[inline]
+    fn give(&self, _: &mut (), item: u32, met: &mut Met) {
+        met.attempts += 1;
+        let _ = self.push(item);
+    }
+}
+
+/// An unbounded queue.
+pub(super) type Segments = SegQueue<u32>;
+
+impl Pool for Segments {
+    const MEETING: &'static str = "SegQueue";
+
+    type Hand = ();
+
+    fn new(_: usize, _: u32) -> Result<Self, Error> {
+        Ok(SegQueue::new())
+    }
+
+    fn hand(&self, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn fill(&self, items: impl Iterator<Item = u32>) {
+        items.for_each(|item| self.push(item));
+    }
+
+    #[inline]
+    fn take(&self, _: &mut (), met: &mut Met) -> Option<u32> {
+        met.attempts += 1;
+        self.pop()
+    }
+
+    #[inline]
+    fn give(&self, _: &mut (), item: u32, met: &mut Met) {
+        met.attempts += 1;
+        self.push(item);
+    }
+}
+
+/// A deque for each worker, from which the others steal, and a queue for what nobody owns.
+pub(super) struct Deque {
+    injector: Injector<u32>,
+    /// The workers' own ends, until they come for them.
+    owners: Mutex<Vec<Option<Worker<u32>>>>,
+    stealers: Box<[Stealer<u32>]>,
+}
+
+/// A worker's own end, and its number.
+pub(super) struct Owner {
+    own: Worker<u32>,
+    rank: usize,
+}
+
+impl Pool for Deque {
+    const MEETING: &'static str = "Injector, Stealer";
+
+    type Hand = Owner;
+
+    fn new(workers: usize, _: u32) -> Result<Self, Error> {
+        let owners: Vec<_> = (0..workers).map(|_| Worker::new_lifo()).collect();
+        let stealers = owners.iter().map(Worker::stealer).collect();
+        Ok(Deque { injector: Injector::new(), owners: Mutex::new(owners.into_iter().map(Some).collect()), stealers })
+    }
+
+    fn hand(&self, rank: usize) -> Result<Owner, Error> {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = owners.get_mut(rank).and_then(Option::take);
+        let twice =
+            || Error::Refused(format!("worker {rank} of this pool was made before: build a stage for each cell"));
+        Ok(Owner { own: own.ok_or_else(twice)?, rank })
+    }
+
+    fn fill(&self, items: impl Iterator<Item = u32>) {
+        items.for_each(|item| self.injector.push(item));
+    }
+
+    #[inline]
+    fn take(&self, hand: &mut Owner, met: &mut Met) -> Option<u32> {
+        met.attempts += 1;
+        hand.own.pop().or_else(|| self.steal(hand.rank, met))
+    }
+
+    #[inline]
+    fn give(&self, hand: &mut Owner, item: u32, met: &mut Met) {
+        met.attempts += 1;
+        hand.own.push(item);
+    }
+}
+
+impl Deque {
+    /// From the queue, then from the others, beginning with the next one.
+    fn steal(&self, rank: usize, met: &mut Met) -> Option<u32> {
+        let failures = met.failures;
+        let (before, after) = self.stealers.split_at(rank);
+        let stolen = tried(met, || self.injector.steal())
+            .or_else(|| after.iter().chain(before).find_map(|other| tried(met, || other.steal())));
+        met.waits += u64::from(met.failures > failures);
+        stolen
+    }
+}
+
+/// Tries until another thread is not in the way.
+fn tried(met: &mut Met, steal: impl Fn() -> Steal<u32>) -> Option<u32> {
+    loop {
+        match steal() {
+            Steal::Success(item) => return Some(item),
+            Steal::Empty => return None,
+            Steal::Retry => {
+                met.attempts += 1;
+                met.failures += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Which takes and returns are stamped.
+
+use crate::joint::Joint;
+
+/// One in so many, at first. Four stamps of some 20 ns each are then about 1 ns of what each takes on average. Odd, so that
+/// the samples do not fall into step with workers that take turns.
+const EVERY: u64 = 61;
+
+/// So many samples are kept at most, 64 KiB of them.
+const MOST: usize = 4096;
+
+/// One worker's samples of a run: evenly spaced over it, however long it gets. Whenever there is no room, every second one is
+/// dropped, and half as many are taken from then on.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    kept: Vec<(u64, u64)>,
+    every: u64,
+    /// So many until the next one.
+    left: u64,
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        Sampler { kept: Vec::with_capacity(MOST), every: EVERY, left: EVERY }
+    }
+}
+
+impl Sampler {
+    /// What the samples of a run take up at most.
+    pub(super) const BYTES: usize = MOST * size_of::<(u64, u64)>();
+
+    /// Before a run.
+    pub(super) fn clear(&mut self) {
+        self.kept.clear();
+        (self.every, self.left) = (EVERY, EVERY);
+    }
+
+    /// Whether the next one is stamped.
+    #[inline]
+    pub(super) fn due(&mut self) -> bool {
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        self.left = self.every;
+        true
+    }
+
+    /// Keeps a sample, in nanoseconds.
+    pub(super) fn record(&mut self, first: u64, second: u64) {
+        self.kept.push((first, second));
+        if self.kept.len() == MOST {
+            let mut odd = false;
+            self.kept.retain(|_| {
+                odd = !odd;
+                odd
+            });
+            self.every = 2 * self.every + 1;
+        }
+    }
+
+    /// The samples of the last run; `None` where it was too short for any.
+    pub(super) fn joint(&self) -> Option<Joint> {
+        (!self.kept.is_empty()).then(|| self.kept.iter().copied().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// However long a run gets: there is room, and both halves of it have their share of the samples.
+        #[test]
+        #[cfg_attr(miri, ignore = "too many steps for an interpreter")]
+        fn samples_are_spread_over_the_run(pairs in 2 * EVERY..5_000_000_u64) {
+            let mut sampler = Sampler::default();
+            for pair in 0..pairs {
+                if sampler.due() {
+                    sampler.record(pair, 0);
+                }
+            }
+            let late = sampler.kept.iter().filter(|(pair, _)| *pair >= pairs / 2).count();
+            let early = sampler.kept.len() - late;
+            prop_assert!(sampler.kept.capacity() == MOST);
+            prop_assert!(late.abs_diff(early) <= 1 + sampler.kept.len() / 10, "{} and {}", early, late);
+        }
+    }
+
+    #[test]
+    fn a_short_run_has_none() {
+        let mut sampler = Sampler::default();
+        assert!((1..EVERY).all(|_| !sampler.due()) && sampler.joint().is_none());
+        assert!(sampler.due());
+        sampler.record(3, 4);
+        assert_eq!(sampler.joint().map(|joint| joint.count()), Some(1));
+    }
+}

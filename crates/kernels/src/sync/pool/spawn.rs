@@ -1,0 +1,149 @@
+//! `pool-spawn-…`: a runtime that takes a thread from a pool for every activity, and makes one where the pool is empty; on a
+//! recursion whose activities double from one size to the next.
+//!
+//! It is the runtime of the T3-4 report, section 7, whose measurement of a fast Fourier transform had to be broken off: each
+//! activity waits for its two parts, so that nearly as many threads are wanted as there are activities. Here the kernel's
+//! workers are the threads. One that had nothing to do yet stands for one that is to be made; when all are taken, what would
+//! be another thread is counted, and the activity is done by the worker that wanted it. So the growth shows, and costs a
+//! bounded number of threads.
+
+mod runtime;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Contention, Error, Pool};
+use crate::kernel::{Card, Counts, Crew, Family, Growth, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use runtime::{Runtime, Thread};
+
+/// The card of such a kernel.
+pub(super) const fn card(name: &'static str, about: &'static str) -> Card {
+    Card {
+        name,
+        family: Family::Sync,
+        about,
+        counts: Counts::Ops("one activity of the recursion"),
+        beside: "takes and returns of threads; threads that there would be; workers that wait for their parts, or for a task",
+        knobs: &[Knob::Span, Knob::Sections],
+        source: "The T3-4 report (arXiv 1106.2992), section 7: a runtime with a pool of threads, fast Fourier transform",
+        by_default: false,
+        // A call and a return for each, of which no processor does more than one a cycle.
+        most_per_cycle: Some(ROOM),
+        contends: true,
+        crew: Crew::AtLeast(2),
+        // Those who wait for a task nap.
+        system: true,
+    }
+}
+
+/// A kernel about a runtime with one kind of pool.
+pub(super) struct Spawning<P> {
+    card: &'static Card,
+    pool: PhantomData<fn() -> P>,
+}
+
+impl<P> Spawning<P> {
+    /// The one with this card.
+    pub(super) const fn about(card: &'static Card) -> Self {
+        Spawning { card, pool: PhantomData }
+    }
+}
+
+impl<P: Pool> Kernel for Spawning<P> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let name = self.card.name;
+        if params.span.is_zero() {
+            return Err(Error::Unavailable(format!("{name} runs by time and was given none: ask for a span")));
+        }
+        let threads = u32::try_from(workers).ok().filter(|threads| self.card.crew.admits(*threads as usize));
+        let threads =
+            threads.ok_or_else(|| Error::Unavailable(format!("{name} takes 2 to 2³² workers, not {workers}")))?;
+        let runtime = Arc::new(Runtime::<P>::new(threads)?);
+        let Params { span, critical, parallel, .. } = *params;
+        Ok(Box::new(Spawned { name, span, critical, parallel, runtime }))
+    }
+}
+
+/// The stage.
+struct Spawned<P> {
+    name: &'static str,
+    span: Duration,
+    critical: u64,
+    parallel: u64,
+    runtime: Arc<Runtime<P>>,
+}
+
+impl<P: Pool> Stage for Spawned<P> {
+    fn variant(&self) -> &'static str {
+        P::MEETING
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(self.span)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let thread = Thread::new(Arc::clone(&self.runtime), rank as u32, [self.critical, self.parallel])?;
+        Ok(Box::new(Member { name: self.name, thread, growth: None, verdict: Ok(()) }))
+    }
+}
+
+/// A worker. Number 0 asks for one size after the other; the others do what they are told.
+struct Member<P: Pool> {
+    name: &'static str,
+    thread: Thread<P>,
+    growth: Option<Growth>,
+    /// What was wrong with the last run.
+    verdict: Result<(), String>,
+}
+
+impl<P: Pool> Worker for Member<P> {
+    fn prepare(&mut self) {
+        (self.growth, self.verdict) = (None, Ok(()));
+        self.thread.prepare();
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        if self.thread.asks() {
+            let (growth, verdict) = self.thread.grow(watch);
+            (self.growth, self.verdict) = (Some(growth), verdict);
+        } else {
+            self.thread.obey(watch);
+        }
+        Work::ops(self.thread.activities())
+    }
+
+    /// To be called when all workers have ended their runs; number 0 checks.
+    fn verify(&mut self) -> Result<(), Error> {
+        let verdict = std::mem::replace(&mut self.verdict, Ok(()));
+        let verdict = verdict.and_then(|()| if self.thread.asks() { self.thread.find_all() } else { Ok(()) });
+        verdict.map_err(|what| Error::Wrong(format!("{}: {what}: the result of this run is void", self.name)))
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        Some(self.thread.met())
+    }
+
+    fn growth(&mut self) -> Option<Growth> {
+        self.growth.take()
+    }
+}
+
+#[cfg(test)]
+mod tests;
