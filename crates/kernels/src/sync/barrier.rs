@@ -1,0 +1,237 @@
+//! `barrier-*`: workers that wait for each other, again and again.
+//!
+//! Each stamps when it arrives and when it leaves; the stamps are put together after the run, since nobody knows before who
+//! arrived last.
+//!
+//! No barrier here can be left by one worker alone. So the workers end a run together: one whose watch ends says so before it
+//! arrives, with the number of the episode. All see it when they leave that episode, since whoever arrives shows what it did
+//! before to all who leave; and all end there. Nobody can have named a later episode by then, since for that it would have had
+//! to leave this one without seeing it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crossbeam::utils::CachePadded;
+
+use crate::joint::Joint;
+use crate::kernel::{Card, Error, Kernel, Params, Stage, Worker};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::bare;
+
+mod kinds;
+mod own;
+
+pub use kinds::{BARRIER_PTHREAD, BARRIER_SENSE, BARRIER_SPIN, BARRIER_STD};
+
+/// Nanoseconds after which a worker looks at its watch again.
+const STRETCH: u64 = 20_000;
+
+/// A barrier.
+trait Meet: Send + Sync + Sized + 'static {
+    /// What a party keeps for itself.
+    type Own;
+
+    /// The code path.
+    const VARIANT: &'static str;
+
+    /// For so many parties.
+    ///
+    /// # Errors
+    /// The system refuses it.
+    fn new(parties: usize) -> Result<Self, Error>;
+
+    /// That of a party that meets the others for the first time. All parties ask before they meet.
+    fn own(&self) -> Self::Own;
+
+    /// Waits until all parties have arrived.
+    fn meet(&self, own: &mut Self::Own);
+}
+
+/// A kernel that measures a barrier.
+struct Barrier<B> {
+    card: &'static Card,
+    barrier: PhantomData<fn() -> B>,
+}
+
+impl<B> Barrier<B> {
+    const fn new(card: &'static Card) -> Self {
+        Barrier { card, barrier: PhantomData }
+    }
+}
+
+impl<B> fmt::Debug for Barrier<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Barrier").field(&self.card.name).finish()
+    }
+}
+
+impl<B: Meet> Kernel for Barrier<B> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    /// The stamps of a run and of the one before, and the last arrivals.
+    fn footprint(&self, params: &Params) -> Bytes {
+        Bytes(super::pairs(params.samples).0.saturating_mul(3))
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        super::check_samples(self.card, params)?;
+        let shared = Shared {
+            barrier: B::new(workers)?,
+            last: CachePadded::default(),
+            phases: (0..workers).map(|_| CachePadded::default()).collect(),
+            stamps: (0..workers).map(|_| RwLock::default()).collect(),
+        };
+        Ok(Box::new(Meeting { name: self.card.name, episodes: params.samples, shared: Arc::new(shared) }))
+    }
+}
+
+/// When a worker arrived and left, in each episode.
+type Stamps = Vec<(u64, u64)>;
+
+/// What the workers share.
+struct Shared<B> {
+    barrier: B,
+    /// The last episode of a run that a watch ended. They are counted from 1 over all runs.
+    last: CachePadded<AtomicU64>,
+    /// The last episode that each worker arrived in.
+    phases: Box<[CachePadded<AtomicU64>]>,
+    /// What each worker stamped in the last run, once it has ended it.
+    stamps: Box<[RwLock<Stamps>]>,
+}
+
+/// The stage.
+struct Meeting<B> {
+    name: &'static str,
+    episodes: u64,
+    shared: Arc<Shared<B>>,
+}
+
+impl<B: Meet> Stage for Meeting<B> {
+    fn variant(&self) -> &'static str {
+        B::VARIANT
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.episodes)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let number = usize::try_from(self.episodes).unwrap_or(usize::MAX);
+        let mut stamps = Stamps::new();
+        let mut spare = Stamps::new();
+        stamps.try_reserve_exact(number).and_then(|()| spare.try_reserve_exact(number)).map_err(|_| {
+            Error::Refused(format!("there is no memory for {number} samples of {}: ask for fewer", self.name))
+        })?;
+        *self.shared.stamps[rank].write().unwrap_or_else(PoisonError::into_inner) = spare;
+        let (name, episodes, shared) = (self.name, self.episodes, Arc::clone(&self.shared));
+        let (own, episode) = (shared.barrier.own(), shared.phases[rank].load(Ordering::Relaxed));
+        Ok(Box::new(Party { name, rank, episodes, shared, own, episode, stamps, early: None, joint: None }))
+    }
+}
+
+/// A worker.
+struct Party<B: Meet> {
+    name: &'static str,
+    rank: usize,
+    /// Of a full run.
+    episodes: u64,
+    shared: Arc<Shared<B>>,
+    own: B::Own,
+    /// The last episode that it has met the others in, over all runs.
+    episode: u64,
+    stamps: Stamps,
+    /// An episode that it left before another worker had arrived in it, with that worker.
+    early: Option<(u64, usize)>,
+    /// The times of the last run, once it is verified.
+    joint: Option<Joint>,
+}
+
+impl<B: Meet> Worker for Party<B> {
+    fn prepare(&mut self) {
+        // Touched, so that no sample meets a page fault.
+        self.stamps.resize(self.stamps.capacity(), (1, 1));
+        self.stamps.clear();
+        (self.early, self.joint) = (None, None);
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let shared = &*self.shared;
+        let (mut left, mut looked) = (0, None);
+        for _ in 0..self.episodes {
+            let episode = self.episode + 1;
+            if looked.is_none_or(|looked| left - looked >= STRETCH) {
+                if watch.ends() {
+                    // Relaxed, as the phases: whoever arrives shows it to all who leave.
+                    shared.last.store(episode, Ordering::Relaxed);
+                }
+                looked = Some(watch.now());
+            }
+            shared.phases[self.rank].store(episode, Ordering::Relaxed);
+            let arrived = watch.now();
+            shared.barrier.meet(&mut self.own);
+            left = watch.now();
+            let other = self.other(episode);
+            if shared.phases[other].load(Ordering::Relaxed) < episode {
+                self.early = self.early.or(Some((episode, other)));
+            }
+            self.episode = episode;
+            if shared.last.load(Ordering::Relaxed) == episode {
+                break;
+            }
+            self.stamps.push((arrived, left));
+        }
+        let done = Work::ops(self.stamps.len() as u64);
+        let mut slot = shared.stamps[self.rank].write().unwrap_or_else(PoisonError::into_inner);
+        mem::swap(&mut *slot, &mut self.stamps);
+        done
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let (name, rank, episodes) = (self.name, self.rank, self.episodes as usize);
+        if let Some((episode, other)) = self.early {
+            return Err(Error::Wrong(format!(
+                "{name}: worker {rank} left episode {episode} before worker {other} arrived in it: the result of this run is \
+                 void"
+            )));
+        }
+        let mut last = vec![0; episodes];
+        for (other, stamps) in self.shared.stamps.iter().enumerate() {
+            let stamps = stamps.read().unwrap_or_else(PoisonError::into_inner);
+            if stamps.len() != episodes {
+                let found = stamps.len();
+                return Err(Error::Wrong(format!(
+                    "{name}: worker {other} met the others {found} times, not {episodes}: the result of this run is void"
+                )));
+            }
+            last.iter_mut().zip(&*stamps).for_each(|(last, (arrived, _))| *last = (*last).max(*arrived));
+        }
+        let own = self.shared.stamps[rank].read().unwrap_or_else(PoisonError::into_inner);
+        // The clocks of two strands may be apart by more than the last worker takes to leave.
+        let times =
+            |(&(arrived, left), &last): (&(u64, u64), &u64)| (left.saturating_sub(arrived), left.saturating_sub(last));
+        self.joint = Some(own.iter().zip(&last).map(times).collect());
+        Ok(())
+    }
+
+    fn samples(&mut self) -> Option<Joint> {
+        self.joint.take()
+    }
+}
+
+impl<B: Meet> Party<B> {
+    /// The worker whose phase is looked at after an episode: each in turn.
+    fn other(&self, episode: u64) -> usize {
+        let workers = self.shared.phases.len();
+        (self.rank + 1 + episode as usize % (workers - 1)) % workers
+    }
+}
+
+#[cfg(test)]
+mod tests;

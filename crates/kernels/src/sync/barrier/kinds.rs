@@ -1,0 +1,130 @@
+//! The barriers that are measured, behind one interface.
+
+use super::own::{Central, Sense};
+use super::{Barrier, Meet};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob};
+use crate::sys::pthread;
+
+pub(super) const BLOCKS: Card = Card {
+    name: "",
+    family: Family::Sync,
+    about: "",
+    counts: Counts::Samples(
+        "from a worker's arrival to its leaving, of each worker",
+        "from the last arrival to a worker's leaving, of each worker",
+    ),
+    beside: "workers arrive one right after the other; each looks at another's phase when it has left, which is not timed",
+    knobs: &[Knob::Samples],
+    source: "Milfeld et al., Effective Use of Multi-Core Commodity Systems in HPC (TACC): the cost of a barrier",
+    by_default: false,
+    most_per_cycle: None,
+    contends: false,
+    crew: Crew::AtLeast(2),
+    system: true,
+};
+
+const SPINS: Card = Card { contends: true, system: false, ..BLOCKS };
+
+/// `pthread_barrier_wait`.
+pub static BARRIER_PTHREAD: &dyn Kernel = &Barrier::<pthread::barrier::Barrier>::new(&Card {
+    name: "barrier-pthread",
+    about: "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there",
+    ..BLOCKS
+});
+
+/// `std::sync::Barrier`.
+pub static BARRIER_STD: &dyn Kernel = &Barrier::<std::sync::Barrier>::new(&Card {
+    name: "barrier-std",
+    about: "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there",
+    ..BLOCKS
+});
+
+/// A central counter with a generation.
+pub static BARRIER_SPIN: &dyn Kernel = &Barrier::<Central>::new(&Card {
+    name: "barrier-spin",
+    about: "meets all others at a counter of arrivals, and spins until the last one changes the number of the generation",
+    ..SPINS
+});
+
+/// The sense-reversing barrier.
+pub static BARRIER_SENSE: &dyn Kernel = &Barrier::<Sense>::new(&Card {
+    name: "barrier-sense",
+    about: "meets all others at a counter of those missing, and spins until the last one reverses the sense",
+    source: "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
+             Multiprocessors, TOCS 9 (1991), section 3.1",
+    ..SPINS
+});
+
+impl Meet for pthread::barrier::Barrier {
+    type Own = ();
+
+    const VARIANT: &'static str = "pthread_barrier_wait";
+
+    fn new(parties: usize) -> Result<Self, Error> {
+        pthread::barrier::Barrier::new(parties)
+    }
+
+    fn own(&self) {}
+
+    #[inline]
+    fn meet(&self, _own: &mut ()) {
+        self.wait();
+    }
+}
+
+impl Meet for std::sync::Barrier {
+    type Own = ();
+
+    const VARIANT: &'static str = "mutex and condition variable";
+
+    fn new(parties: usize) -> Result<Self, Error> {
+        Ok(std::sync::Barrier::new(parties))
+    }
+
+    fn own(&self) {}
+
+    #[inline]
+    fn meet(&self, _own: &mut ()) {
+        self.wait();
+    }
+}
+
+impl Meet for Central {
+    type Own = ();
+
+    const VARIANT: &'static str = "counter and generation";
+
+    fn new(parties: usize) -> Result<Self, Error> {
+        Ok(Central::new(number(parties)?))
+    }
+
+    fn own(&self) {}
+
+    #[inline]
+    fn meet(&self, _own: &mut ()) {
+        self.wait();
+    }
+}
+
+impl Meet for Sense {
+    type Own = bool;
+
+    const VARIANT: &'static str = "counter and sense";
+
+    fn new(parties: usize) -> Result<Self, Error> {
+        Ok(Sense::new(number(parties)?))
+    }
+
+    fn own(&self) -> bool {
+        self.sense()
+    }
+
+    #[inline]
+    fn meet(&self, own: &mut bool) {
+        self.wait(own);
+    }
+}
+
+fn number(parties: usize) -> Result<u32, Error> {
+    u32::try_from(parties).map_err(|_| Error::Unavailable(format!("{parties} workers are too many for a barrier")))
+}

@@ -1,0 +1,79 @@
+//! Two barriers that spin.
+
+use super::bare::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+
+/// A counter of those who have arrived, and a number that changes when the last one has: whoever waits, waits for the change.
+#[derive(Debug)]
+pub struct Central {
+    parties: u32,
+    arrived: CachePadded<AtomicU32>,
+    generation: CachePadded<AtomicU32>,
+}
+
+impl Central {
+    /// For so many parties.
+    pub fn new(parties: u32) -> Self {
+        let zero = || CachePadded::new(AtomicU32::new(0));
+        Central { parties, arrived: zero(), generation: zero() }
+    }
+
+    /// Waits until all parties have arrived.
+    #[inline]
+    pub fn wait(&self) {
+        // Relaxed: nobody changes it before this party has arrived, and this party saw the last change when it left.
+        let generation = self.generation.load(Ordering::Relaxed);
+        // Acquire and release: the last to arrive has seen what all others did before, and passes it on with its change.
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
+            // Relaxed: nobody arrives again before it has seen the change.
+            self.arrived.store(0, Ordering::Relaxed);
+            self.generation.store(generation.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        spin_until(|| self.generation.load(Ordering::Acquire) != generation);
+    }
+}
+
+/// The sense-reversing centralised barrier of J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on
+/// Shared-Memory Multiprocessors, TOCS 9 (1991), section 3.1: a counter of those who are still missing, and a flag that the last
+/// to arrive turns to the sense of the episode. Each party keeps its own sense and turns it, so that it reads nothing shared
+/// before it arrives.
+#[derive(Debug)]
+pub struct Sense {
+    parties: u32,
+    missing: CachePadded<AtomicU32>,
+    sense: CachePadded<AtomicBool>,
+}
+
+impl Sense {
+    /// For so many parties.
+    pub fn new(parties: u32) -> Self {
+        let missing = CachePadded::new(AtomicU32::new(parties));
+        Sense { parties, missing, sense: CachePadded::new(AtomicBool::new(false)) }
+    }
+
+    /// The sense that a party has before its first episode.
+    pub fn sense(&self) -> bool {
+        self.sense.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all parties have arrived. `own` is the sense of this party, and its alone.
+    #[inline]
+    pub fn wait(&self, own: &mut bool) {
+        *own = !*own;
+        // Acquire and release: the last to arrive has seen what all others did before, and passes it on with the sense.
+        if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // Relaxed: nobody arrives again before it has seen the sense.
+            self.missing.store(self.parties, Ordering::Relaxed);
+            self.sense.store(*own, Ordering::Release);
+            return;
+        }
+        spin_until(|| self.sense.load(Ordering::Acquire) == *own);
+    }
+}
+
+fn spin_until(there: impl Fn() -> bool) {
+    let mut spin = Spin::start();
+    while !there() {
+        spin.turn();
+    }
+}

@@ -1,0 +1,276 @@
+//! `create-*`: how long it takes to make a thread, and until it runs.
+//!
+//! One worker makes threads, one after the other. Each stamps first thing, leaves the stamp, and ends; its maker joins it, or, where
+//! it is detached, sleeps until the stamp is there. Both lie outside of what is stamped.
+//!
+//! A thread of the standard library inherits the strands of its maker, so that on a seat the two share a strand. Those of
+//! the C library can be told where to run: a second worker lends its seat, and sleeps meanwhile.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::joint::Joint;
+use crate::kernel::{Card, Contention, Error, Kernel, Params, Stage, Worker};
+use crate::sys::futex::{self, Scope};
+use crate::sys::pthread::thread::Mask;
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::schedule::{Call, Sampler};
+use super::spin::until_due;
+
+mod methods;
+
+pub use methods::{CREATE_PTHREAD, CREATE_PTHREAD_DETACHED, CREATE_STD, CREATE_STD_DETACHED};
+
+/// How long somebody sleeps before it looks at its watch.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Bytes of stack that a new thread gets: little, since it does little, and at least what every C library asks for.
+const STACK: usize = 64 << 10;
+
+/// A way to make threads.
+trait Method: Sized + 'static {
+    /// What has to be dropped for a thread to be gone, or to have been let go.
+    type Thread;
+
+    /// The code path, e.g. `pthread_create`.
+    const VARIANT: &'static str;
+
+    /// Makes threads on the strands of a lender, or on those of the calling thread.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn new(lent: Option<&Mask>) -> Result<Self, Error>;
+
+    /// The call: makes a thread that calls [`Child::enter`].
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn make(&self, child: Arc<Child>) -> Result<Self::Thread, Error>;
+}
+
+/// What a new thread finds.
+#[derive(Debug)]
+struct Child {
+    clock: Arc<dyn Clock>,
+    stamp: AtomicU64,
+    /// 1 once the stamp is there.
+    here: AtomicU32,
+}
+
+impl Child {
+    fn new(clock: &Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Child { clock: Arc::clone(clock), stamp: AtomicU64::new(0), here: AtomicU32::new(0) })
+    }
+
+    /// What the new thread does.
+    fn run(&self) {
+        self.stamp.store(self.clock.now(), Ordering::Relaxed);
+        self.here.store(1, Ordering::Release);
+        // A system call even where nobody sleeps: the thread has stamped, and has nothing else to do.
+        futex::wake(&self.here, 1, Scope::Process);
+    }
+
+    /// Sleeps until the thread has run, and returns its stamp; `None` when the run is to end.
+    fn stamped(&self, watch: &Watch) -> Option<u64> {
+        while self.here.load(Ordering::Acquire) == 0 {
+            futex::wait(&self.here, 0, Scope::Process, PATIENCE);
+            if watch.ends() {
+                break;
+            }
+        }
+        (self.here.load(Ordering::Acquire) == 1).then(|| self.stamp.load(Ordering::Relaxed))
+    }
+}
+
+/// A kernel that makes threads.
+struct Create<M> {
+    card: &'static Card,
+    method: PhantomData<fn() -> M>,
+}
+
+impl<M> Create<M> {
+    const fn new(card: &'static Card) -> Self {
+        Create { card, method: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for Create<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Create").field(&self.card.name).finish()
+    }
+}
+
+impl<M: Method> Kernel for Create<M> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        super::pairs(params.samples)
+    }
+
+    fn stage(&self, params: &Params, _workers: usize) -> Result<Box<dyn Stage>, Error> {
+        super::check_samples(self.card, params)?;
+        let (card, params) = (self.card, *params);
+        Ok(Box::new(Making::<M> { card, params, shared: Arc::default(), method: PhantomData }))
+    }
+}
+
+/// What the maker and the lender share.
+#[derive(Debug, Default)]
+struct Shared {
+    /// The strands that are lent.
+    lent: Mutex<Option<Mask>>,
+    /// 1 once a worker has left the run.
+    over: AtomicU32,
+    /// Samples of the run, once the maker has left it.
+    taken: AtomicU64,
+}
+
+impl Shared {
+    /// The strands that new threads are to be bound to: those lent, unless they are the caller's own, which threads inherit.
+    fn mask(&self) -> Result<Option<Mask>, Error> {
+        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let own = Mask::own()?;
+        Ok(lent.filter(|lent| *lent != own))
+    }
+
+    /// A worker leaves. Whether another has before.
+    fn leave(&self) -> bool {
+        let left = self.over.swap(1, Ordering::AcqRel) == 1;
+        futex::wake(&self.over, u32::MAX, Scope::Process);
+        left
+    }
+}
+
+/// The stage.
+struct Making<M> {
+    card: &'static Card,
+    params: Params,
+    shared: Arc<Shared>,
+    method: PhantomData<fn() -> M>,
+}
+
+impl<M: Method> Stage for Making<M> {
+    fn variant(&self) -> &'static str {
+        M::VARIANT
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.params.samples)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let shared = Arc::clone(&self.shared);
+        if rank > 0 {
+            *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
+            return Ok(Box::new(Lender { shared }));
+        }
+        let sampler = Sampler::new(self.params.period, self.params.samples, 1)?;
+        let (name, refused) = (self.card.name, None);
+        Ok(Box::new(Parent::<M> { name, shared, sampler, refused, method: PhantomData }))
+    }
+}
+
+/// The worker that makes threads.
+struct Parent<M> {
+    name: &'static str,
+    shared: Arc<Shared>,
+    sampler: Sampler,
+    /// Why the system made no thread in the last run.
+    refused: Option<Error>,
+    method: PhantomData<fn() -> M>,
+}
+
+impl<M: Method> Worker for Parent<M> {
+    fn prepare(&mut self) {
+        self.sampler.reset();
+        self.refused = None;
+        // Relaxed: the workers begin their runs only after all have prepared, by other means.
+        self.shared.taken.store(0, Ordering::Relaxed);
+        self.shared.over.store(0, Ordering::Relaxed);
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let made = self.make_all(watch);
+        // A run without threads counts as a whole one, so that it comes to be verified: there it says why it is none.
+        let taken = made.unwrap_or_else(|error| {
+            self.refused = Some(error);
+            self.sampler.samples()
+        });
+        self.shared.taken.store(taken, Ordering::Relaxed);
+        self.shared.leave();
+        Work::ops(taken)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.refused.take().map_or_else(|| self.sampler.verify(self.name), Err)
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        Some(self.sampler.kept())
+    }
+
+    fn samples(&mut self) -> Option<Joint> {
+        Some(self.sampler.joint())
+    }
+}
+
+impl<M: Method> Parent<M> {
+    fn make_all(&mut self, watch: &Watch) -> Result<u64, Error> {
+        let method = M::new(self.shared.mask()?.as_ref())?;
+        let over = || watch.ends() || self.shared.over.load(Ordering::Relaxed) == 1;
+        let mut refused = None;
+        let taken = self.sampler.take(watch, |due, seen| {
+            if due.is_some_and(|due| !until_due(watch, over, due)) {
+                return None;
+            }
+            let child = Child::new(watch.clock());
+            let given = Arc::clone(&child);
+            let called = watch.now();
+            let thread = method.make(given);
+            let returned = watch.now();
+            match thread {
+                // A thread to be joined is gone then; one that is detached ends on its own.
+                Ok(thread) => drop(thread),
+                Err(error) => {
+                    refused = Some(error);
+                    return None;
+                }
+            }
+            seen.push(child.stamped(watch)?);
+            Some(Call { called, returned, ended: watch.now(), real: true })
+        });
+        refused.map_or(Ok(taken), Err)
+    }
+}
+
+/// A worker that lends its seat.
+struct Lender {
+    shared: Arc<Shared>,
+}
+
+impl Worker for Lender {
+    fn run(&mut self, watch: &Watch) -> Work {
+        while !watch.ends() && self.shared.over.load(Ordering::Acquire) == 0 {
+            futex::wait(&self.shared.over, 0, Scope::Process, PATIENCE);
+        }
+        // How many samples there are, the other says when it leaves; this worker leaves before only where its watch ends.
+        let left = self.shared.leave();
+        Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
+    }
+
+    /// What is to be verified is the other's.
+    fn verify(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! The two libraries, threads to be joined and detached ones.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::{Child, Create, Method, STACK};
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob};
+use crate::sys::pthread::thread::{self as pthread, Attributes, Enter, Mask};
+
+const PTHREAD: Card = Card {
+    name: "",
+    family: Family::Sync,
+    about: "",
+    counts: Counts::Samples("from the call to its return", "from the call to the new thread's first instruction"),
+    beside: "a stack of 64 KiB. The second worker lends its seat, and sleeps: the new thread gets its strands as an attribute, \
+             and the C library holds it back until they are set, which both times include. Where the two workers may run on the \
+             same strands, as two that float, no attribute is given, and the thread inherits them. A sample that begins more than \
+             1 µs after it was due counts, for the new thread, from when it was due (coordinated omission)",
+    knobs: &[Knob::Samples, Knob::Period],
+    source: "T3-4 report (arXiv:1106.2992), section 6: thread creation, 10^5 samples; G. Tene, How NOT to Measure Latency \
+             (2013): the schedule",
+    by_default: false,
+    most_per_cycle: None,
+    contends: false,
+    crew: Crew::Exactly(2),
+    system: true,
+};
+
+const STD: Card = Card {
+    beside: "a stack of 64 KiB. The new thread inherits the strands of its maker: on a seat it runs only once its maker sleeps, and \
+             only a floating worker's threads run beside it; create-pthread has a seat for the new thread. Before its closure \
+             the library sets up the thread and its stack for signals. A sample that begins more than 1 µs after it was due \
+             counts, for the new thread, from when it was due (coordinated omission)",
+    crew: Crew::Exactly(1),
+    ..PTHREAD
+};
+
+/// `pthread_create`, joined.
+pub static CREATE_PTHREAD: &dyn Kernel = &Create::<Pthread<false>>::new(&Card {
+    name: "create-pthread",
+    about: "makes threads with pthread_create, one after the other, and joins each",
+    ..PTHREAD
+});
+
+/// `pthread_create`, detached.
+pub static CREATE_PTHREAD_DETACHED: &dyn Kernel = &Create::<Pthread<true>>::new(&Card {
+    name: "create-pthread-detached",
+    about: "makes detached threads with pthread_create, one after the other",
+    ..PTHREAD
+});
+
+/// `std::thread::Builder::spawn`, joined.
+pub static CREATE_STD: &dyn Kernel = &Create::<Std<false>>::new(&Card {
+    name: "create-std",
+    about: "makes threads with std::thread, one after the other, and joins each",
+    ..STD
+});
+
+/// `std::thread::Builder::spawn`, detached.
+pub static CREATE_STD_DETACHED: &dyn Kernel = &Create::<Std<true>>::new(&Card {
+    name: "create-std-detached",
+    about: "makes threads with std::thread, one after the other, and drops the handle of each",
+    ..STD
+});
+
+/// The C library.
+struct Pthread<const DETACHED: bool>(Attributes);
+
+impl Enter for Child {
+    fn enter(&self) {
+        self.run();
+    }
+}
+
+impl<const DETACHED: bool> Method for Pthread<DETACHED> {
+    type Thread = pthread::Thread;
+
+    const VARIANT: &'static str = "pthread_create";
+
+    fn new(lent: Option<&Mask>) -> Result<Self, Error> {
+        Ok(Pthread(Attributes::new(STACK, DETACHED, lent)?))
+    }
+
+    #[inline]
+    fn make(&self, child: Arc<Child>) -> Result<pthread::Thread, Error> {
+        pthread::create(&self.0, child)
+    }
+}
+
+/// The standard library, whose threads run where their maker does.
+#[derive(Debug)]
+struct Std<const DETACHED: bool>;
+
+impl<const DETACHED: bool> Method for Std<DETACHED> {
+    type Thread = Spawned<DETACHED>;
+
+    const VARIANT: &'static str = "std::thread";
+
+    fn new(_lent: Option<&Mask>) -> Result<Self, Error> {
+        Ok(Std)
+    }
+
+    #[inline]
+    fn make(&self, child: Arc<Child>) -> Result<Spawned<DETACHED>, Error> {
+        let handle = thread::Builder::new().stack_size(STACK).spawn(move || child.run());
+        let refused = |error| Error::Refused(format!("a thread cannot be made: {error}"));
+        handle.map(|handle| Spawned(Some(handle))).map_err(refused)
+    }
+}
+
+/// A thread of the standard library. Dropping it waits for its end, unless it is detached.
+#[derive(Debug)]
+struct Spawned<const DETACHED: bool>(Option<thread::JoinHandle<()>>);
+
+impl<const DETACHED: bool> Drop for Spawned<DETACHED> {
+    fn drop(&mut self) {
+        if let Some(handle) = self.0.take().filter(|_| !DETACHED) {
+            // It does nothing that panics.
+            let _ = handle.join();
+        }
+    }
+}

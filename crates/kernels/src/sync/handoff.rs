@@ -1,0 +1,337 @@
+//! One worker wakes others: unlocking a mutex that they wait for, signalling a condition variable, waking a futex, unparking a
+//! thread, sending into a channel, setting a flag. What differs is a [`Meeting`]; the rest is here.
+//!
+//! The first worker wakes. In each round it opens the meeting; the others say that they are about to wait, and wait; it gives
+//! them time to fall asleep ([`SETTLE`]), and until the sample is due; it stamps, calls, and stamps. Whoever waited stamps as
+//! soon as it runs, and says that it is there. The first worker takes all of the samples, since it alone knows the others' stamps
+//! and its own.
+//!
+//! That a waiter is asleep cannot be seen from outside. It says so as late as it can: under the mutex of a condition
+//! variable, which it gives back only by waiting, and otherwise right before its call.
+//!
+//! The workers wait for each other's word by spinning for some 20 µs, and then by short sleeps; where one was last seen on the
+//! other's strand, by short sleeps only, or the other could not run. None of this is timed, but what is timed would be longer
+//! for it.
+//!
+//! A round that was opened is called, whatever happens, so that nobody is left in a call without a time limit. All other
+//! waits end after [`PATIENCE`], and look at the watch.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crossbeam::utils::CachePadded;
+
+use crate::joint::Joint;
+use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Worker};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::schedule::{Call, Sampler};
+use super::spin::{Whereabouts, until, until_due};
+
+mod flag;
+mod message;
+mod signal;
+mod unlock;
+mod wake;
+
+pub use flag::FLAG;
+pub use message::{CHANNEL_CROSSBEAM, CHANNEL_STD};
+pub use signal::{
+    BROADCAST_PARKING_LOT, BROADCAST_PTHREAD, BROADCAST_STD, SIGNAL_PARKING_LOT, SIGNAL_PTHREAD, SIGNAL_STD,
+};
+pub use unlock::{UNLOCK_PARKING_LOT, UNLOCK_PTHREAD, UNLOCK_STD};
+pub use wake::{FUTEX_WAKE, UNPARK_STD};
+
+/// How long the waiters get to fall asleep after the last has said that it is about to, in nanoseconds: several times what
+/// the system call and the spinning before it take.
+const SETTLE: u64 = 10_000;
+
+/// How long a waiter sleeps before it looks at its watch.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What the cards of meetings of two have in common where the waiter sleeps.
+const WAKES_ONE: Card = Card {
+    name: "",
+    family: Family::Sync,
+    about: "",
+    counts: Counts::Samples("from the call to its return", "from the call to the waiter running"),
+    beside: "the waiter gets 10 µs to fall asleep after it has said that it is about to; it sleeps 50 ms at most at a time, then \
+             looks around and sleeps again. A sample that begins more than 1 µs after it was due counts, for the waiter, from \
+             when it was due (coordinated omission)",
+    knobs: &[Knob::Samples, Knob::Period],
+    source: T3_4,
+    by_default: false,
+    most_per_cycle: None,
+    contends: false,
+    crew: Crew::Exactly(2),
+    system: true,
+};
+
+const T3_4: &str = "T3-4 report (arXiv:1106.2992), section 6: the same call, two intervals, 10^5 samples; G. Tene, How NOT to \
+                    Measure Latency (2013): the schedule";
+
+/// A way in which one worker wakes others.
+trait Meeting: Send + Sync + Sized + 'static {
+    /// What the waker holds from the beginning of a round until its call.
+    type Held<'a>;
+    /// What a waiter has got when it was woken.
+    type Got<'a>;
+
+    /// The code path, e.g. `futex`.
+    const VARIANT: &'static str;
+
+    /// For so many waiters.
+    ///
+    /// # Errors
+    /// The system refuses a part of it.
+    fn new() -> Result<Self, Error>;
+
+    /// A waiter introduces itself, on its own thread.
+    fn enrol(&self) {}
+
+    /// The waker begins a round. Nobody waits yet.
+    fn open(&self) -> Self::Held<'_>;
+
+    /// The waker makes true what the waiters look for. All wait, and nobody was woken.
+    fn post(&self, _round: u64) {}
+
+    /// The call that wakes. Whether it did, as far as that can be told.
+    fn call(&self, held: Self::Held<'_>, round: u64) -> bool;
+
+    /// A waiter says that it is `ready`, and waits for the round's call, at most [`PATIENCE`], unless the waker is certain to
+    /// call; `None` if that was in vain.
+    fn wait(&self, round: u64, ready: impl FnOnce()) -> Option<Self::Got<'_>>;
+}
+
+/// A kernel that measures a [`Meeting`].
+struct HandOff<M> {
+    card: &'static Card,
+    meeting: PhantomData<fn() -> M>,
+}
+
+impl<M> HandOff<M> {
+    const fn new(card: &'static Card) -> Self {
+        HandOff { card, meeting: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for HandOff<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HandOff").field(&self.card.name).finish()
+    }
+}
+
+impl<M: Meeting> Kernel for HandOff<M> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        super::pairs(params.samples)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        super::check_samples(self.card, params)?;
+        Ok(Box::new(Meet { card: self.card, params: *params, shared: Arc::new(Shared::<M>::new(workers)?) }))
+    }
+}
+
+/// What a waiter tells the waker: on a line of its own.
+#[derive(Debug, Default)]
+struct Desk {
+    /// The round that it is about to wait for.
+    ready: AtomicU64,
+    /// When it was woken.
+    seen: AtomicU64,
+    /// The round that it was woken in.
+    done: AtomicU64,
+    strand: Whereabouts,
+}
+
+/// What the workers share.
+struct Shared<M> {
+    meeting: M,
+    /// The round that is open: they are counted from 1 over all runs, so that what is left of an aborted one is no other's; 0
+    /// while nobody wakes.
+    open: CachePadded<AtomicU64>,
+    /// Where the waker opened it.
+    strand: CachePadded<Whereabouts>,
+    /// Whether a worker has left the run.
+    over: CachePadded<AtomicBool>,
+    /// Samples of the run, once the waker has left it.
+    taken: AtomicU64,
+    desks: Box<[CachePadded<Desk>]>,
+}
+
+impl<M: Meeting> Shared<M> {
+    fn new(workers: usize) -> Result<Self, Error> {
+        Ok(Shared {
+            meeting: M::new()?,
+            open: CachePadded::default(),
+            strand: CachePadded::default(),
+            over: CachePadded::default(),
+            taken: AtomicU64::new(0),
+            desks: (1..workers).map(|_| CachePadded::default()).collect(),
+        })
+    }
+}
+
+/// The stage.
+struct Meet<M> {
+    card: &'static Card,
+    params: Params,
+    shared: Arc<Shared<M>>,
+}
+
+impl<M: Meeting> Stage for Meet<M> {
+    fn variant(&self) -> &'static str {
+        M::VARIANT
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.params.samples)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let shared = Arc::clone(&self.shared);
+        let Some(desk) = rank.checked_sub(1) else {
+            let sampler = Sampler::new(self.params.period, self.params.samples, shared.desks.len())?;
+            return Ok(Box::new(Waker { name: self.card.name, shared, round: 0, sampler }));
+        };
+        shared.meeting.enrol();
+        Ok(Box::new(Waiter { desk, shared, last: 0 }))
+    }
+}
+
+/// The worker that wakes.
+struct Waker<M> {
+    name: &'static str,
+    shared: Arc<Shared<M>>,
+    /// The last round that was opened.
+    round: u64,
+    sampler: Sampler,
+}
+
+impl<M: Meeting> Worker for Waker<M> {
+    fn prepare(&mut self) {
+        self.sampler.reset();
+        // Relaxed: the workers begin their runs only after all have prepared, by other means.
+        self.shared.taken.store(0, Ordering::Relaxed);
+        self.shared.over.store(false, Ordering::Relaxed);
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (shared, round) = (&*self.shared, &mut self.round);
+        let taken = self.sampler.take(watch, |due, seen| {
+            *round += 1;
+            shared.sample(watch, *round, due, seen)
+        });
+        shared.taken.store(taken, Ordering::Relaxed);
+        shared.open.store(0, Ordering::Relaxed);
+        // Release: who sees it, sees how many samples there are.
+        shared.over.store(true, Ordering::Release);
+        Work::ops(taken)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.sampler.verify(self.name)
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        Some(self.sampler.kept())
+    }
+
+    fn samples(&mut self) -> Option<Joint> {
+        Some(self.sampler.joint())
+    }
+}
+
+impl<M: Meeting> Shared<M> {
+    /// Opens a round, calls, and collects what the waiters stamped; `None` when the run is to end.
+    fn sample(&self, watch: &Watch, round: u64, due: Option<u64>, seen: &mut Vec<u64>) -> Option<Call> {
+        let held = self.meeting.open();
+        self.strand.tell();
+        self.open.store(round, Ordering::Release);
+        let ready = self.all(watch, |desk| desk.ready.load(Ordering::Acquire) == round);
+        let settled = watch.now().saturating_add(SETTLE);
+        let ready = ready && until_due(watch, || self.ends(watch), due.map_or(settled, |due| due.max(settled)));
+        self.meeting.post(round);
+        let called = watch.now();
+        let woke = self.meeting.call(held, round);
+        let returned = watch.now();
+        if !(ready && self.all(watch, |desk| desk.done.load(Ordering::Acquire) == round)) {
+            return None;
+        }
+        seen.extend(self.desks.iter().map(|desk| desk.seen.load(Ordering::Relaxed)));
+        Some(Call { called, returned, ended: watch.now(), real: woke })
+    }
+
+    /// Whether a worker is to leave: its watch ends, or another has left.
+    fn ends(&self, watch: &Watch) -> bool {
+        watch.ends() || self.over.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all waiters have come so far.
+    fn all(&self, watch: &Watch, come: impl Fn(&Desk) -> bool) -> bool {
+        self.desks.iter().all(|desk| until(|| self.ends(watch), || desk.strand.near(), || come(desk)))
+    }
+}
+
+/// A worker that is woken.
+struct Waiter<M> {
+    /// Its number among the waiters.
+    desk: usize,
+    shared: Arc<Shared<M>>,
+    /// The last round in which it was woken.
+    last: u64,
+}
+
+impl<M: Meeting> Worker for Waiter<M> {
+    fn run(&mut self, watch: &Watch) -> Work {
+        while !self.shared.ends(watch) && self.round(watch) {}
+        // How many samples there are, the waker says when it leaves; this worker leaves before only where its watch ends.
+        let left = self.shared.over.swap(true, Ordering::AcqRel);
+        Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
+    }
+
+    /// What is to be verified is the waker's.
+    fn verify(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl<M: Meeting> Waiter<M> {
+    /// Waits for the next round and for its call. Whether there was one.
+    fn round(&mut self, watch: &Watch) -> bool {
+        let (shared, mut round) = (&*self.shared, 0);
+        let next = || {
+            round = shared.open.load(Ordering::Acquire);
+            round != 0 && round != self.last
+        };
+        let opened = until(|| shared.ends(watch), || shared.strand.near(), next);
+        if !opened {
+            return false;
+        }
+        let desk = &shared.desks[self.desk];
+        desk.strand.tell();
+        let got = loop {
+            if let Some(got) = shared.meeting.wait(round, || desk.ready.store(round, Ordering::Release)) {
+                break got;
+            }
+            if shared.ends(watch) {
+                return false;
+            }
+        };
+        let seen = watch.now();
+        drop(got);
+        desk.strand.tell();
+        desk.seen.store(seen, Ordering::Relaxed);
+        desk.done.store(round, Ordering::Release);
+        self.last = round;
+        true
+    }
+}

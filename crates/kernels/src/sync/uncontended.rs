@@ -1,0 +1,193 @@
+//! `lock-*`: a mutex that nobody else wants is taken and given back.
+
+use std::fmt;
+use std::hint::black_box;
+use std::marker::PhantomData;
+
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::mutexes::{Mutex, ParkingLot, Pthread, Std};
+use super::pace::Pace;
+
+/// Iterations that make one pair: a pair takes about 5 ns.
+const ITERATIONS: u64 = 4;
+
+const CARD: Card = Card {
+    name: "",
+    family: Family::Sync,
+    about: "",
+    counts: Counts::Turns("one lock and its unlock, which nobody else wants; 4 iterations make one"),
+    beside: "nothing but the loop's counting: the line of the mutex stays in the core",
+    knobs: &[Knob::Iterations],
+    source: "T3-4 report (arXiv:1106.2992), section 6: uncontended lock and unlock",
+    by_default: false,
+    // Each pair exchanges the mutex's word at least once, which takes 8 cycles or more (Agner Fog, "Instruction tables").
+    most_per_cycle: Some(ROOM / 8.0),
+    contends: false,
+    crew: Crew::Exactly(1),
+    system: false,
+};
+
+/// `pthread_mutex_lock`, `PTHREAD_MUTEX_DEFAULT`.
+pub static LOCK_PTHREAD: &dyn Kernel = &Lock::<Pthread<false>>::new(&Card {
+    name: "lock-pthread",
+    about: "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again",
+    ..CARD
+});
+
+/// `pthread_mutex_lock`, `PTHREAD_MUTEX_ADAPTIVE_NP`.
+pub static LOCK_PTHREAD_ADAPTIVE: &dyn Kernel = &Lock::<Pthread<true>>::new(&Card {
+    name: "lock-pthread-adaptive",
+    about: "locks and unlocks a PTHREAD_MUTEX_ADAPTIVE_NP of its own, again and again",
+    ..CARD
+});
+
+/// `std::sync::Mutex`.
+pub static LOCK_STD: &dyn Kernel = &Lock::<Std>::new(&Card {
+    name: "lock-std",
+    about: "locks and unlocks a std::sync::Mutex of its own, again and again",
+    ..CARD
+});
+
+/// `parking_lot::Mutex`.
+pub static LOCK_PARKING_LOT: &dyn Kernel = &Lock::<ParkingLot>::new(&Card {
+    name: "lock-parking-lot",
+    about: "locks and unlocks a parking_lot::Mutex of its own, again and again",
+    ..CARD
+});
+
+/// A kernel that takes a mutex that is free.
+struct Lock<M> {
+    card: &'static Card,
+    mutex: PhantomData<fn() -> M>,
+}
+
+impl<M> Lock<M> {
+    const fn new(card: &'static Card) -> Self {
+        Lock { card, mutex: PhantomData }
+    }
+}
+
+impl<M> fmt::Debug for Lock<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lock").field(&self.card.name).finish()
+    }
+}
+
+impl<M: Mutex> Kernel for Lock<M> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(size_of::<M>() as u64)
+    }
+
+    fn stage(&self, params: &Params, _workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let (name, iterations) = (self.card.name, params.iterations);
+        if iterations == 0 {
+            return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
+        }
+        Ok(Box::new(Locking::<M> { name, pairs: (iterations / ITERATIONS).max(1), mutex: PhantomData }))
+    }
+}
+
+/// The stage.
+struct Locking<M> {
+    name: &'static str,
+    /// Of a full run.
+    pairs: u64,
+    mutex: PhantomData<fn() -> M>,
+}
+
+impl<M: Mutex> Stage for Locking<M> {
+    fn variant(&self) -> &'static str {
+        "lock, unlock"
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.pairs)
+    }
+
+    fn worker(&self, _rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Locker { name: self.name, pairs: self.pairs, mutex: M::new()? }))
+    }
+}
+
+/// A worker.
+struct Locker<M> {
+    name: &'static str,
+    pairs: u64,
+    mutex: M,
+}
+
+impl<M: Mutex> Worker for Locker<M> {
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (mut done, mut pace) = (0, Pace::start());
+        while done < self.pairs && !watch.ends() {
+            let pairs = pace.attempts().min(self.pairs - done);
+            block(&self.mutex, pairs);
+            done += pairs;
+            pace.adapt();
+        }
+        Work::ops(done)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        if self.mutex.free() {
+            return Ok(());
+        }
+        Err(Error::Wrong(format!("{}: the mutex is still locked: the result of this run is void", self.name)))
+    }
+}
+
+/// What is timed. Where the mutex comes from is hidden, so that no compiler concludes that it is free.
+#[inline(never)]
+fn block<M: Mutex>(mutex: &M, pairs: u64) {
+    for _ in 0..pairs {
+        drop(black_box(mutex).lock());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Stop;
+
+    /// A mutex that stays locked.
+    struct Stuck;
+
+    impl Mutex for Stuck {
+        type Guard<'a> = u8;
+
+        fn new() -> Result<Self, Error> {
+            Ok(Stuck)
+        }
+
+        fn lock(&self) -> u8 {
+            0
+        }
+
+        fn try_lock(&self) -> Option<u8> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_mutex_that_was_not_given_back_voids_the_run() {
+        let stage = Locking::<Stuck> { name: "lock-stuck", pairs: 10, mutex: PhantomData };
+        let mut worker = stage.worker(0).unwrap();
+        assert_eq!(worker.run(&Watch::new(&Stop::new())), Work::ops(10));
+        assert!(matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.contains("lock-stuck")));
+    }
+
+    #[test]
+    fn no_iterations_are_refused() {
+        let params = Params { iterations: 0, ..Params::SMALL };
+        for kernel in [LOCK_PTHREAD, LOCK_STD] {
+            assert!(kernel.stage(&params, 1).is_err());
+        }
+    }
+}
