@@ -1,0 +1,311 @@
+//! `ring-mutex` and the other rings: workers stand in a circle and pass a token on, so that one of them runs at a time.
+//!
+//! What is measured is the way from one to the next: a lock that is given back and the waking of whoever waits for it. More
+//! workers than strands are no storm then, since all but one sleep, except where they spin.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::joint::Joint;
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::sys::ring::cascade::{Cascade, Condition, Mutex};
+use crate::sys::ring::process::Remote;
+use crate::sys::ring::word::{Flag, Futex};
+use crate::sys::ring::{Link, Lookout, Member, Ring};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::pace::Pace;
+
+/// A kernel whose workers stand in a ring.
+#[derive(Debug)]
+pub struct RingKernel<L> {
+    card: &'static Card,
+    variant: &'static str,
+    /// Whether each worker drives a process that takes its place.
+    processes: bool,
+    link: PhantomData<fn() -> L>,
+}
+
+/// Where the cascade comes from.
+const LIBMICRO: &str = "B. Smaalders, P. Harman: libMicro (Sun Microsystems, 2005), cascade_mutex, cascade_cond: the order of \
+                        the locks";
+/// Where sleeping on a word comes from.
+const FUTEX: &str = "H. Franke, R. Russell, M. Kirkwood: Fuss, futexes and furwocks, Ottawa Linux Symposium (2002); the ring \
+                     after libMicro's cascade_mutex";
+/// Where looking at a word comes from.
+const FLAGS: &str = "J. Mellor-Crummey, M. Scott: Algorithms for scalable synchronization on shared-memory multiprocessors, \
+                     TOCS 9 (1991): flags that one writes and one spins on; the ring after libMicro's cascade_mutex";
+
+/// Beside what is counted, where participants sleep.
+const SLEEP: &str = "each worker notes how long a lap takes, hop times workers, the first worker for all: the first 262,144 of a \
+                     run; the first time of a pair is the lap divided by the workers, the second the lap";
+/// The same for processes.
+const APART: &str = "as over threads, by the system's clock; a thread on each worker's seat looks every 5 ms whether the run is \
+                     over, and starts and ends its process, which is part of the interval";
+
+macro_rules! ring {
+    ($doc:literal, $kernel:ident, $link:ty, $processes:literal, $name:literal, $about:literal, $beside:expr, $source:expr,
+     $variant:literal, $cycles:literal, $spins:literal) => {
+        #[doc = $doc]
+        pub static $kernel: RingKernel<$link> = RingKernel {
+            card: &Card {
+                name: $name,
+                family: Family::Sync,
+                about: $about,
+                counts: Counts::Turns("one hop of the ring: from one worker's being let go to the next one's"),
+                beside: $beside,
+                knobs: &[Knob::Span],
+                source: $source,
+                by_default: false,
+                most_per_cycle: Some(ROOM / $cycles),
+                contends: $spins,
+                crew: Crew::AtLeast(2),
+                system: !$spins,
+            },
+            variant: $variant,
+            processes: $processes,
+            link: PhantomData,
+        };
+    };
+}
+
+// A worker's own part of a hop is two locks and two unlocks, each an atomic exchange of at least the 4 cycles of a load from
+// the first-level cache (Agner Fog, "Instruction tables"), or a load and a store; and it makes one hop of each lap of two or
+// more.
+ring!(
+    "A ring of the C library's mutexes.",
+    RING_MUTEX,
+    Cascade<Mutex<false>>,
+    false,
+    "ring-mutex",
+    "passes a token around a ring of threads, by two mutexes of the C library for each, in the order of libMicro's cascade_mutex",
+    SLEEP,
+    LIBMICRO,
+    "pthread_mutex, default",
+    32.0,
+    false
+);
+ring!(
+    "A ring of the C library's mutexes that spin before they sleep.",
+    RING_MUTEX_ADAPTIVE,
+    Cascade<Mutex<true>>,
+    false,
+    "ring-mutex-adaptive",
+    "does as ring-mutex with mutexes whose waiters spin for a while before they sleep",
+    SLEEP,
+    LIBMICRO,
+    "pthread_mutex, adaptive",
+    32.0,
+    false
+);
+ring!(
+    "A ring of the C library's mutexes over processes.",
+    RING_MUTEX_PROCESSES,
+    Cascade<Mutex<false>>,
+    true,
+    "ring-mutex-processes",
+    "does as ring-mutex among processes, by mutexes in memory that they share",
+    APART,
+    LIBMICRO,
+    "pthread_mutex, process-shared",
+    32.0,
+    false
+);
+ring!(
+    "A ring of the C library's condition variables.",
+    RING_COND,
+    Cascade<Condition>,
+    false,
+    "ring-cond",
+    "passes a token around a ring of threads, by two condition variables of the C library for each, in the order of libMicro's \
+     cascade_cond",
+    SLEEP,
+    LIBMICRO,
+    "pthread_cond",
+    32.0,
+    false
+);
+ring!(
+    "A ring of the C library's condition variables over processes.",
+    RING_COND_PROCESSES,
+    Cascade<Condition>,
+    true,
+    "ring-cond-processes",
+    "does as ring-cond among processes, by condition variables in memory that they share",
+    APART,
+    LIBMICRO,
+    "pthread_cond, process-shared",
+    32.0,
+    false
+);
+ring!(
+    "A ring of futexes.",
+    RING_FUTEX,
+    Futex,
+    false,
+    "ring-futex",
+    "passes a token around a ring of threads, each asleep on a word of its own until the one before it writes there and wakes it",
+    SLEEP,
+    FUTEX,
+    "futex, private",
+    8.0,
+    false
+);
+ring!(
+    "A ring of futexes over processes.",
+    RING_FUTEX_PROCESSES,
+    Futex,
+    true,
+    "ring-futex-processes",
+    "does as ring-futex among processes, by words in memory that they share",
+    APART,
+    FUTEX,
+    "futex, shared",
+    8.0,
+    false
+);
+ring!(
+    "A ring of flags.",
+    RING_FLAG,
+    Flag,
+    false,
+    "ring-flag",
+    "passes a token around a ring of threads, each spinning on a flag of its own until the one before it writes there",
+    SLEEP,
+    FLAGS,
+    "store-release, load-acquire",
+    8.0,
+    true
+);
+
+impl<L: Link> Kernel for RingKernel<L> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(Ring::<L>::BYTES as u64)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        if !self.card.crew.admits(workers) {
+            return Err(Error::Unavailable(format!(
+                "{} takes at least 2 workers, not {workers}: give it more threads",
+                self.card.name
+            )));
+        }
+        let ring = Arc::new(Ring::<L>::new(workers, self.processes)?);
+        Ok(Box::new(Circle { ring, workers, span: params.span, variant: self.variant, processes: self.processes }))
+    }
+}
+
+/// The stage.
+#[derive(Debug)]
+struct Circle<L: Link> {
+    ring: Arc<Ring<L>>,
+    workers: usize,
+    span: Duration,
+    variant: &'static str,
+    processes: bool,
+}
+
+impl<L: Link> Stage for Circle<L> {
+    fn variant(&self) -> &'static str {
+        self.variant
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(self.span)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let ring = Arc::clone(&self.ring);
+        let place = match self.processes {
+            false => Place::Here(Member::new(ring, rank)),
+            true => Place::Apart(Remote::new(ring, rank)?),
+        };
+        Ok(Box::new(Participant { ring: Arc::clone(&self.ring), first: rank == 0, workers: self.workers, place }))
+    }
+}
+
+/// Who stands in the ring for a worker.
+#[derive(Debug)]
+enum Place<L: Link> {
+    /// The worker itself.
+    Here(Member<L>),
+    /// A process that it drives.
+    Apart(Remote<L>),
+}
+
+/// A worker.
+#[derive(Debug)]
+struct Participant<L: Link> {
+    ring: Arc<Ring<L>>,
+    first: bool,
+    workers: usize,
+    place: Place<L>,
+}
+
+impl<L: Link> Worker for Participant<L> {
+    fn prepare(&mut self) {
+        match &mut self.place {
+            Place::Here(member) => member.prepare(),
+            Place::Apart(remote) => remote.prepare(),
+        }
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        Work::ops(match &mut self.place {
+            Place::Here(member) => member.run(&mut Watching { watch, pace: Pace::start(), left: 1 }),
+            Place::Apart(remote) => remote.run(|| watch.ends()),
+        })
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.ring.verify()
+    }
+
+    /// The first worker notes the laps: each as what it comes to per hop, and whole.
+    fn samples(&mut self) -> Option<Joint> {
+        let workers = self.workers as u64;
+        self.first.then(|| self.ring.laps().map(|lap| (lap / workers, lap)).collect())
+    }
+}
+
+/// A worker's watch, looked at every 20 to 100 µs, and at most once a lap.
+struct Watching<'a> {
+    watch: &'a Watch,
+    pace: Pace,
+    /// Hops until the next look.
+    left: u64,
+}
+
+impl Lookout for Watching<'_> {
+    #[inline]
+    fn passed(&mut self) -> bool {
+        self.left -= 1;
+        if self.left > 0 {
+            return false;
+        }
+        self.pace.adapt();
+        self.left = self.pace.attempts();
+        self.watch.ends()
+    }
+
+    fn waited(&mut self) -> bool {
+        self.watch.ends()
+    }
+
+    fn now(&mut self) -> u64 {
+        self.watch.now()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! Processes that one thread forks, drives, and ends.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use crate::kernel::Error;
+
+/// A forked process. It ends at the latest when this is dropped, or with the thread that forked it.
+#[derive(Debug)]
+pub struct Child {
+    id: libc::pid_t,
+    /// Whether its end was seen, so that the number may be another process's by now.
+    gone: bool,
+}
+
+impl Child {
+    /// Forks a process that does `body` and ends. It sits on the strands of the calling thread, takes no signal but the one
+    /// that kills it, and keeps no file open, so that nobody who waits for one to close waits for it.
+    ///
+    /// # Errors
+    /// The system refuses another process.
+    ///
+    /// # Safety
+    /// The other threads of this process stand still in the new one, wherever they were: `body` waits for none of them. It
+    /// takes no lock that one of them may hold, allocates nothing and frees nothing.
+    pub unsafe fn fork<F: FnOnce()>(body: F) -> Result<Child, Error> {
+        let parent = std::process::id();
+        let before = block_signals();
+        // SAFETY: the caller vouches for what the new process does.
+        let id = unsafe { libc::fork() };
+        if id == 0 {
+            let ends = Ends;
+            lone(parent);
+            body();
+            drop(ends);
+        }
+        let error = io::Error::last_os_error();
+        // SAFETY: the set was filled by the call that blocked the signals, and outlives this one.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
+        match id {
+            -1 => Err(Error::Refused(format!("cannot fork a process: {error}; allow more or ask for fewer workers"))),
+            id => Ok(Child { id, gone: false }),
+        }
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        if !self.gone {
+            // SAFETY: the number is that of a child of ours whose end nobody has taken note of; no status is asked for.
+            let ended = unsafe { libc::waitpid(self.id, ptr::null_mut(), libc::WNOHANG) };
+            self.gone = ended != 0;
+        }
+        !self.gone
+    }
+
+    /// Ends it, whatever it does, and waits until it has.
+    pub fn kill(&mut self) {
+        if !self.runs() {
+            return;
+        }
+        // SAFETY: the number is that of a child of ours: it is not free for others before its end is taken note of.
+        unsafe { libc::kill(self.id, libc::SIGKILL) };
+        // SAFETY: as above; no status is asked for.
+        while unsafe { libc::waitpid(self.id, ptr::null_mut(), 0) } == -1
+            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+        {}
+        self.gone = true;
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Ends the process it is dropped in, be it by a panic, which must not unwind into what the parent's thread was doing.
+struct Ends;
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        // SAFETY: it ends the process at once, without anything that was registered for its exit.
+        unsafe { libc::_exit(0) };
+    }
+}
+
+/// Blocks every signal for this thread, and returns which ones were blocked before.
+fn block_signals() -> libc::sigset_t {
+    let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    // SAFETY: the memory is for a set.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: the first set was filled, and the second is memory for one.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
+    // SAFETY: the call fails for a first argument that does not exist only, and else has filled it.
+    unsafe { before.assume_init() }
+}
+
+/// In the new process: ties its life to the thread that forked it, and lets go of all files.
+fn lone(parent: u32) {
+    // SAFETY: it takes two numbers, and touches no memory.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    // SAFETY: it takes nothing, and touches no memory.
+    if u32::try_from(unsafe { libc::getppid() }) != Ok(parent) {
+        drop(Ends); // The parent had died before the call above.
+    }
+    // SAFETY: it takes three numbers; nothing that this process still does uses a file. Linux before 5.9 refuses it.
+    unsafe { libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::sys::futex::{self, Scope};
+    use crate::sys::shared::Shared;
+
+    #[test]
+    fn a_child_writes_what_its_parent_reads_and_ends() {
+        let word = Shared::new(1, || AtomicU32::new(0)).unwrap();
+        // SAFETY: the child stores a word, and wakes who sleeps on it.
+        let mut child = unsafe {
+            Child::fork(|| {
+                word[0].store(7, Ordering::Release);
+                futex::wake(&word[0], 1, Scope::Machine);
+            })
+        }
+        .unwrap();
+        while word[0].load(Ordering::Acquire) == 0 {
+            futex::wait(&word[0], 0, Scope::Machine, Duration::from_millis(50));
+        }
+        assert_eq!(word[0].load(Ordering::Relaxed), 7);
+        while child.runs() {
+            std::thread::yield_now();
+        }
+        child.kill();
+    }
+
+    #[test]
+    fn a_child_that_never_ends_is_ended() {
+        let never = AtomicU32::new(0);
+        // SAFETY: the child sleeps.
+        let child = unsafe {
+            Child::fork(|| {
+                loop {
+                    futex::wait(&never, 0, Scope::Process, Duration::MAX)
+                }
+            })
+        }
+        .unwrap();
+        let id = child.id;
+        drop(child);
+        // SAFETY: no signal is sent; it is only asked whether there is such a process.
+        assert_eq!(unsafe { libc::kill(id, 0) }, -1);
+    }
+}

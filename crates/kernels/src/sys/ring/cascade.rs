@@ -1,0 +1,192 @@
+//! The cascade: two bars to each participant, of which its predecessor closes one while it opens the other.
+//!
+//! The order of libMicro's `cascade_mutex` and its sisters (B. Smaalders and P. Harman, Sun Microsystems): every participant
+//! closes the first bar of the next one before anybody begins, then closes its own first one, which only the first
+//! participant finds open, and from there on it opens its own, closes the next one's other, opens the next one's first,
+//! and closes its own other, where it waits; then the same with the two exchanged. The last participant's two ways are
+//! crossed, so that the token comes back in the phase in which it is awaited. One participant at a time is not barred.
+
+use std::cell::UnsafeCell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::kernel::Error;
+use crate::sys::pthread::{Kind, initialise};
+use crate::sys::ring::{Ends, Link, Lookout};
+
+/// What is either closed, by one, or open.
+pub trait Bar: Sync + Send + Sized + 'static {
+    /// One that is open, once it was established.
+    const NEW: Self;
+
+    /// Makes it fit for use, at the place where it stays, among threads or, with `machine`, among processes.
+    ///
+    /// # Errors
+    /// The C library refuses it.
+    fn establish(&self, machine: bool) -> Result<(), Error>;
+
+    /// Waits until it is open, and closes it.
+    ///
+    /// # Safety
+    /// It was established, and this thread has not closed it before without having opened it since.
+    unsafe fn close(&self);
+
+    /// Opens it.
+    ///
+    /// # Safety
+    /// This thread closed it.
+    unsafe fn open(&self);
+}
+
+/// Two bars.
+#[derive(Debug)]
+pub struct Cascade<B>([B; 2]);
+
+impl<B: Bar> Ends<'_, Cascade<B>> {
+    fn ours(&self, other: usize) -> &B {
+        &self.us.link.0[self.phase ^ other]
+    }
+
+    fn theirs(&self, other: usize) -> &B {
+        &self.them.link.0[self.phase ^ other ^ usize::from(self.crossed)]
+    }
+}
+
+impl<B: Bar> Link for Cascade<B> {
+    fn new(_: bool) -> Self {
+        Cascade([B::NEW; 2])
+    }
+
+    fn establish(&self, machine: bool) -> Result<(), Error> {
+        self.0.iter().try_for_each(|bar| bar.establish(machine))
+    }
+
+    unsafe fn bar(ends: Ends<'_, Self>, _: u64) {
+        // SAFETY: nobody else closes the bar before the run, so that it is open and not this thread's.
+        unsafe { ends.theirs(0).close() };
+    }
+
+    unsafe fn abandon(ends: Ends<'_, Self>) {
+        // SAFETY: this thread closed it in `bar`.
+        unsafe { ends.theirs(0).open() };
+    }
+
+    #[inline]
+    unsafe fn receive<W: Lookout>(ends: Ends<'_, Self>, _: u64, _: &AtomicBool, _: &mut W) -> bool {
+        // It always comes: whoever leaves opens what it has closed, so that nobody waits for one who has left.
+        // SAFETY: this thread opened its own bar of this phase in the pass before the last, if it ever closed it.
+        unsafe { ends.ours(0).close() };
+        true
+    }
+
+    #[inline]
+    unsafe fn pass(ends: Ends<'_, Self>, token: u64) {
+        // Relaxed: the bar that is opened last carries it.
+        ends.them.token.store(token, Ordering::Relaxed);
+        // SAFETY: this thread closed it when it received.
+        unsafe { ends.ours(0).open() };
+        // SAFETY: this thread opened it in the pass before the last, or has not closed it yet.
+        unsafe { ends.theirs(1).close() };
+        // SAFETY: this thread closed it in the pass before this one, or before the run.
+        unsafe { ends.theirs(0).open() };
+    }
+
+    unsafe fn leave(ends: Ends<'_, Self>, token: Option<u64>) {
+        if let Some(token) = token {
+            ends.them.token.store(token, Ordering::Relaxed);
+        }
+        // SAFETY: this thread closed it in the last pass, or before the run.
+        unsafe { ends.theirs(0).open() };
+        // SAFETY: this thread closed it when it received.
+        unsafe { ends.ours(0).open() };
+    }
+}
+
+/// A mutex of the C library: to close it is to lock it.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Mutex<const ADAPTIVE: bool>(UnsafeCell<libc::pthread_mutex_t>);
+
+// SAFETY: a mutex of the C library may be used by any thread.
+unsafe impl<const ADAPTIVE: bool> Send for Mutex<ADAPTIVE> {}
+// SAFETY: and by several at once.
+unsafe impl<const ADAPTIVE: bool> Sync for Mutex<ADAPTIVE> {}
+
+impl<const ADAPTIVE: bool> Bar for Mutex<ADAPTIVE> {
+    const NEW: Self = Mutex(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
+
+    fn establish(&self, machine: bool) -> Result<(), Error> {
+        let kind = if ADAPTIVE { Kind::Adaptive } else { Kind::Default };
+        // SAFETY: the ring that is being made has it where it stays, and shows it to nobody yet.
+        unsafe { initialise(self.0.get(), kind, machine) }
+    }
+
+    #[inline]
+    unsafe fn close(&self) {
+        // SAFETY: it was initialised, and this thread does not hold it.
+        let refused = unsafe { libc::pthread_mutex_lock(self.0.get()) };
+        debug_assert_eq!(refused, 0);
+    }
+
+    #[inline]
+    unsafe fn open(&self) {
+        // SAFETY: this thread holds it.
+        let refused = unsafe { libc::pthread_mutex_unlock(self.0.get()) };
+        debug_assert_eq!(refused, 0);
+    }
+}
+
+/// A condition variable of the C library, with its mutex and what it is about: whether the bar is closed.
+#[derive(Debug)]
+pub struct Condition {
+    mutex: Mutex<false>,
+    bell: UnsafeCell<libc::pthread_cond_t>,
+    closed: UnsafeCell<bool>,
+}
+
+// SAFETY: condition variables of the C library may be used by any thread, and the flag by whoever holds the mutex.
+unsafe impl Send for Condition {}
+// SAFETY: as above.
+unsafe impl Sync for Condition {}
+
+impl Bar for Condition {
+    const NEW: Self = Condition {
+        mutex: Mutex::NEW,
+        bell: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
+        closed: UnsafeCell::new(false),
+    };
+
+    fn establish(&self, machine: bool) -> Result<(), Error> {
+        self.mutex.establish(machine)?;
+        // SAFETY: the ring that is being made has it where it stays, and shows it to nobody yet.
+        unsafe { crate::sys::pthread::initialise_condvar(self.bell.get(), machine) }
+    }
+
+    #[inline]
+    unsafe fn close(&self) {
+        // SAFETY: the mutex was initialised, and no thread keeps it beyond these two functions.
+        unsafe { self.mutex.close() };
+        // SAFETY: this thread holds the mutex, which the flag belongs to.
+        while unsafe { ptr::read(self.closed.get()) } {
+            // SAFETY: both were initialised, and this thread holds the mutex.
+            unsafe { libc::pthread_cond_wait(self.bell.get(), self.mutex.0.get()) };
+        }
+        // SAFETY: this thread holds the mutex, which the flag belongs to.
+        unsafe { ptr::write(self.closed.get(), true) };
+        // SAFETY: this thread holds it.
+        unsafe { self.mutex.open() };
+    }
+
+    #[inline]
+    unsafe fn open(&self) {
+        // SAFETY: the mutex was initialised, and no thread keeps it beyond these two functions.
+        unsafe { self.mutex.close() };
+        // SAFETY: this thread holds the mutex, which the flag belongs to.
+        unsafe { ptr::write(self.closed.get(), false) };
+        // Signalled while the mutex is held, as libMicro does it unless told otherwise.
+        // SAFETY: it was initialised.
+        unsafe { libc::pthread_cond_signal(self.bell.get()) };
+        // SAFETY: this thread holds it.
+        unsafe { self.mutex.open() };
+    }
+}

@@ -1,0 +1,92 @@
+//! Memory that a process and the processes that it forks see alike.
+
+use std::mem;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+use std::slice;
+
+use crate::kernel::Error;
+
+/// Values in a shared, anonymous mapping: what a forked process writes there, this one reads. They stay where they are until
+/// the mapping goes, which unmaps them without further ado.
+#[derive(Debug)]
+pub struct Shared<T: Sync> {
+    start: NonNull<T>,
+    len: usize,
+}
+
+// SAFETY: the values are `Sync`, hence may be referred to from any thread, and none is dropped or moved out.
+unsafe impl<T: Sync> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Shared<T> {}
+
+impl<T: Sync> Shared<T> {
+    /// So many values, each as `make` has it.
+    ///
+    /// # Errors
+    /// The system refuses the memory.
+    pub fn new(len: usize, mut make: impl FnMut() -> T) -> Result<Self, Error> {
+        const { assert!(!mem::needs_drop::<T>() && align_of::<T>() <= 4096 && size_of::<T>() > 0) }
+        let refused = |why: String| Error::Refused(format!("no memory to share for {len} values of a ring: {why}"));
+        let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes > 0 && bytes <= isize::MAX as usize);
+        let bytes = bytes.ok_or_else(|| refused("their size is out of range".into()))?;
+        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        // SAFETY: a new anonymous mapping where the kernel likes touches no memory that exists.
+        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
+        let start = match NonNull::new(start) {
+            Some(start) if start.as_ptr() != libc::MAP_FAILED => start.cast::<T>(),
+            _ => return Err(refused(std::io::Error::last_os_error().to_string())),
+        };
+        let shared = Shared { start, len };
+        for i in 0..len {
+            let value = make();
+            // SAFETY: there is room for `len` values in the mapping.
+            let place = unsafe { start.add(i) };
+            // SAFETY: the place is within the mapping, aligned since a mapping starts at a page, and nobody else's.
+            unsafe { place.write(value) };
+        }
+        Ok(shared)
+    }
+}
+
+impl<T: Sync> Deref for Shared<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: `len` values were written there, and stay until `self` is dropped.
+        // SAFETY: whoever changes one does so through its own interior mutability, for which it is `Sync`.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl<T: Sync> Drop for Shared<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and no reference outlives `self`.
+        let result = unsafe { libc::munmap(self.start.as_ptr().cast(), self.len * size_of::<T>()) };
+        debug_assert_eq!(result, 0, "munmap refused a range of our own");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn values_are_as_they_were_made_and_can_be_written() {
+        let mut numbers = 0..;
+        let shared = Shared::new(1000, || AtomicU64::new(numbers.next().expect("there is always one"))).unwrap();
+        shared[7].store(70, Ordering::Relaxed);
+        let sum: u64 = shared.iter().map(|value| value.load(Ordering::Relaxed)).sum();
+        assert_eq!((shared.len(), sum), (1000, 499_500 + 63));
+    }
+
+    #[test]
+    fn more_than_there_is_is_refused() {
+        for len in [0, usize::MAX, usize::MAX / 16] {
+            let refused = Shared::new(len, || AtomicU64::new(0));
+            assert!(matches!(refused, Err(Error::Refused(_))), "{len}");
+        }
+    }
+}
