@@ -1,27 +1,31 @@
-//! Runs one kernel and prints a line a repetition: `name`, `variant`, `workers`, `seconds` and `rate`, split by tabs.
+//! Runs kernels and prints a line a repetition: `name`, `variant`, `workers`, `seconds` and `rate`, split by tabs.
 //!
 //! ```text
 //! cargo run --release -p charz-kernels --example kernel -- mem-read --workers 2 --size 256 --pages 4k --repetitions 5
 //! ```
 //!
-//! `--size` is in MiB a worker. The rate is in GB/s or Gop/s (10^9), over the time from the first start to the last end.
-//! Worker `n` is bound to the `n`-th of the CPUs that the process may use, so that runs can be set beside those of other
-//! programs that bind so.
+//! Several kernels, with commas between their names, take turns from one repetition to the next, so that what disturbs the
+//! machine meanwhile disturbs all of them. `--size` is in MiB a worker, `--span` in milliseconds. The rate is in GB/s or Gop/s
+//! (10^9), over the time from the first start to the last end; of kernels that stamp pairs of times the seconds are the median
+//! of the second one, and the rate is one over it. Worker `n` is bound to the `n`-th of the CPUs that the process
+//! may use, and beyond the last to the first again, so that runs can be set beside those of other programs that bind so.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::error::Error;
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use charz_kernels::{Bytes, Counts, KERNELS, Kernel, Layout, PagePolicy, Params, Stage, Stop, Watch, Work, canary};
+use charz_kernels::{
+    Bytes, Counts, Joint, KERNELS, Kernel, Layout, PagePolicy, Params, Period, Stage, Stop, Watch, Work, canary, joint,
+};
 
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
 
 /// What was asked for.
 struct Request {
-    kernel: &'static dyn Kernel,
+    kernels: Vec<&'static dyn Kernel>,
     workers: usize,
     repetitions: usize,
     params: Params,
@@ -32,39 +36,58 @@ struct Lap {
     start: Instant,
     end: Instant,
     work: Work,
+    samples: Option<Joint>,
 }
 
 fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let request = match words.next().as_deref() {
         Some("canary") => return print_canary(),
-        Some(name) => parse(name, words)?,
+        Some(names) => parse(names, words)?,
         None => return Err("name a kernel, or `canary` for the clock".into()),
     };
-    let stage = request.kernel.stage(&request.params, request.workers)?;
+    let stage = |kernel: &&dyn Kernel| kernel.stage(&request.params, request.workers);
+    let stages: Vec<_> = request.kernels.iter().map(stage).collect::<Result<_, _>>()?;
+    let runs = request.repetitions * stages.len();
     let gate = Gate { workers: request.workers, arrived: AtomicUsize::new(0) };
     let laps: Vec<Vec<Lap>> = thread::scope(|scope| {
-        let (stage, gate) = (&*stage, &gate);
-        let workers: Vec<_> = (0..request.workers)
-            .map(|rank| scope.spawn(move || work(rank, stage, gate, request.repetitions)))
-            .collect();
+        let (stages, gate) = (&stages[..], &gate);
+        let workers: Vec<_> =
+            (0..request.workers).map(|rank| scope.spawn(move || work(rank, stages, gate, runs))).collect();
         workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect::<Result<_>>()
     })?;
-    for repetition in 0..request.repetitions {
-        let laps = || laps.iter().map(|laps| &laps[repetition]);
+    for run in 0..runs {
+        let (kernel, stage) = (request.kernels[run % stages.len()], &stages[run % stages.len()]);
+        let laps = || laps.iter().map(|laps| &laps[run]);
         let start = laps().map(|lap| lap.start).min().expect("there is a worker");
         let end = laps().map(|lap| lap.end).max().expect("there is a worker");
-        let seconds = end.duration_since(start).as_secs_f64();
         let work: Work = laps().map(|lap| lap.work).sum();
-        let done = match request.kernel.card().counts {
-            Counts::Ops(_) => work.ops.0,
-            Counts::Bytes(_) => work.bytes.0,
-            Counts::Nothing => 0,
+        let (seconds, done) = match kernel.card().counts {
+            Counts::Ops(_) | Counts::Turns(_) => (end.duration_since(start).as_secs_f64(), work.ops.0),
+            Counts::Bytes(_) => (end.duration_since(start).as_secs_f64(), work.bytes.0),
+            Counts::Samples(..) => (median(laps().filter_map(|lap| lap.samples.as_ref())), 1),
+            Counts::Nothing => (end.duration_since(start).as_secs_f64(), 0),
         };
-        let (name, variant) = (request.kernel.card().name, stage.variant());
-        println!("{name}\t{variant}\t{}\t{seconds:.9}\t{:.4}", request.workers, done as f64 / seconds / 1e9);
+        let (name, variant) = (kernel.card().name, stage.variant());
+        println!("{name}\t{variant}\t{}\t{seconds:.9}\t{:.6}", request.workers, done as f64 / seconds / 1e9);
     }
     Ok(())
+}
+
+/// The median of the second times, in seconds.
+fn median<'a>(samples: impl Iterator<Item = &'a Joint>) -> f64 {
+    let all = samples.fold(Joint::default(), |mut all, some| {
+        all.merge(some);
+        all
+    });
+    let mut before = 0;
+    let half = all.second().bins().find(|(_, count)| {
+        before += count;
+        2 * before >= all.count()
+    });
+    half.map_or(f64::NAN, |(low, _)| {
+        f64::midpoint(low as f64, (joint::bin_end(low, joint::MARGINAL_BITS) - 1) as f64) / 1e9
+    })
 }
 
 fn print_canary() -> Result<()> {
@@ -74,18 +97,22 @@ fn print_canary() -> Result<()> {
     Ok(())
 }
 
-fn parse(name: &str, mut words: impl Iterator<Item = String>) -> Result<Request> {
-    let kernel = charz_kernels::find(name).ok_or_else(|| {
-        let names: Vec<_> = KERNELS.iter().map(|kernel| kernel.card().name).collect();
-        format!("no kernel is called {name:?}: there are {}", names.join(", "))
-    })?;
+fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request> {
+    let find = |name| {
+        charz_kernels::find(name).ok_or_else(|| {
+            let names: Vec<_> = KERNELS.iter().map(|kernel| kernel.card().name).collect();
+            format!("no kernel is called {name:?}: there are {}", names.join(", "))
+        })
+    };
+    let kernels = names.split(',').map(find).collect::<Result<_, _>>()?;
     let params = Params {
         iterations: 10_000_000,
         size: Bytes(256 << 20),
         pages: PagePolicy::default(),
         layout: Layout::default(),
+        ..Params::SMALL
     };
-    let mut request = Request { kernel, workers: 1, repetitions: 3, params };
+    let mut request = Request { kernels, workers: 1, repetitions: 3, params };
     while let Some(flag) = words.next() {
         let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
         match flag.as_str() {
@@ -93,6 +120,11 @@ fn parse(name: &str, mut words: impl Iterator<Item = String>) -> Result<Request>
             "--repetitions" => request.repetitions = value.parse()?,
             "--iterations" => request.params.iterations = value.parse()?,
             "--size" => request.params.size = Bytes(value.parse::<u64>()? << 20),
+            "--samples" => request.params.samples = value.parse()?,
+            "--span" => request.params.span = Duration::from_millis(value.parse()?),
+            "--period" if value == "closed" => request.params.period = Period::Closed,
+            "--critical" => request.params.critical = value.parse()?,
+            "--parallel" => request.params.parallel = value.parse()?,
             "--pages" => request.params.pages = value.parse()?,
             _ => return Err(format!("no flag is called {flag:?}").into()),
         }
@@ -103,30 +135,35 @@ fn parse(name: &str, mut words: impl Iterator<Item = String>) -> Result<Request>
     Ok(request)
 }
 
-/// The laps of worker `rank`.
-fn work(rank: usize, stage: &dyn Stage, gate: &Gate, repetitions: usize) -> Result<Vec<Lap>> {
-    let worker = bind(rank).and_then(|()| Ok(stage.worker(rank)?));
+/// The laps of worker `rank`, on each stage in turn.
+fn work(rank: usize, stages: &[Box<dyn Stage>], gate: &Gate, runs: usize) -> Result<Vec<Lap>> {
+    let build = || stages.iter().map(|stage| stage.worker(rank)).collect::<Result<Vec<_>, _>>();
+    let workers = bind(rank).and_then(|()| Ok(build()?));
     // A worker that failed arrives as well, or the others would wait for ever.
-    let mut worker = worker.inspect_err(|_| (0..2 * repetitions).for_each(|_| gate.arrive()))?;
-    let mut laps = Vec::with_capacity(repetitions);
+    let mut workers = workers.inspect_err(|_| (0..3 * runs).for_each(|_| gate.arrive()))?;
+    let mut laps = Vec::with_capacity(runs);
     let mut verdict = Ok(());
-    for repetition in 0..repetitions {
+    for run in 0..runs {
+        let (worker, stage) = (&mut workers[run % stages.len()], &stages[run % stages.len()]);
         worker.prepare();
-        gate.pass(2 * repetition + 1);
+        gate.pass(3 * run + 1);
         let watch = Watch::new(&Stop::new());
+        watch.begin(stage.span());
         let start = Instant::now();
         let work = worker.run(&watch);
         let end = Instant::now();
-        laps.push(Lap { start, end, work });
         // Nobody verifies while another still runs.
-        gate.pass(2 * repetition + 2);
+        gate.pass(3 * run + 2);
         verdict = verdict.and(worker.verify());
+        laps.push(Lap { start, end, work, samples: worker.samples() });
+        // Nor does anybody prepare while another still verifies.
+        gate.pass(3 * run + 3);
     }
     verdict?;
     Ok(laps)
 }
 
-/// A gate that opens each time that all workers have arrived. They spin: there is a CPU for each.
+/// A gate that opens each time that all workers have arrived. They spin, and let others run where there is no CPU for each.
 struct Gate {
     workers: usize,
     arrived: AtomicUsize,
@@ -142,6 +179,7 @@ impl Gate {
         self.arrive();
         while self.arrived.load(Ordering::Acquire) < self.workers * time {
             hint::spin_loop();
+            thread::yield_now();
         }
     }
 }
@@ -157,8 +195,8 @@ fn bind(rank: usize) -> Result<()> {
     }
     // SAFETY: the index is below the number of bits in a set.
     let is_allowed = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &allowed) };
-    let cpu = (0..libc::CPU_SETSIZE as usize).filter(is_allowed).nth(rank);
-    let cpu = cpu.ok_or_else(|| format!("there is no CPU for worker {rank}: ask for fewer workers"))?;
+    let cpus: Vec<_> = (0..libc::CPU_SETSIZE as usize).filter(is_allowed).collect();
+    let cpu = cpus[rank % cpus.len()];
     // SAFETY: as above.
     let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the index is below the number of bits in a set.

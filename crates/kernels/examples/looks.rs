@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if pairs < 30 {
         return Err("ask for at least 30 pairs: fewer tell nothing on a busy machine".into());
     }
-    let params = Params { iterations: STEPS, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded };
+    let params =
+        Params { iterations: STEPS, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
     let stages = [ARITH_INT.stage(&params, 1)?, RARE.stage(&params, 1)?];
     let [mut looking, mut hardly] = [stages[0].worker(0)?, stages[1].worker(0)?];
     let mut ratios = Vec::with_capacity(pairs);

@@ -1,4 +1,5 @@
-//! Every `unsafe` of the crate, each behind a safe interface: memory mappings and the loops written in assembly.
+//! Every `unsafe` of the crate, each behind a safe interface: memory mappings, locks of the C library, processes and what runs
+//! in them, and the loops written in assembly.
 //!
 //! The loops are assembly because their instruction count is the measurement: a compiler that folds two operations into
 //! one makes the machine look faster than it is. On architectures without such a loop, plain Rust takes its place.
@@ -7,7 +8,13 @@
 pub mod arith;
 #[cfg(target_arch = "x86_64")]
 pub mod canary;
+pub mod child;
+pub mod futex;
 pub mod mmap;
 pub mod peak;
+pub mod pthread;
+pub mod ring;
+pub mod shared;
 pub mod strand;
 pub mod stream;
+pub mod wide;

@@ -1,7 +1,7 @@
 //! Kernels that a program brings along. The catalog belongs to the whole process, so this test has a program of its own.
 
 use charz_kernels::catalog::NotAdded;
-use charz_kernels::{Bytes, Card, Counts, Error, Family, KERNELS, Kernel, Params, Stage, add, find, kernels};
+use charz_kernels::{Bytes, Card, Counts, Crew, Error, Family, KERNELS, Kernel, Params, Stage, add, find, kernels};
 
 /// A kernel that is no more than its card.
 struct Named(&'static Card);
@@ -19,6 +19,8 @@ macro_rules! named {
             by_default: false,
             most_per_cycle: None,
             contends: false,
+            crew: Crew::Any,
+            system: false,
         })
     };
 }

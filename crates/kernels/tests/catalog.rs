@@ -1,25 +1,86 @@
 //! The laws that every kernel of the catalog keeps.
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use charz_kernels::{
-    Bytes, Counts, Error, Family, KERNELS, Kernel, Knob, Layout, PagePolicy, Params, Stop, Watch, Work, Worker, find,
+    Bytes, Contention, Counts, Error, Family, Joint, KERNELS, Kernel, Knob, Layout, PagePolicy, Params, Period, Stage,
+    Stop, Watch, Work, find,
 };
 
 /// Small enough to be quick, and uneven, so that rounding shows.
-const PARAMS: Params =
-    Params { iterations: 10_001, size: Bytes((3 << 20) + 4711), pages: PagePolicy::Small, layout: Layout::Padded };
+const PARAMS: Params = Params {
+    iterations: 10_001,
+    size: Bytes((3 << 20) + 4711),
+    pages: PagePolicy::Small,
+    layout: Layout::Padded,
+    samples: 50,
+    span: Duration::from_millis(2),
+    critical: 3,
+    parallel: 5,
+    period: Period::Fitting,
+};
 
 /// The kernels that can run here.
 fn runnable() -> impl Iterator<Item = &'static dyn Kernel> {
     KERNELS.iter().copied().filter(|kernel| kernel.check().is_ok())
 }
 
-/// A run of `worker` from start to end.
-fn repetition(worker: &mut dyn Worker, stop: &Stop) -> Work {
-    worker.prepare();
-    worker.run(&Watch::new(stop))
+/// What a worker did in a run.
+struct Lap {
+    work: Work,
+    /// How often it looked.
+    checks: u64,
+    verdict: Result<(), Error>,
+    contention: Option<Contention>,
+    samples: Option<Joint>,
+}
+
+/// How a run is watched, and whether it comes to its own end and is verified.
+type Look<'a> = (&'a (dyn Fn() -> Watch + Sync), bool);
+
+/// Has so many workers make runs together, each under a watch of its own.
+fn runs(stage: &dyn Stage, workers: usize, watches: &[Look<'_>]) -> Vec<Vec<Lap>> {
+    let gate = Barrier::new(workers);
+    let laps: Vec<Vec<Lap>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers)
+            .map(|rank| {
+                let gate = &gate;
+                scope.spawn(move || {
+                    let mut worker = stage.worker(rank).unwrap();
+                    let mut lap = |&(watch, whole): &Look<'_>| {
+                        worker.prepare();
+                        gate.wait();
+                        let watch = watch();
+                        watch.begin(stage.span());
+                        let work = worker.run(&watch);
+                        gate.wait();
+                        let verdict = if whole { worker.verify() } else { Ok(()) };
+                        let (contention, samples) = (worker.contention(), worker.samples());
+                        gate.wait();
+                        Lap { work, checks: watch.checks(), verdict, contention, samples }
+                    };
+                    watches.iter().map(&mut lap).collect()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    laps
+}
+
+/// One whole run.
+fn run(stage: &dyn Stage, workers: usize) -> Vec<Lap> {
+    let whole = || Watch::new(&Stop::new());
+    runs(stage, workers, &[(&whole, true)]).into_iter().flatten().collect()
+}
+
+/// The fewest workers that a kernel takes, and three if it takes as many.
+fn crews(kernel: &dyn Kernel) -> impl Iterator<Item = usize> {
+    let crew = kernel.card().crew;
+    [crew.least(), 3].into_iter().filter(move |&workers| crew.admits(workers)).collect::<HashSet<_>>().into_iter()
 }
 
 #[test]
@@ -41,14 +102,17 @@ fn cards_are_full() {
         assert!(!card.source.is_empty(), "{name}");
         assert!(name.starts_with("mem-") == (card.family == Family::Memory), "{name}");
         assert!(card.knobs.contains(&Knob::Size) == (card.family == Family::Memory), "{name}");
-        let loops = matches!(card.family, Family::Compute | Family::Sync);
-        assert!(card.knobs.contains(&Knob::Iterations) == loops, "{name}");
-        assert_eq!(card.contends, card.family == Family::Sync, "{name}");
+        let amounts = [Knob::Iterations, Knob::Size, Knob::Samples, Knob::Span];
+        let given = amounts.iter().filter(|knob| card.knobs.contains(knob)).count();
+        assert_eq!(given, usize::from(card.family != Family::Floor), "{name}: one knob says how much it does");
+        assert_eq!(card.knobs.contains(&Knob::Samples), matches!(card.counts, Counts::Samples(..)), "{name}");
+        assert!(!(card.contends && card.family != Family::Sync), "{name}");
         assert!(!(card.contends && card.by_default), "{name}: nobody gets a storm without asking");
-        assert_eq!(card.most_per_cycle.is_some(), card.counts != Counts::Nothing, "{name}");
+        assert!(!(card.most_per_cycle.is_some() && card.counts == Counts::Nothing), "{name}");
         assert!(card.most_per_cycle.is_none_or(|most| most > 0.0 && most.is_finite()), "{name}");
         match card.counts {
-            Counts::Ops(one) | Counts::Bytes(one) => assert!(!one.is_empty(), "{name}"),
+            Counts::Ops(one) | Counts::Bytes(one) | Counts::Turns(one) => assert!(!one.is_empty(), "{name}"),
+            Counts::Samples(first, second) => assert!(!first.is_empty() && !second.is_empty(), "{name}"),
             Counts::Nothing => assert_eq!(card.family, Family::Floor, "{name}"),
         }
     }
@@ -61,14 +125,16 @@ fn cards_are_full() {
 fn every_kernel_does_what_its_stage_promises() {
     for kernel in runnable() {
         let name = kernel.card().name;
-        for layout in [Layout::Padded, Layout::Contiguous] {
-            let stage = kernel.stage(&Params { layout, ..PARAMS }, 3).unwrap();
+        for (workers, layout) in crews(kernel).flat_map(|crew| [(crew, Layout::Padded), (crew, Layout::Contiguous)]) {
+            let stage = kernel.stage(&Params { layout, ..PARAMS }, workers).unwrap();
             assert!(!stage.variant().is_empty(), "{name}");
+            assert_eq!(stage.span().is_some(), kernel.card().knobs.contains(&Knob::Span), "{name}");
             match kernel.card().counts {
-                Counts::Ops(_) => {
-                    // Workers that contend share the iterations, and need several for an operation.
-                    let least = if kernel.card().contends { 1 } else { PARAMS.iterations };
-                    assert!(stage.work().ops.0 >= least && stage.work().bytes.0 == 0, "{name}");
+                Counts::Ops(_) | Counts::Turns(_) | Counts::Samples(..) => {
+                    // Workers that meet share the iterations, and need several for an operation.
+                    let least = if kernel.card().family == Family::Sync { 1 } else { PARAMS.iterations };
+                    assert!(stage.span().is_some() || stage.work().ops.0 >= least, "{name}");
+                    assert_eq!(stage.work().bytes.0, 0, "{name}");
                 }
                 Counts::Bytes(_) => {
                     let bytes = stage.work().bytes.0;
@@ -77,12 +143,10 @@ fn every_kernel_does_what_its_stage_promises() {
                 }
                 Counts::Nothing => assert_eq!(stage.work(), Work::default(), "{name}"),
             }
-            for rank in 0..3 {
-                let mut worker = stage.worker(rank).unwrap();
-                for _ in 0..3 {
-                    assert_eq!(repetition(&mut *worker, &Stop::new()), stage.work(), "{name}");
-                    worker.verify().unwrap_or_else(|error| panic!("{error}"));
-                }
+            let whole: Look<'_> = (&|| Watch::new(&Stop::new()), true);
+            for lap in runs(stage.as_ref(), workers, &[whole; 3]).into_iter().flatten() {
+                assert!(stage.span().is_some() || lap.work == stage.work(), "{name} x{workers}: {:?}", lap.work);
+                lap.verdict.unwrap_or_else(|error| panic!("{name} x{workers}: {error}"));
             }
         }
     }
@@ -95,16 +159,18 @@ fn arithmetic_counts_eight_a_step() {
     }
 }
 
-/// Every kernel that does anything, watched so, does nothing; and is still good for a full run afterwards.
+/// Every kernel that does anything ends early when watched so, and is still good for a full run afterwards.
 #[track_caller]
-fn check_stops(watch: impl Fn() -> Watch) {
+fn check_stops(watch: impl Fn() -> Watch + Sync) {
     for kernel in runnable().filter(|kernel| kernel.card().counts != Counts::Nothing) {
-        let stage = kernel.stage(&PARAMS, 1).unwrap();
-        let mut worker = stage.worker(0).unwrap();
-        worker.prepare();
-        assert_eq!(worker.run(&watch()), Work::default(), "{}", kernel.card().name);
-        assert_eq!(repetition(&mut *worker, &Stop::new()), stage.work(), "{}", kernel.card().name);
-        worker.verify().unwrap();
+        let (name, workers) = (kernel.card().name, kernel.card().crew.least());
+        let stage = kernel.stage(&PARAMS, workers).unwrap();
+        let whole = || Watch::new(&Stop::new());
+        for laps in runs(stage.as_ref(), workers, &[(&watch, false), (&whole, true)]) {
+            assert_eq!(laps[0].work, Work::default(), "{name}");
+            assert!(stage.span().is_some() || laps[1].work == stage.work(), "{name}: {:?}", laps[1].work);
+            assert_eq!(laps[1].verdict, Ok(()), "{name}");
+        }
     }
 }
 
@@ -123,15 +189,11 @@ fn a_deadline_stops_a_run_without_the_flag() {
 /// Ten times the work has the worker look more often, so that a run is never out of reach for longer than a stretch.
 #[test]
 fn a_longer_run_looks_more_often() {
-    // Workers that contend look by the time that passed, which no test can foretell.
-    for kernel in runnable().filter(|kernel| kernel.card().counts != Counts::Nothing && !kernel.card().contends) {
+    // Workers that meet look by the time that passed, which no test can foretell.
+    for kernel in runnable().filter(|kernel| matches!(kernel.card().family, Family::Compute | Family::Memory)) {
         let looks = |times: u64| {
             let params = Params { iterations: times * PARAMS.iterations, size: Bytes(times * PARAMS.size.0), ..PARAMS };
-            let watch = Watch::new(&Stop::new());
-            let mut worker = kernel.stage(&params, 1).unwrap().worker(0).unwrap();
-            worker.prepare();
-            worker.run(&watch);
-            watch.checks()
+            run(kernel.stage(&params, 1).unwrap().as_ref(), 1)[0].checks
         };
         // The one call of the C library is the exception, and says so on its card.
         let once = kernel.card().name == "mem-memset";
@@ -141,15 +203,35 @@ fn a_longer_run_looks_more_often() {
 }
 
 #[test]
-fn only_workers_that_contend_tell_what_they_met() {
+fn workers_that_contend_tell_what_they_met() {
     for kernel in runnable() {
-        let stage = kernel.stage(&PARAMS, 1).unwrap();
-        let mut worker = stage.worker(0).unwrap();
-        repetition(&mut *worker, &Stop::new());
-        let met = worker.contention();
-        assert_eq!(met.is_some(), kernel.card().contends, "{}", kernel.card().name);
-        // Alone, nobody comes first.
-        assert!(met.is_none_or(|met| met.failures == 0 && met.successes() == stage.work().ops.0));
+        let workers = kernel.card().crew.least();
+        let laps = run(kernel.stage(&PARAMS, workers).unwrap().as_ref(), workers);
+        for lap in laps {
+            let met = lap.contention;
+            assert!(met.is_none() || kernel.card().family == Family::Sync, "{}", kernel.card().name);
+            assert!(met.is_none_or(|met| met.failures <= met.attempts), "{}: {met:?}", kernel.card().name);
+            // Alone, nobody comes first.
+            assert!(met.is_none_or(|met| workers > 1 || met.failures == 0), "{}: {met:?}", kernel.card().name);
+        }
+    }
+}
+
+/// As many pairs of times as were asked for, over all workers, of which somebody stamped each; and none from others.
+#[test]
+fn samples_are_as_many_as_asked_for() {
+    for kernel in runnable() {
+        let (card, workers) = (kernel.card(), kernel.card().crew.least());
+        let laps = run(kernel.stage(&PARAMS, workers).unwrap().as_ref(), workers);
+        let count: u64 = laps.iter().filter_map(|lap| lap.samples.as_ref()).map(Joint::count).sum();
+        match card.counts {
+            Counts::Samples(..) => {
+                assert!(count >= PARAMS.samples, "{}: {count}", card.name);
+                assert_eq!(count % PARAMS.samples, 0, "{}: {count}", card.name);
+            }
+            // Kernels that count otherwise may sample beside.
+            _ => assert!(count == 0 || card.family == Family::Sync, "{}", card.name),
+        }
     }
 }
 
@@ -158,7 +240,7 @@ fn memory_is_where_and_as_large_as_said() {
     for kernel in runnable() {
         for pages in [PagePolicy::Small, PagePolicy::Transparent] {
             let params = Params { pages, ..PARAMS };
-            let stage = kernel.stage(&params, 1).unwrap();
+            let stage = kernel.stage(&params, kernel.card().crew.least()).unwrap();
             let region = stage.worker(0).unwrap().region();
             assert_eq!(region.is_some(), kernel.card().family == Family::Memory, "{}", kernel.card().name);
             if let Some(region) = region {

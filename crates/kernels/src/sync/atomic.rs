@@ -1,0 +1,290 @@
+//! `atomic-load` to `atomic-cas-128-private`: one atomic operation, again and again, on words that lie in four ways.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crossbeam::utils::CachePadded;
+
+use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::pace::Pace;
+use operation::{Check, Hand, Operation, ROUND, Word};
+
+mod operation;
+
+/// How the words of several workers lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lie {
+    /// All workers have one word.
+    Contended,
+    /// Each has its own, beside those of others in one line: four to a line.
+    FalseShared,
+    /// Each has its own, on lines of its own, in one array.
+    Padded,
+    /// Each has its own, in memory that it allocated itself.
+    Private,
+}
+
+/// Words that share a line of 64 bytes, be they of 8 or of 16.
+const NEIGHBOURS: usize = 4;
+
+impl Lie {
+    /// The line and the place in it of a worker's word.
+    fn place(self, rank: usize) -> (usize, usize) {
+        match self {
+            Lie::Contended | Lie::Private => (0, 0),
+            Lie::FalseShared => (rank / NEIGHBOURS, rank % NEIGHBOURS),
+            Lie::Padded => (rank, 0),
+        }
+    }
+}
+
+/// A kernel that repeats one atomic operation.
+#[derive(Debug)]
+pub struct AtomicKernel<O> {
+    card: &'static Card,
+    lie: Lie,
+    operation: PhantomData<fn() -> O>,
+}
+
+/// Makes the four kernels of each operation: their names, what they do, what one operation is, the most of them in a cycle,
+/// whether they take the line away from others, and where they come from.
+macro_rules! atomics {
+    ($($(#[$condition:meta])? $operation:ident, $name:literal, $does:literal, $most:expr, $takes:literal, $source:literal,
+       [$shared:ident, $false:ident, $padded:ident, $private:ident];)*) => {$(
+        atomics!(@ $(#[$condition])? $operation, $shared, Contended, concat!("atomic-", $name),
+            concat!($does, ": one word for all workers"), $most, $takes, $source);
+        atomics!(@ $(#[$condition])? $operation, $false, FalseShared, concat!("atomic-", $name, "-false"),
+            concat!($does, ": a word for each worker, four of them on a line"), $most, $takes, $source);
+        atomics!(@ $(#[$condition])? $operation, $padded, Padded, concat!("atomic-", $name, "-padded"),
+            concat!($does, ": a word for each worker, on lines of its own in one array"), $most, false, $source);
+        atomics!(@ $(#[$condition])? $operation, $private, Private, concat!("atomic-", $name, "-private"),
+            concat!($does, ": a word for each worker, in memory of its own"), $most, false, $source);
+    )*};
+    (@ $(#[$condition:meta])? $operation:ident, $kernel:ident, $lie:ident, $name:expr, $about:expr, $most:expr, $fights:literal,
+       $source:literal) => {
+        #[doc = $about]
+        $(#[$condition])?
+        pub static $kernel: AtomicKernel<operation::$operation> = AtomicKernel {
+            card: &Card {
+                name: $name,
+                family: Family::Sync,
+                about: $about,
+                counts: Counts::Ops("one operation; attempts that fail since another worker came first are none"),
+                beside: if $fights { "the line moves from core to core" } else { "" },
+                knobs: &[Knob::Span],
+                source: $source,
+                by_default: false,
+                most_per_cycle: Some($most),
+                contends: $fights,
+                crew: Crew::Any,
+                system: false,
+            },
+            lie: Lie::$lie,
+            operation: PhantomData,
+        };
+    };
+}
+
+// The most in a cycle: loads and stores by the ports of Zen 5 and Lion Cove (Agner Fog, "Microarchitecture": 4 and 2); what reads
+// and writes waits for the load of its own word, at least 4 cycles, which aarch64 can do in part at the cache: every other one.
+atomics! {
+    Load, "load", "loads a 64-bit word that nobody writes, relaxed", ROOM * 4.0, false,
+        "ISO/IEC 14882, [atomics.order]: memory_order_relaxed", [LOAD, LOAD_FALSE, LOAD_PADDED, LOAD_PRIVATE];
+    #[cfg(target_arch = "aarch64")]
+    LoadSeqCst, "load-seq-cst", "loads a 64-bit word that nobody writes, sequentially consistent", ROOM * 4.0, false,
+        "ISO/IEC 14882, [atomics.order]: memory_order_seq_cst",
+        [LOAD_SEQ_CST, LOAD_SEQ_CST_FALSE, LOAD_SEQ_CST_PADDED, LOAD_SEQ_CST_PRIVATE];
+    Store, "store", "stores to a 64-bit word, relaxed", ROOM * 2.0, true,
+        "ISO/IEC 14882, [atomics.order]: memory_order_relaxed", [STORE, STORE_FALSE, STORE_PADDED, STORE_PRIVATE];
+    StoreSeqCst, "store-seq-cst", "stores to a 64-bit word, sequentially consistent", ROOM * 2.0, true,
+        "ISO/IEC 14882, [atomics.order]: memory_order_seq_cst",
+        [STORE_SEQ_CST, STORE_SEQ_CST_FALSE, STORE_SEQ_CST_PADDED, STORE_SEQ_CST_PRIVATE];
+    Fence, "fence", "stores to a 64-bit word, relaxed, and passes a full fence", ROOM / 2.0, true,
+        "ISO/IEC 14882, [atomics.fences]: atomic_thread_fence", [FENCE, FENCE_FALSE, FENCE_PADDED, FENCE_PRIVATE];
+    FetchAdd, "fetch-add", "adds 1 to a 64-bit word and learns what was there", ROOM / 2.0, true,
+        "A. Gottlieb et al., The NYU Ultracomputer, IEEE TC 32 (1983): fetch-and-add",
+        [FETCH_ADD, FETCH_ADD_FALSE, FETCH_ADD_PADDED, FETCH_ADD_PRIVATE];
+    #[cfg(target_arch = "aarch64")]
+    FetchAddSeqCst, "fetch-add-seq-cst", "adds 1 to a 64-bit word and learns what was there, sequentially consistent",
+        ROOM / 2.0, true, "A. Gottlieb et al., The NYU Ultracomputer, IEEE TC 32 (1983): fetch-and-add",
+        [FETCH_ADD_SEQ_CST, FETCH_ADD_SEQ_CST_FALSE, FETCH_ADD_SEQ_CST_PADDED, FETCH_ADD_SEQ_CST_PRIVATE];
+    Swap, "swap", "exchanges a 64-bit word with a value of its own", ROOM / 2.0, true,
+        "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): swap", [SWAP, SWAP_FALSE, SWAP_PADDED, SWAP_PRIVATE];
+    Cas, "cas", "adds 1 to a 64-bit word by compare-and-swap, each time to what the last attempt found", ROOM / 2.0, true,
+        "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): compare-and-swap", [CAS, CAS_FALSE, CAS_PADDED, CAS_PRIVATE];
+    Cas128, "cas-128", "adds 1 to a 128-bit word by compare-and-swap, each time to what the last attempt found", ROOM / 4.0,
+        true, "Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A: CMPXCHG16B",
+        [CAS_128, CAS_128_FALSE, CAS_128_PADDED, CAS_128_PRIVATE];
+}
+
+impl<O: Operation> Kernel for AtomicKernel<O> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if O::Word::available() {
+            return Ok(());
+        }
+        let name = self.card.name;
+        Err(Error::Unavailable(format!(
+            "{name} needs a processor with cmpxchg16b, which this one has not: leave it out"
+        )))
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes((size_of::<CachePadded<[O::Word; NEIGHBOURS]>>() + size_of::<Claim>()) as u64)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        self.check()?;
+        let shared = Arc::new(Shared::<O> {
+            lines: lines(if workers == 0 { 0 } else { self.lie.place(workers - 1).0 + 1 }),
+            claims: (0..workers).map(|_| Claim::default()).collect(),
+        });
+        Ok(Box::new(Repeating { name: self.card.name, span: params.span, lie: self.lie, shared }))
+    }
+}
+
+/// Words, a few to each pair of lines.
+type Lines<W> = Box<[CachePadded<[W; NEIGHBOURS]>]>;
+
+fn lines<W: Word>(count: usize) -> Lines<W> {
+    (0..count).map(|_| CachePadded::new(std::array::from_fn(|_| W::new()))).collect()
+}
+
+/// What a worker says of all of its runs, written once a run.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Claim {
+    balance: AtomicU64,
+    last: AtomicU64,
+}
+
+/// What the workers share.
+struct Shared<O: Operation> {
+    lines: Lines<O::Word>,
+    claims: Box<[Claim]>,
+}
+
+/// The stage.
+struct Repeating<O: Operation> {
+    name: &'static str,
+    span: Duration,
+    lie: Lie,
+    shared: Arc<Shared<O>>,
+}
+
+impl<O: Operation> Stage for Repeating<O> {
+    fn variant(&self) -> &'static str {
+        O::VARIANT
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(self.span)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(self.repeater(rank)))
+    }
+}
+
+impl<O: Operation> Repeating<O> {
+    fn repeater(&self, rank: usize) -> Repeater<O> {
+        // No two workers ever put the same value there, and 2⁴⁰ of them take an hour.
+        let hand = CachePadded::new(Hand::new((rank as u64 + 1) << 40));
+        let own = (self.lie == Lie::Private).then(|| lines(1));
+        Repeater { name: self.name, rank, lie: self.lie, own, shared: Arc::clone(&self.shared), hand, ops: 0 }
+    }
+}
+
+/// A worker.
+struct Repeater<O: Operation> {
+    name: &'static str,
+    rank: usize,
+    lie: Lie,
+    /// Its word, where it is private.
+    own: Option<Lines<O::Word>>,
+    shared: Arc<Shared<O>>,
+    hand: CachePadded<Hand>,
+    /// Of the last run.
+    ops: u64,
+}
+
+impl<O: Operation> Repeater<O> {
+    fn word(&self) -> &O::Word {
+        let (line, place) = self.lie.place(self.rank);
+        &self.own.as_ref().unwrap_or(&self.shared.lines)[line][place]
+    }
+
+    /// What those say who have this worker's word.
+    fn claims(&self) -> &[Claim] {
+        match self.lie {
+            Lie::Contended => &self.shared.claims,
+            Lie::FalseShared | Lie::Padded | Lie::Private => &self.shared.claims[self.rank..=self.rank],
+        }
+    }
+}
+
+impl<O: Operation> Worker for Repeater<O> {
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (mut hand, mut pace, mut rounds) = (std::mem::take(&mut *self.hand), Pace::start(), 0);
+        (hand.failures, hand.waits) = (0, 0);
+        let word = self.word();
+        while !watch.ends() {
+            (0..pace.attempts()).for_each(|_| O::round(word, &mut hand));
+            rounds += pace.attempts();
+            pace.adapt();
+        }
+        self.ops = ROUND * rounds - hand.failures;
+        if rounds > 0 {
+            hand.last = hand.next;
+        }
+        // Relaxed: whoever reads it has waited for this worker to end, by other means.
+        let claim = &self.shared.claims[self.rank];
+        claim.balance.store(hand.balance(), Ordering::Relaxed);
+        claim.last.store(hand.last, Ordering::Relaxed);
+        *self.hand = hand;
+        Work::ops(self.ops)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let found = self.word().value();
+        let claims = self.claims().iter();
+        let (right, told) = match O::CHECK {
+            Check::Balance => {
+                let sum =
+                    claims.map(|claim| claim.balance.load(Ordering::Relaxed)).fold(operation::FIRST, u64::wrapping_add);
+                (found == sum, format!("{sum}, by what the workers put in and took out"))
+            }
+            Check::Last => {
+                let mut lasts = claims.map(|claim| claim.last.load(Ordering::Relaxed));
+                (lasts.any(|last| last == found), "the last value of a worker".into())
+            }
+        };
+        if right {
+            return Ok(());
+        }
+        Err(Error::Wrong(format!(
+            "{}: the word holds {found}, and not {told}: the result of this run is void",
+            self.name
+        )))
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        let Hand { failures, waits, .. } = *self.hand;
+        O::CAN_FAIL.then_some(Contention { attempts: self.ops + failures, failures, waits })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! `c2c-read-write`, `c2c-cas`, `c2c-fetch-add`, `c2c-exchange`: two workers hand a line to each other, as fast as they can.
+//!
+//! The kernels differ in the operation only. The memory is allocated and touched first by worker 0, so that its NUMA node is
+//! the line's home; with the two seats the other way round, home is the other node.
+
+mod lines;
+mod mode;
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use crossbeam::utils::CachePadded;
+
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+use super::pace::Pace;
+use lines::{Lines, Meeting};
+use mode::{Cas, Exchange, FetchAdd, Mode, ReadWrite};
+
+/// Iterations that make one way of the line. The two workers share them.
+const ITERATIONS: u64 = 256;
+
+/// Hand-overs by a store that the other core waits for.
+pub static C2C_READ_WRITE: CoreToCore<ReadWrite> = CoreToCore::new(&Card {
+    name: "c2c-read-write",
+    about: "waits by loads for a number in the other worker's line and stores the next to its own, which the other waits for",
+    source: "N. Viennot, core-to-core-latency: single writer, single reader on two cache lines",
+    ..CARD
+});
+
+/// Hand-overs by compare-and-swap.
+pub static C2C_CAS: CoreToCore<Cas> = CoreToCore::new(&Card {
+    name: "c2c-cas",
+    about: "tries to compare-and-swap the number of its turn for the other worker's in one line that both share, until it \
+            succeeds",
+    source: "N. Viennot, core-to-core-latency: CAS on a single shared cache line",
+    ..CARD
+});
+
+/// Hand-overs by additions.
+pub static C2C_FETCH_ADD: CoreToCore<FetchAdd> = CoreToCore::new(&Card {
+    name: "c2c-fetch-add",
+    about: "adds 1 to one line that two workers share, until it finds that the other has added since",
+    source: "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
+             afraid to ask, SOSP 2013, section 5: fetch-and-increment",
+    ..CARD
+});
+
+/// Hand-overs by exchanges.
+pub static C2C_EXCHANGE: CoreToCore<Exchange> = CoreToCore::new(&Card {
+    name: "c2c-exchange",
+    about: "swaps its mark into one line that two workers share, until it gets the other's mark out of it",
+    source: "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
+             afraid to ask, SOSP 2013, section 5: swap",
+    ..CARD
+});
+
+/// What the cards have in common.
+const CARD: Card = Card {
+    name: "",
+    family: Family::Sync,
+    about: "",
+    counts: Counts::Turns(
+        "one way of a line from one core to the other; 256 iterations make one, and both workers of a run share them",
+    ),
+    beside: "attempts before the line has come; home of the line is the NUMA node of the first worker",
+    knobs: &[Knob::Iterations],
+    source: "",
+    by_default: false,
+    // A worker has every second way, and each takes at least the 4 cycles of a load from the first-level cache (Agner Fog,
+    // "Instruction tables"), even between the strands of one core.
+    most_per_cycle: Some(ROOM / 8.0),
+    contends: true,
+    crew: Crew::Exactly(2),
+    system: false,
+};
+
+/// A kernel whose two workers hand over by one kind of operation.
+#[derive(Debug)]
+pub struct CoreToCore<M> {
+    card: &'static Card,
+    mode: PhantomData<M>,
+}
+
+impl<M> CoreToCore<M> {
+    const fn new(card: &'static Card) -> Self {
+        CoreToCore { card, mode: PhantomData }
+    }
+}
+
+impl<M: Mode> Kernel for CoreToCore<M> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(lines::BYTES)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let name = self.card.name;
+        if params.iterations == 0 {
+            return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
+        }
+        if workers != 2 {
+            return Err(Error::Unavailable(format!("{name} takes 2 workers, not {workers}")));
+        }
+        let rounds = (params.iterations / ITERATIONS / 2).max(1);
+        Ok(Box::new(Handing { name, rounds, shared: Arc::new(Shared::<M>::default()) }))
+    }
+}
+
+/// What the two workers share.
+#[derive(Debug)]
+struct Shared<M> {
+    /// Mapped by worker 0.
+    lines: OnceLock<Lines>,
+    /// What each says of its last run, written once a run.
+    accounts: [CachePadded<Account>; 2],
+    mode: PhantomData<M>,
+}
+
+impl<M> Default for Shared<M> {
+    fn default() -> Self {
+        Shared { lines: OnceLock::new(), accounts: Default::default(), mode: PhantomData }
+    }
+}
+
+/// What a worker says of its last run.
+#[derive(Debug, Default)]
+struct Account {
+    turns: AtomicU64,
+    mode: AtomicU64,
+}
+
+/// The stage.
+#[derive(Debug)]
+struct Handing<M> {
+    /// Of the kernel.
+    name: &'static str,
+    /// Turns of each worker in a full run.
+    rounds: u64,
+    shared: Arc<Shared<M>>,
+}
+
+impl<M: Mode> Handing<M> {
+    fn hand(&self, rank: usize) -> Result<Hand<M>, Error> {
+        if rank == 0 && self.shared.lines.get().is_none() {
+            // There is one worker 0, so that nobody else has set it meanwhile.
+            let _ = self.shared.lines.set(Lines::map()?);
+        }
+        Ok(Hand { rank, name: self.name, rounds: self.rounds, run: 0, shared: Arc::clone(&self.shared) })
+    }
+}
+
+impl<M: Mode> Stage for Handing<M> {
+    fn variant(&self) -> &'static str {
+        "one line, 128 bytes apart from others, another one each run"
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.rounds)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(self.hand(rank)?))
+    }
+}
+
+/// A worker.
+#[derive(Debug)]
+struct Hand<M> {
+    rank: usize,
+    name: &'static str,
+    /// Turns of a full run.
+    rounds: u64,
+    /// The number of the run, the same for both: each prepares each.
+    run: u64,
+    shared: Arc<Shared<M>>,
+}
+
+impl<M: Mode> Worker for Hand<M> {
+    fn prepare(&mut self) {
+        self.run += 1;
+        if self.rank == 0
+            && let Some(lines) = self.shared.lines.get()
+        {
+            lines.of_run(self.run).reset(M::START);
+        }
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        // Without worker 0 there is nothing to hand over.
+        let Some(lines) = self.shared.lines.get() else { return Work::default() };
+        let meeting = lines.of_run(self.run);
+        let (mut side, mut turns, mut pace) = (M::new(self.rank), 0, Pace::up_to(M::MOST));
+        while turns < self.rounds && !watch.ends() && !meeting.is_over() {
+            let more = stretch(&mut side, meeting, self.rounds - turns, pace.attempts());
+            turns += more;
+            if more == 0 {
+                // Nobody answered for as long as many ways take: the other may be waiting for this very strand.
+                thread::yield_now();
+            }
+            pace.adapt();
+        }
+        if turns < self.rounds {
+            meeting.leave();
+        }
+        let account = &self.shared.accounts[self.rank];
+        // Relaxed: whoever reads it has waited for this worker to end, by other means.
+        account.turns.store(turns, Ordering::Relaxed);
+        account.mode.store(side.account(), Ordering::Relaxed);
+        Work::ops(turns)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let accounts = self.shared.accounts.each_ref();
+        let turns = accounts.map(|account| account.turns.load(Ordering::Relaxed));
+        let modes = accounts.map(|account| account.mode.load(Ordering::Relaxed));
+        let words = self.shared.lines.get().map_or([0; 2], |lines| lines.of_run(self.run).words());
+        if turns == [self.rounds; 2] && M::agree(words, modes) {
+            return Ok(());
+        }
+        Err(Error::Wrong(format!(
+            "{}: {} and {} hand-overs instead of {} each, and {words:?} in the lines where the workers wrote {modes:?}: the \
+             result of this run is void",
+            self.name, turns[0], turns[1], self.rounds
+        )))
+    }
+}
+
+/// Has so many turns, or makes so many attempts. Returns the turns.
+#[inline(never)]
+fn stretch<M: Mode>(side: &mut M, meeting: Meeting<'_>, wanted: u64, attempts: u64) -> u64 {
+    // A copy stays in registers.
+    let (mut own, mut turns) = (*side, 0);
+    for _ in 0..attempts {
+        if own.attempt(meeting) {
+            turns += 1;
+            if turns == wanted {
+                break;
+            }
+        }
+    }
+    *side = own;
+    turns
+}
+
+#[cfg(test)]
+mod tests;
