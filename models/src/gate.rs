@@ -5,6 +5,8 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
+use crate::explore;
+
 /// What the gate is built on here; in charz `harness/sync.rs`.
 mod sync {
     pub(crate) use loom::hint::spin_loop;
@@ -30,7 +32,7 @@ macro_rules! copies {
 
             #[allow(dead_code, unused_variables, clippy::all, reason = "a copy is used as far as the models need it")]
             mod copy {
-                include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs"));
+                include!(concat!(env!("OUT_DIR"), "/gate/", stringify!($name), ".rs"));
             }
 
             pub(super) use copy::Gate;
@@ -61,14 +63,6 @@ copies! {
     closes_without_the_lock closes_silently closing_wakes_one forgets_that_it_is_closed
     calls_back_who_has_passed the_last_wakes_one the_last_passes_alone lets_the_first_pass cannot_be_used_again
     rushes_once rushes_behind_a_closed_gate rushing_publishes_nothing rushing_sees_nothing
-}
-
-/// Explores a model with at most three preemptions, which is where the bugs of such small code are known to lie (Musuvathi
-/// and Qadeer, Iterative Context Bounding, PLDI 2007, found all of theirs with two).
-fn explore(model: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(model);
 }
 
 /// A gate, and for each party a place that it marks before the parties meet and that all look at behind it.
