@@ -1,6 +1,6 @@
 //! One cell: workers are seated, built, released together, timed, checked.
 //!
-//! `stage → spawn → seat, read back → worker → (prepare → gate → now → run → now → verify) × repetitions → join`
+//! `stage → spawn → seat, read back → worker → (prepare → gate → now → run → now → gate → verify → gate) × repetitions → join`
 //!
 //! The calling thread is a party of the gate, so that it can look at the machine while nobody runs: which pages the blocks
 //! got, what the hypervisor stole. It sleeps during the timed spans.
@@ -18,9 +18,10 @@ mod sync;
 mod tests;
 mod worker;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use charz_kernels::{Stop, Work};
+use charz_kernels::{Contention, Growth, Joint, Stop, Work};
 use charz_topology::Binder;
 
 pub use cell::{Cell, measure};
@@ -36,7 +37,7 @@ pub struct Bench<'a> {
     /// Seats threads and reads their seats back.
     pub binder: &'a Binder,
     /// Stamps starts and ends.
-    pub clock: &'a dyn Clock,
+    pub clock: &'a Arc<dyn Clock>,
     /// Raised when the measurement is to end early.
     pub stop: &'a Stop,
     /// The longest that a repetition may take: each worker ends itself then, whether or not anybody raises the flag.
@@ -69,6 +70,12 @@ pub struct Lap {
     pub strays: Option<u64>,
     /// What the system counted for the thread between the readings around the run.
     pub counts: ThreadCounts,
+    /// What it met at a line that it shares with others.
+    pub contention: Option<Contention>,
+    /// What it stamped itself.
+    pub samples: Option<Joint>,
+    /// How its recursion grew.
+    pub growth: Option<Growth>,
 }
 
 /// One repetition: every worker once.

@@ -15,7 +15,7 @@ mod process;
 
 use std::time::Duration;
 
-use charz_kernels::{Bytes, Layout, PagePolicy, Params};
+use charz_kernels::{Bytes, Layout, PagePolicy, Params, Period};
 use serde::{Deserialize, Serialize};
 
 use crate::report::{Ending, Invocation};
@@ -25,7 +25,7 @@ pub use convert::unit;
 pub use process::Processes;
 
 /// The version of what the two processes say to each other; both are told to be the same program, and say so.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The first argument of a measuring process.
 pub const VERB: &str = "measure";
@@ -54,6 +54,16 @@ pub struct Order {
     pub pages: String,
     /// Whether the inputs of arithmetic kernels lie without gaps.
     pub contiguous: bool,
+    /// Pairs of times of a repetition.
+    pub samples: u64,
+    /// How long a repetition lasts that runs by time.
+    pub span_ns: u64,
+    /// Steps with a lock or an item in hand.
+    pub critical: u64,
+    /// Steps in between.
+    pub parallel: u64,
+    /// From the beginning of a sample to that of the next: `fitting`, `closed`, or nanoseconds.
+    pub period: String,
     /// One seat a worker; `None` floats.
     pub seats: Vec<Option<u32>>,
     /// The NUMA node of each seat, as far as it is known.
@@ -73,6 +83,32 @@ pub struct Order {
 }
 
 impl Order {
+    /// An order for these parameters, in which what a cell decides is still to be filled in.
+    pub fn new(params: &Params) -> Self {
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Order {
+            protocol: PROTOCOL,
+            kernel: String::new(),
+            iterations: params.iterations,
+            size_bytes: params.size.0,
+            pages: params.pages.name().into(),
+            contiguous: params.layout == Layout::Contiguous,
+            samples: params.samples,
+            span_ns: nanos(params.span),
+            critical: params.critical,
+            parallel: params.parallel,
+            period: period_word(params.period),
+            seats: Vec::new(),
+            nodes: Vec::new(),
+            repetitions: 1,
+            strands: 1,
+            nanos_per_tick: None,
+            binder: "hwloc".into(),
+            time_box_ns: 0,
+            deadline_ns: 0,
+        }
+    }
+
     /// The parameters of the kernel.
     ///
     /// # Errors
@@ -86,7 +122,30 @@ impl Order {
                 .find(|policy| policy.name() == self.pages)
                 .ok_or_else(|| format!("there are no {:?} pages", self.pages))?,
             layout: if self.contiguous { Layout::Contiguous } else { Layout::Padded },
+            samples: self.samples,
+            span: Duration::from_nanos(self.span_ns),
+            critical: self.critical,
+            parallel: self.parallel,
+            period: period(&self.period).ok_or_else(|| format!("there is no period {:?}", self.period))?,
         })
+    }
+}
+
+/// The word for a period, which [`period`] reads.
+pub fn period_word(period: Period) -> String {
+    match period {
+        Period::Fitting => "fitting".into(),
+        Period::Closed => "closed".into(),
+        Period::Every(time) => time.as_nanos().to_string(),
+    }
+}
+
+/// A period by its word; `None` where it is none.
+pub fn period(word: &str) -> Option<Period> {
+    match word {
+        "fitting" => Some(Period::Fitting),
+        "closed" => Some(Period::Closed),
+        nanos => Some(Period::Every(Duration::from_nanos(nanos.parse().ok()?))),
     }
 }
 
@@ -95,6 +154,9 @@ pub trait Invoke {
     /// Has it measured in a fresh process whose environment, and so whose stack, is moved by `seed`. Whatever goes wrong is
     /// told in the invocation's ending.
     fn invoke(&self, order: &Order, seed: u64) -> Invocation;
+
+    /// Leaves the machine to everybody else for so long, or until the user wants to leave.
+    fn rest(&self, time: Duration);
 }
 
 /// An invocation that gave nothing.

@@ -15,12 +15,16 @@ mod attempts;
 mod case;
 mod clock;
 mod dirt;
+mod distribution;
 mod memory;
 mod missing;
 mod samples;
+mod schedule;
 mod seats;
+mod sharing;
 mod steady;
 mod summary;
+mod times;
 mod waits;
 
 #[cfg(test)]
@@ -66,7 +70,11 @@ pub fn judge(cell: &mut Cell, facts: &Facts) {
     if cell.invocations.is_empty() {
         return;
     }
-    let conditions = dirt::Conditions { timed: case::timed(facts), crowded: case::crowded(&cell.seats, facts) };
+    let conditions = dirt::Conditions {
+        timed: case::timed(facts),
+        crowded: case::crowded(&cell.seats, facts),
+        system: facts.card.system,
+    };
     cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs).for_each(|run| dirt::note(run, conditions));
     estimate(cell);
     let slow_start = steady::first_repetition(cell).filter(|_| conditions.timed);
@@ -93,7 +101,9 @@ pub fn judge(cell: &mut Cell, facts: &Facts) {
         }
     };
     let summary = summary::summary(&case, matches!(status, Status::Ok | Status::Suspect));
+    let (distribution, sharing) = (distribution::distribution(&case), sharing::sharing(&case));
     (cell.outcome, cell.marks, cell.summary) = (Outcome { status, reason }, marks, summary);
+    (cell.distribution, cell.sharing) = (distribution, sharing);
 }
 
 /// Gives each invocation that came to its own end the value that its clean repetitions have.
@@ -149,7 +159,9 @@ fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
         waits::marks(case),
         clock::marks(case),
         samples::marks(case, slow_start),
+        times::marks(case),
         memory::marks(case),
+        schedule::marks(case),
         vec![unoptimised(case)],
     ]
     .into_iter()

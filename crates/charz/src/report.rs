@@ -8,20 +8,28 @@
 //! read old files. Files of earlier major versions are read too; a file of a later one is refused.
 
 mod cell;
+mod contention;
 mod evidence;
 mod file;
+mod finding;
+mod growth;
 mod machine;
 mod read;
 mod run;
+mod samples;
 mod upgrade;
 
 pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
+pub use contention::Sharing;
 pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
 pub use file::{FileError, release, reserve, save, write_new};
+pub use finding::{Finding, FindingKind};
+pub use growth::{Growth, GrowthStep, Halt};
 pub use machine::{Host, Machine, Memory, Strand, Tool};
 pub(crate) use read::parse;
 pub use read::{MAX_BYTES, check, check_invocation, read};
-pub use run::{Counts, Lap, Run};
+pub use run::{Contention, Counts, Lap, Run};
+pub use samples::{Distribution, Marginal, Peak, Samples, Shape};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +39,7 @@ pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
 pub const SCHEMA_MAJOR: u32 = 2;
 /// Grows with every added field.
-pub const SCHEMA_MINOR: u32 = 0;
+pub const SCHEMA_MINOR: u32 = 1;
 
 /// Which format a file has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +81,9 @@ pub struct Report {
     pub floor: Vec<Cell>,
     /// Every cell of the plan, in its order.
     pub cells: Vec<Cell>,
+    /// What follows from several cells together: cliffs, collapses, advice.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// Nanoseconds spent sweeping, timed spans and everything around them; over all sittings if it was resumed.
     pub wall_ns: u64,
     /// Whether every cell was given its due: the fewest invocations that the plan asks for, or a reason why not. `false` after
@@ -93,6 +104,21 @@ pub struct Plan {
     pub threads: Vec<u64>,
     /// Steps of a loop per worker and repetition.
     pub iterations: u64,
+    /// Pairs of times of a repetition, in kernels that stamp them.
+    #[serde(default = "one")]
+    pub samples: u64,
+    /// How long a repetition lasts, in kernels that run by time.
+    #[serde(default = "one")]
+    pub span_ns: u64,
+    /// Steps of about a nanosecond that a worker makes while it holds a lock or an item.
+    #[serde(default)]
+    pub critical: u64,
+    /// Such steps that it makes in between.
+    #[serde(default)]
+    pub parallel: u64,
+    /// When samples of waking and creating begin: `fitting`, `closed`, or nanoseconds from one to the next.
+    #[serde(default = "fitting")]
+    pub period: String,
     /// Size of a worker's private block.
     pub size_bytes: u64,
     /// The kind of pages asked for: `4k`, `thp`, `2m` or `1g`.
@@ -113,4 +139,14 @@ pub struct Plan {
     pub clock: String,
     /// What binds threads: `hwloc` or `core-affinity`.
     pub binder: String,
+}
+
+/// What a report from before there were samples says of them.
+fn one() -> u64 {
+    1
+}
+
+/// Its period.
+fn fitting() -> String {
+    "fitting".into()
 }

@@ -7,6 +7,7 @@
 //! | how sure is the median | [`median_interval`] |
 //! | what is left after a reference is taken off | [`Estimate::minus`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
+//! | around which values do times gather | [`bands`] |
 //! | is this precise enough, and if not, when would it be | [`next_step`] |
 //! | do two sets differ, by how much, and could one have seen it | [`compare`] |
 //!
@@ -21,6 +22,7 @@ mod discoveries;
 mod distribution;
 mod estimate;
 mod interval;
+mod modes;
 mod ranks;
 mod robust;
 mod shift;
@@ -33,6 +35,7 @@ mod verdict;
 pub use discoveries::benjamini_hochberg;
 pub use estimate::Estimate;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, Method, median_interval};
+pub use modes::{Band, Bin, bands};
 pub use ranks::{Ranks, least_invocations};
 pub use robust::{LEAST_FOR_MODES, Outliers};
 pub use stopping::{LOOKS, Step, needed, next_step, precision};

@@ -128,6 +128,9 @@ impl Watched {
                 return;
             }
             self.machine.push(MachineCounts::read(&seats).since(before));
+            if gate.arrive() == Decision::NoGo {
+                return;
+            }
         }
     }
 }

@@ -6,38 +6,8 @@ mod timer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+pub use charz_kernels::{Clock, OsClock};
 pub use timer::{Timer, skew};
-
-/// A source of nanosecond stamps that all threads share. The origin is arbitrary; stamps never go backwards.
-pub trait Clock: Sync {
-    /// The name in reports.
-    fn name(&self) -> &'static str;
-
-    /// Nanoseconds since the clock's origin.
-    fn now(&self) -> u64;
-}
-
-/// The operating system's monotonic clock (`CLOCK_MONOTONIC` on Linux).
-#[derive(Debug)]
-pub struct OsClock {
-    origin: Instant,
-}
-
-impl Default for OsClock {
-    fn default() -> Self {
-        OsClock { origin: Instant::now() }
-    }
-}
-
-impl Clock for OsClock {
-    fn name(&self) -> &'static str {
-        "os"
-    }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-}
 
 /// The invariant time-stamp counter, calibrated against the operating system's clock. Its ticks are not core cycles.
 #[derive(Debug)]
@@ -120,6 +90,8 @@ fn check_tsc() -> Result<(), String> {
 
 #[cfg(target_arch = "x86_64")]
 fn ticks() -> u64 {
+    // SAFETY: every x86_64 processor has LFENCE. Without it the counter could be read before what stands before it is done.
+    unsafe { core::arch::x86_64::_mm_lfence() };
     // SAFETY: every x86_64 processor has RDTSC; Linux leaves it enabled in user space unless prctl(PR_SET_TSC) forbids
     // it, which nothing in this program does.
     unsafe { core::arch::x86_64::_rdtsc() }

@@ -1,15 +1,15 @@
 //! The harness against kernels and systems that misbehave.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
 
 use charz_kernels::{
-    Bytes, Card, Counts, Error, Family, Kernel, Layout, PagePolicy, Params, Stage, Stop, Watch, Work, Worker,
+    Bytes, Card, Counts, Crew, Error, Family, Kernel, Layout, PagePolicy, Params, Stage, Stop, Watch, Work, Worker,
 };
 use charz_topology::{Binder, Seating, Seats};
 
-use super::clock::FakeClock;
+use super::clock::{Clock, FakeClock};
 use super::{Bench, Cell, Failure, Measurement, measure};
 
 /// What one worker of the faulty kernel does wrong.
@@ -42,6 +42,8 @@ static CARD: Card = Card {
     by_default: false,
     most_per_cycle: None,
     contends: false,
+    crew: Crew::Any,
+    system: false,
 };
 
 impl Kernel for Faulty {
@@ -130,9 +132,10 @@ impl Seats for System {
 }
 
 fn run_on(system: System, kernel: Faulty, seats: &[Option<u32>]) -> Result<Measurement, Failure> {
-    let params = Params { iterations: 1, size: Bytes(1), pages: PagePolicy::Small, layout: Layout::Padded };
+    let params =
+        Params { iterations: 1, size: Bytes(1), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
     let binder = Binder::through(system);
-    let (clock, stop) = (FakeClock::new(10), Stop::new());
+    let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(FakeClock::new(10)), Stop::new());
     let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };
     // A test's kernel lives as long as the program, as those of the catalog do.
     measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, nodes: &[], repetitions: 3 }, bench)

@@ -1,7 +1,7 @@
 //! What one thread does in a cell.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use charz_kernels::{Stage, Watch, Work, Worker};
@@ -83,14 +83,20 @@ impl Post<'_> {
             let before = early.unwrap_or_else(|| Reading::before(self.bench.binder));
             let deadline = Instant::now().checked_add(self.bench.time_box);
             let watch = Watch::new(self.bench.stop).with_seat(self.seat).with_deadline(deadline);
+            let watch = watch.with_clock(Arc::clone(self.bench.clock));
             self.gate.rush(round);
+            watch.begin(self.stage.span());
             let (start, end, work) = self.timed(worker, &watch);
             let after = Reading::after(self.bench.binder);
             // Nobody verifies while another still runs.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
-            if work != self.stage.work() {
+            let whole = match self.stage.span() {
+                None => work == self.stage.work(),
+                Some(_) => !watch.deadline_passed() && !self.bench.stop.raised(),
+            };
+            if !whole {
                 return self.fell_short(work, &watch, laps);
             }
             worker.verify()?;
@@ -105,7 +111,14 @@ impl Post<'_> {
                 checks: watch.checks(),
                 strays: watch.strays(),
                 counts: after.counts.since(before.counts),
+                contention: worker.contention(),
+                samples: worker.samples(),
+                growth: worker.growth(),
             });
+            // Nobody prepares while another still verifies what they share.
+            if self.gate.arrive() == Decision::NoGo {
+                return Ok(laps);
+            }
         }
         if let Some(frequencies) = self.frequencies {
             frequencies.note(before_hz, frequency::measure());
@@ -116,6 +129,8 @@ impl Post<'_> {
     /// Less work than agreed is right after a stop, out of time at the end of the time box, and a broken kernel otherwise.
     fn fell_short(&self, work: Work, watch: &Watch, laps: Vec<Lap>) -> Result<Vec<Lap>, Failure> {
         if self.bench.stop.raised() {
+            // The others are not to wait for this one.
+            self.gate.close();
             return Ok(laps);
         }
         if watch.deadline_passed() {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::{self, BufRead, Write};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use charz_kernels::Stop;
 use charz_topology::{Backend, Binder};
@@ -13,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::{GRACE, Order, PROTOCOL, STUCK, barren, convert};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::{self, Bench};
+use crate::render::human;
 use crate::report::{Ending, Invocation};
 
 /// The longest order: seats of all workers that a plan may have, many times over.
@@ -61,22 +63,33 @@ fn try_measure(order: &Order) -> Result<Invocation, (Ending, String)> {
     let params = order.params().map_err(refused)?;
     let backend = Backend::from_str(&order.binder).map_err(refused)?;
     let binder = Binder::new(backend).map_err(|error| refused(error.to_string()))?;
-    let clock: Box<dyn Clock> = match order.nanos_per_tick {
-        None => Box::new(OsClock::default()),
-        Some(nanos) => Box::new(TscClock::calibrated(nanos)),
+    let clock: Arc<dyn Clock> = match order.nanos_per_tick {
+        None => Arc::new(OsClock::default()),
+        Some(nanos) => Arc::new(TscClock::calibrated(nanos)),
     };
     let stop = Stop::new();
-    supervise(stop.clone(), Duration::from_nanos(order.deadline_ns)).map_err(|error| refused(error.to_string()))?;
+    let (begun, deadline) = (Instant::now(), Duration::from_nanos(order.deadline_ns));
+    supervise(stop.clone(), deadline).map_err(|error| refused(error.to_string()))?;
     let bench = Bench {
         binder: &binder,
-        clock: clock.as_ref(),
+        clock: &clock,
         stop: &stop,
         strands: usize::try_from(order.strands).unwrap_or(usize::MAX),
         time_box: Duration::from_nanos(order.time_box_ns),
     };
     let repetitions = usize::try_from(order.repetitions).unwrap_or(usize::MAX);
     let cell = harness::Cell { kernel, params, seats: &order.seats, nodes: &order.nodes, repetitions };
-    Ok(convert::invocation(harness::measure(&cell, bench)))
+    let invocation = convert::invocation(harness::measure(&cell, bench));
+    Ok(in_time(invocation, begun.elapsed(), deadline))
+}
+
+/// The flag is raised at the deadline too, which is no wish of the user's: whoever asked would end the sweep.
+fn in_time(invocation: Invocation, took: Duration, deadline: Duration) -> Invocation {
+    if invocation.ending != Ending::Stopped || took < deadline {
+        return invocation;
+    }
+    let reason = format!("it did not end in its time of {}", human::duration(deadline));
+    Invocation { ending: Ending::Overdue, reason: Some(reason), ..invocation }
 }
 
 /// Raises the flag at the deadline, or when the other end of standard input goes away; if the workers do not heed it, ends
@@ -93,4 +106,18 @@ fn supervise(stop: Stop, deadline: Duration) -> io::Result<()> {
         std::process::exit(STUCK);
     };
     thread::Builder::new().name("supervisor".into()).stack_size(256 * 1024).spawn(watch).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_at_the_deadline_is_no_wish_of_the_user() {
+        let deadline = Duration::from_secs(5);
+        let after = |ending, took| in_time(barren(ending, "why"), took, deadline).ending;
+        assert_eq!(after(Ending::Stopped, deadline), Ending::Overdue);
+        assert_eq!(after(Ending::Stopped, deadline / 2), Ending::Stopped);
+        assert_eq!(after(Ending::Done, deadline * 2), Ending::Done);
+    }
 }

@@ -137,6 +137,12 @@ impl Invoke for Processes<'_> {
         });
         Invocation { seed, ..invocation }
     }
+
+    fn rest(&self, time: Duration) {
+        let timeout = Timespec::try_from(time).ok();
+        // Interrupted it ends early, which costs nobody anything.
+        let _ = poll(&mut [PollFd::from_borrowed_fd(self.wake, PollFlags::IN)], timeout.as_ref());
+    }
 }
 
 /// What a child said, and how it ended.

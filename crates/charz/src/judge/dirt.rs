@@ -13,19 +13,21 @@ pub(super) struct Conditions {
     pub(super) timed: bool,
     /// Whether workers share strands.
     pub(super) crowded: bool,
+    /// Whether waiting, sleeping and faults are part of what is measured.
+    pub(super) system: bool,
 }
 
 /// Notes on a repetition why it does not count.
 pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
-    let Conditions { timed, crowded } = conditions;
+    let Conditions { timed, crowded, system } = conditions;
     let causes: [(&Check, bool); 6] = [
         (&V01, any(off_seat)),
         (&V02, any(moved)),
-        (&V03, timed && !crowded && any(waited)),
-        (&V04, timed && any(stood_still)),
+        (&V03, timed && !crowded && !system && any(waited)),
+        (&V04, timed && !system && any(stood_still)),
         (&V07, run.throttled_periods.is_some_and(|periods| periods > 0)),
-        (&V22, any(waited_for_disk) || (timed && any(faulted))),
+        (&V22, any(waited_for_disk) || (timed && !system && any(faulted))),
     ];
     run.dirty = causes.into_iter().filter(|(_, holds)| *holds).map(|(check, _)| check.code.to_owned()).collect();
 }

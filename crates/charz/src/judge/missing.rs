@@ -32,21 +32,18 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let facts = case.facts;
     let several = case.cell.seats.len() > 1 && !case.crowded;
     let guest = facts.virtual_machine != Some(false);
+    // Where the system is part of what is measured, its waits are no disturbance, whether it tells them or not.
+    let own = case.timed && !facts.card.system;
     let blocks = case.obeys(Knob::Pages);
     let nodes = blocks && facts.numa_nodes > 1 && case.cell.seats.iter().any(Option::is_some);
     let timer = facts.timer.as_ref();
     let gaps: [(&Check, Severity, bool, &str); 16] = [
         (&V01, Suspect, seated(case, |lap| lap.on_seat.is_none()), "whether the binding was honoured"),
         (&V02, Suspect, seated(case, unfollowed), "whether seated workers were moved in between"),
-        (
-            &V03,
-            Suspect,
-            case.timed && !case.crowded && counts(case, waits_unknown),
-            "whether workers waited for a strand",
-        ),
-        (&V04, Suspect, case.timed && counts(case, stops_unknown), "whether workers stood still"),
+        (&V03, Suspect, own && !case.crowded && counts(case, waits_unknown), "whether workers waited for a strand"),
+        (&V04, Suspect, own && counts(case, stops_unknown), "whether workers stood still"),
         (&V05, Suspect, case.timed && guest && runs(case, |run| run.steal_ns.is_none()), "what the hypervisor took"),
-        (&V06, Note, pressed(case), "whether other work waited for a processor"),
+        (&V06, Note, own && pressed(case), "whether other work waited for a processor"),
         (
             &V07,
             Suspect,

@@ -7,6 +7,7 @@ mod raised;
 mod raised_by_memory;
 mod raised_by_samples;
 mod readable;
+mod shared;
 
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 
@@ -53,6 +54,8 @@ fn clean() -> Trial {
             marks: Vec::new(),
             invocations: (0..10).map(invocation).collect(),
             summary: None,
+            distribution: None,
+            sharing: None,
         },
         kernel: "mem-read",
         params: Params {
@@ -60,6 +63,7 @@ fn clean() -> Trial {
             size: Bytes(512 * MIB),
             pages: PagePolicy::Transparent,
             layout: Layout::default(),
+            ..Params::SMALL
         },
         timer: Some(Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) }),
         strands: 2,
@@ -122,6 +126,7 @@ fn run(number: usize) -> Run {
             minor_faults: Some(5),
             major_faults: Some(0),
         },
+        contention: None,
     };
     Run {
         interval_ns: interval,
@@ -131,6 +136,8 @@ fn run(number: usize) -> Run {
         pressure_ns: Some(0),
         dirty: Vec::new(),
         laps: vec![lap(0), lap(1)],
+        samples: None,
+        growth: None,
     }
 }
 

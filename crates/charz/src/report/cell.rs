@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::contention::Sharing;
 use super::evidence::{Evidence, Mark};
 use super::run::{Run, snug};
+use super::samples::{Distribution, Samples};
 
 /// One kernel, under one mapping, with one number of workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +37,12 @@ pub struct Cell {
     pub invocations: Vec<Invocation>,
     /// The numbers; null where nothing was measured.
     pub summary: Option<Summary>,
+    /// What the pairs of times come to that workers stamped; null where they stamp none.
+    #[serde(default)]
+    pub distribution: Option<Distribution>,
+    /// What the workers cost each other; null where they share nothing.
+    #[serde(default)]
+    pub sharing: Option<Sharing>,
 }
 
 /// What a number counts.
@@ -47,12 +55,16 @@ pub enum Unit {
     BytesPerSecond,
     /// Nanoseconds: the kernel does no work, its time alone is of interest.
     Nanoseconds,
+    /// Nanoseconds from one operation to the next, over all workers.
+    NanosecondsPerOp,
+    /// Nanoseconds: the median of the second of two times that workers stamped.
+    NanosecondsSampled,
 }
 
 impl Unit {
     /// Whether more is better; for times less is.
     pub fn more_is_better(self) -> bool {
-        self != Unit::Nanoseconds
+        matches!(self, Unit::OpsPerSecond | Unit::BytesPerSecond)
     }
 }
 
@@ -176,6 +188,14 @@ pub struct Interval {
     pub confidence: f64,
     /// Half of its width as a fraction of the value.
     pub half_width: f64,
+}
+
+impl Cell {
+    /// The pairs of times of all repetitions that count, together.
+    pub fn samples(&self) -> Samples {
+        let done = self.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
+        Samples::sum(done.flat_map(Invocation::clean_runs).filter_map(|run| run.samples.as_deref()))
+    }
 }
 
 impl Invocation {

@@ -95,6 +95,9 @@ pub struct Strand {
     pub numa: Option<u32>,
     /// Its core.
     pub core: Option<u32>,
+    /// The outermost cache for data that holds it, by a number of that cache's own; null where none is known.
+    #[serde(default)]
+    pub cache: Option<u32>,
     /// Its ALU group within the core.
     pub alu: u32,
     /// Its slot within the ALU group.

@@ -113,6 +113,12 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
         check_invocation(cell, invocation)?;
         check_value(cell, invocation)?;
     }
+    if let Some(distribution) = &cell.distribution {
+        distribution.contradiction(&cell.samples()).map_or(Ok(()), Err)?;
+    }
+    if let Some(sharing) = &cell.sharing {
+        sharing.contradiction().map_or(Ok(()), Err)?;
+    }
     match &cell.summary {
         Some(summary) => check_summary(cell, summary),
         None if matches!(cell.outcome.status, Status::Ok | Status::Suspect) => {
@@ -150,7 +156,10 @@ fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
     if run.interval_ns != last - first {
         return Err("has an interval that is not that of its laps");
     }
-    Ok(())
+    if run.laps.iter().filter_map(|lap| lap.contention).any(|met| met.failures > met.attempts) {
+        return Err("has a lap with more failures than attempts");
+    }
+    run.samples.as_ref().and_then(|samples| samples.contradiction()).map_or(Ok(()), Err)
 }
 
 /// How far a derived number may be from the one that is recomputed: sums of another order differ in their last digits.
@@ -172,7 +181,7 @@ fn check_value(cell: &Cell, invocation: &Invocation) -> Result<(), &'static str>
 /// bounds nothing can be.
 fn is_measurable(value: f64, unit: Unit) -> bool {
     // An empty run can be over before a coarse clock ticks.
-    (1e-24..=1e24).contains(&value) || (value == 0.0 && unit == Unit::Nanoseconds)
+    (1e-24..=1e24).contains(&value) || (value == 0.0 && !unit.more_is_better())
 }
 
 fn check_summary(cell: &Cell, summary: &Summary) -> Result<(), &'static str> {

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::cell::Unit;
+use super::growth::Growth;
+use super::samples::Samples;
 
 /// One repetition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +26,12 @@ pub struct Run {
     /// One lap a worker.
     #[serde(deserialize_with = "snug")]
     pub laps: Vec<Lap>,
+    /// The pairs of times that the workers stamped; null where they stamp none.
+    #[serde(default)]
+    pub samples: Option<Box<Samples>>,
+    /// How its recursion grew from size to size; null where there is none.
+    #[serde(default)]
+    pub growth: Option<Box<Growth>>,
 }
 
 /// One worker's part of a repetition. Stamps count from an arbitrary origin that all laps of an invocation share.
@@ -51,6 +59,20 @@ pub struct Lap {
     pub strays: Option<u64>,
     /// What the system counted for the thread around the run.
     pub counts: Counts,
+    /// What it met at what it shares with others; null where it shares nothing.
+    #[serde(default)]
+    pub contention: Option<Contention>,
+}
+
+/// What a worker met at what it shares with others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Contention {
+    /// How often it tried.
+    pub attempts: u64,
+    /// How often another worker came first.
+    pub failures: u64,
+    /// How many of its operations had to wait.
+    pub waits: u64,
 }
 
 /// What the system counted for a thread; null where it does not say.
@@ -86,6 +108,8 @@ impl Run {
             Unit::OpsPerSecond => self.laps.iter().map(|lap| lap.ops as f64).sum::<f64>() / seconds,
             Unit::BytesPerSecond => self.laps.iter().map(|lap| lap.bytes as f64).sum::<f64>() / seconds,
             Unit::Nanoseconds => self.interval_ns as f64,
+            Unit::NanosecondsPerOp => self.interval_ns as f64 / self.laps.iter().map(|lap| lap.ops as f64).sum::<f64>(),
+            Unit::NanosecondsSampled => self.samples.as_ref().map_or(f64::NAN, |samples| samples.second.median()),
         }
     }
 

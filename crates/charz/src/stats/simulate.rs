@@ -43,7 +43,7 @@ impl Law {
 }
 
 /// A standard normal value: Box and Muller, Annals of Mathematical Statistics 29 (1958).
-fn normal(random: &mut Rng) -> f64 {
+pub fn normal(random: &mut Rng) -> f64 {
     let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.f64()).cos()
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::checks::{V13, V28};
-use crate::report::Severity::{Note, Suspect};
+use crate::report::Contention;
+use crate::report::Severity::{Invalid, Note, Suspect};
 
 #[test]
 fn v12_few_invocations() {
@@ -113,4 +114,20 @@ fn v28_wide() {
     check(apart(step(V28.note) * 1.4), &[("V28", Note)]);
     check(apart(step(V28.suspect) * 0.8), &[("V28", Note)]);
     check(apart(step(V28.suspect) * 1.3), &[("V28", Suspect)]);
+}
+
+#[test]
+fn v32_samples_that_began_late() {
+    let late = |waits: u64| {
+        move |trial: &mut Trial| {
+            trial.kernel = "futex-wake";
+            for run in trial.cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs) {
+                run.laps[0].contention = Some(Contention { attempts: 1000, failures: 0, waits });
+            }
+        }
+    };
+    check(late(20), &[]);
+    check(late(21), &[("V32", Note)]);
+    check(late(201), &[("V32", Suspect)]);
+    check(late(501), &[("V32", Invalid)]);
 }

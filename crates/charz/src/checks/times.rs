@@ -1,0 +1,49 @@
+//! Checks of pairs of times that workers stamped.
+
+use super::{Check, Scale};
+
+/// How many pairs the T3-4 report took: of so many, ten lie beyond the 99.99th percentile.
+pub const ENOUGH_PAIRS: u64 = 100_000;
+
+/// Too few pairs.
+pub static V30: Check = Check {
+    code: "V30",
+    title: "too few pairs of times",
+    cause: "What is rare is seen rarely: of fewer than 100,000 pairs, fewer than 10 lie beyond the 99.99th percentile, which is \
+            null then. The median, which is the cell's number, needs far fewer.",
+    quantity: "Pairs of times in clean repetitions that are missing to 100,000.",
+    scale: Scale::Count,
+    lap: None,
+    note: Some(0.0),
+    suspect: None,
+    invalid: None,
+    evidence: "The report's own samples.",
+    families: "Sync kernels that stamp each operation.",
+    test: "99,999 and 100,000 pairs.",
+    mend: "Ask for more with `--samples` or more invocations, or a larger `--budget`.",
+    source: "The T3-4 report took 100,000 samples of each.",
+    covers: &[],
+    waives: &[],
+};
+
+/// The stamp is in what it stamps.
+pub static V31: Check = Check {
+    code: "V31",
+    title: "the stamps are a good part of the times",
+    cause: "Between two readings of the clock lies the better part of one reading, and it is in every time. Nothing is \
+            subtracted: how much of a reading overlaps with what is timed, nobody knows.",
+    quantity: "The cost of a reading, as a share of the median of the second time, which is the cell's number; where only the \
+               first time is short, that is a note.",
+    scale: Scale::Share,
+    lap: None,
+    note: Some(0.10),
+    suspect: Some(0.50),
+    invalid: None,
+    evidence: "The clock's overhead, measured before the sweep; the report's own samples.",
+    families: "Sync kernels that stamp each operation.",
+    test: "Clocks whose readings cost a little less and a little more than each limit.",
+    mend: "Take the clock that is read fastest (`--clock auto`). Read such times as bounds from above.",
+    source: "Hoefler and Belli (SC 2015) ask for 5% of a repetition; for single operations charz's first guess.",
+    covers: &[],
+    waives: &[],
+};

@@ -1,0 +1,162 @@
+//! What cells say of pairs of times, and of what workers cost each other.
+
+use charz_kernels::Joint;
+
+use super::*;
+use crate::report::{Contention, Distribution, Marginal, Samples};
+
+/// What one worker stamped in a repetition.
+fn stamped(pairs: impl IntoIterator<Item = (u64, u64)>) -> Samples {
+    let joint: Joint = pairs.into_iter().collect();
+    let marginal = |marginal: &charz_kernels::Marginal| {
+        let (least_ns, most_ns) = marginal.ends().unwrap_or_default();
+        Marginal { least_ns, most_ns, bins: marginal.bins().map(|(low, count)| [low, count]).collect() }
+    };
+    Samples {
+        count: joint.count(),
+        below: joint.below(),
+        first: marginal(joint.first()),
+        second: marginal(joint.second()),
+        bins: joint.bins().map(|(first, second, count)| [first, second, count]).collect(),
+    }
+}
+
+/// The clean cell with so many pairs in each repetition: first times from 1000 ns on, second times from 2000 ns on, both evenly,
+/// a tenth of the second times from 500 ns on.
+fn sampled(count: u64) -> Trial {
+    let mut trial = clean();
+    trial.cell.unit = Unit::NanosecondsSampled;
+    for run in trial.runs() {
+        let second = |at: u64| if at.is_multiple_of(10) { 500 + at % 7 } else { 2000 + at % 300 };
+        run.samples = Some(Box::new(stamped((0..count).map(|at| (1000 + at % 100, second(at))))));
+    }
+    trial
+}
+
+fn distribution(mut trial: Trial) -> Distribution {
+    trial.judge();
+    trial.cell.distribution.expect("there are samples")
+}
+
+#[test]
+fn repetitions_that_count_are_added_up() {
+    let repetitions = 10 * REPETITIONS as u64;
+    let all = distribution(sampled(100));
+    assert_eq!((all.samples.count, all.samples.below), (100 * repetitions, 10 * repetitions));
+    assert!((all.below - 0.1).abs() < 1e-12);
+    let mut disturbed = sampled(100);
+    disturbed.some_runs(3, |run| run.laps[0].counts.run_delay_ns = Some(50_000_000));
+    assert_eq!(distribution(disturbed).samples.count, 100 * (repetitions - 3));
+    let mut failed = sampled(100);
+    failed.cell.invocations[4].ending = Ending::Stopped;
+    assert_eq!(distribution(failed).samples.count, 100 * (repetitions - REPETITIONS as u64));
+}
+
+#[test]
+fn without_pairs_there_is_no_distribution() {
+    let mut trial = clean();
+    trial.judge();
+    assert_eq!(trial.cell.distribution, None);
+    assert_eq!(trial.cell.sharing, None);
+    let mut empty = sampled(0);
+    empty.judge();
+    assert_eq!(empty.cell.distribution, None);
+}
+
+/// Of so many pairs in all, those percentiles are told that ten times lie beyond.
+#[track_caller]
+fn check_told(in_each: u64, told: [bool; 5]) {
+    let shape = distribution(sampled(in_each)).second;
+    assert_eq!(shape.percentiles().map(|(_, time)| time.is_some()), told, "{in_each} in each repetition");
+}
+
+#[test]
+fn a_percentile_takes_ten_times_beyond_it() {
+    check_told(2, [true, true, false, false, false]);
+    check_told(20, [true, true, true, false, false]);
+    check_told(200, [true, true, true, true, false]);
+    check_told(1999, [true, true, true, true, false]);
+    check_told(2000, [true; 5]);
+}
+
+#[test]
+fn percentiles_and_peaks_are_those_of_the_times() {
+    let found = distribution(sampled(3000));
+    let near = |told: Option<f64>, expected: f64| (told.unwrap() / expected - 1.0).abs() < 0.016;
+    assert!(near(found.first.p50_ns, 1049.0) && near(found.first.p99_ns, 1098.0), "{found:?}");
+    assert!(near(found.second.p90_ns, 2266.0), "{found:?}");
+    let shares: Vec<u64> = found.second.peaks.iter().map(|peak| (peak.share * 100.0).round() as u64).collect();
+    assert_eq!(shares, [90, 10]);
+    assert_eq!(found.first.peaks.len(), 1);
+}
+
+/// The clean cell, with what each of the two workers met in each repetition, and the operations that it did.
+fn contended(met: [(Contention, u64); 2]) -> Trial {
+    let mut trial = clean();
+    for run in trial.runs() {
+        for (lap, (contention, ops)) in run.laps.iter_mut().zip(met) {
+            (lap.contention, lap.ops) = (Some(contention), ops);
+        }
+    }
+    trial
+}
+
+fn met(attempts: u64, failures: u64, waits: u64) -> Contention {
+    Contention { attempts, failures, waits }
+}
+
+#[test]
+fn sharing_is_over_all_workers() {
+    let mut trial = contended([(met(600, 300, 100), 300), (met(100, 0, 0), 100)]);
+    trial.judge();
+    let sharing = trial.cell.sharing.unwrap();
+    assert_eq!(sharing.attempts_per_success, 700.0 / 400.0);
+    assert_eq!(sharing.waited, 100.0 / 400.0);
+    assert_eq!(sharing.wait_share, None);
+    assert_eq!(sharing.fairness, 400.0 * 400.0 / (2.0 * (300.0 * 300.0 + 100.0 * 100.0)));
+    assert_eq!(sharing.most_to_least, Some(3.0));
+}
+
+#[test]
+fn time_spent_waiting_is_that_of_the_sampled_waits() {
+    let mut trial = contended([(met(1000, 0, 1000), 1000), (met(1000, 0, 0), 1000)]);
+    // 1000 waits of 10 µs in 0.1 s on two strands.
+    trial.runs().for_each(|run| run.samples = Some(Box::new(stamped([(0, 20_000), (20_000, 0)]))));
+    trial.judge();
+    let share = trial.cell.sharing.unwrap().wait_share.unwrap();
+    assert!((share / 0.05 - 1.0).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn a_worker_with_nothing_is_no_quotient() {
+    let mut trial = contended([(met(10, 0, 0), 10), (met(10, 10, 0), 0)]);
+    trial.judge();
+    let sharing = trial.cell.sharing.unwrap();
+    assert_eq!((sharing.fairness, sharing.most_to_least), (0.5, None));
+    let mut nobody = contended([(met(10, 10, 10), 0); 2]);
+    nobody.judge();
+    assert_eq!(nobody.cell.sharing, None);
+}
+
+/// The marks of the clean cell with so many pairs in each of its 50 repetitions, under a clock.
+#[track_caller]
+fn check_times(in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
+    let mut trial = sampled(in_each);
+    trial.timer = Some(timer);
+    trial.judge();
+    assert_eq!(trial.marks(), expected, "{:#?}", trial.cell.marks);
+}
+
+#[test]
+fn times_are_held_against_their_number_and_the_clock() {
+    let timer = |overhead_ns, skew_ns| Timer { overhead_ns, resolution_ns: 1, worst_gap_ns: 0, skew_ns: Some(skew_ns) };
+    let quick = timer(20, 100);
+    check_times(2000, quick.clone(), &[]);
+    check_times(1999, quick, &[("V30", Severity::Note)]);
+    // First times are about 1050 ns, second times about 2130.
+    check_times(2000, timer(110, 100), &[("V31", Severity::Note)]);
+    check_times(2000, timer(900, 100), &[("V31", Severity::Note)]);
+    check_times(2000, timer(1200, 100), &[("V31", Severity::Suspect)]);
+    check_times(2000, timer(20, 190), &[]);
+    check_times(2000, timer(20, 250), &[("V11", Severity::Suspect)]);
+}

@@ -1,0 +1,35 @@
+//! What follows from several cells together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A conclusion from cells whose numbers stand beside it, so that anybody can draw it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// What kind of conclusion.
+    pub kind: FindingKind,
+    /// The kernel that it is about.
+    pub kernel: String,
+    /// The mapping that it is about; null where it is about several.
+    pub mapping: Option<String>,
+    /// The number of workers at which it shows; null where it is about all.
+    pub workers: Option<u64>,
+    /// The number that it comes to, in the unit that the sentence names; null where there is none.
+    pub value: Option<f64>,
+    /// The sentence.
+    pub text: String,
+}
+
+/// Kinds of conclusions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// From this number of workers on each operation takes at least twice as long as with fewer.
+    Cliff,
+    /// With this number of workers all together do much less than fewer do.
+    Collapse,
+    /// Which of several kernels that do the same is the fastest.
+    Fastest,
+    /// What a program on this machine should do.
+    Advice,
+}
