@@ -2,11 +2,12 @@
 
 mod threads;
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime};
 
-use charz_kernels::{Family, Kernel, Params};
-use charz_topology::{Machine, Mapping, Order, place};
+use charz_kernels::{Card, Crew, Family, Kernel, Params};
+use charz_topology::{Machine, Mapping, Order, pair_mappings, parse_mappings, place};
 
 pub use threads::Threads;
 
@@ -20,13 +21,17 @@ use crate::render::human;
 pub struct Request {
     /// At least one.
     pub kernels: Vec<&'static dyn Kernel>,
-    /// At least one.
-    pub mappings: Vec<Mapping>,
+    /// At least one; `None` takes what fits each kernel.
+    pub mappings: Option<Vec<Mapping>>,
     /// Numbers of workers.
     pub threads: Threads,
     /// Steps of a loop per worker and repetition; `None` takes as many as the budget allows.
     pub iterations: Option<u64>,
-    /// The other parameters; its own `iterations` is not looked at.
+    /// Pairs of times of a repetition, likewise.
+    pub samples: Option<u64>,
+    /// How long a repetition lasts that runs by time, likewise.
+    pub span: Option<Duration>,
+    /// The other parameters; its own `iterations`, `samples` and `span` are not looked at.
     pub params: Params,
     /// Repetitions in each invocation, at least 1; `None` takes as many as a fresh process is worth.
     pub repetitions: Option<usize>,
@@ -122,20 +127,41 @@ pub const MOST_ITERATIONS: u64 = 1_000_000_000_000;
 /// The longest that a sweep may take: what is measured over a month is not one machine any more.
 pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// The most pairs of times of a repetition that can be asked for: each takes 16 bytes until its repetition is over.
+pub const MOST_SAMPLES: u64 = 10_000_000;
+/// The longest repetition that can be asked for of kernels that run by time.
+pub const MOST_SPAN: Duration = Duration::from_secs(2);
+/// The longest section between two meetings that can be asked for, in steps of about a nanosecond.
+pub const MOST_SECTION: u64 = 1_000_000;
+
 /// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
 const AUTO_ITERATIONS: u64 = 100_000_000;
 /// The least that `auto` takes: about 1 ms of the fastest kernel, the shortest span worth measuring.
 const LEAST_ITERATIONS: u64 = 1_000_000;
+/// The most pairs of times that `auto` takes: two repetitions in six invocations come to the 100,000 of the source document.
+const AUTO_SAMPLES: u64 = 10_000;
+/// The least: of six invocations together they still tell the 99th percentile.
+const LEAST_SAMPLES: u64 = 200;
+/// The longest that `auto` lets a repetition last that runs by time.
+const AUTO_SPAN: Duration = Duration::from_millis(50);
+/// The shortest: a turn or two of the scheduler's.
+const LEAST_SPAN: Duration = Duration::from_millis(2);
 /// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
 /// prediction. The rest is for those that narrow wide intervals.
-const PLANNED_SHARE: f64 = 0.5;
+pub const PLANNED_SHARE: f64 = 0.5;
 
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct Fitted {
     /// Numbers of workers, ascending.
     threads: Vec<usize>,
-    /// Each mapping with its order.
-    orders: Vec<(Mapping, Order)>,
+    /// Each mapping with its order, if mappings were asked for.
+    orders: Option<Vec<(Mapping, Order)>>,
+    /// Those that are taken otherwise: for kernels of the processor and the memory,
+    spread: Vec<(Mapping, Order)>,
+    /// for workers that meet,
+    meeting: Vec<(Mapping, Order)>,
+    /// and for two of them.
+    pairs: Vec<(Mapping, Order)>,
     /// The usable strands.
     strands: usize,
 }
@@ -157,22 +183,58 @@ impl Request {
                 human::iec(memory)
             )));
         }
-        let order = |mapping: &Mapping| Ok((mapping.clone(), mapping.order(machine)?));
-        let orders = self.mappings.iter().map(order).collect::<Result<_, Error>>()?;
-        Ok(Fitted { threads, orders, strands })
+        let order = |mapping: Mapping| Ok((mapping.clone(), mapping.order(machine)?));
+        let orders = |mappings: Vec<Mapping>| mappings.into_iter().map(order).collect::<Result<Vec<_>, Error>>();
+        let mut pairs = pair_mappings(machine);
+        pairs.extend(parse_mappings(FLOATING)?);
+        Ok(Fitted {
+            threads,
+            orders: self.mappings.clone().map(orders).transpose()?,
+            spread: orders(parse_mappings(SPREAD)?)?,
+            meeting: orders(parse_mappings(MEETING)?)?,
+            pairs: orders(pairs)?,
+            strands,
+        })
     }
 }
+
+impl Fitted {
+    fn orders(&self, card: &Card) -> &[(Mapping, Order)] {
+        match (&self.orders, card.family, card.crew) {
+            (Some(asked), ..) => asked,
+            (None, Family::Sync, Crew::Exactly(2)) => &self.pairs,
+            (None, Family::Sync, _) => &self.meeting,
+            (None, ..) => &self.spread,
+        }
+    }
+
+    /// The numbers of workers that a kernel can take; one that can take none of those that were asked for gets its fewest.
+    fn threads(&self, crew: Crew) -> Vec<usize> {
+        let fitting: Vec<usize> = self.threads.iter().copied().filter(|&workers| crew.admits(workers)).collect();
+        if fitting.is_empty() { vec![crew.least()] } else { fitting }
+    }
+}
+
+/// The mappings of processor and memory kernels.
+const SPREAD: &str = "round-robin,dumb,auto";
+/// Those of kernels whose workers meet.
+const MEETING: &str = "round-robin";
+/// What stands beside pairs of strands.
+const FLOATING: &str = "auto";
 
 impl Plan {
     /// Lays the cells out.
     pub fn new(request: &Request, fitted: Fitted, limits: &Limits, predictor: &Predictor) -> Self {
-        let Fitted { threads, orders, strands } = fitted;
         let mut params = request.params;
-        params.iterations = request.iterations.unwrap_or(AUTO_ITERATIONS);
-        let mut cells = Vec::with_capacity(request.kernels.len() * threads.len() * orders.len());
+        (params.iterations, params.samples, params.span) = (
+            request.iterations.unwrap_or(AUTO_ITERATIONS),
+            request.samples.unwrap_or(AUTO_SAMPLES),
+            request.span.unwrap_or(AUTO_SPAN),
+        );
+        let mut cells = Vec::new();
         for &kernel in &request.kernels {
-            for &workers in &threads {
-                for (mapping, order) in &orders {
+            for workers in fitted.threads(kernel.card().crew) {
+                for (mapping, order) in fitted.orders(kernel.card()) {
                     cells.push(PlannedCell {
                         kernel,
                         mapping: mapping.clone(),
@@ -188,18 +250,16 @@ impl Plan {
         }
         let mut plan = Plan {
             params,
-            threads,
+            threads: numbers(&cells),
             repetitions: request.repetitions,
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| RandomState::new().hash_one(SystemTime::now())),
             budget: request.budget,
             cells,
         };
-        plan.find_obstacles(limits, request, strands);
+        plan.find_obstacles(limits, request, fitted.strands);
         plan.predict(predictor);
-        if request.iterations.is_none() {
-            plan.fit_iterations(predictor);
-        }
+        plan.fit_amounts(request, predictor);
         plan
     }
 
@@ -229,18 +289,31 @@ impl Plan {
         }
     }
 
-    /// Takes the largest of 1, 2 and 5 times a power of ten whose plan fits well into the budget.
-    fn fit_iterations(&mut self, predictor: &Predictor) {
+    /// Takes as much of each amount that was not asked for as fits well into the budget: its largest, or less by the same
+    /// factor of 1, 2 or 5 times a power of ten for all.
+    fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
         let target = self.budget.mul_f64(PLANNED_SHARE);
-        for factor in [5, 2, 1].into_iter().cycle() {
-            if self.predicted() <= target || self.params.iterations <= LEAST_ITERATIONS {
+        let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
+        // The largest factor leaves none of the amounts above its least.
+        for factor in factors.take_while(|&factor| factor <= LARGEST_FACTOR) {
+            let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
+            self.params.iterations = request.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS));
+            self.params.samples = request.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES));
+            self.params.span = request.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN));
+            self.predict(predictor);
+            if self.predicted() <= target {
                 return;
             }
-            let power = 10_u64.pow((self.params.iterations - 1).ilog10());
-            self.params.iterations = (factor * power).max(LEAST_ITERATIONS);
-            self.predict(predictor);
         }
     }
+}
+
+/// Beyond it every amount is at its least.
+const LARGEST_FACTOR: u32 = 100;
+
+/// The numbers of workers in a plan, ascending.
+fn numbers(cells: &[PlannedCell]) -> Vec<usize> {
+    cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Repetitions in an invocation: two tell whether the first differs from the others; more where a fresh process costs several
@@ -299,10 +372,18 @@ mod tests {
     fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
         Request {
             kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
-            mappings: charz_topology::parse_mappings(mappings).unwrap(),
+            mappings: Some(parse_mappings(mappings).unwrap()),
             threads: threads.parse().unwrap(),
             iterations: None,
-            params: Params { iterations: 1, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded },
+            samples: None,
+            span: None,
+            params: Params {
+                iterations: 1,
+                size: Bytes(1 << 20),
+                pages: PagePolicy::Small,
+                layout: Layout::Padded,
+                ..Params::SMALL
+            },
             repetitions: Some(3),
             invocations: Invocations { least: 1, most: 1 },
             precision: None,

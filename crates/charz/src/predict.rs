@@ -53,6 +53,10 @@ impl Rate {
 const PILOTS: u64 = 3;
 /// Steps of a pilot: about 1 ms.
 const PILOT_ITERATIONS: u64 = 200_000;
+/// Pairs of times of a pilot: threads that are woken take some ten microseconds each.
+const PILOT_SAMPLES: u64 = 50;
+/// How long a repetition of a pilot lasts that runs by time.
+const PILOT_SPAN: Duration = Duration::from_millis(1);
 /// Block of a pilot: past the private caches of today's cores, and about 1 ms.
 const PILOT_BYTES: u64 = 16 << 20;
 /// What a repetition costs beside its timed span, whatever the kernel: gates and readings.
@@ -62,32 +66,42 @@ const WORKER: Duration = Duration::from_micros(100);
 /// Workers from which on a memory kernel gains no more bandwidth: what one channel-bound package gives about four of its
 /// strands. Too low only overestimates the time.
 const MEMORY_BOUND_AT: usize = 4;
+/// How many times as long it takes to wake all workers where some of them wait for a strand: about this on two strands.
+const TURNS: f64 = 4.0;
 /// What an operation on a line costs more when another worker fights for it: about this much on two cores of Zen 4, and far
 /// more on large machines. They end such a run by its deadline, so that a prediction is not to be led by it.
 const CONTENDED: f64 = 2.0;
 
 impl Predictor {
-    /// Runs each kernel small, on a floating worker, with the pages and the layout of `like`. A kernel that cannot run gets no
-    /// rate.
+    /// Runs each kernel small, with as few workers as it takes, with the pages and the layout of `like`: a single one floats,
+    /// several take the first seats of `like`. A kernel that cannot run gets no rate.
     pub fn pilot(kernels: &[&'static dyn Kernel], like: &Order, invoke: &dyn Invoke) -> Self {
         let small = Order {
             iterations: PILOT_ITERATIONS,
             size_bytes: like.size_bytes.min(PILOT_BYTES),
-            seats: vec![None],
-            nodes: vec![None],
+            samples: PILOT_SAMPLES,
+            span_ns: PILOT_SPAN.as_nanos() as u64,
             repetitions: PILOTS,
             ..like.clone()
+        };
+        let pilot = |kernel: &str, workers: usize| Order {
+            kernel: kernel.into(),
+            // Workers that meet and share a strand would take as long as the scheduler likes.
+            seats: like.seats.get(..workers).filter(|_| workers > 1).map_or(vec![None; workers], <[_]>::to_vec),
+            nodes: vec![None; workers],
+            ..small.clone()
         };
         // The second process finds everything in the caches of the disk, as all later ones will.
         let base = (0..2).map(|_| {
             let start = Instant::now();
-            invoke.invoke(&Order { kernel: "noop".into(), ..small.clone() }, 0);
+            invoke.invoke(&pilot("noop", 1), 0);
             start.elapsed()
         });
         let process = base.min().unwrap_or_default();
         let rates = kernels.iter().filter_map(|kernel| {
-            let order = Order { kernel: kernel.card().name.into(), ..small.clone() };
-            Some((kernel.card().name, Rate::measure(*kernel, &order, process, invoke)?))
+            let card = kernel.card();
+            let order = pilot(card.name, card.crew.least());
+            Some((card.name, Rate::measure(*kernel, &order, process, invoke)?))
         });
         let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);
         Predictor { strands, process, rates: rates.collect() }
@@ -121,8 +135,15 @@ impl Predictor {
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
         let sharing = match kernel.card().family {
             Family::Memory => crowd * (workers.min(self.strands) as f64 / MEMORY_BOUND_AT as f64).max(1.0),
+            // The time is given.
+            Family::Sync if kernel.card().knobs.contains(&Knob::Span) => 1.0,
+            // Each sample waits for all workers.
+            Family::Sync if kernel.card().knobs.contains(&Knob::Samples) => {
+                let turns = if workers > self.strands { TURNS } else { 1.0 };
+                workers as f64 / kernel.card().crew.least() as f64 * turns
+            }
             // Workers share the iterations, and take turns at the line: how many they are matters little.
-            Family::Sync if workers > 1 => CONTENDED,
+            Family::Sync if workers > kernel.card().crew.least() => CONTENDED,
             Family::Sync => 1.0,
             Family::Compute | Family::Floor => crowd,
         };
@@ -136,7 +157,11 @@ impl Predictor {
 /// What a kernel's time is proportional to.
 fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
     let knobs = kernel.card().knobs;
-    if knobs.contains(&Knob::Iterations) {
+    if knobs.contains(&Knob::Span) {
+        params.span.as_nanos() as f64
+    } else if knobs.contains(&Knob::Samples) {
+        params.samples as f64
+    } else if knobs.contains(&Knob::Iterations) {
         params.iterations as f64
     } else if knobs.contains(&Knob::Size) {
         params.size.0 as f64
@@ -156,6 +181,7 @@ mod tests {
             size: Bytes(1_000_000_000),
             pages: PagePolicy::Small,
             layout: Layout::Padded,
+            ..Params::SMALL
         };
         predictor.invocation(charz_kernels::find(name).unwrap(), &params, workers, 3).as_secs_f64()
     }

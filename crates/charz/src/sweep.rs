@@ -13,10 +13,9 @@ mod tests;
 mod turns;
 
 use std::collections::HashMap;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Params, Stop};
+use charz_kernels::{Family, Knob, Params, Stop};
 
 pub use host::{host, machine, tool};
 pub use keep::{Keep, Record, Unkept};
@@ -24,6 +23,7 @@ pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};
 
 use crate::exit::Error;
+use crate::findings::findings;
 use crate::invoke::{self, Invoke, Order};
 use crate::judge::{self, Facts};
 use crate::limits::Limits;
@@ -81,6 +81,7 @@ impl Sweep<'_> {
         let swept = self.rounds(report, keep, listener, sitting);
         report.wall_ns = before + nanos(sitting.elapsed());
         report.complete = (0..places(report)).all(|place| missing(cell(report, place), report) == 0);
+        report.findings = findings(report);
         listener.end(report);
         swept
     }
@@ -96,6 +97,7 @@ impl Sweep<'_> {
         // A resumed sweep goes on with other numbers than it began with.
         let made: u64 = (0..places(report)).map(|place| cell(report, place).invocations.len() as u64).sum();
         let mut random = fastrand::Rng::with_seed(report.plan.seed.wrapping_add(made));
+        let mut left = self.left(report);
         loop {
             let mut progress = false;
             for place in self.round(report, &mut random) {
@@ -110,13 +112,15 @@ impl Sweep<'_> {
                 }
                 progress = true;
                 let begun = Instant::now();
+                let owed = self.owed(report, place);
                 let seed = random.u64(..);
                 match self.step(report, place, seed, sitting, keep, listener)? {
                     Ending::Stopped => return Ok(()),
                     Ending::Done => pace.learn(predicted, begun.elapsed()),
                     _ => {}
                 }
-                listener.finish(cell(report, place), pace.correct(self.left(report)));
+                left = (left + self.owed(report, place)).saturating_sub(owed);
+                listener.finish(cell(report, place), pace.correct(left));
                 self.cool_down(cell(report, place), begun.elapsed());
             }
             if !progress {
@@ -137,7 +141,8 @@ impl Sweep<'_> {
         listener: &mut dyn Listener,
     ) -> Result<Ending, Error> {
         listener.start(cell(report, place));
-        keep.reserve(room(cell(report, place)))?;
+        let samples = samples(cell(report, place), &self.params);
+        keep.reserve(room(cell(report, place), samples))?;
         let started_ns = report.wall_ns + nanos(sitting.elapsed());
         let invocation = Invocation { started_ns, ..self.invocation(report, place, seed) };
         let ending = invocation.ending;
@@ -163,7 +168,7 @@ impl Sweep<'_> {
     fn invocation(&self, report: &Report, place: usize, seed: u64) -> Invocation {
         let cell = cell(report, place);
         let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages);
-        match fits.or_else(|| unsafe_with(cell, report)) {
+        match fits.or_else(|| self.unsafe_with(cell, report)) {
             Some(reason) => invoke::barren(Ending::Withheld, reason),
             None => {
                 let invocation = self.invoke.invoke(&self.order_for(cell), seed);
@@ -180,20 +185,22 @@ impl Sweep<'_> {
         // Predictions are wrong on busy machines; what takes ten times as long is stuck.
         let deadline = LEAST_DEADLINE + self.predicted(cell) * 10;
         // Each repetition of a storm has a box of its own; any other may take what the whole may.
-        let (time_box, deadline) = if contends(cell) {
+        let (time_box, deadline) = if self.is_storm(cell) {
             (STORM_BOX, deadline.max(STORM_BOX.saturating_mul(repetitions)))
         } else {
             (deadline, deadline)
         };
         Order {
             kernel: cell.kernel.clone(),
-            iterations: self.params.iterations,
             seats: cell.seats.clone(),
             nodes: cell.seats.iter().map(|seat| self.nodes.get(&(*seat)?).copied()).collect(),
             repetitions: cell.repetitions,
             time_box_ns: nanos(time_box),
             deadline_ns: nanos(deadline),
-            ..self.order.clone()
+            strands: self.order.strands,
+            nanos_per_tick: self.order.nanos_per_tick,
+            binder: self.order.binder.clone(),
+            ..Order::new(&self.params)
         }
     }
 
@@ -204,11 +211,29 @@ impl Sweep<'_> {
         }
     }
 
-    /// After workers have fought for a line, everybody else on the machine gets as much time as they took.
+    /// Whether workers that spin outnumber strands. Those that have a strand each starve nobody more than the workers of any other
+    /// kernel do.
+    fn is_storm(&self, cell: &Cell) -> bool {
+        contends(cell) && cell.workers > self.order.strands
+    }
+
+    /// After a storm, everybody else on the machine gets as much time as it took.
     fn cool_down(&self, cell: &Cell, took: Duration) {
-        if contends(cell) && !self.stop.raised() {
-            thread::sleep(took.min(STORM_BOX));
+        if self.is_storm(cell) && !self.stop.raised() {
+            self.invoke.rest(took.min(STORM_BOX));
         }
+    }
+
+    /// Why workers that contend are not let loose: fewer, or as many in a storm, did not end in their time before. Elsewhere as
+    /// many may have been disturbed only, and be on other strands now.
+    fn unsafe_with(&self, cell: &Cell, report: &Report) -> Option<String> {
+        let stuck = |other: &&Cell| {
+            other.kernel == cell.kernel
+                && (other.workers < cell.workers || other.workers == cell.workers && self.is_storm(cell))
+                && other.invocations.iter().any(|invocation| invocation.ending == Ending::Overdue)
+        };
+        let other = report.cells.iter().filter(|_| contends(cell)).find(stuck)?;
+        Some(format!("safety: with {} workers it did not end in its time", other.workers))
     }
 
     fn predicted(&self, cell: &Cell) -> Duration {
@@ -225,10 +250,13 @@ impl Sweep<'_> {
 
     /// What they will take.
     fn left(&self, report: &Report) -> Duration {
-        let due = |at| {
-            self.predicted(cell(report, at)) * u32::try_from(missing(cell(report, at), report)).unwrap_or(u32::MAX)
-        };
-        (0..places(report)).map(due).sum()
+        (0..places(report)).map(|at| self.owed(report, at)).sum()
+    }
+
+    /// What the invocations will take that are missing to the fewest of a cell.
+    fn owed(&self, report: &Report, place: usize) -> Duration {
+        let missing = missing(cell(report, place), report);
+        self.predicted(cell(report, place)) * u32::try_from(missing).unwrap_or(u32::MAX)
     }
 }
 
@@ -242,9 +270,29 @@ const INVOCATION_BYTES: u64 = 8192;
 /// The most that a lap takes there: numbers of twenty digits behind their names.
 const LAP_BYTES: u64 = 640;
 
-/// The most that an invocation of the cell will take in the journal.
-fn room(cell: &Cell) -> u64 {
-    INVOCATION_BYTES + (cell.seats.len() as u64).saturating_mul(cell.repetitions).saturating_mul(LAP_BYTES)
+/// The most that a bin of times takes there: two or three numbers, of which none has more than 11 digits in a run of a minute.
+const BIN_BYTES: u64 = 40;
+/// The most bins that pairs of times below a minute fill, those of the two times by themselves included.
+const MOST_BINS: u64 = 78_000;
+
+/// The most that an invocation of the cell will take in the journal, where a repetition stamps `samples` pairs of times at most.
+fn room(cell: &Cell, samples: u64) -> u64 {
+    // In the worst case each time has bins of its own: one for the pair, and one for each of the two.
+    let bins = samples.saturating_mul(3).min(MOST_BINS);
+    let laps = (cell.seats.len() as u64).saturating_mul(LAP_BYTES);
+    INVOCATION_BYTES + cell.repetitions.saturating_mul(laps.saturating_add(bins * BIN_BYTES))
+}
+
+/// How many pairs of times a repetition of the cell may stamp: what shares lines or locks may sample its waits.
+fn samples(cell: &Cell, params: &Params) -> u64 {
+    charz_kernels::find(&cell.kernel).map_or(0, |kernel| {
+        let card = kernel.card();
+        match card.family {
+            _ if card.knobs.contains(&Knob::Samples) => params.samples,
+            Family::Sync => MOST_BINS,
+            _ => 0,
+        }
+    })
 }
 
 /// The floor's cells and the plan's are counted through.
@@ -263,17 +311,6 @@ fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
 
 fn contends(cell: &Cell) -> bool {
     charz_kernels::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
-}
-
-/// Why workers that contend are not let loose: as many of them, or fewer, did not end in their time before.
-fn unsafe_with(cell: &Cell, report: &Report) -> Option<String> {
-    let stuck = |other: &&Cell| {
-        other.kernel == cell.kernel
-            && other.workers <= cell.workers
-            && other.invocations.iter().any(|invocation| invocation.ending == Ending::Overdue)
-    };
-    let other = report.cells.iter().find(stuck).filter(|_| contends(cell))?;
-    Some(format!("safety: with {} workers it did not end in its time", other.workers))
 }
 
 /// Whether the cell gets another invocation if there is time.

@@ -1,5 +1,7 @@
 //! What two reports differ in besides their numbers.
 
+use charz_kernels::Knob;
+
 use super::Caveat;
 use crate::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR, Strand};
 
@@ -55,9 +57,9 @@ fn machine(base: &Report, new: &Report) -> Option<Difference> {
     Some(Difference { caveat: Caveat::OtherMachine, sentence })
 }
 
-/// Where strands are. Whether they could be used shows in the seats of each cell.
+/// Where strands are. Whether they could be used shows in the seats of each cell; their caches older reports do not tell.
 fn places(strands: &[Strand]) -> Vec<Strand> {
-    strands.iter().map(|strand| Strand { usable: true, ..strand.clone() }).collect()
+    strands.iter().map(|strand| Strand { usable: true, cache: None, ..strand.clone() }).collect()
 }
 
 fn moved(base: Option<u64>, new: Option<u64>) -> bool {
@@ -93,7 +95,18 @@ fn build(base: &Report, new: &Report) -> Option<Difference> {
 fn plan(base: &Report, new: &Report) -> Option<Difference> {
     let (one, other) = (&base.plan, &new.plan);
     let number = |number: u64| number.to_string();
+    // Reports from before there were sections have none, which is nobody's business where no kernel has one.
+    let obeys = |knob: Knob| {
+        let mut kernels = one.kernels.iter().chain(&other.kernels).filter_map(|name| charz_kernels::find(name));
+        kernels.any(|kernel| kernel.card().knobs.contains(&knob))
+    };
+    let (sections, period) = (obeys(Knob::Sections), obeys(Knob::Period));
+    let steps = |steps: u64| if sections { number(steps) } else { String::new() };
+    let every = |every: &str| if period { every.to_owned() } else { String::new() };
     let table = [
+        ("critical section", "--critical", steps(one.critical), steps(other.critical)),
+        ("parallel section", "--parallel", steps(one.parallel), steps(other.parallel)),
+        ("period of samples", "--period", every(&one.period), every(&other.period)),
         ("kind of pages", "--pages", one.pages.clone(), other.pages.clone()),
         ("size of a block", "--size", number(one.size_bytes), number(other.size_bytes)),
         ("layout of inputs", "--layout", one.layout.clone(), other.layout.clone()),

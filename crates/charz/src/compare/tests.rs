@@ -38,6 +38,8 @@ fn cell(kernel: &str, values: &[f64]) -> Cell {
         marks: Vec::new(),
         invocations: values.iter().map(invocation).collect(),
         summary: None,
+        distribution: None,
+        sharing: None,
     }
 }
 
@@ -125,7 +127,7 @@ fn unlike_reports_are_refused_unless_asked_for() {
     let machine: fn(&mut Options) = |options| options.cross_machine = true;
     let build: fn(&mut Options) = |options| options.cross_build = true;
     let plan: fn(&mut Options) = |options| options.cross_plan = true;
-    let table: [Change; 14] = [
+    let table: [Change; 16] = [
         (|r| r.host.processor = Some("other".into()), "processors", machine, Caveat::OtherMachine),
         (|r| r.machine.strands.truncate(1), "strands", machine, Caveat::OtherMachine),
         (|r| r.machine.strands[0].core = Some(77), "strands", machine, Caveat::OtherMachine),
@@ -138,6 +140,8 @@ fn unlike_reports_are_refused_unless_asked_for() {
         (|r| r.plan.pages = "1g".into(), "--pages", plan, Caveat::OtherPlan),
         (|r| r.plan.size_bytes += 64, "--size", plan, Caveat::OtherPlan),
         (|r| r.plan.layout = "contiguous".into(), "--layout", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "pool-std").critical += 1, "--critical", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "futex-wake").period = "closed".into(), "--period", plan, Caveat::OtherPlan),
         (|r| r.plan.clock = "tsc".into(), "--clock", plan, Caveat::OtherPlan),
         (|r| r.plan.binder = "core-affinity".into(), "--binder", plan, Caveat::OtherPlan),
     ];
@@ -156,12 +160,25 @@ fn unlike_reports_are_refused_unless_asked_for() {
     }
 }
 
+/// The plan of a report, which has one kernel more.
+fn with_kernel<'a>(report: &'a mut Report, kernel: &str) -> &'a mut crate::report::Plan {
+    report.plan.kernels.push(kernel.into());
+    &mut report.plan
+}
+
+#[test]
+fn sections_are_the_business_of_kernels_that_have_them() {
+    let (base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
+    (new.plan.critical, new.plan.period) = (10, "closed".into());
+    assert!(compare(&base, &new, &Options::default()).is_ok());
+}
+
 #[test]
 fn settings_are_worth_a_note() {
     let (base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
     new.host.frequency_governor = Some("powersave\u{1b}".into());
     new.id = "another".into();
-    new.schema.minor += 1;
+    new.schema.minor = crate::report::SCHEMA_MINOR + 1;
     let notes = compare(&base, &new, &Options::default()).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("governor") && note.contains("powersave\\u{1b}")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("format version")), "{notes:?}");

@@ -1,5 +1,7 @@
 //! A slowdown of known size.
 
+use std::time::Duration;
+
 use charz_kernels::Knob;
 
 use crate::invoke::{Invoke, Order};
@@ -45,5 +47,9 @@ impl Invoke for Planted<'_> {
             (lap.ops, lap.bytes) = (credited(lap.ops), credited(lap.bytes));
         }
         invocation
+    }
+
+    fn rest(&self, time: Duration) {
+        self.inner.rest(time);
     }
 }

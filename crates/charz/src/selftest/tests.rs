@@ -1,7 +1,9 @@
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::*;
-use crate::invoke::{Invoke, Order, PROTOCOL, barren};
+use crate::invoke::{Invoke, Order, barren};
 use crate::report::{Counts, Ending, Invocation, Lap, Run, Unit};
 
 /// Somebody who does what he is asked, at one step or byte a nanosecond.
@@ -23,6 +25,7 @@ impl Invoke for Honest {
             checks: 0,
             strays: None,
             counts: Counts::default(),
+            contention: None,
         };
         let run = Run {
             interval_ns: done,
@@ -32,27 +35,23 @@ impl Invoke for Honest {
             pressure_ns: None,
             dirty: Vec::new(),
             laps: vec![lap],
+            samples: None,
+            growth: None,
         };
         Invocation { runs: vec![run], ..barren(Ending::Done, "") }
     }
+
+    fn rest(&self, _: Duration) {}
 }
 
 fn order(kernel: &str) -> Order {
     Order {
-        protocol: PROTOCOL,
         kernel: kernel.into(),
         iterations: 300_007,
         size_bytes: 64 << 20,
-        pages: "4k".into(),
-        contiguous: false,
         seats: vec![None],
         nodes: vec![None],
-        repetitions: 1,
-        strands: 1,
-        nanos_per_tick: None,
-        binder: "hwloc".into(),
-        time_box_ns: 0,
-        deadline_ns: 0,
+        ..Order::new(&charz_kernels::Params::SMALL)
     }
 }
 

@@ -1,10 +1,9 @@
 //! What a report says about the system and the program.
 
-use std::fs;
-
-use charz_topology::Machine;
+use charz_topology::{CacheHolds, Machine};
 
 use crate::doctor::{self, chosen, under_hypervisor};
+use crate::harness::fingerprint::word;
 use crate::limits::Limits;
 use crate::report::{self, Host, Memory, Tool};
 
@@ -60,6 +59,7 @@ pub fn machine(machine: &Machine) -> report::Machine {
                 package: strand.package,
                 numa: strand.numa,
                 core: strand.core,
+                cache: outermost(machine, strand),
                 alu: strand.alu,
                 slot: strand.slot,
                 kind: strand.kind,
@@ -69,11 +69,11 @@ pub fn machine(machine: &Machine) -> report::Machine {
     }
 }
 
-/// The content of a one-line file.
-fn word(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
+/// The outermost cache for data of a strand: any that it shares lies within that.
+fn outermost(machine: &Machine, strand: &charz_topology::Strand) -> Option<u32> {
+    let holds_data =
+        |cache: &&u32| machine.caches.get(**cache as usize).is_some_and(|cache| cache.holds != CacheHolds::Instruction);
+    strand.caches.iter().rev().find(holds_data).copied()
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ impl Record {
         self.invocation.value = if done { self.invocation.estimate(cell.unit, cell.estimator) } else { None };
         cell.invocations.push(self.invocation);
         (cell.summary, cell.outcome.status) = (None, Status::Pending);
+        (cell.distribution, cell.sharing) = (None, None);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! A report before its first cell.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
@@ -40,6 +41,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         floor: floor(plan),
         complete: false,
         cells,
+        findings: Vec::new(),
         wall_ns: 0,
         stopped_by: None,
     }
@@ -76,6 +78,8 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
         marks: Vec::new(),
         invocations: Vec::new(),
         summary: None,
+        distribution: None,
+        sharing: None,
     }
 }
 
@@ -114,6 +118,11 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         mappings: distinct(plan.cells.iter().map(|cell| cell.mapping.to_string())),
         threads: plan.threads.iter().map(|&workers| workers as u64).collect(),
         iterations: plan.params.iterations,
+        samples: plan.params.samples,
+        span_ns: super::nanos(plan.params.span),
+        critical: plan.params.critical,
+        parallel: plan.params.parallel,
+        period: invoke::period_word(plan.params.period),
         size_bytes: plan.params.size.0,
         pages: plan.params.pages.name().to_owned(),
         layout: match plan.params.layout {
@@ -131,13 +140,8 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
     }
 }
 
-/// In order of first appearance. The lists are as short as a command line.
+/// In order of first appearance.
 fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(name.clone())).collect()
 }

@@ -7,7 +7,7 @@ use charz_kernels::{Bytes, Layout, PagePolicy};
 use charz_topology::{Machine, Source, discover, parse_mappings};
 
 use super::*;
-use crate::invoke::{PROTOCOL, barren};
+use crate::invoke::barren;
 use crate::plan::{Invocations, Plan, Request};
 use crate::report::{Counts, Evidence, Lap, Run, Timer};
 
@@ -49,6 +49,8 @@ impl Invoke for Fake<'_> {
             ending => barren(ending, "as the test wants it"),
         }
     }
+
+    fn rest(&self, _: Duration) {}
 }
 
 /// A repetition in which nothing went wrong, of so many nanoseconds.
@@ -72,6 +74,7 @@ fn run(order: &Order, nanos: f64) -> Run {
             minor_faults: Some(0),
             major_faults: Some(0),
         },
+        contention: None,
     };
     Run {
         interval_ns: nanos as u64,
@@ -81,6 +84,8 @@ fn run(order: &Order, nanos: f64) -> Run {
         pressure_ns: Some(0),
         dirty: Vec::new(),
         laps: (0..).zip(&order.seats).map(lap).collect(),
+        samples: None,
+        growth: None,
     }
 }
 
@@ -117,14 +122,21 @@ const QUIET: &str = "Package:1 Core:8 PU:1";
 
 fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
     let machine: Machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
-    let params =
-        Params { iterations: 1_000_000, size: Bytes(1 << 30), pages: PagePolicy::Small, layout: Layout::Padded };
+    let params = Params {
+        iterations: 1_000_000,
+        size: Bytes(1 << 30),
+        pages: PagePolicy::Small,
+        layout: Layout::Padded,
+        ..Params::SMALL
+    };
     let limits = Limits::unlimited();
     let request = Request {
         kernels: kernels.split(',').map(|name| charz_kernels::find(name).unwrap()).collect(),
-        mappings: parse_mappings("dumb").unwrap(),
+        mappings: Some(parse_mappings("dumb").unwrap()),
         threads: threads.parse().unwrap(),
         iterations: Some(1_000_000),
+        samples: None,
+        span: None,
         params,
         repetitions: Some(2),
         invocations: Invocations { least: 6, most: 20 },
@@ -144,22 +156,7 @@ fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mu
     let stop = Stop::new();
     let mut fake = Fake::new(&stop);
     change(&mut fake);
-    let order = Order {
-        protocol: PROTOCOL,
-        kernel: String::new(),
-        iterations: 1,
-        size_bytes: 1,
-        pages: "4k".into(),
-        contiguous: false,
-        seats: vec![],
-        nodes: vec![],
-        repetitions: 1,
-        strands: 8,
-        nanos_per_tick: None,
-        binder: "hwloc".into(),
-        time_box_ns: 1,
-        deadline_ns: 1,
-    };
+    let order = Order { strands: 8, time_box_ns: 1, deadline_ns: 1, ..Order::new(&params) };
     let facts = Facts {
         card: charz_kernels::find("noop").unwrap().card(),
         params,
@@ -288,17 +285,43 @@ fn a_cell_in_the_middle_of_which_the_user_leaves_is_no_result() {
 
 #[test]
 fn workers_that_contend_become_more_only_as_long_as_they_end_in_time() {
-    let swept = sweep("cas-counter", "1,2,4,8,16", HOUR, |fake| {
+    let swept = sweep("cas-counter", "1,8,16,32,64", HOUR, |fake| {
         fake.ending = |order, _| match order.seats.len() {
-            4 if order.kernel == "cas-counter" => Ending::Overdue,
+            16 if order.kernel == "cas-counter" => Ending::Overdue,
             _ => Ending::Done,
         };
     });
     let round: Vec<usize> =
         swept.asked.iter().filter(|(kernel, _)| kernel == "cas-counter").map(|(_, workers)| *workers).take(3).collect();
-    assert_eq!(round, [1, 2, 4], "ever more");
-    assert!(swept.asked.iter().all(|(kernel, workers)| kernel != "cas-counter" || *workers <= 4));
+    assert_eq!(round, [1, 8, 16], "ever more");
+    assert!(swept.asked.iter().all(|(kernel, workers)| kernel != "cas-counter" || *workers <= 16));
     let status: Vec<Status> = swept.report.cells.iter().map(|cell| cell.outcome.status).collect();
     assert_eq!(status[2..], [Status::Aborted, Status::Skipped, Status::Skipped]);
     assert!(swept.report.cells[4].outcome.reason.as_ref().unwrap().starts_with("safety: "));
+}
+
+/// However the pairs of a repetition lie, as long as none takes a minute.
+#[test]
+fn a_record_has_room() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut time = || random.u64(1..60_000_000_000) >> random.u32(0..36);
+    for count in [1, 1000, 300_000] {
+        let joint: charz_kernels::Joint = (0..count).map(|_| (time(), time())).collect();
+        let samples: Vec<[u64; 3]> = joint.bins().map(|(first, second, pairs)| [first, second, pairs]).collect();
+        let marginal = |side: &charz_kernels::Marginal| report::Marginal {
+            least_ns: 0,
+            most_ns: 0,
+            bins: side.bins().map(|(low, count)| [low, count]).collect(),
+        };
+        let samples = report::Samples {
+            count,
+            below: joint.below(),
+            first: marginal(joint.first()),
+            second: marginal(joint.second()),
+            bins: samples,
+        };
+        let bytes = serde_json::to_vec(&samples).unwrap().len() as u64;
+        let bins = count.saturating_mul(3).min(MOST_BINS);
+        assert!(bytes <= bins * BIN_BYTES + 1024, "{count} pairs: {bytes} bytes in {bins} bins");
+    }
 }

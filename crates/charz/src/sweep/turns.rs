@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::pace::Pace;
 use super::{Keep, Listener, Sweep, cell, contends, nanos, places, wants_more};
 use crate::exit::Error;
+use crate::findings::findings;
 use crate::report::{Cell, Ending, Report};
 
 /// One of the two.
@@ -46,6 +47,7 @@ pub fn take_turns(sides: &mut [Side<'_>; 2], seed: u64, listener: &mut dyn Liste
         let report = &mut *side.report;
         report.wall_ns = nanos(sitting.elapsed());
         report.complete = (0..places(report)).all(|place| !wants_more(cell(report, place), report));
+        report.findings = findings(report);
         listener.end(report);
     }
     taken

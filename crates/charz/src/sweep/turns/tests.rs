@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -6,7 +8,7 @@ use charz_topology::{Machine, Source, discover};
 
 use super::*;
 use crate::compare::{self, Verdict};
-use crate::invoke::{Invoke, Order, PROTOCOL, barren};
+use crate::invoke::{Invoke, Order, barren};
 use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::plan::{Invocations, Plan, Request};
@@ -56,6 +58,8 @@ impl Invoke for Fake<'_> {
                 pressure_ns: Some(0),
                 dirty: Vec::new(),
                 laps: vec![lap(order, interval_ns)],
+                samples: None,
+                growth: None,
             }
         });
         let evidence = Evidence {
@@ -66,6 +70,8 @@ impl Invoke for Fake<'_> {
         };
         Invocation { runs: runs.collect(), evidence: Some(evidence), reason: None, seed, ..barren(Ending::Done, "") }
     }
+
+    fn rest(&self, _: Duration) {}
 }
 
 fn lap(order: &Order, interval_ns: u64) -> Lap {
@@ -88,6 +94,7 @@ fn lap(order: &Order, interval_ns: u64) -> Lap {
             minor_faults: Some(0),
             major_faults: Some(0),
         },
+        contention: None,
     }
 }
 
@@ -114,13 +121,21 @@ fn machine() -> Machine {
 /// Has two machines take turns; `change` spoils them.
 fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let machine = machine();
-    let params = Params { iterations: 1, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded };
+    let params = Params {
+        iterations: 1,
+        size: Bytes(1 << 20),
+        pages: PagePolicy::Small,
+        layout: Layout::Padded,
+        ..Params::SMALL
+    };
     let invocations = Invocations { least: trial.invocations, most: trial.invocations };
     let request = Request {
         kernels: trial.kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
-        mappings: charz_topology::parse_mappings("dumb").unwrap(),
+        mappings: Some(charz_topology::parse_mappings("dumb").unwrap()),
         threads: "1".parse().unwrap(),
         iterations: Some(10_000_000),
+        samples: None,
+        span: None,
         params,
         repetitions: Some(5),
         invocations,
@@ -136,22 +151,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) };
     let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
-    let order = Order {
-        protocol: PROTOCOL,
-        kernel: String::new(),
-        iterations: 1,
-        size_bytes: 1 << 20,
-        pages: "4k".into(),
-        contiguous: false,
-        seats: Vec::new(),
-        nodes: Vec::new(),
-        repetitions: 1,
-        strands: 2,
-        nanos_per_tick: None,
-        binder: "hwloc".into(),
-        time_box_ns: 0,
-        deadline_ns: 0,
-    };
+    let order = Order { strands: 2, ..Order::new(&params) };
     let facts = Facts {
         card: charz_kernels::KERNELS[0].card(),
         params: plan.params,
