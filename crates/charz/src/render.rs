@@ -9,6 +9,7 @@ pub mod human;
 mod json;
 pub mod kernels;
 pub mod mappers;
+pub mod pairs;
 pub mod placement;
 pub mod plan;
 pub mod progress;

@@ -17,7 +17,7 @@ pub fn value(value: f64, unit: Unit) -> String {
     match unit {
         Unit::OpsPerSecond => si(value, "op/s"),
         Unit::BytesPerSecond => si(value, "B/s"),
-        Unit::Nanoseconds => nanos(value),
+        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsSampled => nanos(value),
     }
 }
 
@@ -48,6 +48,11 @@ pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let pieces: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     pieces.join(",")
+}
+
+/// A number of things that need not be whole, in three digits: `850`, `12.3 k`.
+pub fn count_of(number: f64) -> String {
+    si(number, "").trim_end().to_owned()
 }
 
 /// A fraction as a percentage: `4.2%`.

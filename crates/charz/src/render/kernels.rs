@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use charz_kernels::{Counts, Kernel, Knob};
+use charz_kernels::{Counts, Crew, Kernel, Knob};
 use serde::Serialize;
 
 use super::grid;
@@ -24,7 +24,7 @@ struct Row {
     family: &'static str,
     about: &'static str,
     counts: &'static str,
-    one_is: &'static str,
+    one_is: String,
     beside: &'static str,
     parameters: Vec<&'static str>,
     source: &'static str,
@@ -32,6 +32,7 @@ struct Row {
     /// Operations or bytes of a worker.
     most_per_cycle: Option<f64>,
     contends: bool,
+    workers: String,
     available: bool,
     unavailable_because: Option<String>,
 }
@@ -40,9 +41,13 @@ impl Row {
     fn of(kernel: &dyn Kernel) -> Self {
         let card = kernel.card();
         let (counts, one_is) = match card.counts {
-            Counts::Ops(meaning) => ("ops", meaning),
-            Counts::Bytes(meaning) => ("bytes", meaning),
-            Counts::Nothing => ("time", "the time of a run is of interest, no work is counted"),
+            Counts::Ops(meaning) => ("ops", meaning.to_owned()),
+            Counts::Bytes(meaning) => ("bytes", meaning.to_owned()),
+            Counts::Turns(meaning) => ("time per op", meaning.to_owned()),
+            Counts::Samples(first, second) => {
+                ("times", format!("a pair of times: {first}; {second}, whose median is the number"))
+            }
+            Counts::Nothing => ("time", "the time of a run is of interest, no work is counted".to_owned()),
         };
         let obstacle = kernel.check().err().map(|error| error.to_string());
         Row {
@@ -57,6 +62,11 @@ impl Row {
             by_default: card.by_default,
             most_per_cycle: card.most_per_cycle,
             contends: card.contends,
+            workers: match card.crew {
+                Crew::Any => "any number".to_owned(),
+                Crew::Exactly(number) => format!("exactly {number}"),
+                Crew::AtLeast(number) => format!("{number} or more"),
+            },
             available: obstacle.is_none(),
             unavailable_because: obstacle,
         }
@@ -69,6 +79,10 @@ fn flag(knob: Knob) -> &'static str {
         Knob::Size => "--size",
         Knob::Pages => "--pages",
         Knob::Layout => "--layout",
+        Knob::Samples => "--samples",
+        Knob::Span => "--span",
+        Knob::Sections => "--critical, --parallel",
+        Knob::Period => "--period",
     }
 }
 
@@ -94,6 +108,7 @@ fn table(out: &mut dyn Write) -> io::Result<()> {
         if row.contends {
             writeln!(out, "    its workers fight for one line of memory")?;
         }
+        writeln!(out, "    takes {} workers", row.workers)?;
         if !row.parameters.is_empty() {
             writeln!(out, "    obeys {}", row.parameters.join(", "))?;
         }
@@ -118,6 +133,7 @@ pub fn markdown() -> String {
                 row.about.into(),
                 format!("{}: {}", row.counts, row.one_is),
                 row.beside.into(),
+                row.workers,
                 row.most_per_cycle.map(|most| most.to_string()).unwrap_or_default(),
                 row.parameters.iter().map(|flag| format!("`{flag}`")).collect::<Vec<_>>().join(" "),
                 default.into(),
@@ -131,6 +147,7 @@ pub fn markdown() -> String {
         "what a worker does",
         "what is counted",
         "beside that",
+        "workers",
         "bound a cycle",
         "obeys",
         "default",

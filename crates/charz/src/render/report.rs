@@ -1,27 +1,52 @@
 //! A report, rendered.
 
 mod csv;
+mod distribution;
+mod findings;
+mod growth;
+mod joint;
+mod matrix;
 mod summary;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use std::io::{self, Write};
 
 use super::json;
 use crate::report::{Cell, Report, Status};
+pub(super) use matrix::class_name;
 
 /// A way to show a report.
+#[derive(Clone, Copy)]
 pub struct Format {
     /// Its name.
     pub name: &'static str,
+    /// Whether people read it, so that a line may stand behind it.
+    pub for_people: bool,
     /// Writes the report.
     pub write: fn(&Report, &mut dyn Write) -> io::Result<()>,
 }
 
+/// Tables for people.
+pub const TABLE: &Format = &Format { name: "table", for_people: true, write: write_summary };
+
 /// Every way.
 pub const FORMATS: &[Format] = &[
-    Format { name: "table", write: write_summary },
-    Format { name: "json", write: json },
-    Format { name: "csv", write: csv::write },
+    *TABLE,
+    Format { name: "json", for_people: false, write: json },
+    Format { name: "csv", for_people: false, write: csv::write },
+    Format { name: "joint", for_people: true, write: joint::write },
+    Format { name: "joint-csv", for_people: false, write: joint::write_csv },
+    Format { name: "matrix-json", for_people: false, write: matrix::json },
+    Format { name: "matrix-csv", for_people: false, write: matrix::csv },
+];
+
+/// Every way to show what pairs of strands take.
+pub const MATRICES: &[Format] = &[
+    Format { name: "heat", ..*TABLE },
+    Format { name: "csv", for_people: false, write: matrix::csv },
+    Format { name: "json", for_people: false, write: matrix::json },
 ];
 
 /// Tables of all numbers, what speaks against them, and what follows from them.
@@ -30,6 +55,7 @@ pub const FORMATS: &[Format] = &[
 /// Those of the output.
 pub fn write_summary(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     table::write(report, out)?;
+    findings::write(report, out)?;
     summary::write(report, out)
 }
 

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use crate::render::text::plain;
-use crate::report::{Cell, Counts, Report, Unit};
+use crate::report::{Cell, Counts, Distribution, Report, Shape, Unit};
 
-const HEADER: [&str; 29] = [
+const HEADER: [&str; 46] = [
     "kernel",
     "mapping",
     "workers",
@@ -35,6 +35,23 @@ const HEADER: [&str; 29] = [
     "migrations",
     "run_delay_ns",
     "marks",
+    "samples",
+    "below",
+    "first_p50_ns",
+    "first_p90_ns",
+    "first_p99_ns",
+    "first_p999_ns",
+    "first_p9999_ns",
+    "second_p50_ns",
+    "second_p90_ns",
+    "second_p99_ns",
+    "second_p999_ns",
+    "second_p9999_ns",
+    "attempts_per_success",
+    "waited",
+    "wait_share",
+    "fairness",
+    "most_to_least",
 ];
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -56,8 +73,15 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
     let unit = match cell.unit {
         Unit::OpsPerSecond => "op/s",
         Unit::BytesPerSecond => "B/s",
-        Unit::Nanoseconds => "ns",
+        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsSampled => "ns",
     };
+    let distribution = cell.distribution.as_ref().filter(|_| value.is_some());
+    let sharing = cell.sharing.filter(|_| value.is_some());
+    let percentile = |shape: fn(&Distribution) -> &Shape, at: usize| {
+        number(distribution.and_then(|distribution| shape(distribution).percentiles()[at].1))
+    };
+    let first = |at| percentile(|distribution| &distribution.first, at);
+    let second = |at| percentile(|distribution| &distribution.second, at);
     let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
     [
         harmless(&cell.kernel),
@@ -89,6 +113,23 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
         number(sum(cell, |counts| counts.migrations)),
         number(sum(cell, |counts| counts.run_delay_ns)),
         harmless(&marks.join(" ")),
+        number(distribution.map(|distribution| distribution.samples.count)),
+        number(distribution.map(|distribution| distribution.below)),
+        first(0),
+        first(1),
+        first(2),
+        first(3),
+        first(4),
+        second(0),
+        second(1),
+        second(2),
+        second(3),
+        second(4),
+        number(sharing.map(|sharing| sharing.attempts_per_success)),
+        number(sharing.map(|sharing| sharing.waited)),
+        number(sharing.and_then(|sharing| sharing.wait_share)),
+        number(sharing.map(|sharing| sharing.fairness)),
+        number(sharing.and_then(|sharing| sharing.most_to_least)),
     ]
 }
 
@@ -101,18 +142,18 @@ fn sum(cell: &Cell, count: impl Fn(&Counts) -> Option<u64>) -> Option<u64> {
 }
 
 /// The word of the JSON report.
-fn status(cell: &Cell) -> String {
+pub(super) fn status(cell: &Cell) -> String {
     let word = serde_json::to_value(cell.outcome.status).ok();
     word.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned()
 }
 
 /// What is not known is an empty field.
-fn number(value: Option<impl ToString>) -> String {
+pub(super) fn number(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// A spreadsheet takes text with one of these at its start for a formula.
-fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::doubt;
+use super::matrix::Matrix;
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
 use crate::report::{Cell, Interval, Report, Status, Unit};
@@ -13,7 +14,9 @@ use crate::report::{Cell, Interval, Report, Status, Unit};
 const SATURATED: f64 = 0.95;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<_> = report.plan.kernels.iter().filter_map(|kernel| Verdict::of(report, kernel)).collect();
+    // Which pair of strands is nearest is told beside the matrix.
+    let kernels = report.plan.kernels.iter().filter(|kernel| Matrix::of(report, kernel).is_none());
+    let rows: Vec<_> = kernels.filter_map(|kernel| Verdict::of(report, kernel)).collect();
     if !rows.is_empty() {
         let heading = ["kernel", "best mapping", "workers", "best", "saturates at", "auto, as many workers"];
         let rows: Vec<_> = rows.into_iter().map(Verdict::row).collect();
@@ -60,7 +63,7 @@ struct Verdict<'a> {
     best: Number<'a>,
     /// Other mappings whose intervals, with as many workers, meet that of the best.
     alike: Vec<String>,
-    saturates_at: u64,
+    saturates_at: Option<u64>,
     auto: String,
 }
 
@@ -70,6 +73,13 @@ struct Number<'a> {
     cell: &'a Cell,
     value: f64,
     interval: Option<Interval>,
+}
+
+impl Number<'_> {
+    /// The better the larger, in any unit.
+    fn gain(self) -> f64 {
+        if self.cell.unit.more_is_better() { self.value } else { -self.value }
+    }
 }
 
 impl<'a> Verdict<'a> {
@@ -82,17 +92,19 @@ impl<'a> Verdict<'a> {
         // Among equals the first: fewer workers, and the earlier mapping. A sound number goes before a doubtful one.
         let best_of = |sound: bool| {
             let candidates = numbers().filter(|number| !sound || super::sound(number.cell));
-            candidates.reduce(|best, next| if next.value > best.value { next } else { best })
+            candidates.reduce(|best, next| if next.gain() > best.gain() { next } else { best })
         };
         let best = best_of(true).or_else(|| best_of(false))?;
         let alike = numbers().filter(|other| {
             other.cell.workers == best.cell.workers && other.cell.mapping != best.cell.mapping && meet(*other, best)
         });
         let alike = alike.map(|other| plain(&other.cell.mapping)).collect();
-        let saturates_at = numbers()
+        // A time has nothing to be saturated.
+        let rates = numbers().filter(|number| number.cell.unit.more_is_better());
+        let saturates_at = rates
             .filter(|number| number.cell.mapping == best.cell.mapping && number.value >= SATURATED * best.value)
             .map(|number| number.cell.workers)
-            .min()?;
+            .min();
         let auto = numbers().find(|number| number.cell.mapping == "auto" && number.cell.workers == best.cell.workers);
         let auto = match auto {
             None => "not measured".to_owned(),
@@ -112,7 +124,7 @@ impl<'a> Verdict<'a> {
             },
             cell.workers.to_string(),
             format!("{}{}", human::value(self.best.value, cell.unit), doubt(cell)),
-            self.saturates_at.to_string(),
+            self.saturates_at.map_or("-".to_owned(), |workers| workers.to_string()),
             self.auto,
         ]
     }
@@ -127,13 +139,15 @@ fn meet(one: Number<'_>, other: Number<'_>) -> bool {
     low <= other_high && other_low <= high
 }
 
-/// How much less auto gives; a difference that the intervals of the two leave open says nothing.
+/// How much less auto gives, or longer takes; a difference that the intervals of the two leave open says nothing.
 fn against(auto: Number<'_>, best: Number<'_>) -> String {
-    let loss = 1.0 - auto.value / best.value;
-    // A doubtful number may be the larger one and yet not the best.
-    let lost = match loss < 0.0 {
-        true => format!("gives {} more", human::percent(-loss)),
-        false => format!("loses {}", human::percent(loss)),
+    let more = auto.value / best.value - 1.0;
+    // A doubtful number may be the better one and yet not the best.
+    let lost = match (best.cell.unit.more_is_better(), more > 0.0) {
+        (true, true) => format!("gives {} more", human::percent(more)),
+        (true, false) => format!("loses {}", human::percent(-more)),
+        (false, true) => format!("takes {} longer", human::percent(more)),
+        (false, false) => format!("takes {} less", human::percent(-more)),
     };
     match auto.interval.zip(best.interval) {
         None => format!("{lost}, interval unknown"),

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::doubt;
+use super::matrix::{Matrix, heat};
+use super::{distribution, doubt, growth};
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
 use crate::report::{Cell, Estimator, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
@@ -25,12 +26,28 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             "note: it has format version {SCHEMA_MAJOR}.{later}; what was added after {SCHEMA_MAJOR}.{SCHEMA_MINOR} is left out"
         )?;
     }
+    let mut cycles = false;
     for kernel in &report.plan.kernels {
+        if let Some(matrix) = Matrix::of(report, kernel) {
+            writeln!(out, "\n{}", heading(&matrix.cells().collect::<Vec<_>>()))?;
+            heat::write(&matrix, report, out)?;
+            continue;
+        }
         let cells: Vec<&Cell> = report.cells.iter().filter(|cell| &cell.kernel == kernel).collect();
         writeln!(out, "\n{}", heading(&cells))?;
-        let mappings: Vec<String> = report.plan.mappings.iter().map(|mapping| plain(mapping)).collect();
+        // A kernel of pairs has nothing under a mapping of more, and the other way round.
+        let named: BTreeSet<&str> = cells.iter().map(|cell| cell.mapping.as_str()).collect();
+        let own: Vec<&str> =
+            report.plan.mappings.iter().map(String::as_str).filter(|mapping| named.contains(mapping)).collect();
+        let mappings: Vec<String> = own.iter().map(|mapping| plain(mapping)).collect();
         let heading: Vec<&str> = std::iter::once("workers").chain(mappings.iter().map(String::as_str)).collect();
-        grid::columns(&heading, &[], &rows(report, &cells), out)?;
+        grid::columns(&heading, &[], &rows(&own, &cells), out)?;
+        cycles |= distribution::write_times(kernel, &cells, out)?;
+        distribution::write_sharing(&cells, out)?;
+        growth::write(&cells, out)?;
+    }
+    if cycles {
+        distribution::write_clock(out)?;
     }
     write_reasons(report, out)
 }
@@ -49,7 +66,7 @@ fn heading(cells: &[&Cell]) -> String {
     format!("{}{variant}: median of the invocations, {of}", plain(name))
 }
 
-fn rows(report: &Report, cells: &[&Cell]) -> Vec<Vec<String>> {
+fn rows(mappings: &[&str], cells: &[&Cell]) -> Vec<Vec<String>> {
     let mut by_workers: BTreeMap<u64, BTreeMap<&str, &Cell>> = BTreeMap::new();
     for &cell in cells {
         by_workers.entry(cell.workers).or_default().insert(&cell.mapping, cell);
@@ -57,8 +74,7 @@ fn rows(report: &Report, cells: &[&Cell]) -> Vec<Vec<String>> {
     by_workers
         .into_iter()
         .map(|(workers, cells)| {
-            let values =
-                report.plan.mappings.iter().map(|mapping| cells.get(mapping.as_str()).map_or("-".into(), number));
+            let values = mappings.iter().map(|mapping| cells.get(mapping).map_or("-".into(), number));
             std::iter::once(workers.to_string()).chain(values).collect()
         })
         .collect()

@@ -1,0 +1,158 @@
+//! What a program on this machine should do, each with the cells that it is drawn from.
+
+use std::collections::BTreeMap;
+
+use super::series::{Number, Series, best, list};
+use crate::render::human;
+use crate::report::{Finding, FindingKind, Unit};
+
+/// Kernels in which a thread sleeps and is woken by nothing but the call that they are named after.
+const WAKINGS: [&str; 2] = ["futex-wake", "unpark-std"];
+/// Kernels that hand something to one thread that sleeps.
+const HAND_OFFS: [&str; 7] = [
+    "futex-wake",
+    "unpark-std",
+    "channel-std",
+    "channel-crossbeam",
+    "signal-pthread",
+    "signal-std",
+    "signal-parking-lot",
+];
+/// The one that hands something to a thread that spins.
+const FLAG: &str = "flag";
+/// The sharded counter is worth its memory from so many times on.
+const WORTH: f64 = 1.5;
+
+/// All advice that the numbers are there for.
+pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(spin_before_park(all));
+    found.extend(backoff_cap(all, strands));
+    found.extend(shards(all, strands));
+    found.extend(barriers(all));
+    found.extend(hand_off(all));
+    found
+}
+
+fn finding(number: &Number<'_>, value: Option<f64>, text: String) -> Finding {
+    Finding { kind: FindingKind::Advice, kernel: number.cell.kernel.clone(), mapping: None, workers: None, value, text }
+}
+
+/// The numbers of these kernels in this unit.
+fn of<'a>(all: &[Series<'a>], kernels: &[&str], unit: Unit) -> Vec<Number<'a>> {
+    let chosen = all.iter().filter(|series| kernels.contains(&series.kernel) && series.counts(unit));
+    chosen.flat_map(Series::numbers).collect()
+}
+
+fn cited(numbers: &[Number<'_>]) -> String {
+    list(&numbers.iter().map(Number::cited).collect::<Vec<_>>())
+}
+
+/// Whoever spins for as long as parking and waking take, and parks then, never loses more than twice what the better of the
+/// two would have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
+/// Shared-Memory Multiprocessor", SOSP 1991.
+fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
+    let mut wakings = of(all, &WAKINGS, Unit::NanosecondsSampled);
+    wakings.sort_by(|one, other| one.value.total_cmp(&other.value));
+    let least = wakings.first()?;
+    let text = format!(
+        "spin for no more than {} before parking, as long as to be woken takes: no wait costs more than twice what it has to \
+         (Karlin et al., 1991). From {}",
+        least.shown(),
+        cited(&wakings)
+    );
+    Some(finding(least, Some(least.value), text))
+}
+
+/// The delay after a failed attempt need not be longer than it takes each strand to have had the line once.
+fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
+    let ways = of(all, &["c2c-cas"], Unit::NanosecondsPerOp);
+    // A single strand has nobody to wait for.
+    let longest = ways.into_iter().filter(|_| strands > 1).max_by(|one, other| one.value.total_cmp(&other.value))?;
+    let cap = longest.value * strands as f64;
+    let text = format!(
+        "let the backoff of a failed compare-and-swap grow to {}: in that time each of the {strands} strands has had the line \
+         once. From {}",
+        human::nanos(cap),
+        longest.cited()
+    );
+    Some(finding(&longest, Some(cap), text))
+}
+
+/// By the largest number of workers that both counters have numbers for, and that is no larger than that of the strands.
+fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
+    let [global, sharded] = ["counter-atomic", "counter-sharded"].map(|kernel| of(all, &[kernel], Unit::OpsPerSecond));
+    let pairs = global.iter().filter_map(|global| {
+        let same = |other: &&Number<'_>| {
+            other.cell.workers == global.cell.workers && other.cell.mapping == global.cell.mapping
+        };
+        sharded.iter().find(same).map(|sharded| (*global, *sharded))
+    });
+    let (global, sharded) = pairs
+        .filter(|(global, _)| (2..=strands).contains(&global.cell.workers))
+        .reduce(|most, next| if next.0.cell.workers > most.0.cell.workers { next } else { most })?;
+    let times = sharded.value / global.value;
+    let cells = cited(&[global, sharded]);
+    if times < WORTH || global.meets(&sharded) {
+        let text = format!("one global counter will do: to shard it gains {times:.1} times at most. From {cells}");
+        return Some(finding(&global, Some(1.0), text));
+    }
+    // One shard takes what the global counter takes.
+    let shards = (times.ceil() as u64).min(strands);
+    let text = format!("shard a counter that all count on, {shards} ways: that gains {times:.1} times. From {cells}");
+    Some(finding(&sharded, Some(shards as f64), text))
+}
+
+/// The fastest barrier, under each mapping, for each range of numbers of workers.
+fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
+    let chosen = || all.iter().filter(|series| series.kernel.starts_with("barrier-"));
+    let mut by_place: BTreeMap<(&str, u64), Vec<Number<'_>>> = BTreeMap::new();
+    for series in chosen() {
+        for number in series.numbers() {
+            by_place.entry((series.mapping, number.cell.workers)).or_default().push(number);
+        }
+    }
+    let contests = by_place.into_values().filter(|numbers| numbers.len() > 1 && same_unit(numbers));
+    contests
+        .filter_map(|numbers| {
+            let (best, alike) = best(&numbers)?;
+            let workers = best.cell.workers;
+            let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
+            Some(Finding {
+                workers: Some(workers),
+                mapping: Some(best.cell.mapping.clone()),
+                ..finding(&best, Some(best.value), text)
+            })
+        })
+        .collect()
+}
+
+fn same_unit(numbers: &[Number<'_>]) -> bool {
+    numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit)
+}
+
+fn or_others(alike: &[Number<'_>]) -> String {
+    if alike.is_empty() { String::new() } else { format!(", and within the intervals {}", cited(alike)) }
+}
+
+/// Under each mapping, how to hand something to another thread.
+fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
+    let sleeping = of(all, &HAND_OFFS, Unit::NanosecondsSampled);
+    let spinning = of(all, &[FLAG], Unit::NanosecondsSampled);
+    let mut by_mapping: BTreeMap<&str, Vec<Number<'_>>> = BTreeMap::new();
+    for number in sleeping.iter().filter(|number| number.cell.workers == 2) {
+        by_mapping.entry(&number.cell.mapping).or_default().push(*number);
+    }
+    let contests = by_mapping.into_iter().filter(|(_, numbers)| numbers.len() > 1);
+    contests
+        .filter_map(|(mapping, numbers)| {
+            let (best, alike) = best(&numbers)?;
+            let flag = spinning.iter().find(|flag| flag.cell.mapping == mapping && flag.is_better(&best));
+            let spin =
+                flag.map_or(String::new(), |flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
+            let text =
+                format!("a thread that sleeps is reached fastest by {}{}{spin}", best.cited(), or_others(&alike));
+            Some(Finding { mapping: Some(mapping.to_owned()), ..finding(&best, Some(best.value), text) })
+        })
+        .collect()
+}

@@ -1,0 +1,138 @@
+//! What lies behind the numbers of a kernel: how its times are spread, and what its workers cost each other.
+
+use std::io::{self, Write};
+
+use charz_kernels::Counts;
+
+use crate::checks::V08;
+use crate::render::text::plain;
+use crate::render::{grid, human};
+use crate::report::{Cell, Ending, Peak, Shape};
+
+/// The heading of times in cycles.
+const IN_CYCLES: &str = "cycles";
+/// The most bands that a line tells.
+const MOST_BANDS: usize = 3;
+
+/// Percentiles, the side of the line, and bands, of the kernel's cells that have them. Gives whether there are cycles among them.
+pub(super) fn write_times(kernel: &str, cells: &[&Cell], out: &mut dyn Write) -> io::Result<bool> {
+    let rows: Vec<[String; 10]> = cells.iter().copied().filter_map(rows).flatten().collect();
+    if rows.is_empty() {
+        return Ok(false);
+    }
+    writeln!(out, "{}", legend(kernel))?;
+    let heading = ["mapping", "workers", "time", "p50", IN_CYCLES, "p99", "p99.9", "p99.99", "B < A", "times gather"];
+    // A column that nobody has anything for is left out.
+    let kept: Vec<usize> = (0..heading.len()).filter(|&at| rows.iter().any(|row| row[at] != "-")).collect();
+    let words: Vec<usize> = (0..kept.len()).filter(|&at| [0, 2, 9].contains(&kept[at])).collect();
+    let heading: Vec<&str> = kept.iter().map(|&at| heading[at]).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| kept.iter().map(|&at| row[at].clone()).collect()).collect();
+    grid::columns(&heading, &words, &rows, out)?;
+    Ok(heading.contains(&IN_CYCLES))
+}
+
+/// By which clock cycles are counted.
+pub(super) fn write_clock(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "\ncycles: p50 in cycles of the cores' own clock, told by dependent multiplications before and after each invocation"
+    )
+}
+
+/// What the two times are.
+fn legend(kernel: &str) -> String {
+    match charz_kernels::find(kernel).map(|kernel| &kernel.card().counts) {
+        Some(Counts::Samples(first, second)) => format!("A: {first}; B: {second}"),
+        _ if kernel.starts_with("pool-") => "A: to take an item; B: to give it back".into(),
+        _ if kernel.starts_with("ring-") => "A: a hop; B: a lap".into(),
+        _ => "A and B: the two times that its workers stamp; charz kernels says which".into(),
+    }
+}
+
+/// Two rows, one for each time.
+fn rows(cell: &Cell) -> Option<[[String; 10]; 2]> {
+    let distribution = cell.distribution.as_ref().filter(|_| super::value(cell).is_some())?;
+    let hertz = hertz(cell);
+    let row = |name: &str, shape: &Shape, below: String, place: [String; 2]| {
+        let time = |time: Option<f64>| time.map_or("-".to_owned(), human::nanos);
+        let cycles =
+            shape.p50_ns.zip(hertz).map_or("-".to_owned(), |(time, hertz)| human::count_of(time * hertz / 1e9));
+        let [mapping, workers] = place;
+        [
+            mapping,
+            workers,
+            name.to_owned(),
+            time(shape.p50_ns),
+            cycles,
+            time(shape.p99_ns),
+            time(shape.p999_ns),
+            time(shape.p9999_ns),
+            below,
+            gather(&shape.peaks),
+        ]
+    };
+    let place = [plain(&cell.mapping), cell.workers.to_string()];
+    let below = human::percent(distribution.below);
+    Some([
+        row("A", &distribution.first, String::new(), place),
+        row("B", &distribution.second, below, Default::default()),
+    ])
+}
+
+/// `86% within 14.0 µs to 22.0 µs, 9% within 30.1 µs to 38.2 µs`.
+fn gather(peaks: &[Peak]) -> String {
+    let bands: Vec<String> = peaks
+        .iter()
+        .take(MOST_BANDS)
+        .map(|peak| {
+            let (low, high) = (human::nanos(peak.low_ns), human::nanos(peak.high_ns));
+            format!("{:.0}% within {low} to {high}", peak.share * 100.0)
+        })
+        .collect();
+    if bands.is_empty() { "-".into() } else { bands.join(", ") }
+}
+
+/// The frequency that its cores had, where every invocation that counts saw it before and after, and it was the same.
+fn hertz(cell: &Cell) -> Option<f64> {
+    let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
+    let seen: Option<Vec<_>> = done.map(|invocation| invocation.evidence.as_ref()?.frequency).collect();
+    let seen = seen?;
+    let least = seen.iter().map(|frequency| frequency.before_hz).reduce(f64::min).filter(|hertz| *hertz > 0.0)?;
+    let most = seen.iter().map(|frequency| frequency.highest_hz).reduce(f64::max)?;
+    let drift = seen.iter().map(|frequency| frequency.drift).reduce(f64::max)?;
+    // Neither within an invocation, nor from one to the next, nor from core to core.
+    let steady = V08.severity(drift).is_none() && V08.severity(most / least - 1.0).is_none();
+    steady.then_some(f64::midpoint(least, most))
+}
+
+/// Attempts, waits and fairness of the kernel's cells that have them.
+pub(super) fn write_sharing(cells: &[&Cell], out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<[String; 7]> = cells.iter().filter_map(|cell| sharing(cell)).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let heading = [
+        "mapping",
+        "workers",
+        "attempts for a success",
+        "waited",
+        "strands' time lost waiting",
+        "fairness",
+        "most / least",
+    ];
+    grid::columns(&heading, &[0], &rows, out)
+}
+
+fn sharing(cell: &Cell) -> Option<[String; 7]> {
+    // A worker alone shares nothing.
+    let sharing = cell.sharing.filter(|_| super::value(cell).is_some() && cell.workers > 1)?;
+    Some([
+        plain(&cell.mapping),
+        cell.workers.to_string(),
+        format!("{:.2}", sharing.attempts_per_success),
+        human::percent(sharing.waited),
+        sharing.wait_share.map_or("-".into(), human::percent),
+        format!("{:.3}", sharing.fairness),
+        sharing.most_to_least.map_or("a worker had nothing".into(), |ratio| format!("{ratio:.2}")),
+    ])
+}

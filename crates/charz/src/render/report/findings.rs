@@ -1,0 +1,26 @@
+//! What follows from a report's cells together.
+
+use std::io::{self, Write};
+
+use crate::findings::findings;
+use crate::render::text::plain;
+use crate::report::{FindingKind, Report};
+
+/// Drawn from the cells again, whatever the report itself says of them.
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let found = findings(report);
+    if found.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\nfindings")?;
+    for finding in found {
+        let word = match finding.kind {
+            FindingKind::Cliff => "cliff",
+            FindingKind::Collapse => "collapse",
+            FindingKind::Fastest => "fastest",
+            FindingKind::Advice => "advice",
+        };
+        writeln!(out, "{word:<8}  {}", plain(&finding.text))?;
+    }
+    Ok(())
+}
