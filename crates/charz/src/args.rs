@@ -5,6 +5,7 @@ mod convert;
 mod generate;
 mod help;
 mod layers;
+mod pairs;
 mod quantities;
 mod sides;
 mod spelling;

@@ -2,6 +2,7 @@
 //! flags.
 
 pub mod ab;
+pub mod c2c;
 pub mod compare;
 pub mod docs;
 pub mod doctor;
@@ -29,6 +30,8 @@ pub enum Command {
     Kernels(kernels::Options),
     /// Measure.
     Sweep(Box<sweep::Options>),
+    /// Measure pairs of strands.
+    CoreToCore(Box<c2c::Options>),
     /// Compare two configurations or two programs here.
     Ab(Box<ab::Options>),
     /// Compare this machine with itself.
@@ -60,6 +63,7 @@ impl Command {
             Command::Map(options) => map::run(&options, out),
             Command::Kernels(options) => kernels::run(&options, out),
             Command::Sweep(options) => sweep::run(*options, out),
+            Command::CoreToCore(options) => c2c::run(*options, out),
             Command::Ab(options) => ab::run(*options, out),
             Command::Selftest(options) => selftest::run(&options, out),
             Command::Render(options) => render::run(&options, out),

@@ -17,6 +17,7 @@ pub mod compare;
 pub mod disk;
 pub mod doctor;
 pub mod exit;
+pub mod findings;
 pub mod harness;
 pub mod invoke;
 pub mod journal;
@@ -24,6 +25,7 @@ pub mod judge;
 pub mod limits;
 pub mod lock;
 pub mod noise;
+pub mod pairs;
 #[doc(hidden)]
 pub mod parsers;
 pub mod plan;

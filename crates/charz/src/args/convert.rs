@@ -7,7 +7,8 @@ use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::generate::PAGES;
 use super::layers::Layers;
-use super::quantities::{budget, count, percentage, size};
+use super::pairs;
+use super::quantities::{budget, count, percentage, period, size, span, steps};
 use super::sides;
 use super::spelling::{MapArgs, SweepArgs, Verb};
 use crate::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
@@ -15,7 +16,8 @@ use crate::command::{Command, compare, docs, doctor, explain, kernels, map, rend
 use crate::compare::Options as Rules;
 use crate::exit::Error;
 use crate::plan::{
-    Invocations, MOST_INVOCATIONS, MOST_ITERATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, Request, Threads,
+    Invocations, MOST_INVOCATIONS, MOST_ITERATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, MOST_SAMPLES, Request,
+    Threads,
 };
 use crate::render::{
     compare as compare_page, doctor as doctor_page, explain as explain_page, kernels as kernel_list,
@@ -43,7 +45,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 wait: args.what.wait,
                 strict: args.strict,
             }),
-            None => sweep::Options::New(sweep(*args, layers, notes)?),
+            None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
         })),
         Verb::Render(args) => Command::Render(render::Options {
             report: args.report,
@@ -63,6 +65,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             strict: args.strict,
             format: choice("--format", &args.format, compare_page::FORMATS.iter().map(|f| (f.name, f)))?,
         }),
+        Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(sides::ab(*args, notes)?)),
         Verb::Selftest(args) => Command::Selftest(Box::new(sides::selftest(args, notes)?)),
         Verb::Measure(args) => {
@@ -101,7 +104,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let size_text = if args.quick { "128MiB" } else { &args.how.size };
     let budget_text = if args.quick { "20s" } else { &args.budget };
     let layouts = [("padded", Layout::Padded), ("contiguous", Layout::Contiguous)];
-    let clocks = [("os", sweep::ClockKind::Os), ("tsc", sweep::ClockKind::Tsc)];
+    let clocks = [("auto", sweep::ClockKind::Auto), ("os", sweep::ClockKind::Os), ("tsc", sweep::ClockKind::Tsc)];
     let binders = [Backend::Hwloc, Backend::CoreAffinity].map(|backend| (backend.to_string(), backend));
     let mut note = |flag: &str, twice: Option<String>| {
         let sentence =
@@ -109,7 +112,9 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         notes.extend(twice.map(sentence));
     };
 
-    let mappings = args.how.mapping.iter().map(|text| parse_mappings(text)).collect::<Result<Vec<_>, _>>();
+    let fitting = args.how.mapping == [FITTING];
+    let typed = if fitting { &[] } else { args.how.mapping.as_slice() };
+    let mappings = typed.iter().map(|text| parse_mappings(text)).collect::<Result<Vec<_>, _>>();
     let mappings = layers.blame("--mapping", mappings)?.concat();
     layers.blame("--mapping", refuse_stacks(&mappings, args.how.allow_stack))?;
     note("--mapping", repeated(&mappings).map(|mapping| format!("{:?}", mapping.to_string())));
@@ -126,6 +131,15 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         "auto" => None,
         text => Some(layers.blame("--iterations", count("--iterations", text, MOST_ITERATIONS as usize))? as u64),
     };
+    let samples = match args.what.samples.as_str() {
+        "auto" => None,
+        text => Some(layers.blame("--samples", count("--samples", text, MOST_SAMPLES as usize))? as u64),
+    };
+    let span = match args.what.span.as_str() {
+        "auto" => None,
+        text => Some(layers.blame("--span", span("--span", text))?),
+    };
+    let section = |flag: &str, text: &str| layers.blame(flag, steps(flag, text));
     let repetitions = match args.what.repetitions.as_str() {
         "auto" => None,
         text => Some(layers.blame("--repetitions", count("--repetitions", text, MOST_REPETITIONS as usize))?),
@@ -145,14 +159,20 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     Ok(sweep::New {
         request: Request {
             kernels: chosen(&named, &families),
-            mappings: distinct(mappings),
+            mappings: (!fitting).then(|| distinct(mappings)),
             threads,
             iterations,
+            samples,
+            span,
             params: Params {
                 iterations: 1,
                 size: layers.blame("--size", size(size_text))?,
                 pages: layers.blame("--pages", pages)?,
                 layout: layers.blame("--layout", choice("--layout", &args.how.layout, layouts))?,
+                critical: section("--critical", &args.how.critical)?,
+                parallel: section("--parallel", &args.how.parallel)?,
+                period: layers.blame("--period", period(&args.how.period))?,
+                ..Params::SMALL
             },
             repetitions,
             invocations,
@@ -171,6 +191,9 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         strict: args.strict,
     })
 }
+
+/// What `--mapping` says where each kernel is to have the mappings that fit it.
+pub(super) const FITTING: &str = "fitting";
 
 /// `6`, or `6-30`.
 fn invocations(text: &str) -> Result<Invocations, Error> {
@@ -232,13 +255,22 @@ fn source(text: &str) -> Source {
     source
 }
 
+/// Kernels by name, or by how their names begin before a `*`.
 fn kernels(names: &[String]) -> Result<Vec<&'static str>, Error> {
-    let names = names.iter();
-    names
-        .map(|name| {
-            choice("--kernel", name, charz_kernels::kernels().map(|kernel| (kernel.card().name, kernel.card().name)))
-        })
-        .collect()
+    let all = || charz_kernels::kernels().map(|kernel| kernel.card().name);
+    let mut chosen = Vec::new();
+    for name in names {
+        let begins: Vec<_> = name
+            .strip_suffix('*')
+            .into_iter()
+            .flat_map(|part| all().filter(move |all| all.starts_with(part)))
+            .collect();
+        if begins.is_empty() {
+            chosen.push(choice("--kernel", name, all().map(|name| (name, name)))?);
+        }
+        chosen.extend(begins);
+    }
+    Ok(chosen)
 }
 
 fn families(names: &[String]) -> Result<Vec<Family>, Error> {
@@ -311,7 +343,9 @@ mod tests {
         assert_eq!(names(chosen(&["noop", "mem-read", "noop"], &[])), ["mem-read", "noop"]);
         let compute = chosen(&[], &families(&text("compute")).unwrap());
         assert!(compute.iter().all(|kernel| kernel.card().family == Family::Compute) && compute.len() >= 4);
+        assert_eq!(kernels(&text("arith-*")).unwrap(), ["arith-int", "arith-float"]);
         check_refused(kernels(&text("mem-raed")), "did you mean mem-read?");
+        check_refused(kernels(&text("nothing-*")), "nothing-*");
         check_refused(families(&text("synch")), "compute, memory, sync, floor");
     }
 }

@@ -3,10 +3,10 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use charz_kernels::Bytes;
+use charz_kernels::{Bytes, Period};
 
 use crate::exit::Error;
-use crate::plan::{MOST_BUDGET, MOST_BYTES};
+use crate::plan::{MOST_BUDGET, MOST_BYTES, MOST_SECTION, MOST_SPAN};
 use crate::render::human;
 
 pub(super) fn count(flag: &str, text: &str, most: usize) -> Result<usize, Error> {
@@ -54,6 +54,31 @@ pub(super) fn size(text: &str) -> Result<Bytes, Error> {
         ))),
         _ => Err(refuse(&format!("is more than any machine has; the most is {}", human::iec(MOST_BYTES)))),
     }
+}
+
+/// How long a repetition lasts, or a part of it.
+pub(super) fn span(flag: &str, text: &str) -> Result<Duration, Error> {
+    let refuse = |why: &str| Error::bad_input(format!("{flag}: {text:?} {why}; example: {flag} 20ms"));
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err(refuse("leaves no time to measure")),
+        Ok(span) if span > MOST_SPAN => Err(refuse(&format!("is more than {}", human::duration(MOST_SPAN)))),
+        Ok(span) => Ok(span),
+        Err(_) => Err(refuse("is not a time with a unit (us, ms, s)")),
+    }
+}
+
+/// `fitting`, `closed`, or a time.
+pub(super) fn period(text: &str) -> Result<Period, Error> {
+    match text {
+        "fitting" => Ok(Period::Fitting),
+        "closed" => Ok(Period::Closed),
+        _ => span("--period", text).map(Period::Every),
+    }
+}
+
+/// The length of a section; none is one too.
+pub(super) fn steps(flag: &str, text: &str) -> Result<u64, Error> {
+    if text == "0" { Ok(0) } else { count(flag, text, MOST_SECTION as usize).map(|steps| steps as u64) }
 }
 
 pub(super) fn budget(text: &str) -> Result<Duration, Error> {

@@ -40,12 +40,15 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
     };
     let (a, clock, binder) = side("--a", &args.a, program_a)?;
     let (b, ..) = side("--b", &args.b, program_b)?;
-    let mappings = [&a, &b].map(|side| side.request.mappings.len());
+    let mappings = [&a, &b].map(|side| side.request.mappings.as_ref().map(Vec::len));
     if mappings[0] != mappings[1] {
+        let told =
+            |number: Option<usize>| number.map_or("those that fit each kernel".into(), |number| number.to_string());
         return Err(Error::bad_input(format!(
-            "--a and --b: the one has {} mappings and the other {}, and their cells are paired by place; name as many on \
+            "--a and --b: the mappings are {} on the one and {} on the other, and their cells are paired by place; name as many on \
              either side, example: --a '--mapping round-robin' --b '--mapping dumb'",
-            mappings[0], mappings[1]
+            told(mappings[0]),
+            told(mappings[1])
         )));
     }
     Ok(ab::Options {
@@ -72,12 +75,14 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         family: Vec::new(),
         threads: args.threads,
         iterations: "auto".into(),
+        samples: "auto".into(),
+        span: "auto".into(),
         repetitions: REPETITIONS.into(),
         seed: args.seed,
         oversubscribe: "1".into(),
         accept_panic: false,
         wait: args.wait,
-        clock: "os".into(),
+        clock: "auto".into(),
         binder: "hwloc".into(),
     };
     let how = HowArgs {
@@ -85,6 +90,9 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         size: args.size,
         pages: "thp".into(),
         layout: "padded".into(),
+        critical: "0".into(),
+        parallel: "0".into(),
+        period: "fitting".into(),
         allow_stack: false,
     };
     let new = sweep(asked(what, how, &invocations, &args.budget), &Layers::default(), notes)?;
@@ -113,8 +121,8 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
 /// others kept busy too, 72% of repetitions of 8 ms had to wait for their strand, and 9% of those of 1.3 ms.
 const REPETITIONS: &str = "25";
 
-/// A sweep that measures what a side measures.
-fn asked(what: WhatArgs, how: HowArgs, invocations: &str, budget: &str) -> SweepArgs {
+/// A sweep of this, kept nowhere.
+pub(super) fn asked(what: WhatArgs, how: HowArgs, invocations: &str, budget: &str) -> SweepArgs {
     SweepArgs {
         what,
         how,
@@ -136,11 +144,14 @@ fn half(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
     let words = shlex::split(text).ok_or_else(|| {
         Error::bad_input(format!("{text:?} ends within a quotation or after a backslash; close it, or take it out"))
     })?;
-    let defaults: [(&str, Vec<String>); 5] = [
+    let defaults: [(&str, Vec<String>); 8] = [
         ("mapping", common.mapping.clone()),
         ("size", vec![common.size.clone()]),
         ("pages", vec![common.pages.clone()]),
         ("layout", vec![common.layout.clone()]),
+        ("critical", vec![common.critical.clone()]),
+        ("parallel", vec![common.parallel.clone()]),
+        ("period", vec![common.period.clone()]),
         ("allow_stack", vec![common.allow_stack.to_string()]),
     ];
     let grammar = defaults
@@ -162,6 +173,9 @@ mod tests {
                 size: "64MiB".into(),
                 pages: "4k".into(),
                 layout: "contiguous".into(),
+                critical: "7".into(),
+                parallel: "8".into(),
+                period: "closed".into(),
                 allow_stack: true,
             },
         )

@@ -8,8 +8,10 @@ use clap::{Args, Parser, Subcommand};
 use super::help;
 use crate::render::{compare, doctor, explain, kernels, placement, report, topo};
 
+mod pairs;
 mod turns;
 
+pub(super) use pairs::C2cArgs;
 pub(super) use turns::{AbArgs, Half, NoiseArgs, SelftestArgs};
 
 const EXAMPLES: &str = "\
@@ -19,6 +21,7 @@ Examples:
   charz sweep                                    measure this machine, in under two minutes
   charz sweep --family memory --mapping compact,round-robin --pages 4k --output memory.json
   charz render memory.json --format csv          look at a report again
+  charz c2c --mode cas,read-write                how long a line takes from each core to each other
   charz ab --a '--mapping round-robin' --b '--mapping dumb' --kernel arith-int --threads 2
                                                  which of two configurations is faster here
   charz compare base.json new.json               what became faster or slower, as far as the data can say
@@ -46,6 +49,7 @@ pub(super) enum Verb {
     Map(MapArgs),
     Kernels(KernelsArgs),
     Sweep(Box<SweepArgs>),
+    C2c(C2cArgs),
     Ab(Box<AbArgs>),
     Selftest(SelftestArgs),
     Render(RenderArgs),
@@ -162,8 +166,8 @@ pub(super) struct SweepArgs {
     pub(super) force: bool,
     /// Finish an interrupted report, with its own plan
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "mapping", "kernel", "family", "threads", "size", "iterations", "repetitions", "invocations", "precision",
-        "seed", "oversubscribe", "accept_panic", "pages", "layout", "clock", "binder", "allow_stack", "config", "output", "force", "quick", "dry_run",
+        "mapping", "kernel", "family", "threads", "size", "iterations", "samples", "span", "critical", "parallel", "period",
+        "repetitions", "invocations", "precision", "seed", "oversubscribe", "accept_panic", "pages", "layout", "clock", "binder", "allow_stack", "config", "output", "force", "quick", "dry_run",
     ])]
     pub(super) resume: Option<PathBuf>,
     /// Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs
@@ -178,9 +182,11 @@ pub(super) struct SweepArgs {
 // for the help of the subcommand.
 #[derive(Clone, Debug, Args)]
 pub(super) struct HowArgs {
-    #[arg(long, value_name = "M,…", default_value = "round-robin,dumb,auto",
+    #[arg(long, value_name = "M,…", default_value = super::convert::FITTING,
         help = "Mappings, separated by commas; --help lists them",
-        long_help = help::mappings("Mappings, separated by commas; the flag may be given several times"))]
+        long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
+            dumb and auto for compute and memory kernels, round-robin for sync kernels, and for those of exactly two workers a \
+            pair of strands at each distance that the machine has, and auto"))]
     pub(super) mapping: Vec<String>,
     /// Size of a worker's private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB
     ///
@@ -193,6 +199,18 @@ pub(super) struct HowArgs {
     /// How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report
     #[arg(long, default_value = "padded")]
     pub(super) layout: String,
+    /// Steps of about a nanosecond that a worker makes while it holds a lock or an item, in pool and counter kernels
+    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
+    pub(super) critical: String,
+    /// Such steps that it makes before it comes again
+    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
+    pub(super) parallel: String,
+    /// When samples of waking and creating begin: fitting, closed, or a time such as 50us from one to the next
+    ///
+    /// fitting is a schedule a few times as slow as what is measured; times count from when a sample was to begin, so that
+    /// a slow one is no excuse for the next. closed begins each when the one before is over, as the T3-4 report did.
+    #[arg(long, value_name = "TIME", default_value = "fitting", allow_hyphen_values = true)]
+    pub(super) period: String,
     /// Let a list: name a strand more than once, so that workers share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
@@ -216,6 +234,16 @@ pub(super) struct WhatArgs {
     /// auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub(super) iterations: String,
+    /// Pairs of times that a repetition takes in sync kernels that stamp each of them: auto, or a number
+    ///
+    /// auto takes as many as the budget allows, at most 10,000: over all invocations the 100,000 of the T3-4 report.
+    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
+    pub(super) samples: String,
+    /// How long a repetition lasts in sync kernels that do what they can in a given time: auto, or e.g. 20ms
+    ///
+    /// auto is as long as the budget allows, at most 50 ms.
+    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true)]
+    pub(super) span: String,
     /// Repetitions in each invocation: auto, or a number; all are kept
     ///
     /// auto takes 2 of compute and sync kernels, and 5 of memory kernels.
@@ -235,8 +263,8 @@ pub(super) struct WhatArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long)]
     pub(super) wait: bool,
-    /// What stamps starts and ends: os (CLOCK_MONOTONIC) or tsc (time-stamp counter)
-    #[arg(long, default_value = "os")]
+    /// What stamps: os (CLOCK_MONOTONIC), tsc (time-stamp counter), or auto, which takes tsc where it can serve as a clock
+    #[arg(long, default_value = "auto")]
     pub(super) clock: String,
     /// What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)
     #[arg(long, default_value = "hwloc")]

@@ -169,11 +169,15 @@ fn plans(
     let mut plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
     plans[1].seed = plans[0].seed;
     (a.request.seed, b.request.seed) = (Some(plans[0].seed), Some(plans[0].seed));
-    if a.request.iterations.is_none() {
-        let fewest = plans.iter().map(|plan| plan.params.iterations).min();
-        (a.request.iterations, b.request.iterations) = (fewest, fewest);
-        plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
+    // What a side asks for stays; of what neither does, both take what the one with less takes.
+    let least =
+        plans.iter().map(|plan| plan.params).min_by_key(|params| (params.iterations, params.samples, params.span));
+    for request in [&mut a.request, &mut b.request] {
+        request.iterations = request.iterations.or(least.map(|params| params.iterations));
+        request.samples = request.samples.or(least.map(|params| params.samples));
+        request.span = request.span.or(least.map(|params| params.span));
     }
+    plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
     let [of_a, of_b] = &mut plans;
     for (a, b) in of_a.cells.iter_mut().zip(&mut of_b.cells) {
         let repetitions = a.repetitions.max(b.repetitions);

@@ -11,8 +11,10 @@ use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{Plan, Request};
+use crate::predict::Predictor;
 use crate::render::plan as plan_table;
 use crate::render::progress::note;
+use crate::render::report::{self as report_table, Format};
 use crate::render::text::plain;
 use crate::report::Report;
 use crate::sweep::{Context, new_report};
@@ -30,7 +32,7 @@ pub(super) use stage::Stage;
 /// A new sweep, or the rest of an old one.
 pub enum Options {
     /// From the start.
-    New(New),
+    New(Box<New>),
     /// From where it ended.
     Resume(Resume),
 }
@@ -74,6 +76,8 @@ pub enum ClockKind {
     Os,
     /// The time-stamp counter.
     Tsc,
+    /// The time-stamp counter where it can serve as a clock, which is read in a quarter of the time; else the operating system's.
+    Auto,
 }
 
 /// The longest name of an output file in bytes: the journal and the temporary file beside it have longer ones, and 255 is the most on
@@ -88,9 +92,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 }
 
 fn start(options: &New, out: &mut dyn Write) -> Result<Exit, Error> {
-    // Before anything is measured: a sweep that cannot be kept is not begun.
-    let named = || options.output.clone().unwrap_or_else(dated_name);
-    let file = if options.dry_run { None } else { Some(output(named(), options.force)?) };
+    let file = options.file()?;
     let stage = Stage::set("charz sweep", options.clock, options.binder, options.wait)?;
     let limits = Limits::read();
     let request = &options.request;
@@ -105,19 +107,51 @@ fn start(options: &New, out: &mut dyn Write) -> Result<Exit, Error> {
         plan_table::write(&plan, &limits, out)?;
         return Ok(Exit::Done);
     };
-    let context = Context {
-        machine: &stage.machine,
-        limits: &limits,
-        clock: stage.clock(),
-        binder: &options.binder.to_string(),
-        timer: stage.timer(),
-    };
-    let mut report = new_report(&plan, &context);
-    let kept = Kept::begin(file, &report, options.force)?;
-    warn(&report);
-    let sitting =
-        Sitting { params: plan.params, predictor: &predictor, budget: request.budget, strict: options.strict };
-    stage.sweep(&mut report, &sitting, kept, out)
+    let format = report_table::TABLE;
+    Venture { options, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
+}
+
+impl New {
+    /// The report's file, refused before anything is measured if it cannot become one: a sweep that cannot be kept is not begun.
+    /// `None` where only the plan is wanted.
+    pub(super) fn file(&self) -> Result<Option<PathBuf>, Error> {
+        let named = || self.output.clone().unwrap_or_else(dated_name);
+        if self.dry_run { Ok(None) } else { output(named(), self.force).map(Some) }
+    }
+}
+
+/// A new sweep that is about to begin.
+pub(super) struct Venture<'a> {
+    /// What was asked for.
+    pub(super) options: &'a New,
+    /// Where.
+    pub(super) stage: &'a Stage,
+    /// What the system lets us have.
+    pub(super) limits: &'a Limits,
+    /// For the budget and the ETA.
+    pub(super) predictor: &'a Predictor,
+    /// How the report is shown in the end.
+    pub(super) format: &'static Format,
+}
+
+impl Venture<'_> {
+    /// Measures a plan, keeps it in a file, and tells it.
+    pub(super) fn carry_out(&self, plan: &Plan, file: PathBuf, out: &mut dyn Write) -> Result<Exit, Error> {
+        let Venture { options, stage, limits, predictor, format } = *self;
+        let context = Context {
+            machine: &stage.machine,
+            limits,
+            clock: stage.clock(),
+            binder: &options.binder.to_string(),
+            timer: stage.timer(),
+        };
+        let mut report = new_report(plan, &context);
+        let kept = Kept::begin(file, &report, options.force)?;
+        warn(&report);
+        let budget = options.request.budget;
+        let sitting = Sitting { params: plan.params, predictor, budget, strict: options.strict, format };
+        stage.sweep(&mut report, &sitting, kept, out)
+    }
 }
 
 /// What is known to disturb before anything is measured is told before anybody waits for it.
@@ -127,8 +161,14 @@ fn warn(report: &Report) {
     }
 }
 
-fn tell_file(file: &Path, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "report: {}", plain(&file.to_string_lossy()))?;
+/// Where the report is: behind what people read, and beside what programs do.
+fn tell_file(file: &Path, format: &Format, out: &mut dyn Write) -> std::io::Result<()> {
+    let line = format!("report: {}", plain(&file.to_string_lossy()));
+    if format.for_people {
+        writeln!(out, "{line}")?;
+    } else {
+        note(&line);
+    }
     out.flush()
 }
 

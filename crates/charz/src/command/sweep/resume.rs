@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 use charz_topology::Backend;
@@ -10,9 +11,10 @@ use charz_topology::Backend;
 use super::kept::Kept;
 use super::{ClockKind, Resume, Sitting, Stage, kernels_of, read};
 use crate::exit::{Error, Exit};
+use crate::invoke;
 use crate::journal;
 use crate::limits::Limits;
-use crate::plan::{MOST_BYTES, MOST_ITERATIONS, MOST_REPETITIONS};
+use crate::plan::{MOST_BYTES, MOST_ITERATIONS, MOST_REPETITIONS, MOST_SAMPLES, MOST_SECTION, MOST_SPAN};
 use crate::render::progress::note;
 use crate::render::report as report_table;
 use crate::render::text::plain;
@@ -55,7 +57,13 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         None => Kept::begin(file, &report, true)?,
     };
     let predictor = stage.predictor(&kernels_of(&report), &params);
-    let sitting = Sitting { params, predictor: &predictor, budget: resume.budget, strict: resume.strict };
+    let sitting = Sitting {
+        params,
+        predictor: &predictor,
+        budget: resume.budget,
+        strict: resume.strict,
+        format: report_table::TABLE,
+    };
     stage.sweep(&mut report, &sitting, kept, out)
 }
 
@@ -76,6 +84,10 @@ fn params(report: &Report) -> Result<Params, String> {
         ("iterations", plan.iterations, MOST_ITERATIONS),
         ("bytes a block", plan.size_bytes, MOST_BYTES),
         ("repetitions", repetitions, MOST_REPETITIONS),
+        ("samples", plan.samples, MOST_SAMPLES),
+        ("nanoseconds a repetition", plan.span_ns, MOST_SPAN.as_nanos() as u64),
+        ("steps of a section and one", plan.critical.saturating_add(1), MOST_SECTION + 1),
+        ("steps of a section and one", plan.parallel.saturating_add(1), MOST_SECTION + 1),
     ] {
         if !(1..=most).contains(&number) {
             return Err(format!("has a plan of {number} {what}; there can be 1 to {most}"));
@@ -93,6 +105,12 @@ fn params(report: &Report) -> Result<Params, String> {
             "contiguous" => Layout::Contiguous,
             other => return Err(format!("has a layout {other:?} that this program does not know")),
         },
+        samples: plan.samples,
+        span: Duration::from_nanos(plan.span_ns),
+        critical: plan.critical,
+        parallel: plan.parallel,
+        period: invoke::period(&plan.period)
+            .ok_or_else(|| format!("has a period {:?} that this program does not know", plan.period))?,
     })
 }
 

@@ -4,19 +4,20 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Kernel, Layout, Params};
+use charz_kernels::{Kernel, Params};
 use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
 
 use super::ClockKind;
 use super::kept::Kept;
 use crate::exit::{Error, Exit};
 use crate::harness::clock::{Clock, OsClock, Timer, TscClock, skew};
-use crate::invoke::{Invoke, Order, PROTOCOL, Processes};
+use crate::invoke::{Invoke, Order, Processes};
 use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::lock::MachineLock;
 use crate::predict::Predictor;
-use crate::render::{progress, report as report_table};
+use crate::render::progress;
+use crate::render::report::Format;
 use crate::report::{self, Ending, Report, Status};
 use crate::signals::Signals;
 use crate::sweep::Sweep;
@@ -43,11 +44,17 @@ impl Stage {
         let machine = discover(&Source::ThisMachine)?;
         let lock = super::lock::take(task, wait, &signals)?;
         let mut nanos_per_tick = None;
-        let clock: Box<dyn Clock> = match clock {
-            ClockKind::Os => Box::new(OsClock::default()),
-            ClockKind::Tsc => {
-                let tsc = TscClock::calibrate()
-                    .map_err(|reason| Error::environment(format!("--clock: no tsc here: {reason}; take --clock os")))?;
+        let tsc = match clock {
+            ClockKind::Os => None,
+            ClockKind::Auto => TscClock::calibrate().ok(),
+            ClockKind::Tsc => Some(
+                TscClock::calibrate()
+                    .map_err(|reason| Error::environment(format!("--clock: no tsc here: {reason}; take --clock os")))?,
+            ),
+        };
+        let clock: Box<dyn Clock> = match tsc {
+            None => Box::new(OsClock::default()),
+            Some(tsc) => {
                 nanos_per_tick = Some(tsc.nanos_per_tick());
                 Box::new(tsc)
             }
@@ -96,20 +103,12 @@ impl Stage {
     /// What all orders have in common; everything that a cell decides is still to be filled in.
     pub(in crate::command) fn order(&self, params: &Params) -> Order {
         Order {
-            protocol: PROTOCOL,
-            kernel: String::new(),
-            iterations: params.iterations,
-            size_bytes: params.size.0,
-            pages: params.pages.name().into(),
-            contiguous: params.layout == Layout::Contiguous,
-            seats: Vec::new(),
-            nodes: Vec::new(),
-            repetitions: 1,
             strands: worth(&self.machine) as u64,
             nanos_per_tick: self.nanos_per_tick,
             binder: self.binder.to_string(),
             time_box_ns: PILOT_TIME.as_nanos() as u64,
             deadline_ns: PILOT_TIME.as_nanos() as u64,
+            ..Order::new(params)
         }
     }
 
@@ -124,13 +123,14 @@ impl Stage {
         params: &Params,
         invoke: &dyn Invoke,
     ) -> Predictor {
-        Predictor::pilot(kernels, &self.order(params), invoke)
+        let seats = self.machine.usable_strands().map(|strand| Some(strand.os_id)).collect();
+        Predictor::pilot(kernels, &Order { seats, ..self.order(params) }, invoke)
     }
 
     /// What numbers are judged by, besides themselves; the card is the empty kernel's until a cell names its own.
     pub(in crate::command) fn facts(&self, report: &Report, params: Params) -> Facts {
         Facts {
-            card: charz_kernels::KERNELS[0].card(),
+            card: charz_kernels::noop::NOOP.card(),
             params,
             strands: worth(&self.machine),
             numa_nodes: self.machine.numa_nodes.len(),
@@ -175,11 +175,11 @@ impl Stage {
             report.stopped_by = Some("a full disk".into());
         }
         // The numbers first: they are told even when the disk refuses them.
-        let told = report_table::write_summary(report, out);
+        let told = (sitting.format.write)(report, out);
         let file = kept.finish(report);
         swept?;
         let file = file?;
-        match told.and_then(|()| super::tell_file(&file, out)) {
+        match told.and_then(|()| super::tell_file(&file, sitting.format, out)) {
             // Whoever reads has seen enough; how the sweep ended is told all the same.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(self.exit(report, sitting.strict)),
@@ -220,6 +220,8 @@ pub(super) struct Sitting<'a> {
     pub(super) budget: Duration,
     /// Whether anything less than `ok` is a failure.
     pub(super) strict: bool,
+    /// How the report is shown in the end.
+    pub(super) format: &'static Format,
 }
 
 /// A pilot takes milliseconds; one that takes longer than this is stuck.

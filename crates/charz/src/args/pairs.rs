@@ -1,0 +1,64 @@
+//! What `charz c2c` is asked for, in terms of the sweep that it makes.
+
+use charz_topology::cpulist;
+
+use super::convert::{choice, sweep};
+use super::layers::Layers;
+use super::sides::asked;
+use super::spelling::{C2cArgs, HowArgs, WhatArgs};
+use crate::command::c2c;
+use crate::exit::Error;
+use crate::render::report::MATRICES;
+
+/// The ways to hand over a line; each has a kernel, with [`PREFIX`] before its name.
+const MODES: [&str; 4] = ["read-write", "cas", "fetch-add", "exchange"];
+const PREFIX: &str = "c2c-";
+
+/// Repetitions in each invocation: they are short, so that few of them are interrupted.
+const REPETITIONS: &str = "5";
+
+pub(super) fn c2c(args: C2cArgs, notes: &mut Vec<String>) -> Result<c2c::Options, Error> {
+    let kernel = |mode: &String| {
+        let mode = choice("--mode", mode, MODES.map(|mode| (mode, mode)))?;
+        Ok(format!("{PREFIX}{mode}"))
+    };
+    let kernels = args.mode.iter().map(kernel).collect::<Result<Vec<_>, Error>>()?;
+    let strands = args.strands.as_deref().map(|text| {
+        cpulist::parse(text).map_err(|what| Error::bad_input(format!("--strands: {what}; example: --strands 0-3,8")))
+    });
+    let what = WhatArgs {
+        kernel: kernels,
+        family: Vec::new(),
+        threads: "2".into(),
+        // As many as it takes turns out when the machine is known, as the pairs do.
+        iterations: "auto".into(),
+        samples: "auto".into(),
+        span: "auto".into(),
+        repetitions: REPETITIONS.into(),
+        seed: args.seed,
+        oversubscribe: "1".into(),
+        accept_panic: false,
+        wait: args.wait,
+        clock: args.clock,
+        binder: args.binder,
+    };
+    let how = HowArgs {
+        mapping: vec![super::convert::FITTING.into()],
+        size: "64B".into(),
+        pages: "4k".into(),
+        layout: "padded".into(),
+        critical: "0".into(),
+        parallel: "0".into(),
+        period: "fitting".into(),
+        allow_stack: false,
+    };
+    let mut asked = asked(what, how, &args.invocations, &args.budget);
+    (asked.precision, asked.strict, asked.dry_run) = (args.precision, args.strict, args.dry_run);
+    (asked.output, asked.force) = (args.output, args.force);
+    Ok(c2c::Options {
+        new: sweep(asked, &Layers::default(), notes)?,
+        strands: strands.transpose()?,
+        all_pairs: args.all_pairs,
+        format: choice("--format", &args.format, MATRICES.iter().map(|format| (format.name, format)))?,
+    })
+}

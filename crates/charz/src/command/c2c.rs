@@ -1,0 +1,129 @@
+//! `charz c2c`: the short way to what a line of memory takes from each core to each other.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+use std::time::{Duration, SystemTime};
+
+use charz_topology::{Machine, Mapping, cpulist};
+
+use super::sweep::{New, Stage, Venture};
+use crate::exit::{Error, Exit};
+use crate::invoke::{Invoke, Order};
+use crate::limits::Limits;
+use crate::pairs::{self, Class};
+use crate::plan::{PLANNED_SHARE, Plan, Request};
+use crate::render::pairs as pairs_table;
+use crate::render::report::Format;
+use crate::report::Strand;
+use crate::sweep;
+
+/// What to measure, and how.
+pub struct Options {
+    /// The sweep, whose mappings are still to be filled in.
+    pub new: New,
+    /// OS ids of the strands; `None` takes all that are usable.
+    pub strands: Option<Vec<u32>>,
+    /// Whether every pair is measured however long it takes.
+    pub all_pairs: bool,
+    /// How the matrix is shown.
+    pub format: &'static Format,
+}
+
+pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let Options { mut new, strands, all_pairs, format } = options;
+    let file = new.file()?;
+    let stage = Stage::set("charz c2c", new.clock, new.binder, new.wait)?;
+    let limits = Limits::read();
+    if let Some(ids) = &strands {
+        check(ids, &stage.machine)?;
+    }
+    let machine = sweep::machine(&stage.machine);
+    let wanted = |strand: &&Strand| strand.usable && strands.as_ref().is_none_or(|ids| ids.contains(&strand.os_id));
+    let strands: Vec<&Strand> = machine.strands.iter().filter(wanted).collect();
+    let [first, second, ..] = strands.as_slice() else {
+        return Err(Error::bad_input(format!(
+            "--strands: a pair takes two strands, and there is {} to use; example: --strands 0-3",
+            strands.len()
+        )));
+    };
+    let predictor = stage.predictor(&new.request.kernels, &new.request.params);
+    if let Some((exit, _)) = stage.signals.received() {
+        return Ok(exit);
+    }
+    let request = &mut new.request;
+    let seed = *request.seed.get_or_insert_with(|| RandomState::new().hash_one(SystemTime::now()));
+    let planned = |request: &Request| -> Result<Plan, Error> {
+        Ok(Plan::new(request, request.fit(&stage.machine, &limits)?, &limits, &predictor))
+    };
+    request.iterations = Some(iterations(&stage, request, nearest(&strands, seed)));
+    request.mappings = Some(mappings(&[[first.os_id, second.os_id]])?);
+    let of_one = planned(request)?.predicted();
+    let most = if all_pairs { u64::MAX } else { affordable(stage.left(request.budget), of_one) };
+    let choice = pairs::choose(&strands, most, seed);
+    request.mappings = Some(mappings(&choice.pairs)?);
+    let plan = planned(request)?;
+    let Some(file) = file else {
+        pairs_table::write(&choice, &machine, &plan, out)?;
+        return Ok(Exit::Done);
+    };
+    Venture { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
+}
+
+/// The pair between which a line is handed over fastest, as far as distances tell.
+fn nearest(strands: &[&Strand], seed: u64) -> [u32; 2] {
+    let places: HashMap<u32, &Strand> = strands.iter().map(|strand| (strand.os_id, *strand)).collect();
+    // The fewest of each class: there are two strands, so that there is a pair.
+    let some = pairs::choose(strands, 0, seed).pairs;
+    let distance = |pair: &[u32; 2]| Class::of(places[&pair[0]], places[&pair[1]]).distance;
+    some.into_iter().min_by_key(distance).expect("two strands are a pair")
+}
+
+/// Iterations with which a repetition takes [`SPAN`] on the nearest pair, and longer on others: all take as many.
+fn iterations(stage: &Stage, request: &Request, [home, other]: [u32; 2]) -> u64 {
+    let nanos = request.kernels.iter().flat_map(|kernel| {
+        let pilot = Order {
+            kernel: kernel.card().name.into(),
+            seats: vec![Some(home), Some(other)],
+            nodes: vec![None; 2],
+            iterations: PILOT_ITERATIONS,
+            repetitions: PILOTS,
+            ..stage.order(&request.params)
+        };
+        let runs = stage.processes().invoke(&pilot, 0).runs;
+        runs.into_iter().map(|run| run.interval_ns.max(1) as f64)
+    });
+    // The fastest: what disturbs makes it slower only.
+    let fastest = nanos.min_by(f64::total_cmp).unwrap_or(SPAN.as_nanos() as f64);
+    let fitting = PILOT_ITERATIONS as f64 * SPAN.as_nanos() as f64 / fastest;
+    (fitting as u64).clamp(PILOT_ITERATIONS, MOST_TIMES * PILOT_ITERATIONS)
+}
+
+/// The shortest time worth measuring is 1 ms; little more of it is rarely interrupted.
+const SPAN: Duration = Duration::from_micros(1500);
+/// About 800 ways of the line.
+const PILOT_ITERATIONS: u64 = 200_000;
+/// Repetitions of a pilot, of a tenth of a millisecond: another process disturbs some of them, and rarely all.
+const PILOTS: u64 = 20;
+/// How many times longer a repetition may be: the pilot would have taken less than a microsecond.
+const MOST_TIMES: u64 = 2000;
+
+/// Refuses strands that cannot be used, as any list of strands is refused, and those that are there twice.
+fn check(ids: &[u32], machine: &Machine) -> Result<(), Error> {
+    let list: Mapping = format!("list:{}", cpulist::print(ids)).parse()?;
+    if let Some(twice) = list.repeated() {
+        return Err(Error::bad_input(format!("--strands: strand {twice} stands there twice; name each once")));
+    }
+    list.order(machine).map(|_| ()).map_err(|error| Error::from(error).read_from("--strands"))
+}
+
+/// How many pairs fit into a part of the time, if one takes so long.
+fn affordable(time: Duration, of_one: Duration) -> u64 {
+    let pairs = time.mul_f64(PLANNED_SHARE).as_nanos() / of_one.as_nanos().max(1);
+    u64::try_from(pairs).unwrap_or(u64::MAX)
+}
+
+/// A mapping for each pair.
+fn mappings(pairs: &[[u32; 2]]) -> Result<Vec<Mapping>, Error> {
+    pairs.iter().map(|[home, other]| Ok(format!("list:{home},{other}").parse()?)).collect()
+}

@@ -1,0 +1,137 @@
+//! `charz c2c` on this machine.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::bad_input::place::Place;
+use crate::support::{Ran, output, read_json, run};
+
+/// The strands that this process may use.
+fn strands() -> Vec<u64> {
+    let machine: serde_json::Value = serde_json::from_str(&output(&["topo", "--format", "json"])).unwrap();
+    let all = machine["strands"].as_array().unwrap().clone();
+    let usable = all.into_iter().filter(|strand| strand["usable"] == true);
+    usable.map(|strand| strand["os_id"].as_u64().unwrap()).collect()
+}
+
+/// Measures the first two strands, few times.
+#[track_caller]
+fn measure(file: &Path, arguments: &[&str]) -> Option<Ran> {
+    let &[first, second, ..] = &strands()[..] else {
+        println!("skipped: a pair takes two strands, and this process may use one");
+        return None;
+    };
+    let list = format!("{first},{second}");
+    let base = ["c2c", "--strands", &list, "--invocations", "2", "--seed", "1", "--output"].map(OsStr::new);
+    let ran = run(base.into_iter().chain([file.as_os_str()]).chain(arguments.iter().map(OsStr::new)));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    Some(ran)
+}
+
+#[test]
+fn a_matrix_comes_from_an_ordinary_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let Some(ran) = measure(&file, &["--mode", "cas,read-write"]) else { return };
+    for word in ["c2c-cas", "c2c-read-write", "Nanoseconds one way", "measured", "report: "] {
+        assert!(ran.out.contains(word), "{word}: {}", ran.out);
+    }
+    let report = read_json(&file);
+    assert_eq!(
+        (&report["plan"]["kernels"], &report["plan"]["seed"]),
+        (&serde_json::json!(["c2c-read-write", "c2c-cas"]), &1.into())
+    );
+    let cells = report["cells"].as_array().unwrap();
+    assert!([2, 4].contains(&cells.len()), "both ways where there are two homes: {}", cells.len());
+    for cell in cells {
+        assert_eq!((&cell["workers"], &cell["unit"]), (&2.into(), &"nanoseconds_per_op".into()));
+        for run in cell["invocations"].as_array().unwrap().iter().flat_map(|one| one["runs"].as_array().unwrap()) {
+            let ways: Vec<u64> =
+                run["laps"].as_array().unwrap().iter().map(|lap| lap["ops"].as_u64().unwrap()).collect();
+            assert!(ways.len() == 2 && ways[0] == ways[1] && ways[0] > 0, "{ways:?}");
+        }
+    }
+    let again = output(&["render", file.to_str().unwrap()]);
+    assert!(ran.out.starts_with(&again), "{again}");
+}
+
+#[test]
+fn programs_get_the_matrix_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let [csv_file, json_file] = ["c.json", "j.json"].map(|name| folder.path().join(name));
+    let Some(ran) = measure(&csv_file, &["--format", "csv", "--mode", "exchange"]) else { return };
+    let report = read_json(&csv_file);
+    let rows: Vec<Vec<String>> = csv::Reader::from_reader(ran.out.as_bytes())
+        .records()
+        .map(|row| row.unwrap().iter().map(str::to_owned).collect())
+        .collect();
+    let cells = report["cells"].as_array().unwrap();
+    assert_eq!(rows.len(), cells.len());
+    for (row, cell) in rows.iter().zip(cells) {
+        let seats: Vec<String> = cell["seats"].as_array().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!((&row[..2], row[3].as_str()), (&seats[..], "exchange"));
+        assert_eq!(row[4].parse().ok(), cell["summary"]["value"].as_f64(), "{row:?}");
+        assert_eq!(row[7], cell["outcome"]["status"].as_str().unwrap());
+    }
+    assert!(ran.err.contains("report: "), "{}", ran.err);
+    assert_eq!(ran.out, output(&["render", csv_file.to_str().unwrap(), "--format", "matrix-csv"]));
+
+    let Some(ran) = measure(&json_file, &["--format", "json", "--mode", "fetch-add"]) else { return };
+    let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let report = read_json(&json_file);
+    assert_eq!(found["report"], report["id"]);
+    let square = &found["matrices"][0];
+    assert_eq!((&square["mode"], square["strands"].as_array().unwrap().len()), (&"fetch-add".into(), 2));
+    let value = &report["cells"][0]["summary"]["value"];
+    let all = square["values"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
+    assert!(all.clone().any(|found| found == value), "{found}");
+    assert_eq!(all.count(), 4);
+}
+
+#[test]
+fn a_plan_tells_kinds_of_pairs_and_measures_none() {
+    let place = Place::new();
+    let ran: Ran = place.charz().args(["c2c", "--dry-run", "--all-pairs"]).output().unwrap().into();
+    let strands = strands().len();
+    if strands < 2 {
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        return;
+    }
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(ran.out.starts_with("distance") && ran.out.contains("to measure"), "{}", ran.out);
+    assert!(ran.out.contains(" of a budget of 5 min 00 s"), "{}", ran.out);
+    let files = std::fs::read_dir(place.path()).unwrap().count();
+    assert_eq!(files, 1, "nothing but the user's own file");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused() {
+    let place = Place::new();
+    for (what, args, words) in [
+        (
+            "a way that there is not",
+            &["--mode", "cass"][..],
+            &["--mode", "\"cass\"", "did you mean cas?", "exchange"][..],
+        ),
+        ("no way", &["--mode", ""], &["--mode", "\"\"", "read-write"]),
+        ("a strand that is not there", &["--strands", "0,1048575"], &["--strands", "1048575"]),
+        ("a strand beyond any", &["--strands", "0,99999999"], &["--strands", "99999999", "example"]),
+        ("one strand", &["--strands", "0"], &["--strands", "two strands", "there is 1"]),
+        ("a strand twice", &["--strands", "0,0"], &["--strands", "strand 0", "twice"]),
+        ("no list", &["--strands", "all"], &["--strands", "\"all\"", "0-3,8"]),
+        ("an empty list", &["--strands", ""], &["--strands", "\"\""]),
+        ("a range that runs backwards", &["--strands", "1-0"], &["--strands", "1-0", "backwards"]),
+        ("a format of reports", &["--format", "table"], &["--format", "\"table\"", "heat, csv, json"]),
+        ("no time", &["--budget", "0s"], &["--budget", "no time"]),
+        (
+            "an interval without invocations",
+            &["--invocations", "5", "--precision", "1%"],
+            &["--precision", "--invocations"],
+        ),
+        ("a seed that is none", &["--seed", "-1"], &["--seed", "\"-1\""]),
+        ("a file of the user's", &["--output", "mine.json"], &["\"mine.json\" exists", "--force"]),
+        ("workers", &["--threads", "4"], &["'--threads'"]),
+    ] {
+        place.refuses(what, &[&["c2c"], args].concat(), words);
+    }
+}
