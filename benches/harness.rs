@@ -2,9 +2,10 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use charz::harness::clock::OsClock;
+use charz::harness::clock::{Clock, OsClock};
 use charz::harness::{Bench, Cell, measure};
 use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop, find};
 use charz_topology::{Backend, Binder, Mapping, Source, discover, place};
@@ -16,9 +17,10 @@ fn floor(criterion: &mut Criterion) {
     let order =
         "round-robin".parse::<Mapping>().and_then(|mapping| mapping.order(&machine)).expect("there are strands");
     let binder = Binder::new(Backend::Hwloc).expect("hwloc can describe this machine");
-    let (clock, stop) = (OsClock::default(), Stop::new());
+    let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(OsClock::default()), Stop::new());
     let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands, time_box: Duration::from_secs(60) };
-    let params = Params { iterations: 1, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded };
+    let params =
+        Params { iterations: 1, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
     let kernel = find("noop").expect("it is in the catalog");
     for workers in [1, 2] {
         let seats = place(&order, workers).seats;

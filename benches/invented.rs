@@ -15,10 +15,18 @@ use charz_topology::{Machine, parse_mappings};
 pub fn request() -> Request {
     Request {
         kernels: KERNELS.iter().copied().filter(|kernel| kernel.check().is_ok()).collect(),
-        mappings: parse_mappings("round-robin,dumb,auto").expect("the mappers are in the table"),
+        mappings: Some(parse_mappings("round-robin,dumb,auto").expect("the mappers are in the table")),
         threads: "auto".parse().expect("the word is known"),
         iterations: None,
-        params: Params { iterations: 1, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded },
+        samples: None,
+        span: None,
+        params: Params {
+            iterations: 1,
+            size: Bytes(1 << 20),
+            pages: PagePolicy::Small,
+            layout: Layout::Padded,
+            ..Params::SMALL
+        },
         repetitions: Some(3),
         invocations: Invocations::default(),
         precision: None,
@@ -58,6 +66,7 @@ pub fn report(most: u64) -> Report {
             checks: 5000,
             strays: Some(0),
             counts: Counts { run_delay_ns: Some(rank), migrations: Some(0), ..Counts::default() },
+            contention: None,
         };
         let run = Run {
             interval_ns: 500_000_000 + cell.workers - 1,
@@ -67,6 +76,8 @@ pub fn report(most: u64) -> Report {
             pressure_ns: Some(0),
             dirty: Vec::new(),
             laps: (0..).zip(&cell.seats).map(lap).collect(),
+            samples: None,
+            growth: None,
         };
         let runs = vec![run; 2];
         let invocation = Invocation { ending: Ending::Done, reason: None, runs, ..barren(Ending::Done, "") };

@@ -6,8 +6,13 @@ use charz_kernels::{Bytes, KERNELS, Layout, PagePolicy, Params, Stop, Watch};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// 4096 steps; 1 MiB, which stays in the second-level cache of many cores and so away from what neighbours do to memory.
-const PARAMS: Params =
-    Params { iterations: 4096, size: Bytes(1 << 20), pages: PagePolicy::Small, layout: Layout::Padded };
+const PARAMS: Params = Params {
+    iterations: 4096,
+    size: Bytes(1 << 20),
+    pages: PagePolicy::Small,
+    layout: Layout::Padded,
+    ..Params::SMALL
+};
 
 fn kernels(criterion: &mut Criterion) {
     // A kernel that cannot run on this machine has no time to measure.

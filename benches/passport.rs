@@ -7,9 +7,10 @@
 
 #![expect(clippy::print_stdout, reason = "a bench tells its figures")]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use charz::harness::clock::OsClock;
+use charz::harness::clock::{Clock, OsClock};
 use charz::harness::{Bench, Cell, measure};
 use charz_kernels::{Bytes, Kernel, Layout, PagePolicy, Params, Stop, Watch, find};
 use charz_topology::{Backend, Binder, Source, discover};
@@ -67,12 +68,13 @@ fn main() {
     let machine = discover(&Source::ThisMachine).expect("this machine can be described");
     let seat = machine.usable_strands().last().expect("there is a strand").os_id;
     let binder = Binder::new(Backend::Hwloc).expect("threads can be bound");
-    let (clock, stop) = (OsClock::default(), Stop::new());
+    let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(OsClock::default()), Stop::new());
     let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };
     for (name, iterations) in [("arith-int", 10_000_000), ("mem-read", 1)] {
         let kernel = find(name).expect("the catalog has it");
         let size = Bytes(256 << 20);
-        let params = Params { iterations, size, pages: PagePolicy::Transparent, layout: Layout::Padded };
+        let params =
+            Params { iterations, size, pages: PagePolicy::Transparent, layout: Layout::Padded, ..Params::SMALL };
         let pairs: Vec<(Taken, Taken)> = (0..PAIRS)
             .map(|pair| {
                 // Each goes first as often as the other.

@@ -14,7 +14,7 @@ static RARE: Arith<u64> = Arith::looking_every(100 * 8192);
 
 /// About a millisecond: 28 looks, or 1.
 const PARAMS: Params =
-    Params { iterations: 28 * 8192, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded };
+    Params { iterations: 28 * 8192, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
 
 /// A watch that has everything to look at.
 fn watch() -> Watch {

@@ -96,6 +96,7 @@ fn judge(report: &mut Report) {
         size: Bytes(report.plan.size_bytes),
         pages: PagePolicy::ALL[0],
         layout: Layout::Padded,
+        ..Params::SMALL
     };
     let (timer, virtual_machine) = (report.timer.clone(), report.host.virtual_machine);
     for cell in report.floor.iter_mut().chain(&mut report.cells) {

@@ -22,7 +22,10 @@ const TESTS: &[(&str, &[&str])] = &[
             "usable::tests::the_mask",
         ],
     ),
-    ("charz-kernels", &["block::", "noop::", "work::", "sys::stream::"]),
+    (
+        "charz-kernels",
+        &["block::", "noop::", "work::", "sys::stream::", "sync::counter::", "sync::lock::", "sync::pool::"],
+    ),
     (
         "charz",
         &[

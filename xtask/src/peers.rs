@@ -5,10 +5,12 @@
 mod program;
 mod rows;
 
+use std::process::Command;
+
 use crate::failure::{Failure, Outcome};
-use crate::packages::{self, LIKWID, LSCPU};
+use crate::packages::{self, CC, LIKWID, LSCPU};
 use crate::{process, setup, stats, workspace};
-use program::Programs;
+use program::{Program, Programs};
 use rows::{ROWS, Row};
 
 /// Pairs of turns unless told otherwise.
@@ -23,7 +25,11 @@ pub fn start(arguments: &[String]) -> Outcome {
         return Err(Failure::usage(format!("no row starts with {unknown:?}; the rows are {known}")));
     }
     setup::quietly()?;
-    packages::ensure(&[LIKWID, LSCPU])?;
+    let likwid = chosen.iter().any(|row| [row.ours, row.peer].iter().any(Program::is_likwid));
+    if likwid {
+        packages::ensure(&[LIKWID])?;
+    }
+    packages::ensure(&[LSCPU, CC])?;
     let programs = build()?;
     let width = chosen.iter().map(|row| row.name.len()).max().unwrap_or(0);
     println!("{:<width$}  {:>9}  {:>9}  unit    {:>6}  {:>6}  pairs  target", "row", "ours", "peer", "ratio", "spread");
@@ -67,12 +73,14 @@ fn is_chosen(row: &Row, names: &[String]) -> bool {
 }
 
 fn build() -> Outcome<Programs> {
-    let example = ["build", "--release", "--package", "charz-kernels", "--example", "kernel"];
-    process::run(workspace::cargo().args(example))?;
-    Ok(Programs {
-        charz: workspace::build_charz()?,
-        kernel: workspace::target().join("release").join("examples").join("kernel"),
-    })
+    let examples = ["build", "--release", "--package", "charz-kernels", "--example", "kernel", "--example", "bare"];
+    process::run(workspace::cargo().args(examples))?;
+    let folder = workspace::target().join("release").join("examples");
+    let probe = folder.join("probe");
+    let source = workspace::root().join("xtask/src/peers/probe.c");
+    process::run(Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&probe).arg(&source))?;
+    let charz = workspace::build_charz()?;
+    Ok(Programs { charz, kernel: folder.join("kernel"), bare: folder.join("bare"), probe })
 }
 
 /// What the turns of a row gave: rates, ours and the peer's, pair by pair.

@@ -50,6 +50,12 @@ pub enum Program {
     Arithmetic(Chain),
     /// What the latencies of its instructions allow at the clock that the core has, in Gop/s.
     CriticalPath(Chain),
+    /// A kernel of ours whose workers meet, with its flags, in millions of operations a second.
+    Meeting { name: &'static str, workers: usize, flags: &'static [&'static str] },
+    /// A bare operation of `probe.c`, likewise.
+    Probe(&'static [&'static str]),
+    /// A bare loop around a lock of Rust, likewise.
+    Bare(&'static str),
     /// `charz topo`, in runs a second.
     Topo,
     /// `lscpu`, in runs a second.
@@ -60,12 +66,23 @@ pub enum Program {
     Twice,
 }
 
+impl Program {
+    /// Whether likwid-bench is needed for it.
+    pub fn is_likwid(&self) -> bool {
+        matches!(self, Program::Likwid { .. } | Program::LikwidPeak { .. })
+    }
+}
+
 /// The programs of ours.
 pub struct Programs {
     /// charz itself.
     pub charz: PathBuf,
     /// The example of the kernels that runs one of them.
     pub kernel: PathBuf,
+    /// The example with the bare loops.
+    pub bare: PathBuf,
+    /// The bare operations in C.
+    pub probe: PathBuf,
 }
 
 impl Programs {
@@ -98,6 +115,12 @@ impl Programs {
                 let size = 32_000 * workers;
                 likwid("peakflops_avx_fma", &format!("N:{size}B:{workers}"), 100_000, Pages::Small, "MFlops/s:")
             }
+            Program::Meeting { name, workers, flags } => {
+                let rates: Vec<f64> = self.kernel(name, workers, flags, 5)?.iter().map(|[_, rate]| *rate).collect();
+                Ok(1000.0 * stats::median(&rates))
+            }
+            Program::Probe(words) => a_second(Command::new(&self.probe).args(words)),
+            Program::Bare(lock) => a_second(Command::new(&self.bare).arg(lock)),
             Program::Topo => spawns(Command::new(&self.charz).arg("topo"), SPAWNS),
             Program::Lscpu => spawns(&mut Command::new("lscpu"), SPAWNS),
             Program::LargeMap => {
@@ -188,6 +211,13 @@ fn likwid(test: &str, work_group: &str, passes: usize, pages: Pages, label: &str
     let text = String::from_utf8_lossy(&output.stdout);
     let rate = text.lines().find_map(|line| line.strip_prefix(label)?.trim().parse::<f64>().ok());
     rate.map(|mega| mega / 1000.0).ok_or_else(|| strange(&command, &text))
+}
+
+/// Millions a second, of a program that prints the seconds that one takes.
+fn a_second(command: &mut Command) -> Outcome<f64> {
+    let text = process::read(command)?;
+    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    seconds.map(|seconds| 1e-6 / seconds).ok_or_else(|| strange(command, &text))
 }
 
 /// Runs a second: of so many runs the median.

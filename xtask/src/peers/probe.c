@@ -1,0 +1,228 @@
+/*
+ * The bare operations that charz's kernels of threads measure, with nothing around them: what the kernels are held against.
+ *
+ *   probe lock ITERATIONS          a free mutex taken and given back
+ *   probe create SAMPLES STACK     a thread on another strand that stamps and ends; every one is joined
+ *   probe unlock SAMPLES           a mutex given back while another thread sleeps for it
+ *   probe ring THREADS LAPS        the ring of libMicro's cascade_mutex
+ *
+ * Prints the seconds of one operation; of `create` and `unlock` the median from the call to the other thread running. Thread i
+ * sits on the i-th strand of those that the process may use, and starts over behind the last.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* What a loop that spins tells the processor. */
+static void relax(void) {
+#if defined(__x86_64__)
+    __asm__ volatile("pause");
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+static void die(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static long nanos(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static cpu_set_t usable;
+
+static cpu_set_t seat(int rank) {
+    cpu_set_t seat;
+    CPU_ZERO(&seat);
+    int left = rank % CPU_COUNT(&usable);
+    for (int strand = 0; strand < CPU_SETSIZE; strand++) {
+        if (CPU_ISSET(strand, &usable) && left-- == 0) CPU_SET(strand, &seat);
+    }
+    return seat;
+}
+
+static void sit(int rank) {
+    cpu_set_t own = seat(rank);
+    if (pthread_setaffinity_np(pthread_self(), sizeof own, &own) != 0) die("pthread_setaffinity_np");
+}
+
+static double lock_(long iterations) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    sit(0);
+    double best = 1e9;
+    for (int repetition = 0; repetition < 5; repetition++) {
+        long start = nanos();
+        for (long i = 0; i < iterations; i++) {
+            pthread_mutex_lock(&mutex);
+            pthread_mutex_unlock(&mutex);
+        }
+        double seconds = (nanos() - start) * 1e-9 / iterations;
+        if (seconds < best) best = seconds;
+    }
+    return best;
+}
+
+static void *stamp(void *slot) {
+    *(volatile long *)slot = nanos();
+    return NULL;
+}
+
+static int ascending(const void *one, const void *other) {
+    long a = *(const long *)one, b = *(const long *)other;
+    return (a > b) - (a < b);
+}
+
+static double create(long samples, size_t stack) {
+    long *times = malloc(samples * sizeof *times);
+    pthread_attr_t attributes;
+    if (times == NULL || pthread_attr_init(&attributes) != 0) die("create");
+    if (pthread_attr_setstacksize(&attributes, stack) != 0) die("pthread_attr_setstacksize");
+    cpu_set_t other = seat(1);
+    if (pthread_attr_setaffinity_np(&attributes, sizeof other, &other) != 0) die("pthread_attr_setaffinity_np");
+    sit(0);
+    for (long i = 0; i < samples; i++) {
+        pthread_t thread;
+        long first = 0, call = nanos();
+        if (pthread_create(&thread, &attributes, stamp, &first) != 0) die("pthread_create");
+        pthread_join(thread, NULL);
+        times[i] = first - call;
+    }
+    qsort(times, samples, sizeof *times, ascending);
+    return times[samples / 2] * 1e-9;
+}
+
+struct wait {
+    pthread_mutex_t mutex;
+    long rounds;
+    atomic_long open, ready, done;
+    long seen;
+};
+
+static void *wait_for(void *argument) {
+    struct wait *wait = argument;
+    sit(1);
+    for (long round = 1; round <= wait->rounds; round++) {
+        while (atomic_load(&wait->open) < round) relax();
+        atomic_store(&wait->ready, round);
+        pthread_mutex_lock(&wait->mutex);
+        wait->seen = nanos();
+        pthread_mutex_unlock(&wait->mutex);
+        atomic_store(&wait->done, round);
+    }
+    return NULL;
+}
+
+/* The waiter gets 10 us to fall asleep, as in charz's kernel. */
+static double unlock(long samples) {
+    long *times = malloc(samples * sizeof *times);
+    struct wait wait = {.mutex = PTHREAD_MUTEX_INITIALIZER, .rounds = samples};
+    pthread_t waiter;
+    if (times == NULL || pthread_create(&waiter, NULL, wait_for, &wait) != 0) die("unlock");
+    sit(0);
+    for (long round = 1; round <= samples; round++) {
+        pthread_mutex_lock(&wait.mutex);
+        atomic_store(&wait.open, round);
+        while (atomic_load(&wait.ready) < round) relax();
+        for (long settled = nanos() + 10000; nanos() < settled;) relax();
+        long call = nanos();
+        pthread_mutex_unlock(&wait.mutex);
+        while (atomic_load(&wait.done) < round) relax();
+        times[round - 1] = wait.seen - call;
+    }
+    pthread_join(waiter, NULL);
+    qsort(times, samples, sizeof *times, ascending);
+    return times[samples / 2] * 1e-9;
+}
+
+struct participant {
+    _Alignas(128) pthread_mutex_t mutex[2];
+};
+
+struct ring {
+    struct participant *all;
+    pthread_barrier_t begin;
+    int threads;
+    long laps;
+    long start, end;
+};
+
+struct post {
+    struct ring *ring;
+    int rank;
+};
+
+static void *go_round(void *argument) {
+    struct post *post = argument;
+    struct ring *ring = post->ring;
+    int next = (post->rank + 1) % ring->threads;
+    /* The last one takes the first one's pair crossed. */
+    int crossed = next == 0;
+    pthread_mutex_t *us0 = &ring->all[post->rank].mutex[0], *us1 = &ring->all[post->rank].mutex[1];
+    pthread_mutex_t *them0 = &ring->all[next].mutex[crossed], *them1 = &ring->all[next].mutex[!crossed];
+    sit(post->rank);
+    pthread_mutex_lock(them0);
+    pthread_barrier_wait(&ring->begin);
+    if (post->rank == 0) ring->start = nanos();
+    pthread_mutex_lock(us0);
+    for (long lap = 0; lap < ring->laps; lap += 2) {
+        pthread_mutex_unlock(us0);
+        pthread_mutex_lock(them1);
+        pthread_mutex_unlock(them0);
+        pthread_mutex_lock(us1);
+        pthread_mutex_unlock(us1);
+        pthread_mutex_lock(them0);
+        pthread_mutex_unlock(them1);
+        pthread_mutex_lock(us0);
+    }
+    if (post->rank == 0) ring->end = nanos();
+    pthread_mutex_unlock(them0);
+    pthread_mutex_unlock(us0);
+    return NULL;
+}
+
+static double ring_(int threads, long laps) {
+    struct ring ring = {.threads = threads, .laps = laps};
+    ring.all = aligned_alloc(128, threads * sizeof *ring.all);
+    pthread_t *handles = malloc(threads * sizeof *handles);
+    struct post *posts = malloc(threads * sizeof *posts);
+    if (ring.all == NULL || handles == NULL || posts == NULL) die("ring");
+    if (pthread_barrier_init(&ring.begin, NULL, threads) != 0) die("pthread_barrier_init");
+    for (int rank = 0; rank < threads; rank++) {
+        pthread_mutex_init(&ring.all[rank].mutex[0], NULL);
+        pthread_mutex_init(&ring.all[rank].mutex[1], NULL);
+    }
+    for (int rank = 0; rank < threads; rank++) {
+        posts[rank] = (struct post){.ring = &ring, .rank = rank};
+        if (pthread_create(&handles[rank], NULL, go_round, &posts[rank]) != 0) die("pthread_create");
+    }
+    for (int rank = 0; rank < threads; rank++) pthread_join(handles[rank], NULL);
+    return (ring.end - ring.start) * 1e-9 / laps / threads;
+}
+
+int main(int count, char **words) {
+    double seconds;
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0) die("sched_getaffinity");
+    if (count == 3 && strcmp(words[1], "lock") == 0) {
+        seconds = lock_(atol(words[2]));
+    } else if (count == 4 && strcmp(words[1], "create") == 0) {
+        seconds = create(atol(words[2]), (size_t)atol(words[3]));
+    } else if (count == 3 && strcmp(words[1], "unlock") == 0) {
+        seconds = unlock(atol(words[2]));
+    } else if (count == 4 && strcmp(words[1], "ring") == 0) {
+        seconds = ring_(atoi(words[2]), atol(words[3]));
+    } else {
+        fprintf(stderr, "usage: probe lock ITERATIONS | create SAMPLES STACK | unlock SAMPLES | ring THREADS LAPS\n");
+        return 2;
+    }
+    printf("%.12f\n", seconds);
+    return 0;
+}
