@@ -3,6 +3,7 @@
 
 mod ab;
 mod bad_input;
+mod c2c;
 mod compare;
 mod docs;
 mod doctor;

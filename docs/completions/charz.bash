@@ -19,6 +19,9 @@ _charz() {
             charz,ab)
                 cmd="charz__subcmd__ab"
                 ;;
+            charz,c2c)
+                cmd="charz__subcmd__c2c"
+                ;;
             charz,compare)
                 cmd="charz__subcmd__compare"
                 ;;
@@ -57,6 +60,9 @@ _charz() {
                 ;;
             charz__subcmd__help,ab)
                 cmd="charz__subcmd__help__subcmd__ab"
+                ;;
+            charz__subcmd__help,c2c)
+                cmd="charz__subcmd__help__subcmd__c2c"
                 ;;
             charz__subcmd__help,compare)
                 cmd="charz__subcmd__help__subcmd__compare"
@@ -101,7 +107,7 @@ _charz() {
 
     case "${cmd}" in
         charz)
-            opts="-h -V --help --version topo map kernels sweep ab selftest render compare doctor explain docs measure help"
+            opts="-h -V --help --version topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -115,7 +121,7 @@ _charz() {
             return 0
             ;;
         charz__subcmd__ab)
-            opts="-h --a --b --a-program --b-program --kernel --family --threads --iterations --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --layout --allow-stack --invocations --budget --output --force --allow-suspect --strict --noise --format --help"
+            opts="-h --a --b --a-program --b-program --kernel --family --threads --iterations --samples --span --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --layout --critical --parallel --period --allow-stack --invocations --budget --output --force --allow-suspect --strict --noise --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -150,6 +156,14 @@ _charz() {
                     return 0
                     ;;
                 --iterations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --samples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --span)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -189,6 +203,18 @@ _charz() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --critical)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --parallel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --invocations)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -202,6 +228,60 @@ _charz() {
                     return 0
                     ;;
                 --noise)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        charz__subcmd__c2c)
+            opts="-h --mode --strands --all-pairs --invocations --precision --budget --seed --output --force --dry-run --wait --strict --clock --binder --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --mode)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --strands)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --invocations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --binder)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -289,7 +369,7 @@ _charz() {
             return 0
             ;;
         charz__subcmd__help)
-            opts="topo map kernels sweep ab selftest render compare doctor explain docs measure help"
+            opts="topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -303,6 +383,20 @@ _charz() {
             return 0
             ;;
         charz__subcmd__help__subcmd__ab)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        charz__subcmd__help__subcmd__c2c)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -615,7 +709,7 @@ _charz() {
             return 0
             ;;
         charz__subcmd__sweep)
-            opts="-h --kernel --family --threads --iterations --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --layout --allow-stack --invocations --precision --strict --budget --config --output --force --resume --dry-run --quick --help"
+            opts="-h --kernel --family --threads --iterations --samples --span --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --layout --critical --parallel --period --allow-stack --invocations --precision --strict --budget --config --output --force --resume --dry-run --quick --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -634,6 +728,14 @@ _charz() {
                     return 0
                     ;;
                 --iterations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --samples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --span)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -670,6 +772,18 @@ _charz() {
                     return 0
                     ;;
                 --layout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --critical)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --parallel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --period)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -30,6 +30,7 @@ complete -c charz -n "__fish_charz_needs_command" -f -a "topo" -d 'Show where th
 complete -c charz -n "__fish_charz_needs_command" -f -a "map" -d 'Show where a mapping puts workers'
 complete -c charz -n "__fish_charz_needs_command" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
 complete -c charz -n "__fish_charz_needs_command" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
+complete -c charz -n "__fish_charz_needs_command" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
 complete -c charz -n "__fish_charz_needs_command" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
 complete -c charz -n "__fish_charz_needs_command" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
 complete -c charz -n "__fish_charz_needs_command" -f -a "render" -d 'Show a report again'
@@ -50,19 +51,24 @@ complete -c charz -n "__fish_charz_using_subcommand map" -l allow-stack -d 'Let 
 complete -c charz -n "__fish_charz_using_subcommand map" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand kernels" -l format -d 'How: table, json' -r
 complete -c charz -n "__fish_charz_using_subcommand kernels" -s h -l help -d 'Print help'
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l kernel -d 'Kernels, separated by commas: arith-int, arith-float, peak-int, peak-float, mem-read, mem-read-streams, mem-write, mem-write-data, mem-memset, mem-write-nt, mem-copy, mem-triad, cas-counter, noop' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l kernel -d 'Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l family -d 'All kernels of families (compute, memory, sync, floor), separated by commas' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l threads -d 'Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l iterations -d 'Steps of the loop per worker and repetition in compute kernels: auto, or a number' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l samples -d 'Pairs of times that a repetition takes in sync kernels that stamp each of them: auto, or a number' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l span -d 'How long a repetition lasts in sync kernels that do what they can in a given time: auto, or e.g. 20ms' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l repetitions -d 'Repetitions in each invocation: auto, or a number; all are kept' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l seed -d 'Draw the order of the cells from this number [default: another one each time]' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l oversubscribe -d 'Let up to K times as many workers as strands contend in sync kernels' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l clock -d 'What stamps starts and ends: os (CLOCK_MONOTONIC) or tsc (time-stamp counter)' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l clock -d 'What stamps: os (CLOCK_MONOTONIC), tsc (time-stamp counter), or auto, which takes tsc where it can serve as a clock' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l binder -d 'What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l mapping -d 'Mappings, separated by commas; --help lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l layout -d 'How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l critical -d 'Steps of about a nanosecond that a worker makes while it holds a lock or an item, in pool and counter kernels' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l parallel -d 'Such steps that it makes before it comes again' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l period -d 'When samples of waking and creating begin: fitting, closed, or a time such as 50us from one to the next' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l invocations -d 'Invocations of each cell: the fewest and the most, or one number for both' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number: auto, or e.g. 2%' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l budget -d 'The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending' -r
@@ -77,23 +83,44 @@ complete -c charz -n "__fish_charz_using_subcommand sweep" -l force -d 'Replace 
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l dry-run -d 'Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs'
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l quick -d 'A coarse look in about 20 seconds: 1 worker and one a strand, 128 MiB blocks'
 complete -c charz -n "__fish_charz_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l mode -d 'How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l strands -d 'Only pairs of these strands, e.g. 0-3,8 [default: all that are usable]' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l invocations -d 'Invocations of each pair: the fewest and the most, or one number for both' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number; auto is 5%' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l seed -d 'Draw pairs and their order from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l output -d 'The report\'s file [default: charz-<date>-<time>.json in this folder]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l clock -d 'What stamps: os, tsc, or auto, as for charz sweep' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l binder -d 'What binds workers to seats: hwloc, or core-affinity' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l format -d 'How: heat, csv, json' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l all-pairs -d 'Plan every pair, however many there are; the budget still ends it'
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l force -d 'Replace an existing output file'
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l dry-run -d 'Print the kinds of pairs, how many of each, and the predicted time; measure nothing but a few milliseconds of pilot runs'
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l strict -d 'End with code 5 unless every pair is ok'
+complete -c charz -n "__fish_charz_using_subcommand c2c" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand ab" -l a -d 'Flags of the one side: --mapping, --size, --pages, --layout, --allow-stack' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l b -d 'Flags of the other side' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l a-program -d 'The build of charz that measures the one side [default: this one]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand ab" -l b-program -d 'The build of charz that measures the other side [default: this one]' -r -F
-complete -c charz -n "__fish_charz_using_subcommand ab" -l kernel -d 'Kernels, separated by commas: arith-int, arith-float, peak-int, peak-float, mem-read, mem-read-streams, mem-write, mem-write-data, mem-memset, mem-write-nt, mem-copy, mem-triad, cas-counter, noop' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l kernel -d 'Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l family -d 'All kernels of families (compute, memory, sync, floor), separated by commas' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l threads -d 'Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l iterations -d 'Steps of the loop per worker and repetition in compute kernels: auto, or a number' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l samples -d 'Pairs of times that a repetition takes in sync kernels that stamp each of them: auto, or a number' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l span -d 'How long a repetition lasts in sync kernels that do what they can in a given time: auto, or e.g. 20ms' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l repetitions -d 'Repetitions in each invocation: auto, or a number; all are kept' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l seed -d 'Draw the order of the cells from this number [default: another one each time]' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l oversubscribe -d 'Let up to K times as many workers as strands contend in sync kernels' -r
-complete -c charz -n "__fish_charz_using_subcommand ab" -l clock -d 'What stamps starts and ends: os (CLOCK_MONOTONIC) or tsc (time-stamp counter)' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l clock -d 'What stamps: os (CLOCK_MONOTONIC), tsc (time-stamp counter), or auto, which takes tsc where it can serve as a clock' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l binder -d 'What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l mapping -d 'Mappings, separated by commas; --help lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l layout -d 'How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l critical -d 'Steps of about a nanosecond that a worker makes while it holds a lock or an item, in pool and counter kernels' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l parallel -d 'Such steps that it makes before it comes again' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l period -d 'When samples of waking and creating begin: fitting, closed, or a time such as 50us from one to the next' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l invocations -d 'Invocations of each side of a pair; below five there is no verdict' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l output -d 'Keep the two reports as NAME.a.json and NAME.b.json [default: keep nothing]' -r -F
@@ -108,7 +135,7 @@ complete -c charz -n "__fish_charz_using_subcommand ab" -l strict -d 'End with c
 complete -c charz -n "__fish_charz_using_subcommand ab" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l rounds -d 'How many comparisons of equal sides; below 20 the noise floor is a guess' -r
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l planted -d 'The slowdown to plant, in percent, in as many comparisons more' -r
-complete -c charz -n "__fish_charz_using_subcommand selftest" -l kernel -d 'Kernels, separated by commas: arith-int, arith-float, peak-int, peak-float, mem-read, mem-read-streams, mem-write, mem-write-data, mem-memset, mem-write-nt, mem-copy, mem-triad, cas-counter, noop' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l kernel -d 'Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l threads -d 'How many workers, on seats by round-robin' -r
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes' -r
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l invocations -d 'Invocations of each side of a comparison' -r
@@ -119,7 +146,7 @@ complete -c charz -n "__fish_charz_using_subcommand selftest" -l aa -d 'Measure 
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l allow-suspect -d 'Compare suspect cells too'
 complete -c charz -n "__fish_charz_using_subcommand selftest" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c charz -n "__fish_charz_using_subcommand render" -l format -d 'How: table, json, csv' -r
+complete -c charz -n "__fish_charz_using_subcommand render" -l format -d 'How: table, json, csv, joint, joint-csv, matrix-json, matrix-csv' -r
 complete -c charz -n "__fish_charz_using_subcommand render" -s h -l help -d 'Print help'
 complete -c charz -n "__fish_charz_using_subcommand compare" -l format -d 'How: table, json, markdown' -r
 complete -c charz -n "__fish_charz_using_subcommand compare" -l noise -d 'The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]' -r -F
@@ -136,16 +163,17 @@ complete -c charz -n "__fish_charz_using_subcommand explain" -s h -l help -d 'Pr
 complete -c charz -n "__fish_charz_using_subcommand docs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand measure" -l about -d 'Only say how this program was built'
 complete -c charz -n "__fish_charz_using_subcommand measure" -s h -l help -d 'Print help'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "topo" -d 'Show where the strands of a machine are'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "map" -d 'Show where a mapping puts workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "render" -d 'Show a report again'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep ab selftest render compare doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "topo" -d 'Show where the strands of a machine are'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "map" -d 'Show where a mapping puts workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "render" -d 'Show a report again'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

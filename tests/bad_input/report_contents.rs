@@ -106,6 +106,67 @@ fn an_interval_takes_invocations() {
     }
 }
 
+/// A valid report with a cell in whose repetitions times were stamped: in each of ten, one pair of 5 ns and 300 ns.
+fn sampled() -> Value {
+    let samples = |count: u64| {
+        json!({
+            "count": count, "below": 0, "bins": [[5, 288, count]],
+            "first": {"least_ns": 5, "most_ns": 5, "bins": [[5, count]]},
+            "second": {"least_ns": 300, "most_ns": 300, "bins": [[300, count]]},
+        })
+    };
+    let shape = json!({"p50_ns": null, "p90_ns": null, "p99_ns": null, "p999_ns": null, "p9999_ns": null, "peaks": []});
+    let mut report = valid();
+    let cell = &mut report["cells"][0];
+    for invocation in cell["invocations"].as_array_mut().unwrap() {
+        invocation["runs"][0]["samples"] = samples(1);
+    }
+    cell["distribution"] = json!({"samples": samples(10), "first": shape, "second": shape, "below": 0.0});
+    cell["sharing"] = json!({
+        "attempts_per_success": 1.5, "waited": 0.5, "wait_share": null, "fairness": 0.9, "most_to_least": 2.0,
+    });
+    report
+}
+
+#[track_caller]
+fn check_sampled(path: &str, value: Value, words: &[&str]) {
+    let mut report = sampled();
+    *report.pointer_mut(path).unwrap_or_else(|| panic!("a report has no {path}")) = value;
+    check(path, &report.to_string(), words);
+}
+
+#[test]
+fn times_that_do_not_add_up() {
+    let place = Place::new();
+    place.put("a.json", sampled().to_string().as_bytes());
+    place.accepts("sampled", &["render", "a.json"], &[]);
+    let run = |field: &str| format!("/cells/0/invocations/3/runs/0/samples/{field}");
+    check_sampled(&run("count"), json!(2), &["do not add up"]);
+    check_sampled(&run("count"), json!(u64::MAX), &["do not add up"]);
+    check_sampled(&run("below"), json!(1), &["shorter second time"]);
+    check_sampled(&run("bins"), json!([[5, 300, 1]]), &["bins of pairs"]);
+    check_sampled(&run("bins"), json!([[5, 320, 1]]), &["not those of its times"]);
+    check_sampled(&run("first/bins"), json!([[5, u64::MAX], [6, 2]]), &["do not add up"]);
+    check_sampled(&run("first/bins"), json!([[5, 0], [6, 1]]), &["bins of times"]);
+    check_sampled(&run("first/least_ns"), json!(4), &["shortest"]);
+    check_sampled(&run("second/most_ns"), json!(1_000_000), &["longest"]);
+}
+
+#[test]
+fn conclusions_that_do_not_follow() {
+    let cell = |field: &str| format!("/cells/0/{field}");
+    check_sampled(&cell("distribution/samples/count"), json!(11), &["does not follow from its runs"]);
+    check_sampled(&cell("distribution/below"), json!(0.5), &["shorter second time"]);
+    check_sampled(&cell("distribution/first/p50_ns"), json!(6.0), &["percentiles"]);
+    let band = json!([{"low_ns": 300.0, "high_ns": 1e9, "mode_ns": 300.0, "share": 1.0}]);
+    check_sampled(&cell("distribution/second/peaks"), band, &["bands"]);
+    check_sampled(&cell("sharing/waited"), json!(1.5), &["attempts"]);
+    check_sampled(&cell("sharing/attempts_per_success"), json!(0.5), &["attempts"]);
+    check_sampled(&cell("sharing/fairness"), json!(0.0), &["fairness"]);
+    check_sampled(&cell("sharing/most_to_least"), json!(0.5), &["fairness"]);
+    check_sampled(&cell("sharing/wait_share"), json!(-1.0), &["time spent waiting"]);
+}
+
 #[test]
 fn words_that_are_none() {
     check_with("/cells/0/outcome/status", json!("splendid"), &["unknown variant", "splendid", "suspect"]);

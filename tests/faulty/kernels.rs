@@ -9,7 +9,7 @@ use std::sync::Once;
 use std::thread;
 use std::time::Duration;
 
-use charz_kernels::{Bytes, Card, Counts, Error, Family, Kernel, Knob, Params, Stage, Watch, Work, Worker};
+use charz_kernels::{Bytes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Watch, Work, Worker};
 use rustix::process::{Signal, getpid, kill_process};
 
 /// What goes wrong.
@@ -49,6 +49,8 @@ const fn card(name: &'static str, about: &'static str) -> Card {
         by_default: false,
         most_per_cycle: None,
         contends: false,
+        crew: Crew::Any,
+        system: false,
     }
 }
 
