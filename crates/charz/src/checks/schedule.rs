@@ -7,7 +7,7 @@ pub static V32: Check = Check {
     code: "V32",
     title: "the schedule of samples was not kept",
     cause: "Samples of waking and creating are due at given times, and one that begins late, since the one before took so \
-            long, counts from when it was due. So a stall shows in all samples that were due in it. Where many are late, the \
+            long, counts from when it was due; after more than ten periods the schedule starts anew. Where many are late, the \
             times are those of a queue: of a machine that was away, or of a schedule that is too fast for it.",
     quantity: "The share of samples that began more than 1 µs after they were due.",
     scale: Scale::Share,
