@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
 
-use charz_topology::{MAPPERS, Machine, Mapping, Order, Source, Strand, discover, place};
+use charz_topology::{MAPPERS, Machine, Mapping, Order, Source, Strand, discover, pair_mappings, place};
 
 /// The folder of the collection.
 fn folder() -> Option<PathBuf> {
@@ -157,6 +157,8 @@ fn example(name: &str, machine: &Machine) -> String {
                 format!("occupancy:{}", numbers.join(","))
             }
         }
+        // The nearest that it has; one strand alone has none.
+        "pair" => pair_mappings(machine).first().map_or("auto".into(), ToString::to_string),
         "list" => format!("list:{}", machine.strands[machine.strands.len() - 1].os_id),
         "command" => format!("command:echo {}", machine.strands[0].os_id),
         name => name.to_owned(),
