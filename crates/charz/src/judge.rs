@@ -70,11 +70,10 @@ pub fn judge(cell: &mut Cell, facts: &Facts) {
     if cell.invocations.is_empty() {
         return;
     }
-    let conditions = dirt::Conditions {
-        timed: case::timed(facts),
-        crowded: case::crowded(&cell.seats, facts),
-        system: facts.card.system,
-    };
+    let crowded = case::crowded(&cell.seats, facts);
+    // Workers that spin nap in long waits, as they have to where they outnumber strands.
+    let system = facts.card.system || (crowded && facts.card.contends);
+    let conditions = dirt::Conditions { timed: case::timed(facts), crowded, system };
     cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs).for_each(|run| dirt::note(run, conditions));
     estimate(cell);
     let slow_start = steady::first_repetition(cell).filter(|_| conditions.timed);

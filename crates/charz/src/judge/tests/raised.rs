@@ -71,6 +71,13 @@ fn v04_stood_still() {
         },
         &[("V04", Suspect), ("V19", Note)],
     );
+    // Workers that spin nap where they share strands, and nowhere else.
+    let spinning = |trial: &mut Trial, strands: usize| {
+        (trial.kernel, trial.strands) = ("flag", strands);
+        trial.some_runs(6, |run| stand(run, 0.9));
+    };
+    check(|trial| spinning(trial, 1), &[("V19", Note)]);
+    check(|trial| spinning(trial, 2), &[("V04", Suspect)]);
     check(
         |trial| {
             trial.some_runs(6, |run| {
