@@ -8,8 +8,11 @@ use std::fmt;
 use std::fs;
 use std::str::FromStr;
 
+use hwlocality::bitmap::BitmapIndex;
 use hwlocality::cpu::binding::CpuBindingFlags;
 use hwlocality::cpu::cpuset::CpuSet;
+use hwlocality::memory::binding::{MemoryBindingFlags, MemoryBindingPolicy};
+use hwlocality::memory::nodeset::NodeSet;
 use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use hwlocality::{Topology, hwloc_api_version};
@@ -83,6 +86,17 @@ pub trait Seats: Send + Sync {
     ///
     /// Why that cannot be told.
     fn read_back(&self) -> Result<Seating, String>;
+
+    /// Asks that memory which the calling thread touches first from now on come from these NUMA nodes and no other; of
+    /// several from each in turn, page by page.
+    ///
+    /// # Errors
+    ///
+    /// What stood against it, as a clause without a subject.
+    fn place_memory(&self, nodes: &[u32]) -> Result<(), String> {
+        let _ = nodes;
+        Err("this way to bind places no memory; bind through hwloc".to_owned())
+    }
 }
 
 /// Seats the calling thread.
@@ -117,6 +131,18 @@ impl Binder {
     /// [`Error::Seat`] where the backend cannot name the strand or the operating system refuses.
     pub fn seat(&self, os_id: u32) -> Result<(), Error> {
         self.seats.seat(os_id).map_err(|reason| Error::Seat { os_id, reason })
+    }
+
+    /// Asks that memory which the calling thread touches first from now on, to its end, come from these NUMA nodes and no
+    /// other: OS ids, of which there is at least one; of several from each in turn, page by page. Whether it does is for
+    /// whoever asks to look up in `/proc/self/numa_maps`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PlaceMemory`] where the backend cannot, or the operating system refuses.
+    pub fn place_memory(&self, nodes: &[u32]) -> Result<(), Error> {
+        let refused = |reason| Error::PlaceMemory { nodes: cpulist::print(nodes), reason };
+        self.seats.place_memory(nodes).map_err(refused)
     }
 
     /// Where the operating system says the calling thread sits.
@@ -154,6 +180,21 @@ impl Seats for Hwloc {
         self.0.bind_cpu(&strand, CpuBindingFlags::THREAD).map_err(|error| format!("hwloc says: {error}"))
     }
 
+    fn place_memory(&self, nodes: &[u32]) -> Result<(), String> {
+        let known: Vec<u32> = ids(self.0.nodeset().iter_set());
+        if let Some(node) = nodes.iter().find(|node| !known.contains(node)) {
+            return Err(format!("there is no node {node}; there are {}", cpulist::print(&known)));
+        }
+        let set: NodeSet = nodes.iter().filter_map(|&id| BitmapIndex::try_from(id as usize).ok()).collect();
+        let policy = if nodes.len() > 1 { MemoryBindingPolicy::Interleave } else { MemoryBindingPolicy::Bind };
+        // Without `STRICT` the kernel would take memory from elsewhere when a node is full, and say nothing.
+        let flags = MemoryBindingFlags::THREAD | MemoryBindingFlags::STRICT;
+        self.0.bind_memory(&set, policy, flags).map_err(|error| {
+            let hint = "a container without CAP_SYS_NICE may not set policies of memory: run charz outside of it";
+            format!("hwloc says: {error}; {hint}")
+        })
+    }
+
     fn read_back(&self) -> Result<Seating, String> {
         proc_seating().or_else(|| self.hwloc_seating()).ok_or_else(|| "neither /proc nor hwloc tells".to_owned())
     }
@@ -161,13 +202,17 @@ impl Seats for Hwloc {
 
 impl Hwloc {
     fn hwloc_seating(&self) -> Option<Seating> {
-        let ids = |set: CpuSet| set.iter_set().filter_map(|id| u32::try_from(usize::from(id)).ok()).collect::<Vec<_>>();
         let allowed = self.0.cpu_binding(CpuBindingFlags::THREAD).ok()?;
         // An endless set stands for "not bound".
         allowed.weight()?;
-        let on = self.0.last_cpu_location(CpuBindingFlags::THREAD).ok().map(ids);
-        Some(Seating { allowed: ids(allowed), on: on.and_then(|on| on.first().copied()) })
+        let on = self.0.last_cpu_location(CpuBindingFlags::THREAD).ok().map(|set| ids(set.iter_set()));
+        Some(Seating { allowed: ids(allowed.iter_set()), on: on.and_then(|on| on.first().copied()) })
     }
+}
+
+/// The ids in a set that is not endless, as far as they are possible ids.
+fn ids(set: impl Iterator<Item = BitmapIndex>) -> Vec<u32> {
+    set.filter_map(|id| u32::try_from(usize::from(id)).ok()).collect()
 }
 
 /// This machine by way of core_affinity.

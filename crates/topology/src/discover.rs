@@ -7,6 +7,7 @@
 //! A caller that wants to be certain sets `HWLOC_HIDE_ERRORS=2` in the environment before it starts the program: a
 //! library must not change the environment of a running one.
 
+pub(crate) mod export;
 mod hwloc;
 mod kinds;
 pub(crate) mod memory;
@@ -121,9 +122,8 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
     // The kernel's files tell all that the x86 component would ask each processor for, on each in turn: it would bind the
-    // calling thread, and each question costs a guest a trap into its hypervisor. Distances and memory attributes are not
-    // read here.
-    let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_DISTANCES | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
+    // calling thread, and each question costs a guest a trap into its hypervisor. Memory attributes are not read here.
+    let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
     let (topology, took) =
         load(flags, |builder| builder.without_component("x86").map_err(|error| format!("hwloc refuses: {error}")))?;
     if !topology.is_this_system() {

@@ -45,6 +45,14 @@ pub enum Error {
         /// What stood against it.
         reason: String,
     },
+    /// The operating system did not agree to put memory where it was asked to.
+    #[error("cannot put memory on NUMA node {nodes}: {reason}")]
+    PlaceMemory {
+        /// The operating system's ids of the nodes, as a list.
+        nodes: String,
+        /// What stood against it.
+        reason: String,
+    },
     /// The operating system does not tell where a thread is.
     #[error("cannot read back where a worker sits: {reason}")]
     ReadBack {

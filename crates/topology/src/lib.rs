@@ -22,6 +22,7 @@ mod distance;
 mod error;
 mod machine;
 mod mapper;
+mod memory;
 #[doc(hidden)]
 pub mod parsers;
 mod placement;
@@ -29,10 +30,12 @@ mod usable;
 
 pub use alu::AluSource;
 pub use bind::{Backend, Binder, Seating, Seats, hwloc_version};
+pub use discover::export::{Access, export_xml};
 pub use discover::{Source, discover, discover_timed};
 pub use distance::Distance;
 pub use error::Error;
 pub use machine::{Cache, CacheHolds, Core, Group, Info, Kind, Machine, NumaNode, Package, Strand};
 pub use mapper::{MAPPERS, Mapper, MapperCard, Mapping, Order, pair_mappings, parse_mappings};
+pub use memory::MemoryPolicy;
 pub use placement::{Placement, place};
 pub use usable::Usable;

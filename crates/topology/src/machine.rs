@@ -25,6 +25,10 @@ pub struct Machine {
     pub packages: Vec<Package>,
     /// All NUMA nodes in logical order, also those without strands.
     pub numa_nodes: Vec<NumaNode>,
+    /// What the firmware claims of the distances between NUMA nodes: a row for each node of a strand, a column for each node
+    /// of memory, in logical order; 10 is a node's distance from itself, and 20 twice the latency. Empty where nobody claims.
+    #[serde(default)]
+    pub numa_distances: Vec<Vec<u64>>,
     /// All caches, outer ones before those inside them.
     pub caches: Vec<Cache>,
     /// What else lies between machine and core: dies and groups, outer ones before those inside them.
@@ -102,6 +106,14 @@ pub struct NumaNode {
     pub memory_bytes: Option<u64>,
     /// How many strands it is local to; zero for memory of its own, such as a GPU's.
     pub strands: u32,
+    /// Whether this process may put memory on it. Always true on a machine that is not this one.
+    #[serde(default = "yes")]
+    pub usable: bool,
+}
+
+/// What a description from before there were nodes that are not usable says of them.
+fn yes() -> bool {
+    true
 }
 
 /// A cache.

@@ -16,6 +16,9 @@ pub struct Usable {
     pub cpuset: Option<String>,
     /// The strands in the affinity mask that the process was started with, as such a list; `None` on another machine.
     pub affinity: Option<String>,
+    /// The NUMA nodes that the administrator's cpuset allows memory on, as such a list; `None` on another machine.
+    #[serde(default)]
+    pub memory: Option<String>,
     /// The CPU bandwidth quota in CPUs' worth: 1.5 is one and a half strands' full time; `None` without a limit.
     pub quota_cpus: Option<f64>,
 }
@@ -23,7 +26,7 @@ pub struct Usable {
 impl Usable {
     /// Everything: for a machine that is not this one.
     pub(crate) fn everything(strands: usize) -> Self {
-        Self { strands: count(strands), cpuset: None, affinity: None, quota_cpus: None }
+        Self { strands: count(strands), cpuset: None, affinity: None, memory: None, quota_cpus: None }
     }
 }
 
@@ -45,10 +48,15 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
     for strand in &mut machine.strands {
         strand.usable = votes.get(strand.os_id as usize) == Some(&2);
     }
+    let nodes = memory_nodes();
+    for node in &mut machine.numa_nodes {
+        node.usable = node.os_id.is_none_or(|id| nodes.as_ref().is_none_or(|nodes| nodes.contains(&id)));
+    }
     machine.usable = Usable {
         strands: count(machine.usable_strands().count()),
         cpuset: Some(cpulist::print(allowed)),
         affinity: known.then(|| cpulist::print(&affinity)),
+        memory: nodes.map(|nodes| cpulist::print(&nodes)),
         quota_cpus: cgroup::quota(),
     };
 }
@@ -59,9 +67,18 @@ pub(crate) fn affinity() -> Option<Vec<u32>> {
     allowed_list(&status)
 }
 
+/// The NUMA nodes that this process may put memory on, ascending; `None` where `/proc` is missing.
+fn memory_nodes() -> Option<Vec<u32>> {
+    list(&fs::read_to_string("/proc/self/status").ok()?, "Mems_allowed_list:")
+}
+
 /// The ids in the line `Cpus_allowed_list:` of a status file.
 pub(crate) fn allowed_list(status: &str) -> Option<Vec<u32>> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    list(status, "Cpus_allowed_list:")
+}
+
+fn list(status: &str, name: &str) -> Option<Vec<u32>> {
+    let list = status.lines().find_map(|line| line.strip_prefix(name))?;
     cpulist::parse(list.trim()).ok()
 }
 

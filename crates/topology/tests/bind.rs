@@ -1,4 +1,5 @@
 //! Seating and reading back: on this machine with both backends, and on machines that nobody here has.
+#![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
 use std::sync::Mutex;
 use std::thread;
@@ -92,4 +93,43 @@ fn backends_are_named() {
         assert_eq!(backend.to_string().parse(), Ok(backend));
     }
     assert!("taskset".parse::<Backend>().unwrap_err().contains("hwloc and core-affinity"));
+}
+
+#[test]
+fn memory_comes_from_where_it_is_asked_for() {
+    let machine = discover(&Source::ThisMachine).unwrap();
+    let binder = Binder::new(Backend::Hwloc).unwrap();
+    let nodes = machine.nodes_for_memory();
+    // A thread of its own, so that the test's other memory is left alone.
+    let placed = thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            binder.place_memory(&nodes)?;
+            let buffer = vec![1_u8; 4 << 20];
+            let start = std::hint::black_box(buffer.as_ptr()) as usize;
+            Ok((start, std::fs::read_to_string("/proc/thread-self/numa_maps").unwrap_or_default(), buffer.len()))
+        });
+        worker.join().unwrap()
+    });
+    match placed {
+        Err(Error::PlaceMemory { reason, .. }) => println!("skipped: {reason}"),
+        Err(other) => panic!("{other}"),
+        Ok((start, maps, bytes)) => {
+            let starts = maps.lines().filter_map(|line| {
+                let at = usize::from_str_radix(line.split(' ').next()?, 16).ok()?;
+                (at <= start).then_some((at, line))
+            });
+            let Some((_, line)) = starts.max() else { return println!("skipped: no numa_maps here") };
+            let word = if nodes.len() > 1 { "interleave:" } else { "bind:" };
+            // The kernel tells the thread's policy of mappings that have none of their own: this thread reads its own.
+            assert!(line.contains(word), "{bytes} bytes at {start:x}: {line}");
+        }
+    }
+}
+
+#[test]
+fn memory_is_not_put_where_there_is_none() {
+    let nowhere = Binder::new(Backend::Hwloc).unwrap().place_memory(&[1000]).unwrap_err().to_string();
+    assert!(nowhere.contains("NUMA node 1000") && nowhere.contains("there are 0"), "{nowhere}");
+    let other = Binder::new(Backend::CoreAffinity).unwrap().place_memory(&[0]).unwrap_err().to_string();
+    assert!(other.contains("bind through hwloc"), "{other}");
 }

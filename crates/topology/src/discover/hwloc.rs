@@ -10,6 +10,7 @@ use hwlocality::bitmap::BitmapRef;
 use hwlocality::cpu::cpuset::CpuSet;
 use hwlocality::object::TopologyObject;
 use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, ObjectAttributes};
+use hwlocality::object::distance::DistancesKind;
 use hwlocality::object::types::{CacheType, ObjectType};
 
 use super::kinds;
@@ -25,6 +26,7 @@ pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32
     let mut machine = empty(topology, source);
     if scale.is_some() {
         machine.numa_nodes.clear();
+        machine.numa_distances.clear();
     }
     let mut reader = Reader { machine, alus: Vec::new(), next_alu: 0, caches: HashMap::new(), scale };
     reader.visit(topology.root_object(), &Around::default());
@@ -53,6 +55,7 @@ fn empty(topology: &Topology, source: String) -> Machine {
         cores: Vec::new(),
         packages: Vec::new(),
         numa_nodes: topology.objects_with_type(ObjectType::NUMANode).map(numa_node).collect(),
+        numa_distances: distances(topology),
         caches: Vec::new(),
         groups: Vec::new(),
         kinds: Vec::new(),
@@ -69,7 +72,21 @@ fn numa_node(object: &TopologyObject) -> NumaNode {
         _ => None,
     };
     let subtype = object.subtype().map(|subtype| subtype.to_string_lossy().into_owned());
-    NumaNode { os_id: os_id(object), subtype, memory_bytes, strands: 0 }
+    NumaNode { os_id: os_id(object), subtype, memory_bytes, strands: 0, usable: true }
+}
+
+/// What the firmware claims of the distances between all NUMA nodes, by logical indices; empty where it does not, or not of
+/// all of them.
+fn distances(topology: &Topology) -> Vec<Vec<u64>> {
+    let claimed = DistancesKind::FROM_OS | DistancesKind::MEANS_LATENCY;
+    let matrices = topology.distances_with_type(Some(claimed), ObjectType::NUMANode).unwrap_or_default();
+    let Some(matrix) = matrices.first() else { return Vec::new() };
+    let nodes: Vec<&TopologyObject> = topology.objects_with_type(ObjectType::NUMANode).collect();
+    let places: Option<Vec<usize>> = nodes.iter().map(|node| matrix.object_idx(node)).collect();
+    let Some(places) = places else { return Vec::new() };
+    let (size, values) = (matrix.num_objects(), matrix.distances());
+    let row = |from: &usize| places.iter().map(|to| values[from * size + to]).collect();
+    places.iter().map(row).collect()
 }
 
 /// What lies around an object, as indices into the machine's lists.

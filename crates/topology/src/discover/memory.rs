@@ -34,6 +34,7 @@ mod tests {
             subtype: None,
             memory_bytes: gib.map(|gib| gib << 30),
             strands: 1,
+            usable: true,
         };
         let nodes: Vec<_> = gib.iter().map(node).collect();
         assert_eq!(doubt(&nodes, meminfo).is_some(), doubted);

@@ -1,0 +1,184 @@
+//! A machine as hwloc XML, with what was measured of its memory, for `lstopo` and whoever else reads that.
+//!
+//! hwloc writes it. What was measured becomes two matrices of distances, as far as it is known for all pairs of nodes, and
+//! values of hwloc's own attributes `Latency` and `Bandwidth`, in hwloc's units: nanoseconds and MiB/s. They are written here,
+//! into the text: the crate in between sets values of attributes that it has registered itself and of no others, and loses
+//! the names of matrices.
+
+use std::fmt::Write as _;
+
+use hwlocality::Topology;
+use hwlocality::object::TopologyObject;
+use hwlocality::object::types::ObjectType;
+use hwlocality::topology::builder::BuildFlags;
+use hwlocality::topology::export::xml::XMLExportFlags;
+
+use super::{ELSEWHERE, Source, load, synthetic, what, xml};
+use crate::Error;
+
+/// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
+const LARGEST: u64 = 8192;
+
+/// What was measured between the strands of one NUMA node and the memory of one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Access {
+    /// OS id of the strands' node.
+    pub from: u32,
+    /// OS id of the memory's node.
+    pub to: u32,
+    /// How long a load takes, in nanoseconds.
+    pub latency_ns: Option<f64>,
+    /// How much all strands of the node read together, in bytes per second.
+    pub bytes_per_second: Option<f64>,
+}
+
+/// One of the two things that are measured, as hwloc has it.
+struct Figure {
+    /// The name of the attribute.
+    attribute: &'static str,
+    /// Its flags: 1 higher is better, 2 lower is better, 4 it takes an initiator (hwloc/memattrs.h).
+    flags: u8,
+    /// The name of the matrix.
+    matrix: &'static str,
+    /// Its kind: 2 a user's, 4 means latency, 8 means bandwidth (hwloc/distances.h).
+    kind: u8,
+    /// The value in hwloc's unit.
+    of: fn(&Access) -> Option<f64>,
+}
+
+const FIGURES: [Figure; 2] = [
+    Figure {
+        attribute: "Latency",
+        flags: 2 | 4,
+        matrix: "MeasuredLatency",
+        kind: 2 | 4,
+        of: |access| access.latency_ns,
+    },
+    Figure {
+        attribute: "Bandwidth",
+        flags: 1 | 4,
+        matrix: "MeasuredBandwidth",
+        kind: 2 | 8,
+        of: |access| Some(access.bytes_per_second? / f64::from(1 << 20)),
+    },
+];
+
+/// Describes a machine in hwloc XML of version 2, with what was measured of its memory, if anything was.
+///
+/// # Errors
+///
+/// [`Error::Topology`] with one sentence where the source is missing, unreadable, no topology, or too large.
+pub fn export_xml(source: &Source, measured: &[Access]) -> Result<String, Error> {
+    export(source, measured).map_err(|reason| Error::Topology { what: what(source), reason })
+}
+
+fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
+    let refused = |error: &dyn std::fmt::Display| format!("hwloc does not export it: {error}");
+    let topology = whole(source)?;
+    let text = topology.export_xml(XMLExportFlags::empty()).map_err(|error| refused(&error))?.to_string();
+    let Some(end) = text.rfind("</topology>") else { return Err("hwloc exported no topology".to_owned()) };
+    let matrices = FIGURES.iter().map(|figure| matrix(&topology, figure, measured));
+    let attributes = FIGURES.iter().map(|figure| attribute(&topology, figure, measured));
+    let added: String = matrices.chain(attributes).collect();
+    Ok(format!("{}{added}{}", &text[..end], &text[end..]))
+}
+
+/// The topology with all that hwloc knows of it.
+fn whole(source: &Source) -> Result<Topology, String> {
+    let loaded = match source {
+        // As in `this_machine`, but for the attributes of memory, which are exported too.
+        Source::ThisMachine => load(BuildFlags::INCLUDE_DISALLOWED, |builder| {
+            builder.without_component("x86").map_err(|error| format!("hwloc refuses: {error}"))
+        }),
+        Source::File(path) => {
+            let text = xml::read(path)?;
+            load(BuildFlags::empty(), |builder| builder.from_xml(&text).map_err(|_| "hwloc refuses it".into()))
+        }
+        Source::Synthetic(text) => {
+            let strands: u64 = synthetic::check(text)?.counts.iter().map(|(count, _)| count).product();
+            if strands > LARGEST {
+                return Err(format!("it has {strands} strands, and can be exported with up to {LARGEST}"));
+            }
+            load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| "hwloc refuses it".into()))
+        }
+    };
+    let (topology, _) = loaded?;
+    if *source == Source::ThisMachine && !topology.is_this_system() {
+        return Err(ELSEWHERE.to_owned());
+    }
+    Ok(topology)
+}
+
+/// A figure of all pairs of nodes, a row for each node of strands; nothing where there is one node, or not all are known.
+fn matrix(topology: &Topology, figure: &Figure, measured: &[Access]) -> String {
+    let nodes: Vec<&TopologyObject> = topology.objects_with_type(ObjectType::NUMANode).collect();
+    let value = |from: &TopologyObject, to: &TopologyObject| whole_value(figure, find(measured, from, to)?);
+    let values = nodes.iter().flat_map(|from| nodes.iter().map(|to| value(from, to)));
+    let Some(values) = values.collect::<Option<Vec<u64>>>().filter(|_| nodes.len() > 1) else { return String::new() };
+    let list = |numbers: Vec<u64>| numbers.iter().map(|number| format!("{number} ")).collect::<String>();
+    let indexes = list(nodes.iter().filter_map(|node| node.os_index()).map(|id| id as u64).collect());
+    let values = list(values);
+    format!(
+        "  <distances2 type=\"NUMANode\" nbobjs=\"{}\" kind=\"{}\" name=\"{}\" indexing=\"os\">\n    \
+         <indexes length=\"{}\">{indexes}</indexes>\n    <u64values length=\"{}\">{values}</u64values>\n  </distances2>\n",
+        nodes.len(),
+        figure.kind,
+        figure.matrix,
+        indexes.len(),
+        values.len()
+    )
+}
+
+/// A figure as values of its attribute; nothing where nothing was measured.
+fn attribute(topology: &Topology, figure: &Figure, measured: &[Access]) -> String {
+    let mut values = String::new();
+    for from in topology.objects_with_type(ObjectType::NUMANode) {
+        let Some(initiator) = from.cpuset().filter(|strands| !strands.is_empty()) else { continue };
+        let strands: Vec<usize> = initiator.iter_set().map(usize::from).collect();
+        for to in topology.objects_with_type(ObjectType::NUMANode) {
+            let Some(value) = find(measured, from, to).and_then(|access| whole_value(figure, access)) else { continue };
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                values,
+                "    <memattr_value target_obj_type=\"NUMANode\" target_obj_gp_index=\"{}\" value=\"{value}\" \
+                 initiator_cpuset=\"{}\"/>",
+                to.global_persistent_index(),
+                mask(&strands)
+            );
+        }
+    }
+    if values.is_empty() {
+        return values;
+    }
+    format!("  <memattr name=\"{}\" flags=\"{}\">\n{values}  </memattr>\n", figure.attribute, figure.flags)
+}
+
+fn find<'a>(measured: &'a [Access], from: &TopologyObject, to: &TopologyObject) -> Option<&'a Access> {
+    let is = |node: &TopologyObject, id: u32| node.os_index() == Some(id as usize);
+    measured.iter().find(|access| is(from, access.from) && is(to, access.to))
+}
+
+/// The value as hwloc stores it: whole, and more than 0.
+fn whole_value(figure: &Figure, access: &Access) -> Option<u64> {
+    (figure.of)(access).filter(|value| value.is_finite() && *value > 0.0).map(|value| (value.round() as u64).max(1))
+}
+
+/// Strands in hwloc's words of 32 bits, the highest first.
+fn mask(strands: &[usize]) -> String {
+    let mut words = vec![0_u32; strands.iter().max().map_or(1, |most| most / 32 + 1)];
+    for strand in strands {
+        words[strand / 32] |= 1 << (strand % 32);
+    }
+    words.iter().rev().map(|word| format!("0x{word:08x}")).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mask;
+
+    #[test]
+    fn masks_are_written_as_hwloc_writes_them() {
+        assert_eq!(mask(&[0, 1]), "0x00000003");
+        assert_eq!(mask(&[33, 64]), "0x00000001,0x00000002,0x00000000");
+    }
+}

@@ -1,0 +1,246 @@
+//! Where workers' memory is put: a policy, and what it comes to on a machine.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::quote;
+use crate::{Machine, NumaNode, Strand, cpulist};
+
+/// Where the memory of workers is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MemoryPolicy {
+    /// Where each worker is: whoever touches memory first gets it from its own node.
+    #[default]
+    Local,
+    /// All of it where the first worker is, as if one thread had touched it for all.
+    First,
+    /// As far from each worker as there is memory.
+    Remote,
+    /// Page by page on each node in turn.
+    Interleaved,
+    /// All of it on one node, by its OS id.
+    Node(u32),
+}
+
+impl MemoryPolicy {
+    /// What the command line offers, with the sense of each.
+    pub const WORDS: [(&'static str, &'static str); 5] = [
+        ("local", "where each worker is, by first touch"),
+        ("first", "all on the first worker's NUMA node"),
+        ("remote", "on the NUMA node that is farthest from the worker"),
+        ("interleaved", "page by page on all NUMA nodes"),
+        ("node:N", "all on the NUMA node with this id"),
+    ];
+
+    /// The nodes that each worker's memory is to come from, by OS ids: an element a worker, or a single one that stands for all;
+    /// none where each worker's own touch decides.
+    ///
+    /// # Errors
+    ///
+    /// Why the policy cannot be followed on this machine, as a clause.
+    pub fn homes(self, machine: &Machine, seats: &[Option<u32>]) -> Result<Vec<Vec<u32>>, String> {
+        let nodes = machine.memory_nodes();
+        match self {
+            MemoryPolicy::Local => return Ok(Vec::new()),
+            MemoryPolicy::Node(id) => return machine.node_for_memory(id).map(|()| vec![vec![id]]),
+            MemoryPolicy::First | MemoryPolicy::Remote | MemoryPolicy::Interleaved => {}
+        }
+        if nodes.len() < 2 {
+            let why = match self {
+                MemoryPolicy::First => "the first worker's is every worker's own, so that it is local",
+                _ => "there is no other to put memory on",
+            };
+            return Err(format!("one NUMA node here: {why}"));
+        }
+        if self == MemoryPolicy::Interleaved {
+            return Ok(vec![nodes.into_iter().map(|(_, id)| id).collect()]);
+        }
+        let places = machine.places();
+        let own = |seat: &Option<u32>| match seat {
+            Some(seat) => {
+                places.get(seat).copied().ok_or_else(|| format!("nobody says on which NUMA node strand {seat} is"))
+            }
+            None => Err(format!(
+                "a floating worker is on no NUMA node, so that no memory is {self}; take a mapping that seats"
+            )),
+        };
+        match (self, seats.first()) {
+            (MemoryPolicy::First, Some(first)) => {
+                let id = machine.numa_nodes[own(first)?].os_id.ok_or("the first worker's NUMA node has no id")?;
+                Ok(vec![vec![id]])
+            }
+            _ => seats.iter().map(|seat| own(seat).map(|own| vec![machine.farthest(own, &nodes)])).collect(),
+        }
+    }
+}
+
+impl Machine {
+    /// The nodes that this process can put memory on: logical index and OS id.
+    fn memory_nodes(&self) -> Vec<(usize, u32)> {
+        let holds = |node: &NumaNode| node.usable && node.memory_bytes != Some(0);
+        let nodes = self.numa_nodes.iter().enumerate().filter(|(_, node)| holds(node));
+        nodes.filter_map(|(index, node)| Some((index, node.os_id?))).collect()
+    }
+
+    /// OS ids of the NUMA nodes that this process can put memory on, in logical order.
+    #[must_use]
+    pub fn nodes_for_memory(&self) -> Vec<u32> {
+        self.memory_nodes().into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn node_for_memory(&self, id: u32) -> Result<(), String> {
+        let known = self.nodes_for_memory();
+        if known.contains(&id) {
+            return Ok(());
+        }
+        let list = cpulist::print(&known);
+        Err(match self.numa_nodes.iter().find(|node| node.os_id == Some(id)) {
+            None => format!("there is no NUMA node {id}; those with memory to use are {list}"),
+            Some(node) if node.usable => format!("NUMA node {id} has no memory; those that have are {list}"),
+            Some(_) => format!("this process may put no memory on NUMA node {id}; it may on {list}"),
+        })
+    }
+
+    /// The OS id of the NUMA node of each seat; `None` for a floating worker, and where nobody says.
+    #[must_use]
+    pub fn nodes_of(&self, seats: &[Option<u32>]) -> Vec<Option<u32>> {
+        let places = self.places();
+        seats.iter().map(|seat| self.numa_nodes[*places.get(&(*seat)?)?].os_id).collect()
+    }
+
+    /// The logical index of the NUMA node that each strand is on, by its OS id.
+    fn places(&self) -> HashMap<u32, usize> {
+        let known = |node: &usize| *node < self.numa_nodes.len();
+        let place = |strand: &Strand| Some((strand.os_id, strand.numa.map(|node| node as usize).filter(known)?));
+        self.strands.iter().filter_map(place).collect()
+    }
+
+    /// The OS id of the node that is farthest from another by what is claimed; where nothing is, or several are equally
+    /// far, the first after it in a circle, so that not all workers meet at one. There are two nodes at least.
+    fn farthest(&self, from: usize, nodes: &[(usize, u32)]) -> u32 {
+        let claimed = |to: usize| self.numa_distances.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0);
+        let after = |to: usize| (to + self.numa_nodes.len() - from) % self.numa_nodes.len();
+        let others = nodes.iter().filter(|(index, _)| *index != from);
+        let far = others.max_by_key(|(index, _)| (claimed(*index), std::cmp::Reverse(after(*index))));
+        far.map_or(0, |(_, id)| *id)
+    }
+}
+
+impl fmt::Display for MemoryPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryPolicy::Local => f.write_str("local"),
+            MemoryPolicy::First => f.write_str("first"),
+            MemoryPolicy::Remote => f.write_str("remote"),
+            MemoryPolicy::Interleaved => f.write_str("interleaved"),
+            MemoryPolicy::Node(id) => write!(f, "node:{id}"),
+        }
+    }
+}
+
+impl FromStr for MemoryPolicy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(id) = text.strip_prefix("node:") {
+            let ids = cpulist::parse(id).map_err(|what| format!("{}: {what}; example: node:0", quote(text)))?;
+            return match ids[..] {
+                [id] => Ok(MemoryPolicy::Node(id)),
+                _ => Err(format!("{} names several nodes; write node:0,node:1", quote(text))),
+            };
+        }
+        let plain = [MemoryPolicy::Local, MemoryPolicy::First, MemoryPolicy::Remote, MemoryPolicy::Interleaved];
+        plain.into_iter().find(|policy| policy.to_string() == text).ok_or_else(|| {
+            let words = MemoryPolicy::WORDS.map(|(word, _)| word).join(", ");
+            format!("there is no place {} for memory; there are {words}", quote(text))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MemoryPolicy;
+    use crate::{Machine, Source, discover};
+
+    fn machine(text: &str) -> Machine {
+        discover(&Source::Synthetic(text.to_owned())).unwrap()
+    }
+
+    /// Four nodes with two strands each.
+    fn four() -> Machine {
+        machine("NUMA:4 Core:2 PU:1")
+    }
+
+    #[track_caller]
+    fn check(machine: &Machine, policy: &str, seats: &[Option<u32>], expected: Result<&[&[u32]], &str>) {
+        let found = policy.parse::<MemoryPolicy>().unwrap().homes(machine, seats);
+        match (found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{policy}"),
+            (Err(found), Err(part)) => assert!(found.contains(part), "{policy}: {found}"),
+            (found, expected) => panic!("{policy}: {found:?} instead of {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn each_policy_names_its_nodes() {
+        let seats = [Some(3), Some(0)];
+        check(&four(), "local", &seats, Ok(&[]));
+        check(&four(), "first", &seats, Ok(&[&[1]]));
+        check(&four(), "interleaved", &seats, Ok(&[&[0, 1, 2, 3]]));
+        check(&four(), "node:2", &seats, Ok(&[&[2]]));
+        check(&four(), "remote", &seats, Ok(&[&[2], &[1]]));
+    }
+
+    #[test]
+    fn remote_goes_by_claimed_distances() {
+        let mut machine = four();
+        machine.numa_distances =
+            vec![vec![10, 21, 21, 32], vec![21, 10, 32, 21], vec![21, 32, 10, 21], vec![32, 21, 21, 10]];
+        let seats: Vec<Option<u32>> = (0..8).map(Some).collect();
+        check(&machine, "remote", &seats, Ok(&[&[3], &[3], &[2], &[2], &[1], &[1], &[0], &[0]]));
+        machine.numa_nodes[3].usable = false;
+        check(&machine, "remote", &[Some(0)], Ok(&[&[1]]));
+        machine.numa_nodes[1].memory_bytes = Some(0);
+        check(&machine, "remote", &[Some(0)], Ok(&[&[2]]));
+        check(&machine, "interleaved", &[Some(0)], Ok(&[&[0, 2]]));
+    }
+
+    #[test]
+    fn what_cannot_be_followed_says_why() {
+        let one = machine("Package:2 Core:2 PU:1");
+        for policy in ["remote", "interleaved", "first"] {
+            check(&one, policy, &[Some(0)], Err("one NUMA node here"));
+        }
+        check(&one, "node:0", &[Some(0)], Ok(&[&[0]]));
+        check(&one, "node:1", &[Some(0)], Err("there is no NUMA node 1"));
+        let mut lacking = four();
+        lacking.numa_nodes[1].usable = false;
+        lacking.numa_nodes[2].memory_bytes = Some(0);
+        check(&lacking, "node:1", &[Some(0)], Err("may on 0,3"));
+        check(&lacking, "node:2", &[Some(0)], Err("no memory"));
+        for policy in ["first", "remote"] {
+            check(&four(), policy, &[None], Err("floating"));
+        }
+        check(&four(), "interleaved", &[None], Ok(&[&[0, 1, 2, 3]]));
+    }
+
+    #[test]
+    fn policies_are_read_as_they_are_written() {
+        for text in ["local", "first", "remote", "interleaved", "node:0", "node:17"] {
+            assert_eq!(text.parse::<MemoryPolicy>().unwrap().to_string(), text);
+        }
+        for (text, part) in [
+            ("", "interleaved"),
+            ("Local", "\"Local\""),
+            ("node:", "example"),
+            ("node:-1", "example"),
+            ("node:0,1", "node:0,node:1"),
+            ("node:0-1", "several"),
+            ("\u{1b}[2J", "\\u{1b}"),
+        ] {
+            let refused = text.parse::<MemoryPolicy>().unwrap_err();
+            assert!(refused.contains(part), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Machines as hwloc XML: read back by us, and by hwloc's own tools.
+#![allow(clippy::print_stdout)] // A test that cannot run here says so.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use charz_topology::{Access, Machine, Source, discover, export_xml};
+
+/// A figure for each pair of nodes that differs from all others.
+fn invented(machine: &Machine) -> Vec<Access> {
+    let ids = || machine.numa_nodes.iter().filter_map(|node| node.os_id);
+    let pairs = ids().flat_map(|from| ids().map(move |to| (from, to)));
+    pairs
+        .map(|(from, to)| Access {
+            from,
+            to,
+            latency_ns: Some(f64::from(100 + 100 * from + to)),
+            bytes_per_second: Some(f64::from(1 + from + 50 * to) * f64::from(1 << 30)),
+        })
+        .collect()
+}
+
+/// Exports with invented figures into a file of the folder.
+#[track_caller]
+fn export(source: &Source, folder: &Path) -> (Machine, Source) {
+    let machine = discover(source).unwrap();
+    let text = export_xml(source, &invented(&machine)).unwrap();
+    let file: PathBuf = folder.join("exported.xml");
+    std::fs::write(&file, text).unwrap();
+    (machine, Source::File(file))
+}
+
+#[track_caller]
+fn check_round_trip(source: &Source) {
+    let folder = tempfile::tempdir().unwrap();
+    let (before, file) = export(source, folder.path());
+    let after = discover(&file).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let shape = |machine: &Machine| {
+        let strands: Vec<_> =
+            machine.strands.iter().map(|strand| (strand.os_id, strand.core, strand.package, strand.numa)).collect();
+        let nodes: Vec<_> = machine.numa_nodes.iter().map(|node| (node.os_id, node.memory_bytes)).collect();
+        (strands, nodes, machine.caches.clone(), machine.numa_distances.clone())
+    };
+    assert_eq!(shape(&before), shape(&after), "{source}");
+}
+
+#[test]
+fn what_is_exported_reads_back_as_the_same_machine() {
+    check_round_trip(&Source::ThisMachine);
+    for text in ["Package:2 [NUMA(memory=1GB)] L3:1 Core:2 PU:2", "NUMA:3 Core:1 PU:1", "pu:1", "pu:70"] {
+        check_round_trip(&Source::Synthetic(text.to_owned()));
+    }
+    let Ok(folder) = std::env::var("CHARZ_TOPOLOGIES") else { return };
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "xml") && discover(&Source::File(path.clone())).is_ok()
+        {
+            check_round_trip(&Source::File(path));
+        }
+    }
+}
+
+#[test]
+fn lstopo_shows_what_was_measured() {
+    let program = "lstopo-no-graphics";
+    if Command::new(program).arg("--version").output().is_err() {
+        return println!("skipped: there is no {program} here; install hwloc or hwloc-nox");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let show = |source: &str, flag: &str| {
+        let (_, Source::File(file)) = export(&Source::of(source), folder.path()) else { unreachable!() };
+        let shown = Command::new(program).arg(flag).arg("-i").arg(file).output().unwrap();
+        assert!(shown.status.success(), "{source}: {shown:?}");
+        String::from_utf8(shown.stdout).unwrap()
+    };
+    let found = show("Package:2 [NUMA(memory=1GB)] Core:2 PU:1", "--memattrs");
+    for line in [
+        "NUMANode L#0 = 100 from cpuset 0x00000003",
+        "NUMANode L#1 = 101 from cpuset 0x00000003",
+        "NUMANode L#0 = 200 from cpuset 0x0000000c",
+        "NUMANode L#1 = 52224 from cpuset 0x00000003",
+    ] {
+        assert!(found.contains(line), "{line}: {found}");
+    }
+    let found = show("Package:2 [NUMA(memory=1GB)] Core:2 PU:1", "--distances");
+    for word in ["MeasuredLatency", "MeasuredBandwidth", "201", "53248"] {
+        assert!(found.contains(word), "{word}: {found}");
+    }
+    let found = show("this", "--memattrs");
+    assert!(found.contains("NUMANode L#0 = 100 from cpuset"), "{found}");
+}
+
+#[test]
+fn what_the_firmware_claims_is_no_measurement() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, Source::File(file)) = export(&Source::of("NUMA:2 Core:1 PU:1"), folder.path()) else { unreachable!() };
+    assert!(discover(&Source::File(file.clone())).unwrap().numa_distances.is_empty());
+    // 2 is a user's word, and 1 the operating system's, which has it from the firmware.
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("kind=\"6\"", "kind=\"5\"")).unwrap();
+    assert_eq!(discover(&Source::File(file)).unwrap().numa_distances, [[100, 101], [200, 201]]);
+}
+
+#[test]
+fn what_was_not_measured_is_not_exported() {
+    let source = Source::of("NUMA:2 Core:1 PU:1");
+    let half = [Access { from: 0, to: 1, latency_ns: Some(130.4), bytes_per_second: None }];
+    let text = export_xml(&source, &half).unwrap();
+    assert!(text.contains("value=\"130\" initiator_cpuset=\"0x00000001\""), "{text}");
+    assert!(!text.contains("name=\"Bandwidth\"") && !text.contains("MeasuredLatency"), "{text}");
+    let odd = [f64::NAN, 0.0, -1.0, f64::INFINITY].map(|value| Access { latency_ns: Some(value), ..half[0] });
+    assert_eq!(export_xml(&source, &odd).unwrap().matches("memattr").count(), 0);
+    let strangers = [Access { from: 7, to: 9, latency_ns: Some(1.0), bytes_per_second: None }];
+    assert_eq!(export_xml(&source, &strangers).unwrap(), export_xml(&source, &[]).unwrap());
+}
+
+#[test]
+fn what_cannot_be_exported_says_why() {
+    for (source, part) in [
+        ("Package:4 Core:16 Group:64 PU:4", "up to 8192"),
+        ("/nowhere.xml", "no such file"),
+        ("pack:2 core", "synthetic"),
+    ] {
+        let error = export_xml(&Source::of(source), &[]).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
