@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Several kernels, with commas between their names, take turns from one repetition to the next, so that what disturbs the
-//! machine meanwhile disturbs all of them. `--size` is in MiB a worker, `--span` in milliseconds. The rate is in GB/s or Gop/s
+//! machine meanwhile disturbs all of them. `--size` is in MiB a worker, `--span` in milliseconds, `--timeout` in microseconds. The rate is in GB/s or Gop/s
 //! (10^9), over the time from the first start to the last end; of kernels that stamp pairs of times the seconds are the median
 //! of the second one, and the rate is one over it. Worker `n` is bound to the `n`-th of the CPUs that the process
 //! may use, and beyond the last to the first again, so that runs can be set beside those of other programs that bind so.
@@ -64,7 +64,12 @@ fn main() -> Result<()> {
         let work: Work = laps().map(|lap| lap.work).sum();
         let (seconds, done) = match kernel.card().counts {
             Counts::Ops(_) | Counts::Turns(_) => (end.duration_since(start).as_secs_f64(), work.ops.0),
-            Counts::Bytes(_) => (end.duration_since(start).as_secs_f64(), work.bytes.0),
+            Counts::Steps(_) => {
+                let stepping = || laps().filter(|lap| lap.work.ops.0 > 0);
+                let time: Duration = stepping().map(|lap| lap.end.duration_since(lap.start)).sum();
+                (time.as_secs_f64(), work.ops.0)
+            }
+            Counts::Bytes(_) | Counts::Handled(_) => (end.duration_since(start).as_secs_f64(), work.bytes.0),
             Counts::Samples(..) => (median(laps().filter_map(|lap| lap.samples.as_ref())), 1),
             Counts::Nothing => (end.duration_since(start).as_secs_f64(), 0),
         };
@@ -120,8 +125,13 @@ fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request
             "--repetitions" => request.repetitions = value.parse()?,
             "--iterations" => request.params.iterations = value.parse()?,
             "--size" => request.params.size = Bytes(value.parse::<u64>()? << 20),
+            "--size-kib" => request.params.size = Bytes(value.parse::<u64>()? << 10),
+            "--stride" => request.params.stride = Bytes(value.parse()?),
+            "--chains" => request.params.chains = value.parse()?,
+            "--delay" => request.params.delay = value.parse()?,
             "--samples" => request.params.samples = value.parse()?,
             "--span" => request.params.span = Duration::from_millis(value.parse()?),
+            "--timeout" => request.params.timeout = Duration::from_micros(value.parse()?),
             "--period" if value == "closed" => request.params.period = Period::Closed,
             "--critical" => request.params.critical = value.parse()?,
             "--parallel" => request.params.parallel = value.parse()?,

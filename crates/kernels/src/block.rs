@@ -7,7 +7,7 @@ use std::str::FromStr;
 pub use crate::sys::mmap::Line;
 
 use crate::kernel::{Error, Region};
-use crate::sys::mmap::Mapping;
+use crate::sys::mmap::{Mapping, SharedMapping};
 use crate::work::Bytes;
 
 /// The kind of pages asked for. What was obtained is for the harness to look up, from [`Region`].
@@ -87,15 +87,24 @@ impl Block {
     /// # Errors
     /// [`Error::Unavailable`] for 0 lines; [`Error::Refused`] when the operating system has no such memory.
     pub fn filled(lines: usize, pages: PagePolicy, word: impl Fn(u64) -> u64) -> Result<Block, Error> {
+        let mut block = Block::zeroed(lines, pages)?;
+        for (line, first) in block.lines_mut().iter_mut().zip((0..).step_by(Line::WORDS)) {
+            *line = Line(std::array::from_fn(|i| word(first + i as u64)));
+        }
+        Ok(block)
+    }
+
+    /// The same with zeros in all words, which the operating system writes.
+    ///
+    /// # Errors
+    /// As for [`Block::filled`].
+    pub fn zeroed(lines: usize, pages: PagePolicy) -> Result<Block, Error> {
         if lines == 0 {
             return Err(Error::Unavailable("a block of 0 bytes measures nothing: ask for at least 64".into()));
         }
         let refused = |error| Error::Refused(refusal(lines, pages, &error));
         let mut mapping = Mapping::new(lines, pages).map_err(refused)?;
         mapping.populate().map_err(refused)?;
-        for (line, first) in mapping.lines_mut().iter_mut().zip((0..).step_by(Line::WORDS)) {
-            *line = Line(std::array::from_fn(|i| word(first + i as u64)));
-        }
         Ok(Block(mapping))
     }
 
@@ -107,6 +116,11 @@ impl Block {
     /// Its lines, for writing.
     pub fn lines_mut(&mut self) -> &mut [Line] {
         self.0.lines_mut()
+    }
+
+    /// The same memory as words that threads share.
+    pub(crate) fn shared(self) -> SharedMapping {
+        SharedMapping::new(self.0)
     }
 
     /// Where it lies.

@@ -20,17 +20,19 @@ use crate::work::{Bytes, Work};
 pub enum Family {
     /// Arithmetic on registers.
     Compute,
-    /// Streams over memory.
+    /// Caches and memory: how long they take, how much they move, and what their pages cost.
     Memory,
     /// Workers that meet at one line of memory.
     Sync,
+    /// Clocks, and waits that are to end at a given time.
+    Timer,
     /// The cost of the apparatus itself.
     Floor,
 }
 
 impl Family {
     /// Every family, in the order of the catalog.
-    pub const ALL: [Family; 4] = [Family::Compute, Family::Memory, Family::Sync, Family::Floor];
+    pub const ALL: [Family; 5] = [Family::Compute, Family::Memory, Family::Sync, Family::Timer, Family::Floor];
 
     /// The word used on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Family {
             Family::Compute => "compute",
             Family::Memory => "memory",
             Family::Sync => "sync",
+            Family::Timer => "timer",
             Family::Floor => "floor",
         }
     }
@@ -56,6 +59,11 @@ pub enum Counts {
     /// Pairs of times that the workers stamp themselves ([`Worker::samples`]): the number is the median of the second one. The
     /// texts say from what to what the first and the second go.
     Samples(&'static str, &'static str),
+    /// Operations of which each begins when the one before it, of the same worker, has ended: the number is the time of one,
+    /// over the workers that do any. The text says what one is.
+    Steps(&'static str),
+    /// Bytes that the operating system hands out, locks or takes back: the number is the time of a GiB. The text says which.
+    Handled(&'static str),
     /// Nothing: only the time is of interest.
     Nothing,
 }
@@ -99,6 +107,12 @@ pub enum Knob {
     Size,
     /// [`Params::pages`].
     Pages,
+    /// [`Params::stride`].
+    Stride,
+    /// [`Params::chains`].
+    Chains,
+    /// [`Params::delay`].
+    Delay,
     /// [`Params::layout`].
     Layout,
     /// [`Params::samples`].
@@ -109,6 +123,8 @@ pub enum Knob {
     Sections,
     /// [`Params::period`].
     Period,
+    /// [`Params::timeout`].
+    Timeout,
 }
 
 /// What is declared beside a kernel's loop.
@@ -169,6 +185,13 @@ pub struct Params {
     pub size: Bytes,
     /// The kind of pages asked for.
     pub pages: PagePolicy,
+    /// From one place of a block that a load reads to the next that one may read; a multiple of 64 bytes.
+    pub stride: Bytes,
+    /// Chains of loads that a worker follows at once, each of which waits for nothing but itself. 1 to 16.
+    pub chains: u64,
+    /// Steps of about a nanosecond ([`section`](crate::sync::section)) that a worker that loads the memory makes between
+    /// two portions.
+    pub delay: u64,
     /// How the inputs of arithmetic kernels lie in memory.
     pub layout: Layout,
     /// Pairs of times that a repetition takes. At least 1.
@@ -181,6 +204,8 @@ pub struct Params {
     pub parallel: u64,
     /// From the intended beginning of a sample to that of the next; zero begins one when the one before has ended.
     pub period: Period,
+    /// How long a wait is to last that nothing ends but its time: more than nothing, and at most [`MOST_TIMEOUT`](crate::timer::MOST_TIMEOUT).
+    pub timeout: Duration,
 }
 
 /// When samples begin.
@@ -203,13 +228,55 @@ impl Params {
         iterations: 1,
         size: Bytes(64),
         pages: PagePolicy::Small,
+        stride: Bytes(64),
+        chains: 1,
+        delay: 0,
         layout: Layout::Padded,
         samples: 1,
         span: Duration::from_millis(1),
         critical: 0,
         parallel: 0,
         period: Period::Fitting,
+        timeout: Duration::from_millis(1),
     };
+}
+
+/// What of the parameters a sweep varies where nothing else was asked for.
+///
+/// An empty list stands for the one value that all kernels have. Knobs that are not on the kernel's card have no list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// Values of [`Params::size`].
+    pub sizes: Sizes,
+    /// Values of [`Params::pages`].
+    pub pages: &'static [PagePolicy],
+    /// Values of [`Params::stride`], in bytes.
+    pub strides: &'static [u64],
+    /// Values of [`Params::chains`].
+    pub chains: &'static [u64],
+    /// Values of [`Params::delay`].
+    pub delays: &'static [u64],
+    /// Whether a single crew, the smallest, is enough.
+    pub alone: bool,
+}
+
+impl Axes {
+    /// Nothing is varied but the number of workers and where they are.
+    pub const NONE: Axes =
+        Axes { sizes: Sizes::Block, pages: &[], strides: &[], chains: &[], delays: &[], alone: false };
+}
+
+/// Which sizes of blocks tell what a kernel is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// A large one: the kernel is about memory.
+    Block,
+    /// This one, in bytes, whatever the machine: that of the source.
+    Fixed(u64),
+    /// One for each level of caches, well inside of it with all workers' blocks together, and one for memory.
+    Levels,
+    /// Many, in steps of a constant ratio, from inside the first cache to well past the last.
+    Curve,
 }
 
 /// Why a kernel could not be built or gave a wrong answer.
@@ -342,6 +409,18 @@ pub trait Kernel: Sync {
         Ok(())
     }
 
+    /// What a sweep varies of it by itself.
+    fn axes(&self) -> Axes {
+        Axes::NONE
+    }
+
+    /// How many bytes move between the caches and memory for each one that is counted, where the block is far larger than the
+    /// caches and each line that ordinary stores overwrite is read first (write-allocate). `None` where that is not known, or has
+    /// no meaning.
+    fn traffic(&self) -> Option<f64> {
+        None
+    }
+
     /// The memory that one worker allocates, for planning.
     fn footprint(&self, params: &Params) -> Bytes;
 
@@ -364,6 +443,12 @@ pub trait Stage: Sync {
     /// How long a run lasts, for kernels that do what they can in a given time. The watch ends it.
     fn span(&self) -> Option<Duration> {
         None
+    }
+
+    /// Whether the workers take their work out of one pool, each as much as it gets to: [`Stage::work`] is then what each would get
+    /// to if all were alike, and that together they did all of it is for [`Worker::verify`] to check.
+    fn pooled(&self) -> bool {
+        false
     }
 
     /// Builds worker number `rank` (from 0) on the calling thread, which is already seated; touches all of its memory.

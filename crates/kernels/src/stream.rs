@@ -25,10 +25,10 @@ const KNOBS: &[Knob] = &[Knob::Size, Knob::Pages];
 /// Bytes that a core can load in a cycle: two vectors of 64 on Intel's and AMD's widest (Intel, "64 and IA-32 Architectures
 /// Optimization Reference Manual", 248966; AMD, "Software Optimization Guide for the Zen5 Microarchitecture", 58455). That is
 /// from the first-level cache, and far above what memory gives, but a block may be small.
-const LOADED: f64 = 128.0;
+pub(crate) const LOADED: f64 = 128.0;
 
 /// Bytes that a core can store in a cycle: one vector of 64, or two of 32, by the same manuals.
-const STORED: f64 = 64.0;
+pub(crate) const STORED: f64 = 64.0;
 
 /// Lines between two looks at the watch: 1 MiB, which a worker alone passes over in 20 µs at 52 GB/s and 100 µs at 10 GB/s.
 /// On Zen 4, one worker took 23 to 39 µs.
@@ -39,7 +39,7 @@ const STRETCH: usize = 16_384;
 ///
 /// # Errors
 /// [`Error::Unavailable`] when nothing is left of a part.
-fn lines_of_part(name: &str, size: Bytes, parts: usize, step: usize) -> Result<usize, Error> {
+pub(crate) fn lines_of_part(name: &str, size: Bytes, parts: usize, step: usize) -> Result<usize, Error> {
     let lines = usize::try_from(size.0 / Line::BYTES as u64).unwrap_or(usize::MAX);
     match lines / (parts * step) * step {
         0 => {
@@ -56,7 +56,7 @@ fn bytes(lines: usize) -> Work {
 }
 
 /// What a wrong word is reported as.
-fn wrong(name: &str, index: usize, expected: Line, found: Line) -> Error {
+pub(crate) fn wrong(name: &str, index: usize, expected: Line, found: Line) -> Error {
     Error::Wrong(format!(
         "{name}: line {index} of the block holds {:x?} instead of {:x?}: the result of this run is void",
         found.0, expected.0

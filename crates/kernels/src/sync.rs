@@ -19,12 +19,11 @@ mod handoff;
 mod lock;
 mod met;
 mod mutexes;
-mod pace;
 pub(crate) mod pool;
 mod ring;
 mod schedule;
 mod section;
-mod spin;
+pub(crate) mod spin;
 mod uncontended;
 
 pub use barrier::{BARRIER_PTHREAD, BARRIER_SENSE, BARRIER_SPIN, BARRIER_STD};
@@ -44,7 +43,7 @@ pub use section::section;
 pub use uncontended::{LOCK_PARKING_LOT, LOCK_PTHREAD, LOCK_PTHREAD_ADAPTIVE, LOCK_STD};
 
 /// The memory for so many pairs of times.
-fn pairs(samples: u64) -> Bytes {
+pub(crate) fn pairs(samples: u64) -> Bytes {
     Bytes(samples.saturating_mul(size_of::<(u64, u64)>() as u64))
 }
 
@@ -52,7 +51,7 @@ fn pairs(samples: u64) -> Bytes {
 ///
 /// # Errors
 /// It is not.
-fn check_samples(card: &Card, params: &Params) -> Result<(), Error> {
+pub(crate) fn check_samples(card: &Card, params: &Params) -> Result<(), Error> {
     match params.samples {
         0 => Err(Error::Unavailable(format!("{} takes at least 1 sample, not 0 samples", card.name))),
         _ => Ok(()),

@@ -1,5 +1,5 @@
-//! Every `unsafe` of the crate, each behind a safe interface: memory mappings, locks of the C library, processes and what runs
-//! in them, and the loops written in assembly.
+//! Every `unsafe` of the crate, each behind a safe interface: memory mappings, allocators, locks of the C library, processes
+//! and what runs in them, and the loops written in assembly.
 //!
 //! The loops are assembly because their instruction count is the measurement: a compiler that folds two operations into
 //! one makes the machine look faster than it is. On architectures without such a loop, plain Rust takes its place.
@@ -8,8 +8,14 @@
 pub mod arith;
 #[cfg(target_arch = "x86_64")]
 pub mod canary;
+pub mod chase;
 pub mod child;
+pub mod clocks;
+pub mod code;
+pub mod counter;
 pub mod futex;
+pub mod heap;
+pub mod level;
 pub mod mmap;
 pub mod peak;
 pub mod pthread;
@@ -17,4 +23,5 @@ pub mod ring;
 pub mod shared;
 pub mod strand;
 pub mod stream;
+pub mod wait;
 pub mod wide;

@@ -59,6 +59,10 @@ impl<const N: usize> Kernel for Read<N> {
         self.card
     }
 
+    fn traffic(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn footprint(&self, params: &Params) -> Bytes {
         params.pages.footprint(params.size)
     }

@@ -84,6 +84,11 @@ impl Kernel for Transfer {
         self.card
     }
 
+    fn traffic(&self) -> Option<f64> {
+        let (arrays, read_first) = (self.form.arrays(), if HAS_NON_TEMPORAL { 0 } else { 1 });
+        Some((arrays + read_first) as f64 / arrays as f64)
+    }
+
     fn footprint(&self, params: &Params) -> Bytes {
         params.pages.footprint(params.size)
     }

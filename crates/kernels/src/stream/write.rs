@@ -213,6 +213,17 @@ impl Kernel for Write {
         self.way().map(drop)
     }
 
+    fn traffic(&self) -> Option<f64> {
+        match (self.way)()? {
+            Way::Vectors(_) => Some(2.0),
+            Way::NonTemporal(_) => Some(1.0),
+            // The instruction and the library choose by themselves whether to read first.
+            #[cfg(target_arch = "x86_64")]
+            Way::String => None,
+            Way::Memset => None,
+        }
+    }
+
     fn footprint(&self, params: &Params) -> Bytes {
         params.pages.footprint(params.size)
     }

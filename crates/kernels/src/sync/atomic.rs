@@ -11,7 +11,7 @@ use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob,
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
-use super::pace::Pace;
+use crate::pace::Pace;
 use operation::{Check, Hand, Operation, ROUND, Word};
 
 mod operation;

@@ -8,8 +8,6 @@
 //! before to all who leave; and all end there. Nobody can have named a later episode by then, since for that it would have had
 //! to leave this one without seeing it.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,7 +15,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crossbeam::utils::CachePadded;
 
 use crate::joint::Joint;
-use crate::kernel::{Card, Error, Kernel, Params, Stage, Worker};
+use crate::kernel::{Card, Error, Params, Stage, Worker};
+use crate::staged::{OfKernel, Staged};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
@@ -53,44 +52,7 @@ trait Meet: Send + Sync + Sized + 'static {
 }
 
 /// A kernel that measures a barrier.
-struct Barrier<B> {
-    card: &'static Card,
-    barrier: PhantomData<fn() -> B>,
-}
-
-impl<B> Barrier<B> {
-    const fn new(card: &'static Card) -> Self {
-        Barrier { card, barrier: PhantomData }
-    }
-}
-
-impl<B> fmt::Debug for Barrier<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Barrier").field(&self.card.name).finish()
-    }
-}
-
-impl<B: Meet> Kernel for Barrier<B> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    /// The stamps of a run and of the one before, and the last arrivals.
-    fn footprint(&self, params: &Params) -> Bytes {
-        Bytes(super::pairs(params.samples).0.saturating_mul(3))
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        super::check_samples(self.card, params)?;
-        let shared = Shared {
-            barrier: B::new(workers)?,
-            last: CachePadded::default(),
-            phases: (0..workers).map(|_| CachePadded::default()).collect(),
-            stamps: (0..workers).map(|_| RwLock::default()).collect(),
-        };
-        Ok(Box::new(Meeting { name: self.card.name, episodes: params.samples, shared: Arc::new(shared) }))
-    }
-}
+type Barrier<B> = Staged<Meeting<B>>;
 
 /// When a worker arrived and left, in each episode.
 type Stamps = Vec<(u64, u64)>;
@@ -111,6 +73,24 @@ struct Meeting<B> {
     name: &'static str,
     episodes: u64,
     shared: Arc<Shared<B>>,
+}
+
+impl<B: Meet> OfKernel for Meeting<B> {
+    /// The stamps of a run and of the one before, and the last arrivals.
+    fn footprint(params: &Params) -> Bytes {
+        Bytes(super::pairs(params.samples).0.saturating_mul(3))
+    }
+
+    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
+        super::check_samples(card, params)?;
+        let shared = Shared {
+            barrier: B::new(workers)?,
+            last: CachePadded::default(),
+            phases: (0..workers).map(|_| CachePadded::default()).collect(),
+            stamps: (0..workers).map(|_| RwLock::default()).collect(),
+        };
+        Ok(Meeting { name: card.name, episodes: params.samples, shared: Arc::new(shared) })
+    }
 }
 
 impl<B: Meet> Stage for Meeting<B> {

@@ -17,7 +17,7 @@ use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROO
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
-use super::pace::Pace;
+use crate::pace::Pace;
 use lines::{Lines, Meeting};
 use mode::{Cas, Exchange, FetchAdd, Mode, ReadWrite};
 

@@ -9,7 +9,7 @@ use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob,
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
-use super::pace::Pace;
+use crate::pace::Pace;
 
 /// Iterations that make one increment. The workers share them: however many they are, the counter gets as many increments
 /// altogether, since they come one after the other anyway.

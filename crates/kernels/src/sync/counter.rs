@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::bare::{self, AtomicU64, CachePadded, Ordering};
-use super::pace::Pace;
 use super::section;
 use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::pace::Pace;
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 

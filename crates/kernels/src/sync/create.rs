@@ -6,7 +6,6 @@
 //! A thread of the standard library inherits the strands of its maker, so that on a seat the two share a strand. Those of
 //! the C library can be told where to run: a second worker lends its seat, and sleeps meanwhile.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +13,8 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::joint::Joint;
-use crate::kernel::{Card, Contention, Error, Kernel, Params, Stage, Worker};
+use crate::kernel::{Card, Contention, Error, Params, Stage, Worker};
+use crate::staged::{OfKernel, Staged};
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
@@ -89,38 +89,7 @@ impl Child {
 }
 
 /// A kernel that makes threads.
-struct Create<M> {
-    card: &'static Card,
-    method: PhantomData<fn() -> M>,
-}
-
-impl<M> Create<M> {
-    const fn new(card: &'static Card) -> Self {
-        Create { card, method: PhantomData }
-    }
-}
-
-impl<M> fmt::Debug for Create<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Create").field(&self.card.name).finish()
-    }
-}
-
-impl<M: Method> Kernel for Create<M> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        super::pairs(params.samples)
-    }
-
-    fn stage(&self, params: &Params, _workers: usize) -> Result<Box<dyn Stage>, Error> {
-        super::check_samples(self.card, params)?;
-        let (card, params) = (self.card, *params);
-        Ok(Box::new(Making::<M> { card, params, shared: Arc::default(), method: PhantomData }))
-    }
-}
+type Create<M> = Staged<Making<M>>;
 
 /// What the maker and the lender share.
 #[derive(Debug, Default)]
@@ -155,6 +124,17 @@ struct Making<M> {
     params: Params,
     shared: Arc<Shared>,
     method: PhantomData<fn() -> M>,
+}
+
+impl<M: Method> OfKernel for Making<M> {
+    fn footprint(params: &Params) -> Bytes {
+        super::pairs(params.samples)
+    }
+
+    fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
+        super::check_samples(card, params)?;
+        Ok(Making { card, params: *params, shared: Arc::default(), method: PhantomData })
+    }
 }
 
 impl<M: Method> Stage for Making<M> {

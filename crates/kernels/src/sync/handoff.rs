@@ -16,8 +16,6 @@
 //! A round that was opened is called, whatever happens, so that nobody is left in a call without a time limit. All other
 //! waits end after [`PATIENCE`], and look at the watch.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -25,7 +23,8 @@ use std::time::Duration;
 use crossbeam::utils::CachePadded;
 
 use crate::joint::Joint;
-use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Worker};
+use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Knob, Params, Stage, Worker};
+use crate::staged::{OfKernel, Staged};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
@@ -108,37 +107,7 @@ trait Meeting: Send + Sync + Sized + 'static {
 }
 
 /// A kernel that measures a [`Meeting`].
-struct HandOff<M> {
-    card: &'static Card,
-    meeting: PhantomData<fn() -> M>,
-}
-
-impl<M> HandOff<M> {
-    const fn new(card: &'static Card) -> Self {
-        HandOff { card, meeting: PhantomData }
-    }
-}
-
-impl<M> fmt::Debug for HandOff<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HandOff").field(&self.card.name).finish()
-    }
-}
-
-impl<M: Meeting> Kernel for HandOff<M> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        super::pairs(params.samples)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        super::check_samples(self.card, params)?;
-        Ok(Box::new(Meet { card: self.card, params: *params, shared: Arc::new(Shared::<M>::new(workers)?) }))
-    }
-}
+type HandOff<M> = Staged<Meet<M>>;
 
 /// What a waiter tells the waker: on a line of its own.
 #[derive(Debug, Default)]
@@ -185,6 +154,17 @@ struct Meet<M> {
     card: &'static Card,
     params: Params,
     shared: Arc<Shared<M>>,
+}
+
+impl<M: Meeting> OfKernel for Meet<M> {
+    fn footprint(params: &Params) -> Bytes {
+        super::pairs(params.samples)
+    }
+
+    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
+        super::check_samples(card, params)?;
+        Ok(Meet { card, params: *params, shared: Arc::new(Shared::new(workers)?) })
+    }
 }
 
 impl<M: Meeting> Stage for Meet<M> {

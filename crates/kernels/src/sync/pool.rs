@@ -88,7 +88,7 @@ const fn card(kernel: About) -> Card {
 /// Defines kernels, each with the pool that it is about.
 macro_rules! pools {
     ($($kernel:ident: $pool:ty = $about:expr;)*) => { $(
-        pub(crate) static $kernel: &dyn Kernel = &Pooling::<$pool>::about(&const { card($about) });
+        pub(crate) static $kernel: &dyn Kernel = &Pooling::<$pool>::new(&const { card($about) });
     )* };
 }
 
@@ -226,7 +226,7 @@ pools! {
     };
 }
 
-pub(crate) static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes::Std>>>::about(
+pub(crate) static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes::Std>>>::new(
     &const {
         spawn::card(
             "pool-spawn-mutex",
@@ -236,7 +236,7 @@ pub(crate) static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes:
     },
 );
 
-pub(crate) static SPAWN_CAS: &dyn Kernel = &Spawning::<Treiber<AtOnce>>::about(
+pub(crate) static SPAWN_CAS: &dyn Kernel = &Spawning::<Treiber<AtOnce>>::new(
     &const {
         spawn::card(
             "pool-spawn-cas",

@@ -16,7 +16,7 @@ use crate::sys::ring::{Link, Lookout, Member, Ring};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
-use super::pace::Pace;
+use crate::pace::Pace;
 
 /// A kernel whose workers stand in a ring.
 #[derive(Debug)]

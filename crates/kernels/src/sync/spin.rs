@@ -19,7 +19,7 @@ const NAP: Duration = Duration::from_micros(50);
 ///
 /// It spins for one stretch, within which what comes at all comes where each has a strand; and not at all while the one it waits for
 /// is `near`, on the same strand, which it would keep from coming.
-pub(super) fn until(ends: impl Fn() -> bool, near: impl Fn() -> bool, mut there: impl FnMut() -> bool) -> bool {
+pub(crate) fn until(ends: impl Fn() -> bool, near: impl Fn() -> bool, mut there: impl FnMut() -> bool) -> bool {
     let mut stretches = 0;
     loop {
         let spins = if stretches == 0 && !near() { STRETCH } else { 1 };

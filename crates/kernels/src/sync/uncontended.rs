@@ -1,15 +1,15 @@
 //! `lock-*`: a mutex that nobody else wants is taken and given back.
 
-use std::fmt;
 use std::hint::black_box;
 use std::marker::PhantomData;
 
 use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::staged::{OfKernel, Staged};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
 use super::mutexes::{Mutex, ParkingLot, Pthread, Std};
-use super::pace::Pace;
+use crate::pace::Pace;
 
 /// Iterations that make one pair: a pair takes about 5 ns.
 const ITERATIONS: u64 = 4;
@@ -59,40 +59,7 @@ pub static LOCK_PARKING_LOT: &dyn Kernel = &Lock::<ParkingLot>::new(&Card {
 });
 
 /// A kernel that takes a mutex that is free.
-struct Lock<M> {
-    card: &'static Card,
-    mutex: PhantomData<fn() -> M>,
-}
-
-impl<M> Lock<M> {
-    const fn new(card: &'static Card) -> Self {
-        Lock { card, mutex: PhantomData }
-    }
-}
-
-impl<M> fmt::Debug for Lock<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Lock").field(&self.card.name).finish()
-    }
-}
-
-impl<M: Mutex> Kernel for Lock<M> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(size_of::<M>() as u64)
-    }
-
-    fn stage(&self, params: &Params, _workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let (name, iterations) = (self.card.name, params.iterations);
-        if iterations == 0 {
-            return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
-        }
-        Ok(Box::new(Locking::<M> { name, pairs: (iterations / ITERATIONS).max(1), mutex: PhantomData }))
-    }
-}
+type Lock<M> = Staged<Locking<M>>;
 
 /// The stage.
 struct Locking<M> {
@@ -100,6 +67,20 @@ struct Locking<M> {
     /// Of a full run.
     pairs: u64,
     mutex: PhantomData<fn() -> M>,
+}
+
+impl<M: Mutex> OfKernel for Locking<M> {
+    fn footprint(_: &Params) -> Bytes {
+        Bytes(size_of::<M>() as u64)
+    }
+
+    fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
+        let (name, iterations) = (card.name, params.iterations);
+        if iterations == 0 {
+            return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
+        }
+        Ok(Locking { name, pairs: (iterations / ITERATIONS).max(1), mutex: PhantomData })
+    }
 }
 
 impl<M: Mutex> Stage for Locking<M> {

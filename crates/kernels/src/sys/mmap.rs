@@ -1,6 +1,7 @@
 //! Anonymous memory mappings with a kind of page.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::atomic::AtomicU64;
@@ -21,7 +22,7 @@ impl Line {
     pub const WORDS: usize = Line::BYTES / 8;
 }
 
-/// Private, anonymous, zeroed memory that is unmapped when dropped.
+/// Anonymous, zeroed memory of this process alone that is unmapped when dropped.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<Line>,
@@ -34,21 +35,43 @@ pub struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps at least `lines` lines of untouched memory, which starts at a page of the kind asked for.
+    /// Maps at least `lines` lines of untouched private memory, which starts at a page of the kind asked for.
     ///
     /// # Errors
     /// The error of `mmap` or `madvise`. `lines` of 0 and sizes beyond the address space are `EINVAL` and `ENOMEM`, as
     /// `mmap` itself says it.
     pub fn new(lines: usize, pages: PagePolicy) -> io::Result<Mapping> {
+        Mapping::of(lines, pages, libc::MAP_PRIVATE)
+    }
+
+    /// The same of memory that a forked process would share, which the kernel keeps as a file without a name.
+    ///
+    /// # Errors
+    /// As [`Mapping::new`].
+    pub fn shared(lines: usize, pages: PagePolicy) -> io::Result<Mapping> {
+        Mapping::of(lines, pages, libc::MAP_SHARED)
+    }
+
+    /// The same of private memory by one call of `mmap` and no other: the pages are of whichever kind the system gives.
+    ///
+    /// # Errors
+    /// As [`Mapping::new`].
+    pub fn plain(lines: usize) -> io::Result<Mapping> {
+        let bytes = lines.checked_mul(Line::BYTES).filter(|&bytes| bytes <= isize::MAX as usize);
+        let bytes = bytes.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        Ok(Mapping { start: map(bytes, libc::MAP_PRIVATE)?.cast(), lines, bytes })
+    }
+
+    fn of(lines: usize, pages: PagePolicy, sharing: libc::c_int) -> io::Result<Mapping> {
         let page = pages.bytes();
         let out_of_memory = || io::Error::from_raw_os_error(libc::ENOMEM);
         let bytes = lines.checked_mul(Line::BYTES).and_then(|n| n.checked_next_multiple_of(page));
         let bytes = bytes.filter(|&n| n <= isize::MAX as usize - page).ok_or_else(out_of_memory)?;
         let start = match pages {
-            PagePolicy::Small => map(bytes, 0)?,
-            PagePolicy::Transparent => map_aligned(bytes, page)?,
-            PagePolicy::Huge2M => map(bytes, libc::MAP_HUGETLB | libc::MAP_HUGE_2MB)?,
-            PagePolicy::Huge1G => map(bytes, libc::MAP_HUGETLB | libc::MAP_HUGE_1GB)?,
+            PagePolicy::Small => map(bytes, sharing)?,
+            PagePolicy::Transparent => map_aligned(bytes, page, sharing)?,
+            PagePolicy::Huge2M => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_2MB)?,
+            PagePolicy::Huge1G => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_1GB)?,
         };
         let mapping = Mapping { start: start.cast(), lines, bytes };
         match pages {
@@ -73,6 +96,34 @@ impl Mapping {
             Some(libc::EINVAL) => Ok(()),
             _ => Err(error),
         })
+    }
+
+    /// Divides it into pieces of so many bytes, the last of which may be shorter; each is unmapped by itself.
+    ///
+    /// `bytes` is to be a multiple of the size of its pages, since the kernel unmaps no part of one.
+    pub fn parts(self, bytes: usize) -> Vec<Mapping> {
+        assert!(bytes > 0 && bytes.is_multiple_of(base_page()), "{bytes} bytes are no whole pages");
+        let whole = ManuallyDrop::new(self);
+        let part = |offset: usize| {
+            let bytes = bytes.min(whole.bytes - offset);
+            let lines = whole.lines.saturating_sub(offset / Line::BYTES).min(bytes / Line::BYTES);
+            // SAFETY: the offset is within the mapping, since the steps end before its end does.
+            let start = unsafe { whole.start.byte_add(offset) };
+            Mapping { start, lines, bytes }
+        };
+        (0..whole.bytes).step_by(bytes).map(part).collect()
+    }
+
+    /// Has the kernel keep its memory from being taken away; what has none yet is given some.
+    ///
+    /// # Errors
+    /// That of `mlock`: `ENOMEM`, `EPERM` or `EAGAIN` where the process may lock no more.
+    pub fn lock(&self) -> io::Result<()> {
+        // SAFETY: the range is our own mapping, and locking changes nothing that is read from it.
+        match unsafe { libc::mlock(self.start.as_ptr().cast(), self.bytes) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 
     /// The lines.
@@ -104,6 +155,33 @@ impl Drop for Mapping {
     }
 }
 
+/// A mapping that is writable only while somebody writes.
+#[derive(Debug)]
+pub struct Guarded(Mapping);
+
+impl Guarded {
+    /// From now on the memory is reached by [`Guarded::flip`] only.
+    pub fn new(mapping: Mapping) -> Guarded {
+        Guarded(mapping)
+    }
+
+    /// Forbids writing to the memory, allows it again, and writes into its first word; returns what stood there.
+    ///
+    /// # Errors
+    /// That of `mprotect`; nothing was written then.
+    pub fn flip(&mut self, word: u64) -> io::Result<u64> {
+        for access in [libc::PROT_READ, libc::PROT_READ | libc::PROT_WRITE] {
+            // SAFETY: the range is our own mapping, and no reference into it outlives this function.
+            if unsafe { libc::mprotect(self.0.start.as_ptr().cast(), self.0.bytes, access) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        let line = self.0.lines_mut().first_mut();
+        line.map(|line| std::mem::replace(&mut line.0[0], word))
+            .ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))
+    }
+}
+
 /// A mapping whose words threads share.
 #[derive(Debug)]
 pub struct SharedMapping(Mapping);
@@ -128,9 +206,16 @@ impl SharedMapping {
     }
 }
 
-/// Maps `bytes` bytes anywhere. The caller owns them.
+/// Bytes of the smallest pages that this system has.
+pub fn base_page() -> usize {
+    // SAFETY: the call takes a number and changes nothing.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).expect("every system says how large its pages are")
+}
+
+/// Maps `bytes` bytes anywhere; the flags say whether they are shared. The caller owns them.
 fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
-    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags);
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_ANONYMOUS | flags);
     // SAFETY: a new anonymous mapping where the kernel likes touches no memory that exists.
     let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
     match NonNull::new(start) {
@@ -141,8 +226,8 @@ fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
 
 /// Maps `bytes` bytes at a multiple of `page`, which ordinary mappings need not be: takes one page more and gives back
 /// what stands over at both ends. The caller owns them.
-fn map_aligned(bytes: usize, page: usize) -> io::Result<NonNull<u8>> {
-    let base = map(bytes + page, 0)?.as_ptr();
+fn map_aligned(bytes: usize, page: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
+    let base = map(bytes + page, flags)?.as_ptr();
     let head = base.align_offset(page);
     let start = base.wrapping_add(head);
     if head > 0 {

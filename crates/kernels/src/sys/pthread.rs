@@ -42,7 +42,7 @@ impl Mutex {
         Ok(mutex)
     }
 
-    fn raw(&self) -> *mut libc::pthread_mutex_t {
+    pub(super) fn raw(&self) -> *mut libc::pthread_mutex_t {
         self.0.0.get()
     }
 
@@ -132,7 +132,7 @@ pub unsafe fn initialise_condvar(bell: *mut libc::pthread_cond_t, shared: bool) 
 /// `PTHREAD_MUTEX_ADAPTIVE_NP` of the GNU C library's `pthread.h`, which the `libc` crate does not have on every target.
 const ADAPTIVE: libc::c_int = 3;
 
-fn check(call: &str, code: libc::c_int) -> Result<(), Error> {
+pub(super) fn check(call: &str, code: libc::c_int) -> Result<(), Error> {
     match code {
         0 => Ok(()),
         code => Err(Error::Refused(format!("{call} failed: {}", std::io::Error::from_raw_os_error(code)))),
@@ -177,8 +177,8 @@ impl Condvar {
     }
 
     /// Gives the mutex back, sleeps until somebody signals, at most for `patience`, and takes the mutex again. It may also return
-    /// for no reason.
-    pub fn wait_for(&self, held: &mut Guard<'_>, patience: Duration) {
+    /// for no reason. Returns what the C library says: `ETIMEDOUT` when the time is over.
+    pub fn wait_for(&self, held: &mut Guard<'_>, patience: Duration) -> libc::c_int {
         // The default clock of a condition variable is the real-time clock.
         let until = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().saturating_add(patience);
         let until = libc::timespec {
@@ -186,7 +186,7 @@ impl Condvar {
             tv_nsec: until.subsec_nanos().into(),
         };
         // SAFETY: both were initialised and outlive the call, as the time does, and this thread holds the mutex.
-        unsafe { libc::pthread_cond_timedwait(self.raw(), held.mutex.raw(), &raw const until) };
+        unsafe { libc::pthread_cond_timedwait(self.raw(), held.mutex.raw(), &raw const until) }
     }
 
     /// Wakes one of those who wait, if there is one.

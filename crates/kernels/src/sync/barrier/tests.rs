@@ -1,7 +1,7 @@
 use std::thread;
 
 use super::*;
-use crate::kernel::Stop;
+use crate::kernel::{Kernel, Stop};
 
 /// Lets everybody pass at once.
 struct Open;

@@ -27,7 +27,7 @@ pub(super) trait Mode: Copy + Send + Sync + 'static {
     fn agree(words: [u64; 2], accounts: [u64; 2]) -> bool;
 }
 
-/// Attempts that change the line, see [`Pace`](super::super::pace::Pace).
+/// Attempts that change the line, see [`Pace`](crate::pace::Pace).
 const CHANGING: u64 = 16_384;
 /// Attempts that only look, of which a core makes several in a nanosecond's time.
 const LOOKING: u64 = 65_536;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernel::{Period, Stop};
+use crate::kernel::{Kernel, Period, Stop};
 
 /// A system that makes no more threads after the third.
 struct Tired(AtomicU64);

@@ -1,7 +1,6 @@
 //! The kernel that all pools share: its stage, its workers, and the check that nothing was lost.
 
 use std::hint::black_box;
-use std::marker::PhantomData;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,48 +11,17 @@ use crossbeam::utils::CachePadded;
 use super::Pool;
 use super::sampler::Sampler;
 use crate::joint::Joint;
-use crate::kernel::{Card, Contention, Error, Kernel, Params, Stage, Worker};
+use crate::kernel::{Card, Contention, Error, Params, Stage, Worker};
+use crate::pace::Pace;
+use crate::staged::{OfKernel, Staged};
 use crate::sync::bare::Spin;
 use crate::sync::met::Met;
-use crate::sync::pace::Pace;
 use crate::sync::section;
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
 /// A kernel about one kind of pool.
-pub(crate) struct Pooling<P> {
-    card: &'static Card,
-    pool: PhantomData<fn() -> P>,
-}
-
-impl<P> Pooling<P> {
-    /// The one with this card.
-    pub(super) const fn about(card: &'static Card) -> Self {
-        Pooling { card, pool: PhantomData }
-    }
-}
-
-impl<P: Pool> Kernel for Pooling<P> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let name = self.card.name;
-        if params.span.is_zero() {
-            return Err(Error::Unavailable(format!("{name} runs by time and was given none: ask for a span")));
-        }
-        let items = u32::try_from(workers.max(1)).ok().filter(|items| *items < u32::MAX);
-        let items = items.ok_or_else(|| Error::Unavailable(format!("{name} has no numbers for {workers} workers")))?;
-        let shared = Arc::new(Shared::<P>::new(name, workers.max(1), items)?);
-        let Params { span, critical, parallel, .. } = *params;
-        Ok(Box::new(Pooled { span, critical, parallel, shared }))
-    }
-}
+pub(super) type Pooling<P> = Staged<Pooled<P>>;
 
 /// What the workers share.
 pub(super) struct Shared<P> {
@@ -126,6 +94,33 @@ pub(super) struct Pooled<P> {
     pub(super) critical: u64,
     pub(super) parallel: u64,
     pub(super) shared: Arc<Shared<P>>,
+}
+
+impl<P: Pool> OfKernel for Pooled<P> {
+    fn footprint(_: &Params) -> Bytes {
+        Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64)
+    }
+
+    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
+        let name = card.name;
+        check_span(card, params)?;
+        let items = u32::try_from(workers.max(1)).ok().filter(|items| *items < u32::MAX);
+        let items = items.ok_or_else(|| Error::Unavailable(format!("{name} has no numbers for {workers} workers")))?;
+        let shared = Arc::new(Shared::new(name, workers.max(1), items)?);
+        let Params { span, critical, parallel, .. } = *params;
+        Ok(Pooled { span, critical, parallel, shared })
+    }
+}
+
+/// Whether a kernel that runs by time has any.
+///
+/// # Errors
+/// It has none.
+pub(super) fn check_span(card: &Card, params: &Params) -> Result<(), Error> {
+    if params.span.is_zero() {
+        return Err(Error::Unavailable(format!("{} runs by time and was given none: ask for a span", card.name)));
+    }
+    Ok(())
 }
 
 impl<P: Pool> Stage for Pooled<P> {

@@ -9,12 +9,13 @@
 
 mod runtime;
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::kernel::check_span;
 use super::{Contention, Error, Pool};
-use crate::kernel::{Card, Counts, Crew, Family, Growth, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::kernel::{Card, Counts, Crew, Family, Growth, Knob, Params, ROOM, Stage, Worker};
+use crate::staged::{OfKernel, Staged};
 use crate::watch::Watch;
 use crate::work::{Bytes, Work};
 
@@ -41,48 +42,32 @@ pub(super) const fn card(name: &'static str, about: &'static str) -> Card {
 }
 
 /// A kernel about a runtime with one kind of pool.
-pub(super) struct Spawning<P> {
-    card: &'static Card,
-    pool: PhantomData<fn() -> P>,
-}
-
-impl<P> Spawning<P> {
-    /// The one with this card.
-    pub(super) const fn about(card: &'static Card) -> Self {
-        Spawning { card, pool: PhantomData }
-    }
-}
-
-impl<P: Pool> Kernel for Spawning<P> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let name = self.card.name;
-        if params.span.is_zero() {
-            return Err(Error::Unavailable(format!("{name} runs by time and was given none: ask for a span")));
-        }
-        let threads = u32::try_from(workers).ok().filter(|threads| self.card.crew.admits(*threads as usize));
-        let threads =
-            threads.ok_or_else(|| Error::Unavailable(format!("{name} takes 2 to 2³² workers, not {workers}")))?;
-        let runtime = Arc::new(Runtime::<P>::new(threads)?);
-        let Params { span, critical, parallel, .. } = *params;
-        Ok(Box::new(Spawned { name, span, critical, parallel, runtime }))
-    }
-}
+pub(super) type Spawning<P> = Staged<Spawned<P>>;
 
 /// The stage.
-struct Spawned<P> {
+pub(super) struct Spawned<P> {
     name: &'static str,
     span: Duration,
     critical: u64,
     parallel: u64,
     runtime: Arc<Runtime<P>>,
+}
+
+impl<P: Pool> OfKernel for Spawned<P> {
+    fn footprint(_: &Params) -> Bytes {
+        Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64)
+    }
+
+    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
+        let name = card.name;
+        check_span(card, params)?;
+        let threads = u32::try_from(workers).ok().filter(|threads| card.crew.admits(*threads as usize));
+        let threads =
+            threads.ok_or_else(|| Error::Unavailable(format!("{name} takes 2 to 2³² workers, not {workers}")))?;
+        let runtime = Arc::new(Runtime::new(threads)?);
+        let Params { span, critical, parallel, .. } = *params;
+        Ok(Spawned { name, span, critical, parallel, runtime })
+    }
 }
 
 impl<P: Pool> Stage for Spawned<P> {

@@ -10,8 +10,8 @@ use crossbeam::utils::CachePadded;
 use super::super::Met;
 use super::{Contention, Error, Pool};
 use crate::kernel::{Growth, GrowthStep, Halt};
+use crate::pace::Pace;
 use crate::sync::bare::Spin;
-use crate::sync::pace::Pace;
 use crate::sync::section;
 use crate::watch::Watch;
 

@@ -16,7 +16,7 @@ const MOST: u64 = 16_384;
 
 /// The attempts of one worker's next stretch.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     attempts: u64,
     most: u64,
     since: Instant,
@@ -24,22 +24,27 @@ pub(super) struct Pace {
 
 impl Pace {
     /// At the beginning of a run whose attempts change the line.
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Pace::up_to(MOST)
     }
 
     /// At the beginning of a run whose attempts are of another kind: a stretch has so many of them at most.
-    pub(super) fn up_to(most: u64) -> Self {
+    pub(crate) fn up_to(most: u64) -> Self {
         Pace { attempts: 1, most, since: Instant::now() }
     }
 
+    /// At the beginning of another run of the same kind, which takes up where the last one ended.
+    pub(crate) fn resume(&mut self) {
+        self.since = Instant::now();
+    }
+
     /// The attempts that the stretch may take, at least 1.
-    pub(super) fn attempts(&self) -> u64 {
+    pub(crate) fn attempts(&self) -> u64 {
         self.attempts
     }
 
     /// After a stretch that took as many attempts as it might.
-    pub(super) fn adapt(&mut self) {
+    pub(crate) fn adapt(&mut self) {
         let now = Instant::now();
         self.attempts = next(self.attempts, now.duration_since(self.since), self.most);
         self.since = now;

@@ -1,0 +1,175 @@
+//! The latency kernels: loads of which each needs what the one before it found.
+//!
+//! A worker follows rings through its block. Each load takes as long as the caches, the memory and the translation of addresses
+//! need for it, and no two loads of a ring are ever under way at once. In which order a ring comes by its places decides what
+//! is measured: at random nothing can be foretold and every load pays in full; in ascending order the hardware reads ahead.
+//!
+//! The random rings are cycles drawn with equal chances from all cycles over the places, as in S. Sattolo, "An algorithm to
+//! generate a random cyclic permutation", Information Processing Letters 22 (1986). They are drawn the other way round: the places
+//! are shuffled, and each is linked to the one behind it, which gives every cycle the same chance, too. Sattolo's own loop leaves
+//! it unknown at which step of the cycle a place comes by; to find out takes a walk along the whole cycle, each step of which waits
+//! for memory, whereas here the step is known, and is written beside the link.
+
+pub(crate) mod order;
+mod worker;
+
+use crate::block::{Line, PagePolicy};
+use crate::kernel::{Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Sizes, Stage};
+use crate::sys::chase::MOST_RINGS;
+use crate::work::Bytes;
+
+use order::Order;
+use worker::Chasing;
+
+/// The fewest cycles from a load that finds its word in the first-level cache to the next one: 3 on the Woodcrest and the Opteron of
+/// TACC's paper, 4 or 5 on processors since (Agner Fog, "The microarchitecture of Intel, AMD and VIA CPUs").
+const LATENCY: f64 = 3.0;
+
+/// Loads that a core can begin in a cycle: 3 on Zen 3 and on Golden Cove (Agner Fog, as above).
+const LOADS: f64 = 3.0;
+
+/// The pages on which a curve of latencies is drawn: with the smallest the translation of addresses costs most, and with huge ones
+/// next to nothing.
+const PAGES: &[PagePolicy] = &[PagePolicy::Small, PagePolicy::Transparent];
+
+const CARD: Card = Card {
+    name: "",
+    family: Family::Memory,
+    about: "",
+    counts: Counts::Steps("a load that needs what the one before it found"),
+    beside: "",
+    knobs: &[Knob::Span, Knob::Size, Knob::Pages, Knob::Stride],
+    source: "",
+    by_default: false,
+    most_per_cycle: Some(ROOM / LATENCY),
+    contends: false,
+    crew: Crew::Any,
+    system: false,
+};
+
+/// One ring in a random order.
+pub static CHASE_RANDOM: Chase = Chase {
+    card: &Card {
+        name: "chase-random",
+        about: "follows one random cycle through all places of a private block, a load at a time",
+        beside: "the translation of the address: with small pages a block that is larger than what the TLB reaches pays for page \
+                 walks as well; and, on some processors, the other line of a pair that the hardware fetches",
+        source: "S. Sattolo, \"An algorithm to generate a random cyclic permutation\", Information Processing Letters 22 (1986)",
+        ..CARD
+    },
+    order: Order::Random,
+    axes: Axes { sizes: Sizes::Curve, pages: PAGES, alone: true, ..Axes::NONE },
+};
+
+/// One ring in ascending order.
+pub static CHASE_STRIDE: Chase = Chase {
+    card: &Card {
+        name: "chase-stride",
+        about: "follows the places of a private block in ascending order, a stride apart and over again, a load at a time",
+        beside: "what the hardware reads ahead, which is most of it where the stride is short: then the time is none of memory's \
+                 latency; and with long strides the places share few sets of the caches",
+        source: "Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": strided reads, 64 to 4096 bytes",
+        ..CARD
+    },
+    order: Order::Ascending,
+    axes: Axes {
+        sizes: Sizes::Levels,
+        pages: PAGES,
+        strides: &[64, 128, 256, 512, 1024, 2048, 4096],
+        alone: true,
+        ..Axes::NONE
+    },
+};
+
+/// Several rings at once, each in a random order.
+pub static CHASE_CHAINS: Chase = Chase {
+    card: &Card {
+        name: "chase-chains",
+        about: "follows several random cycles through a private block at once, each of which waits for itself alone",
+        counts: Counts::Steps(
+            "a load of any chain: as long as the loads of all chains are under way together, more chains make it shorter",
+        ),
+        beside: "as for chase-random",
+        knobs: &[Knob::Span, Knob::Size, Knob::Pages, Knob::Stride, Knob::Chains],
+        source: "chase-random, with so many cycles that each has its share of the places",
+        most_per_cycle: Some(ROOM * LOADS),
+        ..CARD
+    },
+    order: Order::Random,
+    axes: Axes {
+        sizes: Sizes::Levels,
+        pages: &[PagePolicy::Transparent],
+        chains: &[1, 2, 4, 8, 16],
+        alone: true,
+        ..Axes::NONE
+    },
+};
+
+/// A kernel that follows rings.
+#[derive(Debug)]
+pub struct Chase {
+    card: &'static Card,
+    order: Order,
+    axes: Axes,
+}
+
+impl Kernel for Chase {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn axes(&self) -> Axes {
+        self.axes
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        let places = params.size.0 / params.stride.0.max(1);
+        Bytes(params.pages.footprint(params.size).0.saturating_add(self.order.footprint(places)))
+    }
+
+    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Ok(Box::new(self.chasing(params)?))
+    }
+}
+
+impl Chase {
+    fn chasing(&self, params: &Params) -> Result<Chasing, Error> {
+        let name = self.card.name;
+        let (size, stride) = (params.size.0, params.stride.0);
+        let refused = |reason| Err(Error::Unavailable(format!("{name} {reason}")));
+        let chains = if self.card.knobs.contains(&Knob::Chains) { params.chains } else { 1 };
+        if stride == 0 || stride % Line::BYTES as u64 != 0 {
+            return refused(format!(
+                "needs a stride of whole lines, not {stride} bytes: ask for a multiple of {}",
+                Line::BYTES
+            ));
+        }
+        if !(1..=MOST_RINGS as u64).contains(&chains) {
+            return refused(format!("follows 1 to {MOST_RINGS} chains, not {chains}: ask for a number of those"));
+        }
+        let places = size / stride;
+        if places < chains {
+            let least = stride.saturating_mul(chains);
+            return refused(format!("needs at least {least} bytes a worker, not {size}: ask for more"));
+        }
+        if places > Order::MOST {
+            let most = Order::MOST;
+            return refused(format!(
+                "links {most} places at most, not {places}: ask for a longer stride or a smaller size"
+            ));
+        }
+        Ok(Chasing {
+            name,
+            order: self.order,
+            lines: size as usize / Line::BYTES,
+            step: stride as usize / Line::BYTES,
+            rings: chains as usize,
+            length: (places / chains) as usize,
+            pages: params.pages,
+            span: params.span,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+use std::collections::{HashMap, HashSet};
+
+use proptest::prelude::*;
+
+use super::order::Order;
+use super::worker::{Chaser, Chasing};
+use super::*;
+use crate::block::Block;
+use crate::kernel::{Stop, Worker};
+use crate::sys::chase::{Rings, TURN};
+use crate::watch::Watch;
+
+const LINE: u64 = Line::BYTES as u64;
+
+fn params(places: u64, stride: u64, chains: u64) -> Params {
+    Params { size: Bytes(places * stride), stride: Bytes(stride), chains, ..Params::SMALL }
+}
+
+fn stage(chase: &Chase, params: &Params) -> Chasing {
+    chase.chasing(params).unwrap()
+}
+
+/// The line after this one, by what stands in it.
+fn after(block: &Block, line: usize) -> usize {
+    (block.lines()[line].0[0] as usize - block.region().start) / Line::BYTES
+}
+
+/// The lines of the ring that begins with this line.
+fn ring(block: &Block, first: usize) -> Vec<usize> {
+    let mut ring = vec![first];
+    loop {
+        match after(block, ring[ring.len() - 1]) {
+            next if next == first => return ring,
+            next => ring.push(next),
+        }
+        assert!(ring.len() <= block.lines().len(), "a path that leads back to none of its beginning");
+    }
+}
+
+fn head(rings: &Rings, number: usize) -> usize {
+    let block = rings.block();
+    let rank = rings.ranks().nth(number).unwrap();
+    block.lines().iter().position(|line| line.0[1] == rank + 1).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Every place of the block, but for those that are left over, is in one ring; and heads go where links lead.
+    #[test]
+    fn rings_have_their_full_length(length in 1..200_u64, step in 1..5_u64, chains in 1..=16_u64, more in 0..16_u64, turns in 0..20_u64) {
+        for chase in [&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS] {
+            let chains = if chase.card.knobs.contains(&Knob::Chains) { chains } else { 1 };
+            let stage = stage(chase, &params(length * chains + more % chains, step * LINE, chains));
+            let mut rings = Chaser::new(stage, 0).unwrap().rings;
+            let heads: Vec<usize> = (0..chains as usize).map(|number| head(&rings, number)).collect();
+            let walked: Vec<Vec<usize>> = heads.iter().map(|head| ring(rings.block(), *head)).collect();
+            prop_assert!(walked.iter().all(|ring| ring.len() as u64 == length));
+            let all: HashSet<usize> = walked.iter().flatten().copied().collect();
+            prop_assert_eq!(all.len() as u64, length * chains, "a place is in two rings");
+            prop_assert!(all.iter().all(|line| line % step as usize == 0));
+            rings.follow(turns);
+            for (number, ring) in walked.iter().enumerate() {
+                prop_assert_eq!(head(&rings, number), ring[(turns * TURN % length) as usize]);
+            }
+        }
+    }
+}
+
+/// The 6 cycles over 4 places come up alike: of 6000 each 1000 times, with a standard deviation of 29.
+#[test]
+fn all_cycles_have_the_same_chance() {
+    let mut counts: HashMap<Vec<usize>, u32> = HashMap::new();
+    for seed in 0..6000 {
+        let rings = Order::Random.link(Block::zeroed(4, PagePolicy::Small).unwrap(), 1, 4, 1, seed).unwrap();
+        *counts.entry(ring(rings.block(), 0)).or_default() += 1;
+    }
+    assert_eq!(counts.len(), 6, "{counts:?}");
+    assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
+}
+
+#[test]
+fn ascending_places_follow_each_other() {
+    let stage = stage(&CHASE_STRIDE, &params(5, 128, 1));
+    let rings = Chaser::new(stage, 3).unwrap().rings;
+    assert_eq!(ring(rings.block(), 0), [0, 2, 4, 6, 8]);
+}
+
+#[test]
+fn workers_have_orders_of_their_own() {
+    let stage = stage(&CHASE_RANDOM, &params(100, 64, 1));
+    let [one, same, other] = [0, 0, 1].map(|rank| ring(Chaser::new(stage, rank).unwrap().rings.block(), 0));
+    assert_eq!(one, same);
+    assert_ne!(one, other);
+}
+
+/// Whether an order of the places of two rings of three gives rings.
+#[track_caller]
+fn check_linked(order: [usize; 6], linked: bool) {
+    let block = Block::zeroed(6, PagePolicy::Small).unwrap();
+    assert_eq!(Rings::link(block, 2, 3, |rank| order[rank]).is_some(), linked, "{order:?}");
+}
+
+#[test]
+fn what_is_no_order_gives_no_rings() {
+    check_linked([0, 1, 2, 3, 4, 5], true);
+    check_linked([5, 3, 1, 0, 2, 4], true);
+    check_linked([0, 1, 2, 3, 4, 4], false);
+    check_linked([0, 1, 0, 3, 4, 5], false);
+    check_linked([0, 1, 2, 3, 4, 6], false);
+    check_linked([0, 1, 2, 3, 4, usize::MAX], false);
+    for (rings, length) in [(0, 3), (1, 0), (17, 1)] {
+        assert!(Rings::link(Block::zeroed(32, PagePolicy::Small).unwrap(), rings, length, |rank| rank).is_none());
+    }
+}
+
+#[test]
+fn runs_go_on_where_the_last_one_ended() {
+    for chains in [1, 3] {
+        let params = params(1000, 64, chains);
+        let stage = stage(&CHASE_CHAINS, &params);
+        let mut chaser = Chaser::new(stage, 0).unwrap();
+        let mut ops = 0;
+        for _ in 0..3 {
+            let watch = Watch::new(&Stop::new());
+            watch.begin(stage.span());
+            let work = chaser.run(&watch);
+            assert_eq!(work.ops.0 % (chains * TURN), 0);
+            ops += work.ops.0;
+            assert_eq!(chaser.verify(), Ok(()));
+        }
+        assert!(ops > 0 && chaser.loads == ops / chains);
+        assert_eq!(chaser.rings.ranks().next(), Some(chaser.loads % (1000 / chains)));
+    }
+}
+
+#[test]
+fn a_round_before_a_run_counts_as_no_work() {
+    let mut chaser = Chaser::new(stage(&CHASE_RANDOM, &params(1000, 64, 1)), 0).unwrap();
+    chaser.prepare();
+    assert!(chaser.loads >= 1000, "{} loads are no round", chaser.loads);
+    let stop = Stop::new();
+    stop.raise();
+    assert_eq!(chaser.run(&Watch::new(&stop)).ops.0, 0);
+    assert_eq!(chaser.verify(), Ok(()));
+}
+
+#[test]
+fn a_load_that_was_left_out_is_seen() {
+    let mut chaser = Chaser::new(stage(&CHASE_CHAINS, &params(64, 64, 2)), 0).unwrap();
+    chaser.loads += 1;
+    let error = chaser.verify().unwrap_err().to_string();
+    assert!(error.contains("led to place 0 instead of 1") && error.contains("cycle 0"), "{error}");
+}
+
+#[track_caller]
+fn check_refused(chase: &Chase, params: Params, part: &str) {
+    match chase.stage(&params, 1).err() {
+        Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn parameters_without_sense_are_refused() {
+    for stride in [0, 1, 63, 65, u64::MAX] {
+        check_refused(&CHASE_RANDOM, Params { stride: Bytes(stride), ..params(100, 64, 1) }, "a multiple of 64");
+    }
+    check_refused(&CHASE_RANDOM, Params { size: Bytes(63), ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
+    check_refused(&CHASE_CHAINS, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
+    for chains in [0, 17, u64::MAX] {
+        check_refused(&CHASE_CHAINS, params(100, 64, chains), "1 to 16 chains");
+    }
+    check_refused(&CHASE_RANDOM, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
+    let huge = Params { size: Bytes(u64::MAX), stride: Bytes(u64::MAX - 63), ..Params::SMALL };
+    assert!(matches!(CHASE_STRIDE.stage(&huge, 1).unwrap().worker(0).err(), Some(Error::Refused(_))));
+}
+
+/// What a kernel has no knob for changes nothing.
+#[test]
+fn chains_are_for_those_that_have_several() {
+    let stage = stage(&CHASE_RANDOM, &params(100, 64, 99));
+    assert_eq!(Chaser::new(stage, 0).unwrap().rings.rings(), 1);
+}
+
+#[test]
+fn drawing_an_order_takes_memory_too() {
+    let params = params(1 << 20, 64, 1);
+    assert_eq!(CHASE_STRIDE.footprint(&params), Bytes(64 << 20));
+    assert_eq!(CHASE_RANDOM.footprint(&params), Bytes(68 << 20));
+}

@@ -1,0 +1,121 @@
+//! Workers that follow rings.
+
+use std::time::{Duration, Instant};
+
+use crate::block::{Block, PagePolicy};
+use crate::kernel::{Error, Region, Stage, Worker};
+use crate::pace::Pace;
+use crate::sys::chase::{Rings, TURN};
+use crate::watch::Watch;
+use crate::work::Work;
+
+use super::order::Order;
+
+/// How long a worker follows its rings at most before a repetition. In that time it comes round a block of 8 MiB on Zen 4, and what
+/// is larger than that hardly stays in a cache from one repetition to the next, or is continued where the last one ended.
+const WARM: Duration = Duration::from_millis(5);
+
+/// From it, the orders of all workers are drawn: the same in every process.
+const SEED: u64 = 0x5a77_0106;
+
+/// The stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chasing {
+    pub(super) name: &'static str,
+    pub(super) order: Order,
+    /// Of the block.
+    pub(super) lines: usize,
+    /// Lines from one place to the next.
+    pub(super) step: usize,
+    pub(super) rings: usize,
+    /// Places of each ring.
+    pub(super) length: usize,
+    pub(super) pages: PagePolicy,
+    pub(super) span: Duration,
+}
+
+impl Stage for Chasing {
+    fn variant(&self) -> &'static str {
+        "loads of 8 bytes"
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(self.span)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Chaser::new(*self, rank)?))
+    }
+}
+
+/// A worker.
+#[derive(Debug)]
+pub(super) struct Chaser {
+    name: &'static str,
+    pub(super) rings: Rings,
+    /// How many loads of each ring were asked for since the worker was built.
+    pub(super) loads: u64,
+}
+
+impl Chaser {
+    pub(super) fn new(stage: Chasing, rank: usize) -> Result<Self, Error> {
+        let Chasing { name, order, lines, step, rings, length, pages, .. } = stage;
+        let block = Block::zeroed(lines, pages)?;
+        let rings = order.link(block, rings, length, step, SEED + rank as u64).ok_or_else(|| {
+            Error::Wrong(format!(
+                "{name}: the places of the block were not linked to full cycles: nothing can be measured"
+            ))
+        })?;
+        Ok(Chaser { name, rings, loads: 0 })
+    }
+
+    /// Follows the rings for a stretch, and returns how many loads that were of each.
+    fn stretch(&mut self, turns: u64) -> u64 {
+        self.rings.follow(turns);
+        let loads = turns * TURN;
+        self.loads += loads;
+        loads
+    }
+}
+
+impl Worker for Chaser {
+    fn prepare(&mut self) {
+        let (round, mut done, mut pace) = (self.rings.length() as u64, 0, Pace::start());
+        let start = Instant::now();
+        while done < round && start.elapsed() < WARM {
+            done += self.stretch(pace.attempts());
+            pace.adapt();
+        }
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (mut done, mut pace) = (0, Pace::start());
+        while !watch.ends() {
+            done += self.stretch(pace.attempts());
+            pace.adapt();
+        }
+        Work::ops(done * self.rings.rings() as u64)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let length = self.rings.length() as u64;
+        for (ring, found) in (0..).zip(self.rings.ranks()) {
+            let expected = ring * length + self.loads % length;
+            if found != expected {
+                let (name, loads) = (self.name, self.loads);
+                return Err(Error::Wrong(format!(
+                    "{name}: {loads} loads of cycle {ring} led to place {found} instead of {expected}: the result of this run is void"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn region(&self) -> Option<Region> {
+        Some(self.rings.block().region())
+    }
+}

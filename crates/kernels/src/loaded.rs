@@ -1,0 +1,209 @@
+//! `loaded-*`: how long a load takes while others keep the memory busy.
+//!
+//! Worker 0 follows a random cycle through its block, and each of its loads waits for the one before. All others stream through
+//! blocks of their own, a portion at a time, and make a delay after each: the longer the delay, the less they load the memory. The
+//! number is worker 0's time of a load; the bytes of the others, in their laps, are the bandwidth that it goes with. One delay after
+//! the other they make a curve, flat at first, which turns up where the memory's queues fill. Intel's Memory Latency Checker draws
+//! the same curve.
+
+use std::time::Duration;
+
+use crate::chase::CHASE_RANDOM;
+use crate::kernel::{
+    Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Region, Sizes, Stage, Worker,
+};
+use crate::level::{LEVEL_READ, LEVEL_WRITE, Level, Passer, Passing};
+use crate::pace::Pace;
+use crate::sync::section;
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+/// Lines of a portion: 1 KiB, which takes some 30 ns where nobody else loads the memory.
+const PORTION: usize = 16;
+
+/// The most portions between two looks at the watch: 64 µs at 16 GB/s, and less where there are delays, as [`Pace`] sees to.
+const MOST: u64 = 1024;
+
+/// From portions back to back to one in some 4 µs, a quarter of a GB/s a worker. They are closest where a worker alone goes from all
+/// that it can to a half.
+const DELAYS: &[u64] = &[0, 32, 128, 256, 512, 1024, 4096];
+
+/// The fewest cycles from a load to one that needs what it found: see [`crate::chase`].
+const LATENCY: f64 = 3.0;
+
+const CARD: Card = Card {
+    name: "",
+    family: Family::Memory,
+    about: "",
+    counts: Counts::Steps("a load of worker 0 that needs what the one before it found"),
+    beside: "the bytes of all other workers, which load the memory meanwhile: a kibibyte, then a delay of `--delay` steps of about a \
+             nanosecond",
+    knobs: &[Knob::Span, Knob::Size, Knob::Pages, Knob::Delay],
+    source: "loaded latency as in Intel's Memory Latency Checker",
+    by_default: false,
+    most_per_cycle: Some(ROOM / LATENCY),
+    contends: false,
+    crew: Crew::AtLeast(2),
+    system: false,
+};
+
+/// The others read.
+pub static LOADED_READ: Loaded = Loaded {
+    card: &Card {
+        name: "loaded-read",
+        about: "worker 0 follows a random cycle through its block, while all others read blocks of their own",
+        ..CARD
+    },
+    load: &LEVEL_READ,
+};
+
+/// The others write.
+pub static LOADED_WRITE: Loaded = Loaded {
+    card: &Card {
+        name: "loaded-write",
+        about: "worker 0 follows a random cycle through its block, while all others overwrite blocks of their own with ordinary stores",
+        ..CARD
+    },
+    load: &LEVEL_WRITE,
+};
+
+/// A kernel of which one worker waits for loads and the others load the memory.
+#[derive(Debug)]
+pub struct Loaded {
+    card: &'static Card,
+    /// What the others do.
+    load: &'static Level,
+}
+
+impl Kernel for Loaded {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn axes(&self) -> Axes {
+        Axes { sizes: Sizes::Block, delays: DELAYS, ..Axes::NONE }
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        CHASE_RANDOM.footprint(&line_by_line(params)).max(self.load.footprint(params))
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let (load, chase) = (self.load.passing(params)?, CHASE_RANDOM.stage(&line_by_line(params), workers)?);
+        Ok(Box::new(Loading { chase, load, delay: params.delay }))
+    }
+}
+
+/// The same parameters with each line a place of the cycle.
+fn line_by_line(params: &Params) -> Params {
+    Params { stride: Params::SMALL.stride, chains: 1, ..*params }
+}
+
+/// The stage.
+struct Loading {
+    chase: Box<dyn Stage>,
+    load: Passing,
+    delay: u64,
+}
+
+impl Stage for Loading {
+    fn variant(&self) -> &'static str {
+        self.load.variant()
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        self.load.span()
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        if rank == 0 {
+            return self.chase.worker(rank);
+        }
+        Ok(Box::new(Loader { passer: Passer::new(self.load, rank)?, stage: self.load, delay: self.delay }))
+    }
+}
+
+/// A worker that loads the memory.
+#[derive(Debug)]
+struct Loader {
+    passer: Passer,
+    stage: Passing,
+    delay: u64,
+}
+
+impl Worker for Loader {
+    fn prepare(&mut self) {
+        self.passer.prepare();
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (mut lines, mut seed, mut pace) = (0, 0, Pace::up_to(MOST));
+        while !watch.ends() {
+            for _ in 0..pace.attempts() {
+                lines += self.passer.go_on(PORTION);
+                seed = section(self.delay, seed);
+            }
+            pace.adapt();
+        }
+        // The delays are needed for what nobody asks: they must not be left out.
+        std::hint::black_box(seed);
+        self.stage.bytes(lines)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.passer.verify()
+    }
+
+    fn region(&self) -> Option<Region> {
+        self.passer.region()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::kernel::Stop;
+
+    /// What worker 0 and another do together in a short run.
+    fn works(kernel: &Loaded, delay: u64) -> [Work; 2] {
+        let params = Params { size: Bytes(1 << 20), delay, span: Duration::from_millis(5), ..Params::SMALL };
+        let stage = kernel.stage(&params, 2).unwrap();
+        let run = |rank| {
+            let mut worker = stage.worker(rank).unwrap();
+            worker.prepare();
+            let watch = Watch::new(&Stop::new());
+            watch.begin(stage.span());
+            let work = worker.run(&watch);
+            worker.verify().unwrap();
+            work
+        };
+        thread::scope(|scope| {
+            let other = scope.spawn(|| run(1));
+            [run(0), other.join().unwrap()]
+        })
+    }
+
+    #[test]
+    fn the_first_waits_and_the_others_load() {
+        for kernel in [&LOADED_READ, &LOADED_WRITE] {
+            let [first, other] = works(kernel, 0);
+            assert!(first.ops.0 > 0 && first.bytes.0 == 0, "{first:?}");
+            assert!(other.bytes.0 > 0 && other.ops.0 == 0, "{other:?}");
+            assert_eq!(other.bytes.0 % (PORTION as u64 * 64), 0, "whole portions: {other:?}");
+        }
+    }
+
+    /// A delay a thousand times as long as a portion leaves next to nothing of the load, however busy the machine.
+    #[test]
+    fn delays_take_load_away() {
+        let [_, without] = works(&LOADED_READ, 0);
+        let [_, with] = works(&LOADED_READ, 100_000);
+        assert!(with.bytes.0 * 5 < without.bytes.0, "{with:?} {without:?}");
+    }
+}

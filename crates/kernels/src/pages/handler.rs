@@ -1,0 +1,142 @@
+//! The worker that handles parts of a segment.
+
+use std::io;
+use std::sync::Arc;
+
+use super::segment::Segment;
+use super::{Before, Deed, Handling};
+use crate::block::Line;
+use crate::kernel::{Error, Region, Worker};
+use crate::sys::mmap::Mapping;
+use crate::watch::Watch;
+use crate::work::Work;
+
+/// A worker.
+pub(super) struct Handler {
+    kernel: Handling,
+    pub(super) segment: Arc<Segment>,
+    rank: usize,
+    region: Option<Region>,
+    /// How many runs it has begun.
+    run: u64,
+    /// The parts that it has handled and still holds.
+    pub(super) held: Vec<Mapping>,
+}
+
+impl Handler {
+    /// Takes its share through everything but the release once, so that a refusal is known before anything is measured.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] by the system.
+    pub(super) fn new(kernel: Handling, segment: Arc<Segment>, rank: usize) -> Result<Self, Error> {
+        // The list is not to grow in a run.
+        let held = Vec::with_capacity(segment.parts());
+        let mut worker = Handler { kernel, segment, rank, region: None, run: 0, held };
+        let mut parts = worker.segment.fetch(0, rank)?;
+        let start = parts.first().map(|part| part.lines().as_ptr().addr());
+        worker.region = start.map(|start| Region { start, bytes: worker.segment.share() });
+        for part in &mut parts {
+            if kernel.touches() {
+                worker.touch(part);
+            }
+            if kernel.locks() {
+                worker.lock(part)?;
+            }
+        }
+        worker.held.extend(parts);
+        Ok(worker)
+    }
+
+    /// Has its share of a fresh segment go through what comes before the run, and offers it.
+    fn ready(&self) -> Result<(), Error> {
+        let mut parts = self.segment.fetch(self.run, self.rank)?;
+        for part in &mut parts {
+            if self.kernel.before >= Before::Touched {
+                self.touch(part);
+            }
+            if self.kernel.before >= Before::Locked {
+                self.lock(part)?;
+            }
+        }
+        self.segment.offer(parts);
+        Ok(())
+    }
+
+    /// Writes the number of the run into the first word of each page.
+    fn touch(&self, part: &mut Mapping) {
+        for page in part.lines_mut().chunks_mut(self.segment.page() / Line::BYTES) {
+            page[0].0[0] = self.run;
+        }
+    }
+
+    fn lock(&self, part: &Mapping) -> Result<(), Error> {
+        part.lock().map_err(|error| Error::Refused(refusal(self.kernel.card.name, &error)))
+    }
+
+    /// A page that does not hold what it should.
+    fn strange(&self) -> Option<(u64, u64)> {
+        let expected = if self.kernel.touches() { self.run } else { 0 };
+        let lines = self.segment.page() / Line::BYTES;
+        let words = self.held.iter().flat_map(|part| part.lines().chunks(lines)).map(|page| page[0].0[0]);
+        words.into_iter().find(|found| *found != expected).map(|found| (expected, found))
+    }
+}
+
+impl Worker for Handler {
+    fn prepare(&mut self) {
+        self.held.clear();
+        self.run += 1;
+        if let Err(error) = self.ready() {
+            self.segment.fail(error);
+        }
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let mut bytes = 0;
+        while !watch.ends() {
+            let Some(mut part) = self.segment.take() else { break };
+            bytes += size_of_val(part.lines()) as u64;
+            match self.kernel.deed {
+                Deed::Touch => self.touch(&mut part),
+                Deed::Lock => {
+                    if let Err(error) = self.lock(&part) {
+                        self.segment.fail(error);
+                        break;
+                    }
+                }
+                Deed::Release => {
+                    drop(part);
+                    continue;
+                }
+            }
+            self.held.push(part);
+        }
+        self.segment.add(bytes);
+        Work::bytes(bytes)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.segment.check()?;
+        let name = self.kernel.card.name;
+        let strange = self.strange();
+        // The memory is gone before anybody prepares the next run.
+        self.held.clear();
+        match strange {
+            None => Ok(()),
+            Some((expected, found)) => Err(Error::Wrong(format!(
+                "{name}: a page holds {found:#x} instead of {expected:#x}: the result of this run is void"
+            ))),
+        }
+    }
+
+    fn region(&self) -> Option<Region> {
+        self.region
+    }
+}
+
+/// Why the system locked no memory, and what to do about it.
+fn refusal(name: &str, error: &io::Error) -> String {
+    format!(
+        "{name} may lock no more memory ({error}): raise the limit, as root with `ulimit -l unlimited`, or ask for a smaller size"
+    )
+}

@@ -1,0 +1,227 @@
+//! `pages-unmap-seen`: a page is unmapped that every worker has read.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crossbeam::utils::CachePadded;
+
+use crate::block::Line;
+use crate::joint::Joint;
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Worker};
+use crate::sync::spin;
+use crate::sys::mmap::{Mapping, SharedMapping, base_page};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+/// The kernel.
+pub(crate) static PAGES_UNMAP_SEEN: UnmapSeen = UnmapSeen;
+
+/// See [`PAGES_UNMAP_SEEN`].
+#[derive(Debug)]
+pub(crate) struct UnmapSeen;
+
+static CARD: Card = Card {
+    name: "pages-unmap-seen",
+    family: Family::Memory,
+    about: "the first worker maps a page and unmaps it again when all others have read from it",
+    counts: Counts::Samples(
+        "from the call that maps the page until it is written to",
+        "from the call that unmaps the page until it returns",
+    ),
+    beside: "each strand that has the page's translation is interrupted (TLB shootdown), where the processor has no instruction for that",
+    knobs: &[Knob::Samples],
+    source: "D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989",
+    by_default: false,
+    most_per_cycle: None,
+    contends: false,
+    crew: Crew::Any,
+    system: true,
+};
+
+impl Kernel for UnmapSeen {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        let samples = params.samples.saturating_mul(size_of::<(u64, u64)>() as u64);
+        Bytes(samples.saturating_add(base_page() as u64))
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        if params.samples == 0 {
+            return Err(Error::Unavailable(format!("{} takes at least 1 sample, not 0 samples", CARD.name)));
+        }
+        let (samples, readers) = (params.samples, workers.saturating_sub(1));
+        Ok(Box::new(Showing { samples, readers, shared: Arc::default() }))
+    }
+}
+
+/// What the workers share.
+#[derive(Debug, Default)]
+struct Shared {
+    /// The page, while it is mapped.
+    page: RwLock<Option<SharedMapping>>,
+    /// Which page of the run it is, from 1.
+    number: CachePadded<AtomicU64>,
+    /// How many have read from it.
+    seen: CachePadded<AtomicUsize>,
+    /// Whether somebody left early.
+    over: AtomicBool,
+}
+
+impl Shared {
+    /// Before a run: as at the beginning.
+    fn reset(&self) {
+        self.number.store(0, Ordering::Relaxed);
+        self.seen.store(0, Ordering::Relaxed);
+        self.over.store(false, Ordering::Relaxed);
+    }
+
+    /// Looks at the watch. Whether the run is to end for this worker or has ended for another.
+    fn ends(&self, watch: &Watch) -> bool {
+        if watch.ends() {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        self.over.load(Ordering::Relaxed)
+    }
+}
+
+/// The stage.
+struct Showing {
+    samples: u64,
+    readers: usize,
+    shared: Arc<Shared>,
+}
+
+impl Stage for Showing {
+    fn variant(&self) -> &'static str {
+        "mmap, munmap"
+    }
+
+    fn work(&self) -> Work {
+        Work::ops(self.samples)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        let (samples, readers, shared) = (self.samples, self.readers, Arc::clone(&self.shared));
+        if rank > 0 {
+            return Ok(Box::new(Reader { samples, shared, misread: false }));
+        }
+        let mut pairs = Vec::new();
+        let room = usize::try_from(samples).ok().and_then(|samples| pairs.try_reserve_exact(samples).ok());
+        room.ok_or_else(|| Error::Refused(format!("there is no memory for {samples} samples: ask for fewer")))?;
+        Ok(Box::new(Mapper { samples, readers, shared, pairs, trouble: None }))
+    }
+}
+
+/// The first worker.
+struct Mapper {
+    samples: u64,
+    readers: usize,
+    shared: Arc<Shared>,
+    /// The times of the last run.
+    pairs: Vec<(u64, u64)>,
+    /// Why it mapped no more.
+    trouble: Option<Error>,
+}
+
+impl Mapper {
+    /// Maps page number `number`, shows it to all others, and unmaps it, with the times that the first and the last took. `None`
+    /// where the run ended before all had seen it.
+    fn sample(&self, number: u64, watch: &Watch) -> std::io::Result<Option<(u64, u64)>> {
+        let called = watch.now();
+        let mut mapping = Mapping::plain(base_page() / Line::BYTES)?;
+        mapping.lines_mut()[0].0[0] = number;
+        let touched = watch.now();
+        let shared = &self.shared;
+        shared.seen.store(0, Ordering::Relaxed);
+        *shared.page.write().unwrap_or_else(PoisonError::into_inner) = Some(SharedMapping::new(mapping));
+        shared.number.store(number, Ordering::Release);
+        let all_saw = || shared.seen.load(Ordering::Acquire) == self.readers;
+        let seen = spin::until(|| shared.ends(watch), || false, all_saw);
+        let page = shared.page.write().unwrap_or_else(PoisonError::into_inner).take();
+        let unmaps = watch.now();
+        drop(page);
+        let unmapped = watch.now();
+        Ok(seen.then(|| (touched.saturating_sub(called), unmapped.saturating_sub(unmaps))))
+    }
+}
+
+impl Worker for Mapper {
+    fn prepare(&mut self) {
+        self.shared.reset();
+        self.pairs.clear();
+        self.trouble = None;
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let mut number = 0;
+        while number < self.samples && !self.shared.ends(watch) {
+            match self.sample(number + 1, watch) {
+                Ok(Some(times)) => self.pairs.push(times),
+                Ok(None) => break,
+                Err(error) => {
+                    self.shared.over.store(true, Ordering::Relaxed);
+                    let name = CARD.name;
+                    let sentence =
+                        format!("{name}: the system maps no page ({error}): end what else runs on the machine");
+                    self.trouble = Some(Error::Refused(sentence));
+                    // Not a run that fell short: what went wrong is for the check to tell.
+                    return Work::ops(self.samples);
+                }
+            }
+            number += 1;
+        }
+        Work::ops(number)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.trouble.clone().map_or(Ok(()), Err)
+    }
+
+    fn samples(&mut self) -> Option<Joint> {
+        Some(self.pairs.iter().copied().collect())
+    }
+}
+
+/// Every other worker.
+struct Reader {
+    samples: u64,
+    shared: Arc<Shared>,
+    /// Whether a page did not hold its number.
+    misread: bool,
+}
+
+impl Worker for Reader {
+    fn prepare(&mut self) {
+        self.shared.reset();
+        self.misread = false;
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (shared, mut number) = (&self.shared, 0);
+        while number < self.samples {
+            let shown = || shared.number.load(Ordering::Acquire) > number;
+            if !spin::until(|| shared.ends(watch), || false, shown) {
+                break;
+            }
+            number += 1;
+            let page = shared.page.read().unwrap_or_else(PoisonError::into_inner);
+            let word = page.as_ref().and_then(|page| page.words().first()).map(|word| word.load(Ordering::Relaxed));
+            drop(page);
+            self.misread |= word != Some(number);
+            shared.seen.fetch_add(1, Ordering::Release);
+        }
+        Work::ops(number)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        match self.misread {
+            false => Ok(()),
+            true => {
+                Err(Error::Wrong(format!("{}: a worker read another page: the result of this run is void", CARD.name)))
+            }
+        }
+    }
+}

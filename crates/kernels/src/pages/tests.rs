@@ -1,0 +1,184 @@
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::block::PagePolicy;
+use crate::kernel::Stop;
+use crate::sys::mmap::base_page;
+use crate::watch::Watch;
+
+const SIZE: u64 = (5 << 20) + 4711;
+
+fn params(pages: PagePolicy) -> Params {
+    Params { size: Bytes(SIZE), pages, samples: 20, span: Duration::from_millis(1), ..Params::SMALL }
+}
+
+const KERNELS: [&Handling; 8] = [
+    &PAGES_TOUCH,
+    &PAGES_LOCK,
+    &PAGES_RELEASE,
+    &PAGES_SHARED_TOUCH,
+    &PAGES_SHARED_LOCK,
+    &PAGES_SHARED_RELEASE,
+    &PAGES_SEGMENT_CREATE,
+    &PAGES_SEGMENT_DESTROY,
+];
+
+/// Workers of a stage of this kernel, on one thread.
+fn workers(kernel: &Handling, pages: PagePolicy, number: usize) -> Vec<Handler> {
+    let segment = Segment::new(kernel.card.name, &params(pages), kernel.shared, number, kernel.part(pages)).unwrap();
+    let segment = Arc::new(segment);
+    (0..number).map(|rank| Handler::new(*kernel, Arc::clone(&segment), rank).unwrap()).collect()
+}
+
+fn watch() -> Watch {
+    Watch::new(&Stop::new())
+}
+
+/// One worker that runs before the others takes everything, and they find nothing: the sum is what counts.
+#[test]
+fn parts_go_to_whoever_takes_them() {
+    for kernel in KERNELS {
+        for pages in [PagePolicy::Small, PagePolicy::Transparent] {
+            let share = SIZE / pages.bytes() as u64 * pages.bytes() as u64;
+            let mut workers = workers(kernel, pages, 3);
+            for order in [[0, 1, 2], [2, 0, 1]] {
+                workers.iter_mut().for_each(|worker| worker.prepare());
+                let done = order.map(|rank| workers[rank].run(&watch()).bytes.0);
+                assert_eq!(done, [3 * share, 0, 0], "{} {pages}", kernel.card.name);
+                workers.iter_mut().for_each(|worker| assert_eq!(worker.verify(), Ok(()), "{}", kernel.card.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_workers_are_apart_and_on_pages_of_their_kind() {
+    for pages in [PagePolicy::Small, PagePolicy::Transparent] {
+        let workers = workers(&PAGES_TOUCH, pages, 3);
+        let mut regions: Vec<_> = workers.iter().filter_map(|worker| worker.region()).collect();
+        regions.sort_by_key(|region| region.start);
+        assert_eq!(regions.len(), 3);
+        assert!(regions.windows(2).all(|pair| pair[0].start + pair[0].bytes <= pair[1].start), "{regions:?}");
+        assert!(regions.iter().all(|region| region.start.is_multiple_of(pages.bytes())), "{regions:?}");
+    }
+}
+
+/// Whether the page at this address has memory, by the top bit of its entry in the system's page map.
+fn is_resident(address: usize) -> bool {
+    let mut entry = [0; 8];
+    let map = File::open("/proc/self/pagemap").unwrap();
+    map.read_exact_at(&mut entry, (address / base_page() * 8) as u64).unwrap();
+    u64::from_le_bytes(entry) >> 63 == 1
+}
+
+/// Whether the mapping at this address is locked, by its flags.
+fn is_locked(address: usize) -> bool {
+    let text = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let holds = |line: &str| {
+        let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+        Some((usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?).contains(&address))
+    };
+    let flags = text.lines().skip_while(|line| holds(line) != Some(true));
+    let flags = flags.into_iter().find_map(|line| line.strip_prefix("VmFlags:"));
+    flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "lo"))
+}
+
+/// Whether one worker's memory has pages before its run, and what is true of it afterwards; `None` where it is gone.
+#[track_caller]
+fn check_state(kernel: &Handling, before: bool, locked: Option<bool>) {
+    let mut workers = workers(kernel, PagePolicy::Small, 1);
+    let worker = &mut workers[0];
+    worker.prepare();
+    let part = worker.segment.take().unwrap();
+    assert_eq!(is_resident(part.lines().as_ptr().addr()), before, "{}: before", kernel.card.name);
+    worker.segment.offer(vec![part]);
+    worker.run(&watch());
+    let address = worker.held.last().map(|part| part.lines().as_ptr().addr());
+    assert!(address.is_none_or(is_resident), "{}: after", kernel.card.name);
+    assert_eq!(address.map(is_locked), locked, "{}", kernel.card.name);
+    worker.verify().unwrap();
+    assert!(worker.held.is_empty(), "{}", kernel.card.name);
+}
+
+#[test]
+fn memory_is_made_locked_and_given_back() {
+    check_state(&PAGES_TOUCH, false, Some(false));
+    check_state(&PAGES_SHARED_TOUCH, false, Some(false));
+    check_state(&PAGES_LOCK, true, Some(true));
+    check_state(&PAGES_SHARED_LOCK, true, Some(true));
+    check_state(&PAGES_SEGMENT_CREATE, false, Some(true));
+    check_state(&PAGES_RELEASE, true, None);
+    check_state(&PAGES_SEGMENT_DESTROY, true, None);
+}
+
+#[test]
+fn a_part_that_is_left_and_a_page_that_was_not_written_are_wrong() {
+    let mut workers = workers(&PAGES_TOUCH, PagePolicy::Small, 1);
+    let worker = &mut workers[0];
+    worker.prepare();
+    let left = worker.segment.take().unwrap();
+    worker.run(&watch());
+    drop(left);
+    assert!(matches!(worker.verify(), Err(Error::Wrong(sentence)) if sentence.contains("bytes were handled")));
+    worker.prepare();
+    worker.run(&watch());
+    let last = worker.held.last_mut().unwrap();
+    last.lines_mut()[0].0[0] = 0;
+    assert!(
+        matches!(worker.verify(), Err(Error::Wrong(sentence)) if sentence.contains("a page holds 0x0 instead of 0x2"))
+    );
+}
+
+#[test]
+fn a_refusal_reaches_everybody() {
+    let mut workers = workers(&PAGES_LOCK, PagePolicy::Small, 2);
+    workers.iter_mut().for_each(|worker| worker.prepare());
+    workers[1].segment.fail(Error::Refused("no more".into()));
+    for worker in &mut workers {
+        worker.run(&watch());
+    }
+    for worker in &mut workers {
+        assert_eq!(worker.verify(), Err(Error::Refused("no more".into())));
+    }
+}
+
+#[track_caller]
+fn check_refused(size: u64, pages: PagePolicy, workers: usize, part: &str) {
+    let params = Params { size: Bytes(size), ..params(pages) };
+    match PAGES_TOUCH.stage(&params, workers).err() {
+        Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
+        other => panic!("{size} on {pages}: {other:?}"),
+    }
+}
+
+#[test]
+fn sizes_without_sense_are_refused() {
+    check_refused(0, PagePolicy::Small, 1, "at least a page of 4096 bytes a worker, not 0");
+    check_refused(1 << 20, PagePolicy::Transparent, 1, "at least a page of 2097152 bytes");
+    check_refused(1 << 62, PagePolicy::Small, 2, "no addresses for 2 times");
+}
+
+/// A worker that leaves the kernel of several before its time releases the others.
+#[test]
+fn whoever_leaves_releases_the_others() {
+    let stage = PAGES_UNMAP_SEEN.stage(&params(PagePolicy::Small), 3).unwrap();
+    for leaver in 0..3 {
+        let gate = std::sync::Barrier::new(3);
+        std::thread::scope(|scope| {
+            for rank in 0..3 {
+                let (stage, gate) = (&stage, &gate);
+                scope.spawn(move || {
+                    let mut worker = stage.worker(rank).unwrap();
+                    worker.prepare();
+                    gate.wait();
+                    let patience = Duration::from_secs(if rank == leaver { 0 } else { 60 });
+                    let watch = watch().with_deadline(Some(Instant::now() + patience));
+                    worker.run(&watch);
+                    assert_eq!(watch.deadline_passed(), rank == leaver, "worker {rank}");
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,216 @@
+//! `pages-map`, `pages-map-64` and `pages-protect`: what a process does to its mappings, again and again.
+//!
+//! Each worker has mappings of its own, but all of them are of one process: they wait for each other where the system changes its
+//! list of mappings, and each is interrupted by what the others take away.
+
+use std::io;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use crate::block::Line;
+use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Worker};
+use crate::sys::mmap::{Guarded, Mapping, base_page};
+use crate::watch::Watch;
+use crate::work::{Bytes, Work};
+
+/// Touched pages between two looks at the watch: a turn with one takes 2 to 8 µs in a virtual machine on Zen 4.
+const STRETCH: usize = 8;
+
+/// What a worker repeats.
+pub(super) trait Turn: Sized + 'static {
+    /// Pages that a turn touches.
+    const PAGES: usize;
+    /// The calls, for reports.
+    const VARIANT: &'static str;
+
+    /// What a worker keeps from turn to turn.
+    ///
+    /// # Errors
+    /// The system gives no memory.
+    fn new() -> io::Result<Self>;
+
+    /// One turn. Whether the memory held what it should.
+    ///
+    /// # Errors
+    /// That of the system's call that was refused.
+    fn turn(&mut self) -> io::Result<bool>;
+}
+
+/// A kernel that repeats a turn.
+#[derive(Debug)]
+pub(crate) struct Turning<T> {
+    card: &'static Card,
+    turn: PhantomData<fn() -> T>,
+}
+
+/// Maps so many pages, touches them, and unmaps them.
+pub(crate) struct Remap<const PAGES: usize> {
+    lines_of_page: usize,
+}
+
+impl<const PAGES: usize> Turn for Remap<PAGES> {
+    const PAGES: usize = PAGES;
+    const VARIANT: &'static str = "mmap, munmap";
+
+    fn new() -> io::Result<Self> {
+        Ok(Remap { lines_of_page: base_page() / Line::BYTES })
+    }
+
+    fn turn(&mut self) -> io::Result<bool> {
+        let mut mapping = Mapping::plain(PAGES * self.lines_of_page)?;
+        let mut fresh = true;
+        for page in mapping.lines_mut().chunks_mut(self.lines_of_page) {
+            // The write comes first: a read would be answered with a page of zeros that all processes share.
+            page[0].0[0] = 1;
+            fresh &= page[0].0[1] == 0;
+        }
+        Ok(fresh)
+    }
+}
+
+/// Forbids writing to a page, allows it again, and writes to it.
+pub(crate) struct Protect {
+    page: Guarded,
+    written: u64,
+}
+
+impl Turn for Protect {
+    const PAGES: usize = 1;
+    const VARIANT: &'static str = "mprotect";
+
+    fn new() -> io::Result<Self> {
+        Ok(Protect { page: Guarded::new(Mapping::plain(base_page() / Line::BYTES)?), written: 0 })
+    }
+
+    fn turn(&mut self) -> io::Result<bool> {
+        let before = self.page.flip(self.written + 1)?;
+        let kept = before == self.written;
+        self.written += 1;
+        Ok(kept)
+    }
+}
+
+/// What stands beside each of these kernels.
+const BESIDE: &str = "each turn interrupts the strands that the process runs on, for their old translations (TLB shootdown), where \
+                      the processor has no instruction for that";
+
+/// Makes the kernels: each a name, what a worker does, what one operation is, and the turn.
+macro_rules! turning {
+    ($($kernel:ident, $name:literal, $about:literal, $operation:literal, $turn:ty;)*) => {$(
+        #[doc = $about]
+        pub(crate) static $kernel: Turning<$turn> = Turning {
+            card: &Card {
+                name: $name,
+                family: Family::Memory,
+                about: $about,
+                counts: Counts::Ops($operation),
+                beside: BESIDE,
+                knobs: &[Knob::Span],
+                source: "D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989",
+                by_default: false,
+                most_per_cycle: None,
+                contends: false,
+                crew: Crew::Any,
+                system: true,
+            },
+            turn: PhantomData,
+        };
+    )*};
+}
+
+turning! {
+    PAGES_MAP, "pages-map", "maps a page of its own, writes to it, and unmaps it, again and again",
+        "one page mapped, touched and unmapped", Remap<1>;
+    PAGES_MAP_64, "pages-map-64", "maps 64 pages of its own, writes to each, and unmaps them, again and again",
+        "64 pages mapped, touched and unmapped, together", Remap<64>;
+    PAGES_PROTECT, "pages-protect", "forbids writing to a page of its own, allows it again, and writes to it, again and again",
+        "one page protected, unprotected and touched", Protect;
+}
+
+impl<T: Turn> Kernel for Turning<T> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes((T::PAGES * base_page()) as u64)
+    }
+
+    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Ok(Box::new(Repeated { name: self.card.name, span: params.span, turn: self.turn }))
+    }
+}
+
+/// The stage.
+struct Repeated<T> {
+    name: &'static str,
+    span: Duration,
+    turn: PhantomData<fn() -> T>,
+}
+
+impl<T: Turn> Stage for Repeated<T> {
+    fn variant(&self) -> &'static str {
+        T::VARIANT
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(self.span)
+    }
+
+    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
+        let name = self.name;
+        let turn = T::new().map_err(|error| refused(name, &error))?;
+        Ok(Box::new(Turner { name, turn, verdict: Ok(()) }))
+    }
+}
+
+/// A worker.
+struct Turner<T> {
+    name: &'static str,
+    turn: T,
+    /// What is to be said of its last run.
+    verdict: Result<(), Error>,
+}
+
+impl<T: Turn> Worker for Turner<T> {
+    fn prepare(&mut self) {
+        self.verdict = Ok(());
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let (mut turns, mut right) = (0, true);
+        'run: while !watch.ends() {
+            for _ in 0..STRETCH.div_ceil(T::PAGES) {
+                match self.turn.turn() {
+                    Ok(as_expected) => right &= as_expected,
+                    Err(error) => {
+                        self.verdict = Err(refused(self.name, &error));
+                        break 'run;
+                    }
+                }
+                turns += 1;
+            }
+        }
+        if !right {
+            let name = self.name;
+            let wrong = format!("{name}: a page did not hold what it should: the result of this run is void");
+            self.verdict = self.verdict.clone().and(Err(Error::Wrong(wrong)));
+        }
+        Work::ops(turns)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.verdict.clone()
+    }
+}
+
+/// What the system's refusal is reported as.
+fn refused(name: &str, error: &io::Error) -> Error {
+    Error::Refused(format!(
+        "{name}: the system maps or protects no more pages ({error}): end what else runs, or ask for fewer workers"
+    ))
+}

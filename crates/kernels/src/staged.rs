@@ -1,0 +1,74 @@
+//! Kernels that differ from each other in a type: each is a card, and what its stage is.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::kernel::{Axes, Card, Error, Kernel, Params, Stage};
+use crate::work::Bytes;
+
+/// A stage that knows all of its kernel but the card.
+pub(crate) trait OfKernel: Stage + Sized + 'static {
+    /// As [`Kernel::check`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason.
+    fn check() -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// As [`Kernel::axes`].
+    fn axes() -> Axes {
+        Axes::NONE
+    }
+
+    /// As [`Kernel::footprint`].
+    fn footprint(params: &Params) -> Bytes;
+
+    /// As [`Kernel::stage`], where [`OfKernel::check`] has nothing against it.
+    ///
+    /// # Errors
+    /// As there.
+    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error>;
+}
+
+/// The kernel with this card and this stage.
+pub(crate) struct Staged<S> {
+    card: &'static Card,
+    stage: PhantomData<fn() -> S>,
+}
+
+impl<S> Staged<S> {
+    /// The one with this card.
+    pub(crate) const fn new(card: &'static Card) -> Self {
+        Staged { card, stage: PhantomData }
+    }
+}
+
+impl<S> fmt::Debug for Staged<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Staged").field(&self.card.name).finish()
+    }
+}
+
+impl<S: OfKernel> Kernel for Staged<S> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        S::check()
+    }
+
+    fn axes(&self) -> Axes {
+        S::axes()
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        S::footprint(params)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        S::check()?;
+        Ok(Box::new(S::build(self.card, params, workers)?))
+    }
+}

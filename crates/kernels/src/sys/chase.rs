@@ -1,0 +1,126 @@
+//! Loads that wait for each other: rings of places in memory, each of which holds the address of the next.
+//!
+//! What a place holds is the whole address, so that a load is a single instruction and nothing is added to what it takes:
+//! `mov r, [r]` on x86_64 and `ldr x, [x]` on aarch64. The loads are volatile, which a compiler neither leaves out nor
+//! reorders, and each needs what the one before it found, so that a processor cannot begin it any earlier.
+
+use std::array;
+use std::ptr;
+
+use crate::block::{Block, Line};
+
+/// Rings that can be followed at once.
+pub const MOST_RINGS: usize = 16;
+
+/// Loads of each ring between two looks at the number of turns, so that counting hides behind them.
+pub const TURN: u64 = 16;
+
+/// The word of a place that holds the address of the next.
+const NEXT: usize = 0;
+
+/// The word of a place that holds its rank, from 1: a place with 0 is in no ring yet.
+const RANK: usize = 1;
+
+/// Rings of equal length over one block of memory, with a head on each that moves from place to place.
+#[derive(Debug)]
+pub struct Rings {
+    block: Block,
+    /// The addresses of the places at which the heads are. Those behind `rings` are 0.
+    heads: [usize; MOST_RINGS],
+    rings: usize,
+    length: usize,
+}
+
+/// What follows so many rings at once. They stay in registers, but for the last one or two of 16 on x86_64, which has 15 to
+/// give away: the detour of those over the stack takes a few cycles, which only rings in the first-level cache show.
+const FOLLOW: [unsafe fn(&mut [usize; MOST_RINGS], u64); MOST_RINGS] = [
+    follow::<1>,
+    follow::<2>,
+    follow::<3>,
+    follow::<4>,
+    follow::<5>,
+    follow::<6>,
+    follow::<7>,
+    follow::<8>,
+    follow::<9>,
+    follow::<10>,
+    follow::<11>,
+    follow::<12>,
+    follow::<13>,
+    follow::<14>,
+    follow::<15>,
+    follow::<16>,
+];
+
+impl Rings {
+    /// Links `rings` rings of `length` places each through a block of zeros: the line `place(i)` is followed by the line
+    /// `place(i + 1)`, and the last one of a ring by its first. The heads are on the first ones.
+    ///
+    /// `None` unless each of these lines is there and comes by once: so a ring that is made has its full length.
+    pub fn link(mut block: Block, rings: usize, length: usize, place: impl Fn(usize) -> usize) -> Option<Rings> {
+        if length == 0 || !(1..=MOST_RINGS).contains(&rings) {
+            return None;
+        }
+        let lines = block.lines_mut();
+        // Whoever follows a ring knows its places by their addresses alone.
+        let start = lines.as_mut_ptr().expose_provenance();
+        let address = |rank| start.wrapping_add(Line::BYTES.wrapping_mul(place(rank)));
+        for first in (0..rings).map(|ring| ring * length) {
+            for rank in first..first + length {
+                let next = if rank + 1 < first + length { rank + 1 } else { first };
+                let line = lines.get_mut(place(rank)).filter(|line| line.0[RANK] == 0)?;
+                (line.0[NEXT], line.0[RANK]) = (address(next) as u64, rank as u64 + 1);
+            }
+        }
+        let heads = array::from_fn(|ring| if ring < rings { address(ring * length) } else { 0 });
+        Some(Rings { block, heads, rings, length })
+    }
+
+    /// Moves each head on by `turns` times [`TURN`] places.
+    pub fn follow(&mut self, turns: u64) {
+        // SAFETY: `link` put the first `rings` heads on places, each of which holds the address of a place; nothing writes to
+        // the block, which `self` owns, afterwards.
+        // SAFETY: the function that was chosen looks at `rings` heads.
+        unsafe { FOLLOW[self.rings - 1](&mut self.heads, turns) }
+    }
+
+    /// The rank of the place at which each head is, as its place says: those of a ring follow those of the ring before.
+    pub fn ranks(&self) -> impl Iterator<Item = u64> {
+        let lines = self.block.lines();
+        let start = lines.as_ptr().addr();
+        self.heads[..self.rings].iter().map(move |head| lines[(head - start) / Line::BYTES].0[RANK] - 1)
+    }
+
+    /// How many rings there are.
+    pub fn rings(&self) -> usize {
+        self.rings
+    }
+
+    /// How many places are in each.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The memory.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+}
+
+/// Moves the first `N` heads on.
+///
+/// # Safety
+/// Each of them is the address of a place of some ring, and the memory of the ring is there.
+#[inline(never)]
+unsafe fn follow<const N: usize>(heads: &mut [usize; MOST_RINGS], turns: u64) {
+    let mut at: [usize; N] = array::from_fn(|ring| heads[ring]);
+    for _ in 0..turns {
+        for _ in 0..TURN {
+            for head in &mut at {
+                // SAFETY: the caller vouches for the first place; each place holds the address of another in its first word.
+                *head = unsafe { ptr::with_exposed_provenance::<usize>(*head).read_volatile() };
+            }
+        }
+    }
+    heads[..N].copy_from_slice(&at);
+}

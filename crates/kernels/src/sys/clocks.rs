@@ -1,0 +1,75 @@
+//! The operating system's clocks, as the C library hands them out.
+
+use std::mem::MaybeUninit;
+
+/// A time of some clock, as it was handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time {
+    seconds: i64,
+    /// 10^9 of them are a second, or 10^6, as [`Time::nanos`] is told.
+    parts: i64,
+}
+
+impl Time {
+    /// Nanoseconds since the clock's origin, where a second has so many parts.
+    pub fn nanos(self, parts: i64) -> u64 {
+        let nanos =
+            i128::from(self.seconds) * 1_000_000_000 + i128::from(self.parts) * i128::from(1_000_000_000 / parts);
+        u64::try_from(nanos).unwrap_or(0)
+    }
+}
+
+/// What `clock_gettime` says; a clock that the kernel does not know stands at its origin.
+#[inline(always)]
+pub fn gettime(clock: libc::clockid_t) -> Time {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: there is room for a time, and it outlives the call.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    Time { seconds: time.tv_sec, parts: time.tv_nsec }
+}
+
+// The `libc` crate has it on other systems only.
+unsafe extern "C" {
+    safe fn clock() -> libc::clock_t;
+}
+
+/// The processor time of the process in microseconds, by `clock`.
+#[inline(always)]
+pub fn process_micros() -> i64 {
+    clock()
+}
+
+/// The processor time that the calling thread took, in the kernel and outside, by `getrusage`, in microseconds. How it is shared
+/// out between the two is an estimate by ticks, and their sum is none.
+#[inline(always)]
+pub fn usage() -> Time {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: there is room for what is written, and it outlives the call.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    // SAFETY: its fields are integers, for which zeros are valid if nothing was written.
+    let usage = unsafe { usage.assume_init() };
+    let (user, system) = (usage.ru_utime, usage.ru_stime);
+    Time { seconds: user.tv_sec + system.tv_sec, parts: user.tv_usec + system.tv_usec }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_second() {
+        let time = Time { seconds: 3, parts: 7 };
+        assert_eq!((time.nanos(1_000_000_000), time.nanos(1_000_000)), (3_000_000_007, 3_000_007_000));
+        assert_eq!(Time { seconds: -1, parts: 0 }.nanos(1_000_000), 0, "before the origin");
+    }
+
+    #[test]
+    fn clocks_go() {
+        let (wall, process) = (gettime(libc::CLOCK_MONOTONIC), process_micros());
+        let mut state = 1_u64;
+        while usage().nanos(1_000_000) == 0 || process_micros() == process {
+            state = std::hint::black_box(state.wrapping_mul(3));
+        }
+        assert!(gettime(libc::CLOCK_MONOTONIC).nanos(1_000_000_000) > wall.nanos(1_000_000_000));
+    }
+}

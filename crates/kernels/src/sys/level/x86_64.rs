@@ -1,0 +1,187 @@
+//! The loops for AVX2 and AVX-512.
+//!
+//! A round moves 512 bytes of each array (576 where lines go by threes), between which there is one addition an array and one
+//! jump: Zen 4 makes two loads and one store of 32 bytes a cycle, Intel's widest cores two and one of 64, and neither has to wait
+//! for anything else. Beside that there is a jump a stretch, one a pass or one a page, which processors foresee.
+
+use super::{Ahead, Line, Op, Registers};
+
+/// A loop: three arrays, bytes of each, passes, what it keeps in registers, and how it goes.
+///
+/// # Safety
+/// The CPU has the instructions. As many arrays as the operation has are `bytes` bytes long from where their pointers point, and
+/// nobody else accesses them; pointers are aligned as lines are. `bytes` and the stretch are multiples of the operation's round, and
+/// neither they nor the number of passes are 0.
+pub(super) type Body = unsafe fn(*mut Line, *const Line, *const Line, usize, u64, *mut Registers, *const Ahead);
+
+/// A loop with the vectors `$vector` of `$bytes` bytes: the round `$round`, which moves `$step` bytes of the first array and of
+/// `$more`, what follows each pass, and what follows all of them. It asks for lines of `$ahead` before each stretch. Vectors 0 to 7 hold sums or what is on its way; 8 is what is
+/// written or multiplied by, and 9 what is added to it.
+macro_rules! body {
+    (
+        $vector:literal x $bytes:literal, $step:expr, more [$($more:literal),*], ahead [$($ahead:literal),*],
+        [$round:expr], [$($pass:expr),*], [$($last:expr),*]
+    ) => {{
+        /// # Safety
+        /// As [`Body`].
+        unsafe fn body(
+            a: *mut Line,
+            b: *const Line,
+            c: *const Line,
+            bytes: usize,
+            passes: u64,
+            registers: *mut Registers,
+            ahead: *const Ahead,
+        ) {
+            // SAFETY: the caller vouches for the instructions, and for the arrays, through which the loop goes in whole rounds up to
+            // `bytes`; what it asks for ahead need not exist, as such a request never faults.
+            // SAFETY: the registers are eight vectors of sums, with room for the widest, and two lines behind them.
+            // SAFETY: every vector register is declared as overwritten; the stack is left alone.
+            unsafe {
+                std::arch::asm!(
+                    ".irp k,0,1,2,3,4,5,6,7",
+                    concat!("vmovaps ", $vector, "\\k, [r9 + \\k*", $bytes, "]"),
+                    ".endr",
+                    concat!("vmovaps ", $vector, "8, [r9 + 512]"),
+                    concat!("vmovaps ", $vector, "9, [r9 + 576]"),
+                    "mov r10, [r11]",
+                    "mov r11, [r11 + 8]",
+                    "lea r12, [rdi + r8]",
+                    // A stretch, of the last of which there may be less.
+                    "2:",
+                    $(concat!("prefetcht0 [", $ahead, " + r11]"),)*
+                    "lea rax, [rdi + r10]",
+                    "cmp rax, r12",
+                    "cmova rax, r12",
+                    ".p2align 5",
+                    "3:",
+                    $round,
+                    concat!("add rdi, ", $step),
+                    $(concat!("add ", $more, ", ", $step),)*
+                    "cmp rdi, rax",
+                    "jb 3b",
+                    "cmp rdi, r12",
+                    "jb 2b",
+                    "sub rdi, r8",
+                    $(concat!("sub ", $more, ", r8"),)*
+                    $($pass,)*
+                    "dec rcx",
+                    "jnz 2b",
+                    $($last,)*
+                    ".irp k,0,1,2,3,4,5,6,7",
+                    concat!("vmovaps [r9 + \\k*", $bytes, "], ", $vector, "\\k"),
+                    ".endr",
+                    concat!("vmovaps [r9 + 512], ", $vector, "8"),
+                    "vzeroupper",
+                    inout("rdi") a => _,
+                    inout("rsi") b => _,
+                    inout("rdx") c => _,
+                    inout("rcx") passes => _,
+                    inout("r8") bytes => _,
+                    inout("r9") registers => _,
+                    inout("r11") ahead => _,
+                    out("rax") _,
+                    out("r10") _,
+                    out("r12") _,
+                    clobber_abi("sysv64"),
+                    options(nostack),
+                );
+            }
+        }
+        body as Body
+    }};
+}
+
+/// Repeats `$text` for the vectors `$vectors`, `\\k`, of each of the groups `$groups`, `\\j`.
+macro_rules! every {
+    ($groups:literal, $($vectors:literal: [$($text:expr),+]),+) => {
+        concat!(".irp j,", $groups, "\n", $(".irp k,", $vectors, "\n", $($text,)+ "\n.endr\n",)+ ".endr")
+    };
+}
+
+/// The loops of a vector extension: the names of its registers, their bytes, the groups of eight vectors that make a round, and for
+/// each mix its groups, the vectors in one, which of them are read, and which are written.
+macro_rules! loops {
+    (
+        $(#[$doc:meta])* $function:ident, $vector:literal x $bytes:literal, $eights:literal,
+        $([$op:ident $step:literal: $groups:literal of $length:literal, $read:literal, $written:literal]),+
+    ) => {
+        $(#[$doc])*
+        pub(super) fn $function(op: Op) -> Body {
+            /// The place of vector `\\k` of group `\\j` in the first array.
+            macro_rules! place {
+                ($array:literal, $group:literal) => {
+                    concat!("[", $array, " + (\\j*", $group, " + \\k)*", $bytes, "]")
+                };
+            }
+            /// The vector with this number.
+            macro_rules! vector {
+                ($number:literal) => {
+                    concat!($vector, $number)
+                };
+            }
+            match op {
+                Op::Read => body!(
+                    $vector x $bytes, "512", more [], ahead ["rdi"],
+                    [every!($eights, "0,1,2,3,4,5,6,7": [
+                        "vpaddq ", vector!("\\k, "), vector!("\\k, "), place!("rdi", "8")
+                    ])],
+                    [], []
+                ),
+                Op::Write => body!(
+                    $vector x $bytes, "512", more [], ahead ["rdi"],
+                    [every!($eights, "0,1,2,3,4,5,6,7": ["vmovaps ", place!("rdi", "8"), ", ", vector!("8")])],
+                    [concat!("vpaddq ", vector!("8, "), vector!("8, "), vector!("9"))], []
+                ),
+                // A line asked for is one that a store past the caches does not need, and would have to get rid of.
+                Op::WriteNt => body!(
+                    $vector x $bytes, "512", more [], ahead [],
+                    [every!($eights, "0,1,2,3,4,5,6,7": ["vmovntps ", place!("rdi", "8"), ", ", vector!("8")])],
+                    [concat!("vpaddq ", vector!("8, "), vector!("8, "), vector!("9"))], ["sfence"]
+                ),
+                Op::Copy => body!(
+                    $vector x $bytes, "512", more ["rsi"], ahead ["rdi", "rsi"],
+                    [every!($eights, "0,1,2,3,4,5,6,7": [
+                        "vmovaps ", vector!("\\k, "), place!("rsi", "8"), "\n",
+                        "vmovaps ", place!("rdi", "8"), ", ", vector!("\\k")
+                    ])],
+                    [], []
+                ),
+                Op::Triad => body!(
+                    $vector x $bytes, "512", more ["rsi", "rdx"], ahead ["rdi", "rsi", "rdx"],
+                    [every!($eights, "0,1,2,3,4,5,6,7": [
+                        "vmulpd ", vector!("\\k, "), vector!("8, "), place!("rdx", "8"), "\n",
+                        "vaddpd ", vector!("\\k, "), vector!("\\k, "), place!("rsi", "8"), "\n",
+                        "vmovaps ", place!("rdi", "8"), ", ", vector!("\\k")
+                    ])],
+                    [concat!("vaddpd ", vector!("8, "), vector!("8, "), vector!("9"))], []
+                ),
+                $(Op::$op => body!(
+                    $vector x $bytes, $step, more [], ahead ["rdi"],
+                    [every!(
+                        $groups,
+                        $read: ["vpaddq ", vector!("\\k, "), vector!("\\k, "), place!("rdi", $length)],
+                        $written: ["vmovaps ", place!("rdi", $length), ", ", vector!("8")]
+                    )],
+                    [concat!("vpaddq ", vector!("8, "), vector!("8, "), vector!("9"))], []
+                ),)+
+            }
+        }
+    };
+}
+
+loops!(
+    /// 512 bits.
+    avx512, "zmm" x 64, "0",
+    [Mix1 "512": "0,1,2,3" of "2", "0", "1"],
+    [Mix2 "576": "0,1,2" of "3", "0,1", "2"],
+    [Mix3 "512": "0,1" of "4", "0,1,2", "3"]
+);
+
+loops!(
+    /// 256 bits.
+    avx2, "ymm" x 32, "0,1",
+    [Mix1 "512": "0,1,2,3" of "4", "0,1", "2,3"],
+    [Mix2 "576": "0,1,2" of "6", "0,1,2,3", "4,5"],
+    [Mix3 "512": "0,1" of "8", "0,1,2,3,4,5", "6,7"]
+);

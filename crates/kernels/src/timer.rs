@@ -1,0 +1,94 @@
+//! Clocks, and waits that are to end at a given time.
+//!
+//! Of each [clock](Source) three things are told: what a reading costs when one follows the other (`read-*`), by how much the clock
+//! moves from one value to the next (`step-*`), and what a reading costs whose code has left the first-level cache (`first-*`).
+//! They are the time-stamp counter's table of the TACC report, for the clocks that programs read today.
+//!
+//! `timeout-*` ask the system to be woken after a time, and look how late it was: Sistare's survey of the calls that take a
+//! timeout.
+
+use crate::kernel::{Card, Counts, Crew, Family, Knob};
+
+mod first;
+mod read;
+mod sample;
+mod scale;
+mod source;
+mod step;
+mod timeout;
+
+use first::First;
+use read::Read;
+use sample::Sampled;
+use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Tsc, Usage, Waiting};
+use step::Step;
+
+pub use timeout::{
+    MOST_TIMEOUT, TIMEOUT_CLOCK_NANOSLEEP, TIMEOUT_COND, TIMEOUT_EPOLL, TIMEOUT_FUTEX, TIMEOUT_MQ, TIMEOUT_MUTEX,
+    TIMEOUT_NANOSLEEP, TIMEOUT_PARK, TIMEOUT_POLL, TIMEOUT_PPOLL, TIMEOUT_RWLOCK, TIMEOUT_SELECT, TIMEOUT_SEM,
+    TIMEOUT_SIGTIMEDWAIT, TIMEOUT_TIMERFD,
+};
+
+/// What all of the family have in common.
+const CARD: Card = Card {
+    name: "",
+    family: Family::Timer,
+    about: "",
+    counts: Counts::Nothing,
+    beside: "",
+    knobs: &[Knob::Samples],
+    source: "TACC multi-core report, Table 2: the time-stamp counter's accuracy, its throughput back to back, and what a first \
+             call costs; here for other clocks too",
+    by_default: false,
+    most_per_cycle: None,
+    contends: false,
+    crew: Crew::Any,
+    system: false,
+};
+
+/// The three kernels of each clock.
+macro_rules! clocks {
+    ($($source:ty, $read:ident, $step:ident, $first:ident, $word:literal, $what:literal;)*) => {
+        $(
+            #[doc = concat!("Reads ", $what, ", one reading after the other.")]
+            pub static $read: &dyn crate::kernel::Kernel = &Read::<$source>::new(&Card {
+                name: concat!("read-", $word),
+                about: concat!("reads ", $what, " again and again"),
+                ..read::CARD
+            });
+
+            #[doc = concat!("Looks how ", $what, " moves on.")]
+            pub static $step: &dyn crate::kernel::Kernel = &Sampled::<Step<$source>>::new(&Card {
+                name: concat!("step-", $word),
+                about: concat!("reads ", $what, " until it shows another value, and again"),
+                ..step::CARD
+            });
+
+            #[doc = concat!("Reads ", $what, " with code that was used just before, and with code that has to be fetched.")]
+            pub static $first: &dyn crate::kernel::Kernel = &Sampled::<First<$source>>::new(&Card {
+                name: concat!("first-", $word),
+                about: concat!("reads ", $what, " once right after another reading, and once after much other code ran"),
+                ..first::CARD
+            });
+        )*
+    };
+}
+
+clocks! {
+    Tsc, READ_TSC, STEP_TSC, FIRST_TSC, "tsc", "the processor's counter of time";
+    Ordered, READ_TSC_ORDERED, STEP_TSC_ORDERED, FIRST_TSC_ORDERED, "tsc-ordered",
+        "the processor's counter of time, behind a fence that waits for what stands in front,";
+    Waiting, READ_TSCP, STEP_TSCP, FIRST_TSCP, "tscp",
+        "the processor's counter of time, by the instruction that waits for what stands in front by itself,";
+    Monotonic, READ_MONOTONIC, STEP_MONOTONIC, FIRST_MONOTONIC, "monotonic", "CLOCK_MONOTONIC";
+    Raw, READ_MONOTONIC_RAW, STEP_MONOTONIC_RAW, FIRST_MONOTONIC_RAW, "monotonic-raw", "CLOCK_MONOTONIC_RAW";
+    Coarse, READ_MONOTONIC_COARSE, STEP_MONOTONIC_COARSE, FIRST_MONOTONIC_COARSE, "monotonic-coarse",
+        "CLOCK_MONOTONIC_COARSE";
+    Realtime, READ_REALTIME, STEP_REALTIME, FIRST_REALTIME, "realtime", "CLOCK_REALTIME";
+    Instant, READ_INSTANT, STEP_INSTANT, FIRST_INSTANT, "instant", "std::time::Instant";
+    Cpu, READ_CPU, STEP_CPU, FIRST_CPU, "cpu", "the processor time of the process, by clock(),";
+    Usage, READ_USAGE, STEP_USAGE, FIRST_USAGE, "usage", "the processor time of the thread, by getrusage(),";
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+use std::time::Duration;
+
+use super::source::Source;
+use super::*;
+use crate::kernel::{Error, Params, Stop};
+use crate::watch::Watch;
+use crate::work::Work;
+
+thread_local! {
+    /// What the broken clock shows next.
+    static NEXT: std::cell::Cell<u64> = const { std::cell::Cell::new(1 << 40) };
+}
+
+/// A clock that goes backwards, a unit of 2 ns a reading.
+struct Broken;
+
+impl Source for Broken {
+    type Reading = u64;
+    const VARIANT: &'static str = "broken";
+
+    fn read() -> u64 {
+        NEXT.replace(NEXT.get() - 1)
+    }
+
+    fn place(reading: u64) -> u64 {
+        reading
+    }
+
+    fn unit() -> f64 {
+        2.0
+    }
+}
+
+/// A clock that moves by 3 units at each tenth reading.
+struct Slow;
+
+impl Source for Slow {
+    type Reading = u64;
+    const VARIANT: &'static str = "slow";
+
+    fn read() -> u64 {
+        NEXT.replace(NEXT.get() + 1) / 10
+    }
+
+    fn place(reading: u64) -> u64 {
+        reading * 3
+    }
+
+    fn unit() -> f64 {
+        2.0
+    }
+}
+
+static READ_BROKEN: Read<Broken> = Read::new(&Card { name: "read-broken", ..read::CARD });
+static STEP_BROKEN: Sampled<Step<Broken>> = Sampled::new(&Card { name: "step-broken", ..step::CARD });
+static STEP_SLOW: Sampled<Step<Slow>> = Sampled::new(&Card { name: "step-slow", ..step::CARD });
+
+#[test]
+fn a_clock_that_goes_back_voids_the_run() {
+    let kernels: [&dyn crate::kernel::Kernel; 2] = [&READ_BROKEN, &STEP_BROKEN];
+    for kernel in kernels {
+        let params = Params { samples: 10, ..Params::SMALL };
+        let stage = kernel.stage(&params, 1).unwrap();
+        let mut worker = stage.worker(0).unwrap();
+        worker.prepare();
+        let watch = Watch::new(&Stop::new());
+        watch.begin(Some(Duration::from_millis(1)));
+        assert!(worker.run(&watch) != Work::default());
+        let name = kernel.card().name;
+        assert!(matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.starts_with(name)), "{name}");
+    }
+}
+
+#[test]
+fn a_step_is_what_the_clock_moved_in_nanoseconds() {
+    let stage = crate::kernel::Kernel::stage(&STEP_SLOW, &Params { samples: 10, ..Params::SMALL }, 1).unwrap();
+    let mut worker = stage.worker(0).unwrap();
+    worker.prepare();
+    assert_eq!(worker.run(&Watch::new(&Stop::new())), Work::ops(10));
+    worker.verify().unwrap();
+    let joint = worker.samples().unwrap();
+    assert_eq!((joint.count(), joint.second().ends()), (10, Some((6, 6))));
+}
+
+#[test]
+fn no_samples_are_refused() {
+    for kernel in [STEP_TSC, FIRST_MONOTONIC, TIMEOUT_POLL] {
+        let refused = kernel.stage(&Params { samples: 0, ..Params::SMALL }, 1).err();
+        assert!(matches!(refused, Some(Error::Unavailable(reason)) if reason.contains("at least 1 sample")));
+    }
+}

@@ -1,0 +1,119 @@
+//! `timeout-*`: how late calls return that wait for nothing but their time.
+
+use std::fmt::Display;
+use std::io;
+use std::time::Duration;
+
+use super::sample::Probe;
+use crate::kernel::{Card, Counts, Error, Knob, Params};
+use crate::watch::Watch;
+
+mod ways;
+
+pub use ways::{
+    TIMEOUT_CLOCK_NANOSLEEP, TIMEOUT_COND, TIMEOUT_EPOLL, TIMEOUT_FUTEX, TIMEOUT_MQ, TIMEOUT_MUTEX, TIMEOUT_NANOSLEEP,
+    TIMEOUT_PARK, TIMEOUT_POLL, TIMEOUT_PPOLL, TIMEOUT_RWLOCK, TIMEOUT_SELECT, TIMEOUT_SEM, TIMEOUT_SIGTIMEDWAIT,
+    TIMEOUT_TIMERFD,
+};
+
+/// The longest timeout: a worker that waits looks at its watch only afterwards.
+pub const MOST_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// By which share of the timeout a call may return before its time: clocks are told to go faster or slower by 500 ppm at most
+/// (adjtimex(2)), and the clock that stamps was set by another one for a short time only.
+const ALLOWANCE: u64 = 1000;
+
+const CARD: Card = Card {
+    counts: Counts::Samples("from the call to its return", "from the end of the time that was asked for to the return"),
+    beside: "the way into the kernel and back, the interrupt, and waking up an idle strand. The system may let a thread wait longer \
+             by its timer slack, 50 µs where nobody set another (/proc/PID/timerslack_ns, PR_SET_TIMERSLACK), so that several \
+             timers end by one interrupt",
+    knobs: &[Knob::Samples, Knob::Timeout],
+    source: "S. Sistare, Solaris scalability: the measured return of poll(NULL, 0, 1), and the calls that take a timeout; \
+             prctl(2), PR_SET_TIMERSLACK",
+    system: true,
+    ..super::CARD
+};
+
+/// A call that takes a timeout.
+trait Way: Sized + 'static {
+    /// The call, e.g. `poll`.
+    const CALL: &'static str;
+
+    /// What it can be asked for is a multiple of this.
+    const GRAIN: Duration;
+
+    /// What the calling worker waits for.
+    ///
+    /// # Errors
+    /// The system refuses it.
+    fn new() -> Result<Self, Error>;
+
+    /// Waits. Whether the time is over.
+    ///
+    /// # Errors
+    /// The system refuses.
+    fn wait(&self, time: Duration) -> io::Result<bool>;
+}
+
+/// Waits by a call.
+struct Timeout<W> {
+    name: &'static str,
+    way: W,
+    /// What is asked for.
+    time: Duration,
+}
+
+impl<W: Way> Probe for Timeout<W> {
+    const VARIANT: &'static str = W::CALL;
+
+    /// That there can be one tells that the system has the call.
+    fn check() -> Result<(), Error> {
+        W::new().map(drop).map_err(|error| Error::Unavailable(error.to_string()))
+    }
+
+    fn admit(name: &str, params: &Params) -> Result<(), Error> {
+        let refused = |why: &dyn Display| Err(Error::Unavailable(format!("{name} waits for {why}")));
+        match params.timeout {
+            Duration::ZERO => refused(&"more than 0 s"),
+            time if time > MOST_TIMEOUT => refused(&format_args!("{MOST_TIMEOUT:?} at most, not for {time:?}")),
+            _ => Ok(()),
+        }
+    }
+
+    fn new(name: &'static str, params: &Params) -> Result<Self, Error> {
+        Ok(Timeout { name, way: W::new()?, time: whole(params.timeout, W::GRAIN) })
+    }
+
+    fn sample(&mut self, watch: &Watch) -> Result<Option<(u64, u64)>, Error> {
+        let called = watch.now();
+        let over = self.way.wait(self.time);
+        let took = watch.now().saturating_sub(called);
+        let over = over.map_err(|error| Error::Wrong(format!("{}: {} failed: {error}", self.name, W::CALL)))?;
+        if over { lateness(self.name, took, self.time).map(|late| Some((took, late))) } else { Ok(None) }
+    }
+}
+
+/// What is asked of a call that takes multiples of `grain`: no less than `time`.
+fn whole(time: Duration, grain: Duration) -> Duration {
+    let grains = time.as_nanos().div_ceil(grain.as_nanos());
+    grain * u32::try_from(grains).unwrap_or(u32::MAX)
+}
+
+/// By how many nanoseconds a call was late that took `took` of them.
+///
+/// # Errors
+/// It came back before its time.
+fn lateness(name: &str, took: u64, time: Duration) -> Result<u64, Error> {
+    let asked = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    if took < asked - asked / ALLOWANCE {
+        return Err(Error::Wrong(format!(
+            "{name}: a wait of {time:?} was over after {:?}: the result of this run is void",
+            Duration::from_nanos(took)
+        )));
+    }
+    Ok(took.saturating_sub(asked))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+use super::*;
+use crate::kernel::Stop;
+
+#[test]
+fn a_wait_that_was_over_early_voids_the_run() {
+    let milli = Duration::from_millis(1);
+    assert_eq!(lateness("timeout-x", 1_055_000, milli), Ok(55_000));
+    assert_eq!(lateness("timeout-x", 1_000_000, milli), Ok(0));
+    assert_eq!(lateness("timeout-x", 999_500, milli), Ok(0), "clocks may differ by so much");
+    let early = lateness("timeout-x", 998_000, milli);
+    assert!(matches!(early, Err(Error::Wrong(reason)) if reason.contains("timeout-x") && reason.contains("998µs")));
+}
+
+#[test]
+fn what_a_call_takes_in_wholes_is_rounded_up() {
+    let [nano, milli] = [Duration::from_nanos(1), Duration::from_millis(1)];
+    assert_eq!(whole(Duration::from_nanos(1_000_001), nano), Duration::from_nanos(1_000_001));
+    assert_eq!(whole(Duration::from_nanos(1_000_001), milli), 2 * milli);
+    assert_eq!(whole(nano, milli), milli);
+}
+
+/// What a wait says, one after the other.
+struct Told(std::cell::RefCell<Vec<io::Result<bool>>>);
+
+impl Way for Told {
+    const CALL: &'static str = "told";
+    const GRAIN: Duration = Duration::from_nanos(1);
+
+    fn new() -> Result<Self, Error> {
+        Ok(Told(Vec::new().into()))
+    }
+
+    fn wait(&self, _: Duration) -> io::Result<bool> {
+        self.0.borrow_mut().pop().expect("there is another")
+    }
+}
+
+#[test]
+fn a_wait_that_something_else_ended_is_no_sample() {
+    let told = vec![Err(io::Error::from_raw_os_error(libc::EPERM)), Ok(true), Ok(false)];
+    let mut timeout = Timeout { name: "timeout-told", way: Told(told.into()), time: Duration::ZERO };
+    let watch = Watch::new(&Stop::new());
+    assert_eq!(timeout.sample(&watch), Ok(None));
+    assert!(matches!(timeout.sample(&watch), Ok(Some((took, late))) if took == late));
+    assert!(matches!(timeout.sample(&watch), Err(Error::Wrong(reason)) if reason.contains("told failed")));
+}
+
+#[test]
+fn times_that_no_worker_should_wait_for_are_refused() {
+    for (time, part) in [(Duration::ZERO, "more than 0 s"), (Duration::from_secs(1), "100ms at most, not for 1s")] {
+        let params = Params { timeout: time, ..Params::SMALL };
+        let refused = TIMEOUT_FUTEX.stage(&params, 1).err();
+        assert!(matches!(refused, Some(Error::Unavailable(reason)) if reason.contains(part)), "{time:?}");
+    }
+}

@@ -1,0 +1,192 @@
+//! `words-*`: how many words a core gets from its caches in a cycle, as TACC's paper on multi-core systems measured it.
+//!
+//! Every worker has 500 KB of 8-byte words. In `words-read` it reads them again and again, each by a load of its own, and in
+//! `words-read-compiled` by whatever the compiler made of a sum, which may load several at once. The other two go by rounds of two
+//! phases: all write their words, all meet, all read them, or each those of the other, and all meet again. How long each phase took
+//! is sampled beside the number, so that the words a cycle of either can be told.
+//!
+//! A load of its own is what an atomic load without any order is: compilers neither join nor leave out such loads.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::block::PagePolicy;
+use crate::kernel::{Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Sizes, Stage, Worker};
+use crate::stream::{LOADED, lines_of_part};
+use crate::sys::mmap::SharedMapping;
+use crate::work::{Bytes, Work};
+
+mod meeting;
+mod reader;
+mod rounds;
+
+use meeting::Meeting;
+
+const SOURCE: &str = "Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": cache efficiency, words of 8 bytes a clock period";
+
+/// The data of the source: 500 KB.
+const SIZE: u64 = 512_000;
+
+/// Loads of a word that a core can begin in a cycle: 3 on Zen 3 and on Golden Cove (Agner Fog, "The microarchitecture of Intel, AMD
+/// and VIA CPUs").
+const LOADS: f64 = 3.0;
+
+const CARD: Card = Card {
+    name: "",
+    family: Family::Memory,
+    about: "",
+    counts: Counts::Ops("a word of 8 bytes that is read"),
+    beside: "",
+    knobs: &[Knob::Span, Knob::Size, Knob::Pages],
+    source: SOURCE,
+    by_default: false,
+    most_per_cycle: Some(ROOM * LOADS),
+    contends: false,
+    crew: Crew::Any,
+    system: false,
+};
+
+/// A load a word.
+pub static WORDS_READ: Words = Words {
+    card: &Card {
+        name: "words-read",
+        about: "reads all words of a private block, each by a load of its own, over and over again",
+        ..CARD
+    },
+    form: Form::Read,
+};
+
+/// A sum, as compiled.
+pub static WORDS_READ_COMPILED: Words = Words {
+    card: &Card {
+        name: "words-read-compiled",
+        about: "reads all words of a private block by a sum as the compiler makes it for any CPU of this architecture, over and over \
+                again",
+        most_per_cycle: Some(ROOM * LOADED / 8.0),
+        ..CARD
+    },
+    form: Form::Compiled,
+};
+
+/// Own words, written before.
+pub static WORDS_WRITE_READ: Words = Words {
+    card: &Card {
+        name: "words-write-read",
+        about: "writes all words of a private block, meets the others, reads them, and meets the others again, round by round",
+        counts: Counts::Ops("a word of 8 bytes that is written or read, one at a time"),
+        beside: "two meetings of all workers a round",
+        ..CARD
+    },
+    form: Form::Own,
+};
+
+/// The other's words.
+pub static WORDS_CROSS_READ: Words = Words {
+    card: &Card {
+        name: "words-cross-read",
+        about: "writes all words of a private block, meets the other worker, reads the words of the other, and meets it again, round by \
+                round",
+        counts: Counts::Ops("a word of 8 bytes that is written or read, one at a time"),
+        beside: "each line is fetched from the other's cache to be read, and taken away from it to be written; two meetings a round",
+        crew: Crew::Exactly(2),
+        ..CARD
+    },
+    form: Form::Cross,
+};
+
+/// A kernel that goes through words.
+#[derive(Debug)]
+pub struct Words {
+    card: &'static Card,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Reads, a load a word.
+    Read,
+    /// Reads as compiled.
+    Compiled,
+    /// Writes its own words and reads them.
+    Own,
+    /// Writes its own words and reads those of the next worker.
+    Cross,
+}
+
+impl Kernel for Words {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn axes(&self) -> Axes {
+        Axes { sizes: Sizes::Fixed(SIZE), ..Axes::NONE }
+    }
+
+    fn footprint(&self, params: &Params) -> Bytes {
+        params.pages.footprint(params.size)
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        let lines = lines_of_part(self.card.name, params.size, 1, 1)?;
+        let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
+        let (name, form, pages, span) = (self.card.name, self.form, params.pages, params.span);
+        Ok(Box::new(Going { name, form, lines, pages, span, shared: Arc::new(shared) }))
+    }
+}
+
+/// What the workers share.
+#[derive(Debug)]
+struct Shared {
+    meeting: Meeting,
+    /// The block of each worker that was built.
+    blocks: Box<[Mutex<Option<Arc<SharedMapping>>>]>,
+}
+
+/// The stage.
+#[derive(Debug)]
+struct Going {
+    name: &'static str,
+    form: Form,
+    /// Of a block.
+    lines: usize,
+    pages: PagePolicy,
+    span: Duration,
+    shared: Arc<Shared>,
+}
+
+impl Stage for Going {
+    fn variant(&self) -> &'static str {
+        if self.form == Form::Compiled { "as compiled" } else { "words of 8 bytes" }
+    }
+
+    fn work(&self) -> Work {
+        Work::default()
+    }
+
+    fn span(&self) -> Option<Duration> {
+        Some(self.span)
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        match self.form {
+            Form::Read | Form::Compiled => Ok(Box::new(reader::Reader::new(self, rank)?)),
+            Form::Own | Form::Cross => Ok(Box::new(rounds::Rounds::new(self, rank)?)),
+        }
+    }
+}
+
+/// What a wrong sum is reported as.
+fn check_sum(name: &str, found: u64, expected: u64) -> Result<(), Error> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::Wrong(format!("{name}: the sum is {found} instead of {expected}: the result of this run is void")))
+}
+
+/// The sum modulo 2^64 of so many words that count up from the first; a block has an even number of them.
+fn sum_of(first: u64, words: u64) -> u64 {
+    words.wrapping_mul(first).wrapping_add((words / 2).wrapping_mul(words.wrapping_sub(1)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Where workers meet between phases.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crossbeam::utils::{Backoff, CachePadded};
+
+use crate::watch::Watch;
+
+/// Looks for the others between two at the watch: some microseconds while they spin, and as many yields later on.
+const LOOKS: u64 = 64;
+
+/// A meeting of all workers, as often as they like. It is over for all as soon as one of them has to go.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    workers: u64,
+    /// How often any of them arrived since the meeting was opened.
+    arrived: CachePadded<AtomicU64>,
+    over: CachePadded<AtomicBool>,
+}
+
+impl Meeting {
+    pub(super) fn of(workers: usize) -> Self {
+        Meeting { workers: workers as u64, arrived: CachePadded::default(), over: CachePadded::default() }
+    }
+
+    /// Before a run, by one of the workers, while no other meets.
+    pub(super) fn open(&self) {
+        self.arrived.store(0, Ordering::Relaxed);
+        self.over.store(false, Ordering::Relaxed);
+    }
+
+    /// Nobody will wait any more.
+    pub(super) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    /// Meets the others for the `time`-th time of this run, from 1. Whether all came: what they did before is then seen by all. If
+    /// not, one of them had to go, or this worker has to.
+    pub(super) fn meet(&self, time: u64, watch: &Watch) -> bool {
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        let backoff = Backoff::new();
+        let mut looks = 0_u64;
+        // Whoever sees all of them there goes on, although one may have left since: it knows from the next meeting.
+        while self.arrived.load(Ordering::Acquire) < time * self.workers {
+            if self.over.load(Ordering::Relaxed) {
+                return false;
+            }
+            looks += 1;
+            if looks.is_multiple_of(LOOKS) && watch.ends() {
+                self.end();
+                return false;
+            }
+            if looks < LOOKS { backoff.spin() } else { backoff.snooze() }
+        }
+        true
+    }
+}

@@ -1,0 +1,64 @@
+use std::thread;
+
+use proptest::prelude::*;
+
+use super::reader::Reader;
+use super::rounds::Rounds;
+use super::*;
+use crate::kernel::Stop;
+use crate::watch::Watch;
+
+fn going(form: Form, workers: usize, lines: usize) -> Going {
+    let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
+    let (pages, span) = (PagePolicy::Small, Duration::from_millis(3));
+    Going { name: "words", form, lines, pages, span, shared: Arc::new(shared) }
+}
+
+fn watch(stage: &Going) -> Watch {
+    let watch = Watch::new(&Stop::new());
+    watch.begin(stage.span());
+    watch
+}
+
+proptest! {
+    #[test]
+    fn sums_are_those_of_their_words(first: u64, lines in 1_u64..50) {
+        let words = 8 * lines;
+        let sum = (0..words).fold(0_u64, |sum, i| sum.wrapping_add(first.wrapping_add(i)));
+        prop_assert_eq!(sum_of(first, words), sum);
+    }
+}
+
+#[test]
+fn readers_tell_wrong_sums() {
+    for form in [Form::Read, Form::Compiled] {
+        let stage = going(form, 1, 100);
+        let mut reader = Reader::new(&stage, 3).unwrap();
+        for _ in 0..2 {
+            assert!(reader.run(&watch(&stage)).ops.0 >= 800);
+            assert_eq!(reader.verify(), Ok(()));
+        }
+        reader.passes += 1;
+        assert!(matches!(reader.verify(), Err(Error::Wrong(_))), "a pass that was not made");
+    }
+}
+
+/// Two workers in rounds; the second one leaves when it likes.
+#[test]
+fn whoever_leaves_early_releases_the_other() {
+    let stage = going(Form::Cross, 2, 100);
+    let long = Going { span: Duration::from_secs(60), shared: Arc::clone(&stage.shared), ..going(Form::Cross, 2, 100) };
+    let mut workers = [0, 1].map(|rank| Rounds::new(&stage, rank).unwrap());
+    workers.iter_mut().for_each(Worker::prepare);
+    let [mut first, mut second] = workers;
+    let works = thread::scope(|scope| {
+        let first = scope.spawn(|| first.run(&watch(&long)));
+        [second.run(&watch(&stage)), first.join().unwrap()]
+    });
+    assert!(works[0].ops.0.abs_diff(works[1].ops.0) <= 2 * 800, "{works:?}");
+    assert_eq!((first.verify(), second.verify()), (Ok(()), Ok(())));
+    let samples = first.samples().unwrap();
+    assert_eq!(samples.count() * 2 * 800, works[1].ops.0, "a pair of times a round");
+    first.found = first.found.wrapping_add(1);
+    assert!(matches!(first.verify(), Err(Error::Wrong(_))));
+}
