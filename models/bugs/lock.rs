@@ -3,36 +3,9 @@
 use super::Part;
 
 pub(super) const PARTS: &[Part] = &[
-    Part {
-        name: "tas",
-        file: "../crates/kernels/src/sync/lock/tas.rs",
-        bugs: &[
-            ("looks_and_then_takes", "self.taken.swap(true, Ordering::Acquire)", TWO_STEPS),
-            ("taking_sees_nothing", "swap(true, Ordering::Acquire)", "swap(true, Ordering::Relaxed)"),
-            ("giving_publishes_nothing", "store(false, Ordering::Release)", "store(false, Ordering::Relaxed)"),
-            ("is_not_given_back", "self.taken.store(false, Ordering::Release)", "()"),
-        ],
-    },
-    Part {
-        name: "backoff",
-        file: "../crates/kernels/src/sync/lock/backoff.rs",
-        bugs: &[
-            ("looks_and_then_takes", "self.taken.swap(true, Ordering::Acquire)", TWO_STEPS),
-            ("taking_sees_nothing", "swap(true, Ordering::Acquire)", "swap(true, Ordering::Relaxed)"),
-            ("giving_publishes_nothing", "store(false, Ordering::Release)", "store(false, Ordering::Relaxed)"),
-            ("is_not_given_back", "self.taken.store(false, Ordering::Release)", "()"),
-        ],
-    },
-    Part {
-        name: "ttas",
-        file: "../crates/kernels/src/sync/lock/ttas.rs",
-        bugs: &[
-            ("looks_and_then_takes", "self.taken.swap(true, Ordering::Acquire)", TWO_STEPS),
-            ("taking_sees_nothing", "swap(true, Ordering::Acquire)", "swap(true, Ordering::Relaxed)"),
-            ("giving_publishes_nothing", "store(false, Ordering::Release)", "store(false, Ordering::Relaxed)"),
-            ("is_not_given_back", "self.taken.store(false, Ordering::Release)", "()"),
-        ],
-    },
+    Part { name: "tas", file: "../crates/kernels/src/sync/lock/tas.rs", bugs: OF_A_FLAG },
+    Part { name: "backoff", file: "../crates/kernels/src/sync/lock/backoff.rs", bugs: OF_A_FLAG },
+    Part { name: "ttas", file: "../crates/kernels/src/sync/lock/ttas.rs", bugs: OF_A_FLAG },
     Part {
         name: "ticket",
         file: "../crates/kernels/src/sync/lock/ticket.rs",
@@ -81,6 +54,14 @@ pub(super) const PARTS: &[Part] = &[
             ("is_not_given_back", "self.place(place).store(false, Ordering::Release);", ""),
         ],
     },
+];
+
+/// Those of a lock that is a flag which whoever takes it sets.
+const OF_A_FLAG: &[(&str, &str, &str)] = &[
+    ("looks_and_then_takes", "self.taken.swap(true, Ordering::Acquire)", TWO_STEPS),
+    ("taking_sees_nothing", "swap(true, Ordering::Acquire)", "swap(true, Ordering::Relaxed)"),
+    ("giving_publishes_nothing", "store(false, Ordering::Release)", "store(false, Ordering::Relaxed)"),
+    ("is_not_given_back", "self.taken.store(false, Ordering::Release)", "()"),
 ];
 
 /// Looking and taking as two steps, with room for somebody in between.
