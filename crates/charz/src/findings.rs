@@ -1,4 +1,5 @@
-//! What follows from several cells together: cliffs, collapses, the fastest of those that do the same, and advice.
+//! What follows from several cells together: cliffs, collapses, the fastest of those that do the same, advice, latencies, and
+//! words a cycle.
 //!
 //! A pure function of a report, so that anybody who has the report can draw the same conclusions from it. Only cells that are `ok`
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
@@ -6,13 +7,17 @@
 mod advice;
 mod cliff;
 mod collapse;
+mod efficiency;
 mod fastest;
+mod latency;
+mod loaded;
 mod series;
 #[cfg(test)]
 mod tests;
 
 use crate::report::{Finding, Report};
 
+pub(crate) use latency::Curve;
 use series::Series;
 
 /// Everything that follows from the cells of a report, by kind, and then in the order of the cells.
@@ -23,5 +28,8 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(all.iter().filter_map(collapse::collapse));
     found.extend(fastest::fastest(&all));
     found.extend(advice::advice(&all, strands));
+    found.extend(latency::latency(report));
+    found.extend(loaded::loaded(report));
+    found.extend(efficiency::efficiency(report));
     found
 }

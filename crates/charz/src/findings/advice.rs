@@ -7,9 +7,9 @@ use crate::render::human;
 use crate::report::{Finding, FindingKind, Unit};
 
 /// Kernels in which a thread sleeps and is woken by nothing but the call that they are named after.
-const WAKINGS: [&str; 2] = ["futex-wake", "unpark-std"];
+pub(super) const WAKINGS: [&str; 2] = ["futex-wake", "unpark-std"];
 /// Kernels that hand something to one thread that sleeps.
-const HAND_OFFS: [&str; 7] = [
+pub(super) const HAND_OFFS: [&str; 7] = [
     "futex-wake",
     "unpark-std",
     "channel-std",
@@ -19,7 +19,16 @@ const HAND_OFFS: [&str; 7] = [
     "signal-parking-lot",
 ];
 /// The one that hands something to a thread that spins.
-const FLAG: &str = "flag";
+pub(super) const FLAG: &str = "flag";
+/// How long a line takes from one strand to another by the operation that backs off.
+pub(super) const WAY: &str = "c2c-cas";
+/// The same at once, and with a backoff that grows to some microseconds.
+pub(super) const BACKOFFS: [[&str; 2]; 2] =
+    [["pool-tas", "pool-tas-backoff"], ["pool-treiber", "pool-treiber-backoff"]];
+/// A counter that all count on, and one of which each strand has a shard.
+pub(super) const COUNTERS: [&str; 2] = ["counter-atomic", "counter-sharded"];
+/// What names of barriers begin with.
+pub(super) const BARRIERS: &str = "barrier-";
 /// The sharded counter is worth its memory from so many times on.
 const WORTH: f64 = 1.5;
 
@@ -64,33 +73,49 @@ fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
     Some(finding(least, Some(least.value), text))
 }
 
-/// The delay after a failed attempt need not be longer than it takes each strand to have had the line once.
+/// While each strand has the line once, whoever failed can only be in the way. That is a bound from below: how much longer pays
+/// depends on what is done between two attempts, and is told by pools that back off, where there are any.
 fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
-    let ways = of(all, &["c2c-cas"], Unit::NanosecondsPerOp);
+    let ways = of(all, &[WAY], Unit::NanosecondsPerOp);
     // A single strand has nobody to wait for.
     let longest = ways.into_iter().filter(|_| strands > 1).max_by(|one, other| one.value.total_cmp(&other.value))?;
     let cap = longest.value * strands as f64;
+    let further: String = BACKOFFS.iter().filter_map(|pools| Some(gain(rivals(all, *pools, strands)?))).collect();
     let text = format!(
-        "let the backoff of a failed compare-and-swap grow to {}: in that time each of the {strands} strands has had the line \
-         once. From {}",
+        "let the backoff of a failed compare-and-swap grow to {} at least: before, not all of the {strands} strands can have had \
+         the line once. From {}{further}",
         human::nanos(cap),
         longest.cited()
     );
     Some(finding(&longest, Some(cap), text))
 }
 
-/// By the largest number of workers that both counters have numbers for, and that is no larger than that of the strands.
-fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
-    let [global, sharded] = ["counter-atomic", "counter-sharded"].map(|kernel| of(all, &[kernel], Unit::OpsPerSecond));
-    let pairs = global.iter().filter_map(|global| {
-        let same = |other: &&Number<'_>| {
-            other.cell.workers == global.cell.workers && other.cell.mapping == global.cell.mapping
-        };
-        sharded.iter().find(same).map(|sharded| (*global, *sharded))
+/// What a backoff of some microseconds brought to those who would try again at once.
+fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
+    let cells = cited(&[at_once, later]);
+    if at_once.meets(&later) {
+        return format!("; some microseconds change nothing in {cells}");
+    }
+    format!("; some microseconds do {:.1} times as much in {cells}", later.value / at_once.value)
+}
+
+/// The numbers of two kernels of the same place and as many workers: as many as both have numbers for, and as there are
+/// strands for.
+fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(Number<'a>, Number<'a>)> {
+    let [ones, others] = kernels.map(|kernel| of(all, &[kernel], Unit::OpsPerSecond));
+    let pairs = ones.iter().filter_map(|one| {
+        let same =
+            |other: &&Number<'_>| other.cell.workers == one.cell.workers && other.cell.mapping == one.cell.mapping;
+        others.iter().find(same).map(|other| (*one, *other))
     });
-    let (global, sharded) = pairs
-        .filter(|(global, _)| (2..=strands).contains(&global.cell.workers))
-        .reduce(|most, next| if next.0.cell.workers > most.0.cell.workers { next } else { most })?;
+    pairs
+        .filter(|(one, _)| (2..=strands).contains(&one.cell.workers))
+        .reduce(|most, next| if next.0.cell.workers > most.0.cell.workers { next } else { most })
+}
+
+/// By the largest crew that both counters have numbers for.
+fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
+    let (global, sharded) = rivals(all, COUNTERS, strands)?;
     let times = sharded.value / global.value;
     let cells = cited(&[global, sharded]);
     if times < WORTH || global.meets(&sharded) {
@@ -105,7 +130,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
 
 /// The fastest barrier, under each mapping, for each range of numbers of workers.
 fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
-    let chosen = || all.iter().filter(|series| series.kernel.starts_with("barrier-"));
+    let chosen = || all.iter().filter(|series| series.kernel.starts_with(BARRIERS));
     let mut by_place: BTreeMap<(&str, u64), Vec<Number<'_>>> = BTreeMap::new();
     for series in chosen() {
         for number in series.numbers() {

@@ -6,7 +6,7 @@ use super::series::{Number, Series, best, list};
 use crate::report::{Finding, FindingKind};
 
 /// Pools that are lists under a lock, so that they differ in the lock only.
-const LOCKS: [&str; 10] = [
+pub(super) const LOCKS: [&str; 10] = [
     "pool-std",
     "pool-parking-lot",
     "pool-pthread",
@@ -19,7 +19,12 @@ const LOCKS: [&str; 10] = [
     "pool-clh",
 ];
 /// What a lock has to beat: the one that Rust programs take when the standard library's will not do.
-const REFERENCE: &str = "pool-parking-lot";
+pub(super) const REFERENCE: &str = "pool-parking-lot";
+
+/// What names of pools begin with; those of a recursion's activities are none to be compared with others that count takes and
+/// returns.
+pub(super) const POOLS: &str = "pool-";
+pub(super) const RUNTIMES: &str = "pool-spawn-";
 
 /// For each mapping and number of workers with two or more pools of a kind, which of them does most.
 pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
@@ -42,8 +47,7 @@ pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
 }
 
 fn is_pool(series: &Series<'_>) -> bool {
-    // What counts activities of a recursion is no pool to be compared with those that count takes and returns.
-    let pool = series.kernel.starts_with("pool-") && !series.kernel.starts_with("pool-spawn-");
+    let pool = series.kernel.starts_with(POOLS) && !series.kernel.starts_with(RUNTIMES);
     pool && series.counts(crate::report::Unit::OpsPerSecond)
 }
 

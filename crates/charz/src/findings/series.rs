@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::point;
 use crate::render::human;
 use crate::report::{Cell, Report, Status, Unit};
 
@@ -29,7 +30,7 @@ impl<'a> Series<'a> {
         let mut places = HashMap::new();
         for cell in &report.cells {
             let (kernel, mapping) = (cell.kernel.as_str(), cell.mapping.as_str());
-            let place = *places.entry((kernel, mapping)).or_insert(all.len());
+            let place = *places.entry((kernel, mapping, cell.point)).or_insert(all.len());
             match all.get_mut(place) {
                 Some(series) => series.cells.push(cell),
                 None => all.push(Series { kernel, mapping, cells: vec![cell] }),
@@ -57,6 +58,11 @@ impl<'a> Number<'a> {
         Some(Number { cell, value: summary.value?, low, high })
     }
 
+    /// Half of its interval, as a fraction of it.
+    pub(super) fn slack(&self) -> f64 {
+        (self.high - self.low) / 2.0 / self.value
+    }
+
     /// Whether it is smaller, and the two are apart.
     pub(super) fn is_surely_below(&self, other: &Number<'_>) -> bool {
         self.value < other.value && self.high < other.low
@@ -80,8 +86,7 @@ impl<'a> Number<'a> {
 
     /// Where it stands in the report, and what it is.
     pub(super) fn cited(&self) -> String {
-        let Cell { kernel, mapping, workers, .. } = self.cell;
-        format!("{kernel} {mapping} x{workers}: {}", self.shown())
+        format!("{}: {}", point::name(self.cell), self.shown())
     }
 }
 

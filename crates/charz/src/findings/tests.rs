@@ -1,12 +1,13 @@
 //! Findings from invented cells.
 
-use super::findings;
+use super::{advice, cliff, fastest, findings, latency};
 use crate::report::{
-    Cell, Ending, Estimator, Finding, FindingKind, Interval, Invocation, Outcome, Report, Status, Summary, Unit, parse,
+    Cell, Ending, Estimator, Finding, FindingKind, Interval, Invocation, Outcome, Point, Report, Status, Summary, Unit,
+    parse,
 };
 
 /// A cell whose number is `value`, give or take 2%.
-fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
+pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
     let unit = match kernel {
         _ if kernel.starts_with("ring-") || kernel.starts_with("c2c-") => Unit::NanosecondsPerOp,
         _ if kernel.starts_with("pool-") || kernel.starts_with("counter-") => Unit::OpsPerSecond,
@@ -18,6 +19,9 @@ fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
     Cell {
         kernel: kernel.into(),
         mapping: "rr".into(),
+        point: Point::default(),
+        level: None,
+        traffic: None,
         workers,
         seats: vec![None; workers as usize],
         unit,
@@ -228,7 +232,33 @@ fn advice_is_drawn_from_the_cells_that_it_names() {
     let ways = vec![under("pair:core", cell("c2c-cas", 2, 20.0)), under("pair:package", cell("c2c-cas", 2, 150.0))];
     check_advice(16, ways, &[2400.0], &["2.40 µs", "16 strands", "c2c-cas pair:package x2: 150 ns"]);
     check_advice(1, vec![cell("c2c-cas", 2, 20.0)], &[], &[]);
+    let mut pools = series("c2c-cas", &[(2, 100.0)]);
+    pools.extend(series("pool-treiber", &[(2, 10e6), (4, 5e6), (8, 1e6)]));
+    pools.extend(series("pool-treiber-backoff", &[(2, 10e6), (4, 20e6), (8, 9e6)]));
+    pools.extend([cell("pool-tas", 2, 10e6), cell("pool-tas-backoff", 2, 10.1e6)]);
+    let words = ["400 ns at least", "do 4.0 times as much in pool-treiber rr x4", "change nothing in pool-tas rr x2"];
+    check_advice(4, pools, &[400.0], &words);
     check_advice(4, vec![without("futex-wake", 2, Status::Aborted, Some(Ending::Died))], &[], &[]);
+}
+
+#[test]
+fn every_kernel_that_findings_name_is_in_the_catalog() {
+    let backoffs = advice::BACKOFFS.concat();
+    let lists: [&[&str]; 7] = [
+        &fastest::LOCKS,
+        &advice::WAKINGS,
+        &advice::HAND_OFFS,
+        &advice::COUNTERS,
+        &backoffs,
+        &[fastest::REFERENCE, advice::FLAG, advice::WAY],
+        &[latency::RANDOM, latency::STRIDE, latency::CHAINS],
+    ];
+    for name in lists.concat() {
+        assert!(charz_kernels::find(name).is_some(), "{name}");
+    }
+    for prefix in [fastest::POOLS, fastest::RUNTIMES, advice::BARRIERS, cliff::RINGS] {
+        assert!(charz_kernels::kernels().any(|kernel| kernel.card().name.starts_with(prefix)), "{prefix}");
+    }
 }
 
 #[test]
