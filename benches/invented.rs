@@ -16,6 +16,7 @@ use charz_topology::{Machine, parse_mappings};
 pub fn request() -> Request {
     let measures_alone = |kernel: &&dyn Kernel| kernel.card().family != Family::Sync && kernel.check().is_ok();
     Request {
+        asked: charz::plan::Asked::default(),
         kernels: KERNELS.iter().copied().filter(measures_alone).collect(),
         mappings: Some(parse_mappings("round-robin,dumb,auto").expect("the mappers are in the table")),
         threads: "auto".parse().expect("the word is known"),
@@ -35,7 +36,7 @@ pub fn request() -> Request {
         seed: Some(1),
         oversubscribe: 1,
         accept_panic: false,
-        budget: Duration::from_secs(100),
+        budget: charz::plan::Budget::Of(Duration::from_secs(100)),
     }
 }
 

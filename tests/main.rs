@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
 mod ab;
+mod axes;
 mod bad_input;
 mod c2c;
 mod compare;
@@ -9,6 +10,7 @@ mod docs;
 mod doctor;
 mod fuzz_corpus;
 mod interrupted;
+mod numa;
 mod placement;
 mod report;
 mod support;

@@ -27,7 +27,7 @@ pub(super) fn proc(data: &[u8]) {
     let _ = charz_parsers::counts(text);
     let _ = charz_parsers::meminfo(text, "MemAvailable:");
     let _ = parsers::allowed_list(text);
-    let node = NumaNode { os_id: None, subtype: None, memory_bytes: Some(u64::MAX), strands: 1 };
+    let node = NumaNode { os_id: None, subtype: None, memory_bytes: Some(u64::MAX), strands: 1, usable: true };
     if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], text) {
         assert_readable(&doubt);
     }

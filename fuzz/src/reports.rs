@@ -102,6 +102,7 @@ fn judge(report: &mut Report) {
     for cell in report.floor.iter_mut().chain(&mut report.cells) {
         let Some(kernel) = charz_kernels::find(&cell.kernel) else { continue };
         let facts = Facts {
+            sizes: charz_kernels::Sizes::Block,
             card: kernel.card(),
             params,
             strands: 2,

@@ -1,10 +1,12 @@
 //! The command line. The only place that knows how it is spelled: what was typed becomes a [`Command`], which knows
 //! nothing of flags.
 
+mod axes;
 mod convert;
 mod generate;
 mod help;
 mod layers;
+mod memory;
 mod pairs;
 mod quantities;
 mod sides;

@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod explain;
 pub mod kernels;
 pub mod map;
+pub mod numa;
 pub mod render;
 pub mod selftest;
 pub mod sweep;
@@ -23,7 +24,7 @@ use crate::invoke;
 /// Something to do.
 pub enum Command {
     /// Show a machine.
-    Topo(topo::Options),
+    Topo(Box<topo::Options>),
     /// Show a placement.
     Map(map::Options),
     /// List the kernels.
@@ -32,6 +33,8 @@ pub enum Command {
     Sweep(Box<sweep::Options>),
     /// Measure pairs of strands.
     CoreToCore(Box<c2c::Options>),
+    /// Measure memory between NUMA nodes.
+    Numa(Box<numa::Options>),
     /// Compare two configurations or two programs here.
     Ab(Box<ab::Options>),
     /// Compare this machine with itself.
@@ -59,11 +62,12 @@ impl Command {
     /// One sentence, with the exit code that goes with it.
     pub fn run(self, out: &mut dyn Write) -> Result<Exit, Error> {
         match self {
-            Command::Topo(options) => topo::run(&options, out),
+            Command::Topo(options) => topo::run(*options, out),
             Command::Map(options) => map::run(&options, out),
             Command::Kernels(options) => kernels::run(&options, out),
             Command::Sweep(options) => sweep::run(*options, out),
             Command::CoreToCore(options) => c2c::run(*options, out),
+            Command::Numa(options) => numa::run(*options, out),
             Command::Ab(options) => ab::run(*options, out),
             Command::Selftest(options) => selftest::run(&options, out),
             Command::Render(options) => render::run(&options, out),

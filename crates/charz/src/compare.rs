@@ -26,7 +26,7 @@ mod row;
 mod wire;
 
 pub use row::{Caveat, Row, Side, Verdict};
-pub use wire::{Comparison, Design, Origin, SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_NAME, Schema, Totals};
+pub use wire::{Comparison, Design, Origin, SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_NAME, Totals, schema};
 
 use std::fmt;
 
@@ -108,7 +108,7 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     }
     let rows: Vec<Row> = rows.into_iter().map(Candidate::into_row).collect();
     Comparison {
-        schema: Schema::default(),
+        schema: schema(),
         base: Origin::of(base),
         new: Origin::of(new),
         design,

@@ -25,7 +25,7 @@ pub use convert::unit;
 pub use process::Processes;
 
 /// The version of what the two processes say to each other; both are told to be the same program, and say so.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 4;
 
 /// The first argument of a measuring process.
 pub const VERB: &str = "measure";
@@ -52,6 +52,12 @@ pub struct Order {
     pub size_bytes: u64,
     /// The kind of pages, by name.
     pub pages: String,
+    /// Bytes from one place that a load reads to the next.
+    pub stride_bytes: u64,
+    /// Chains of loads at once.
+    pub chains: u64,
+    /// Steps between two portions of load.
+    pub delay: u64,
     /// Whether the inputs of arithmetic kernels lie without gaps.
     pub contiguous: bool,
     /// Pairs of times of a repetition.
@@ -64,10 +70,15 @@ pub struct Order {
     pub parallel: u64,
     /// From the beginning of a sample to that of the next: `fitting`, `closed`, or nanoseconds.
     pub period: String,
+    /// How long waits are to last.
+    pub timeout_ns: u64,
     /// One seat a worker; `None` floats.
     pub seats: Vec<Option<u32>>,
     /// The NUMA node of each seat, as far as it is known.
     pub nodes: Vec<Option<u32>>,
+    /// The NUMA nodes that each worker's memory is to come from: an element a worker, or one that stands for all; none where
+    /// each worker's own touch decides.
+    pub homes: Vec<Vec<u32>>,
     /// Repetitions.
     pub repetitions: u64,
     /// Workers that can run at once.
@@ -92,14 +103,19 @@ impl Order {
             iterations: params.iterations,
             size_bytes: params.size.0,
             pages: params.pages.name().into(),
+            stride_bytes: params.stride.0,
+            chains: params.chains,
+            delay: params.delay,
             contiguous: params.layout == Layout::Contiguous,
             samples: params.samples,
             span_ns: nanos(params.span),
             critical: params.critical,
             parallel: params.parallel,
             period: period_word(params.period),
+            timeout_ns: nanos(params.timeout),
             seats: Vec::new(),
             nodes: Vec::new(),
+            homes: Vec::new(),
             repetitions: 1,
             strands: 1,
             nanos_per_tick: None,
@@ -121,12 +137,16 @@ impl Order {
                 .into_iter()
                 .find(|policy| policy.name() == self.pages)
                 .ok_or_else(|| format!("there are no {:?} pages", self.pages))?,
+            stride: Bytes(self.stride_bytes),
+            chains: self.chains,
+            delay: self.delay,
             layout: if self.contiguous { Layout::Contiguous } else { Layout::Padded },
             samples: self.samples,
             span: Duration::from_nanos(self.span_ns),
             critical: self.critical,
             parallel: self.parallel,
             period: period(&self.period).ok_or_else(|| format!("there is no period {:?}", self.period))?,
+            timeout: Duration::from_nanos(self.timeout_ns),
         })
     }
 }

@@ -30,7 +30,7 @@ mod waits;
 #[cfg(test)]
 mod tests;
 
-use charz_kernels::{Card, Params};
+use charz_kernels::{Card, Params, Sizes};
 
 use crate::checks::{self, Check, V23, V24, V29};
 use crate::report::{Cell, Ending, Invocation, Mark, Outcome, Severity, Status, Timer};
@@ -44,6 +44,8 @@ use case::Case;
 pub struct Facts {
     /// The kernel's card.
     pub card: &'static Card,
+    /// Which sizes of blocks the kernel is about.
+    pub sizes: Sizes,
     /// What the kernel was asked for.
     pub params: Params,
     /// How many workers can run at once: usable strands, or the quota's processors if that is fewer.

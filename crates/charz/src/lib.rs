@@ -11,9 +11,11 @@
 
 pub mod args;
 pub mod atomic_file;
+pub mod card;
 pub mod checks;
 pub mod command;
 pub mod compare;
+pub mod curve;
 pub mod disk;
 pub mod doctor;
 pub mod exit;
@@ -25,10 +27,12 @@ pub mod judge;
 pub mod limits;
 pub mod lock;
 pub mod noise;
+pub mod numa;
 pub mod pairs;
 #[doc(hidden)]
 pub mod parsers;
 pub mod plan;
+pub mod point;
 pub mod predict;
 pub mod program;
 pub mod render;

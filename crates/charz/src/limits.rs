@@ -7,7 +7,6 @@ use charz_kernels::PagePolicy;
 use charz_topology::cgroup::{self, Group};
 
 use crate::render::human;
-use crate::render::text::counted;
 
 /// What a sweep may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +84,8 @@ impl Limits {
             PagePolicy::Small | PagePolicy::Transparent => {
                 let budget = self.memory_budget_bytes.filter(|&budget| bytes > budget)?;
                 Some(format!(
-                    "{} take {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
-                    counted(workers, "block"),
+                    "{} {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
+                    if workers == 1 { "1 block takes".to_owned() } else { format!("{workers} blocks take") },
                     human::iec(bytes),
                     human::iec(budget)
                 ))
@@ -95,8 +94,8 @@ impl Limits {
             PagePolicy::Huge2M | PagePolicy::Huge1G => {
                 let free = free_huge_bytes(pages).filter(|&free| bytes > free)?;
                 Some(format!(
-                    "{} take {} in all on reserved pages; {} of them are free",
-                    counted(workers, "block"),
+                    "{} {} in all on reserved pages; {} of them are free",
+                    if workers == 1 { "1 block takes".to_owned() } else { format!("{workers} blocks take") },
                     human::iec(bytes),
                     human::iec(free)
                 ))

@@ -37,13 +37,13 @@ pub fn counts(text: &str) -> [Option<u64>; 5] {
 /// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.
 #[must_use]
 pub fn nodes(maps: &str, numa_maps: &str, region: Region) -> Option<Nodes> {
-    Nodes::from_maps(maps, numa_maps, &[Plot { region, node: Some(0) }])
+    Nodes::from_maps(maps, numa_maps, &[Plot { region, node: Some(0), homes: vec![0, 1] }])
 }
 
 /// The pages of regions, by the text of `/proc/self/smaps`.
 #[must_use]
 pub fn pages(smaps: &str, regions: &[Region]) -> Option<PagesObtained> {
-    let plots: Vec<Plot> = regions.iter().map(|&region| Plot { region, node: None }).collect();
+    let plots: Vec<Plot> = regions.iter().map(|&region| Plot { region, node: None, homes: Vec::new() }).collect();
     PagesObtained::from_smaps(smaps, &plots)
 }
 

@@ -1,20 +1,24 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
+mod axes;
 mod threads;
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime};
 
-use charz_kernels::{Card, Crew, Family, Kernel, Params};
-use charz_topology::{Machine, Mapping, Order, pair_mappings, parse_mappings, place};
+use charz_kernels::{Card, Crew, Family, Kernel, Knob, Params};
+use charz_topology::{Machine, Mapping, MemoryPolicy, Order, pair_mappings, parse_mappings, place};
 
+pub use axes::{Asked, AskedSizes, Ladder};
 pub use threads::Threads;
 
 use crate::exit::Error;
 use crate::limits::Limits;
+use crate::point;
 use crate::predict::Predictor;
 use crate::render::human;
+use crate::report::Point;
 
 /// What the user asked for.
 #[derive(Clone)]
@@ -31,6 +35,8 @@ pub struct Request {
     pub samples: Option<u64>,
     /// How long a repetition lasts that runs by time, likewise.
     pub span: Option<Duration>,
+    /// What is varied beside the workers, where it was asked for.
+    pub asked: Asked,
     /// The other parameters; its own `iterations`, `samples` and `span` are not looked at.
     pub params: Params,
     /// Repetitions in each invocation, at least 1; `None` takes as many as a fresh process is worth.
@@ -46,8 +52,32 @@ pub struct Request {
     /// Whether workers that contend may outnumber strands although the kernel panics on a lockup.
     pub accept_panic: bool,
     /// The longest that the sweep may take.
-    pub budget: Duration,
+    pub budget: Budget,
 }
+
+/// How long a sweep may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// At most so long.
+    Of(Duration),
+    /// Two minutes, or nearly four where all cells would not fit well.
+    Fitting,
+}
+
+impl Budget {
+    /// The longest that it may take before it is known what is to be measured.
+    pub fn least(self) -> Duration {
+        match self {
+            Budget::Of(time) => time,
+            Budget::Fitting => USUAL_BUDGET,
+        }
+    }
+}
+
+/// What a sweep is given when nothing else is said.
+const USUAL_BUDGET: Duration = Duration::from_secs(120);
+/// What a sweep of many cells is given.
+const LARGER_BUDGET: Duration = Duration::from_secs(230);
 
 /// How many invocations a cell gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +109,7 @@ pub struct Plan {
     pub seed: u64,
     /// The longest that the sweep may take.
     pub budget: Duration,
-    /// The cells, by kernel, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
+    /// The cells, by kernel, then point, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
     /// anew for each round: a machine that drifts favours none.
     pub cells: Vec<PlannedCell>,
 }
@@ -88,6 +118,10 @@ pub struct Plan {
 pub struct PlannedCell {
     /// The kernel.
     pub kernel: &'static dyn Kernel,
+    /// The parameters that are varied.
+    pub point: Point,
+    /// The level of caches that holds the blocks, by name; `None` where it is not known, or there are none.
+    pub level: Option<String>,
     /// The mapping.
     pub mapping: Mapping,
     /// One seat a worker; `None` floats.
@@ -127,6 +161,8 @@ pub const MOST_ITERATIONS: u64 = 1_000_000_000_000;
 /// The longest that a sweep may take: what is measured over a month is not one machine any more.
 pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// The most chains of loads that a worker can follow at once.
+pub const MOST_CHAINS: u64 = 16;
 /// The most pairs of times of a repetition that can be asked for: each takes 16 bytes until its repetition is over.
 pub const MOST_SAMPLES: u64 = 10_000_000;
 /// The longest repetition that can be asked for of kernels that run by time.
@@ -151,7 +187,12 @@ const LEAST_SPAN: Duration = Duration::from_millis(2);
 pub const PLANNED_SHARE: f64 = 0.5;
 
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
-pub struct Fitted {
+pub struct Fitted<'a> {
+    machine: &'a Machine,
+    /// The points of each kernel, in the order of the request.
+    points: Vec<Vec<Point>>,
+    /// Whether numbers of workers were asked for.
+    counted: bool,
     /// Numbers of workers, ascending.
     threads: Vec<usize>,
     /// Each mapping with its order, if mappings were asked for.
@@ -172,10 +213,22 @@ impl Request {
     /// # Errors
     /// A mapping that does not fit the machine, more workers than the system can hold, or blocks that no machine of this
     /// size can.
-    pub fn fit(&self, machine: &Machine, limits: &Limits) -> Result<Fitted, Error> {
+    pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<Fitted<'a>, Error> {
+        for policy in self.asked.memory.iter().flatten().filter(|policy| matches!(policy, MemoryPolicy::Node(_))) {
+            policy.homes(machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
+        }
         let strands = machine.usable_strands().count();
         let threads = self.threads.resolve(strands, limits)?;
-        let block = self.kernels.iter().map(|kernel| kernel.footprint(&self.params).0).max().unwrap_or(0);
+        let ladder = Ladder::of(machine);
+        let points: Vec<Vec<Point>> =
+            self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &self.params, &ladder)).collect();
+        // What a kernel varies by itself may be too large, and is skipped then.
+        let lists = matches!(&self.asked.sizes, Some(AskedSizes::List(_)));
+        let block = |(kernel, points): (&&dyn Kernel, &Vec<Point>)| {
+            let asked = points.iter().filter(|point| lists || point.size_bytes.is_none());
+            asked.map(|point| kernel.footprint(&point::params(point, &self.params)).0).max()
+        };
+        let block = self.kernels.iter().zip(&points).filter_map(block).max().unwrap_or(0);
         if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
             return Err(Error::bad_input(format!(
                 "--size: one worker would need {}, and the machine has {} of memory; example: --size 256MiB",
@@ -188,6 +241,9 @@ impl Request {
         let mut pairs = pair_mappings(machine);
         pairs.extend(parse_mappings(FLOATING)?);
         Ok(Fitted {
+            machine,
+            points,
+            counted: self.threads != Threads::Auto,
             threads,
             orders: self.mappings.clone().map(orders).transpose()?,
             spread: orders(parse_mappings(SPREAD)?)?,
@@ -198,20 +254,36 @@ impl Request {
     }
 }
 
-impl Fitted {
+impl Fitted<'_> {
     fn orders(&self, card: &Card) -> &[(Mapping, Order)] {
         match (&self.orders, card.family, card.crew) {
             (Some(asked), ..) => asked,
-            (None, Family::Sync, Crew::Exactly(2)) => &self.pairs,
-            (None, Family::Sync, _) => &self.meeting,
-            (None, ..) => &self.spread,
+            (None, _, Crew::Exactly(2)) => &self.pairs,
+            (None, ..) if spreads(card) => &self.spread,
+            (None, ..) => &self.meeting,
         }
     }
 
     /// The numbers of workers that a kernel can take; one that can take none of those that were asked for gets its fewest.
-    fn threads(&self, crew: Crew) -> Vec<usize> {
-        let fitting: Vec<usize> = self.threads.iter().copied().filter(|&workers| crew.admits(workers)).collect();
+    fn threads(&self, kernel: &dyn Kernel) -> Vec<usize> {
+        let (card, crew) = (kernel.card(), kernel.card().crew);
+        if !self.counted && kernel.axes().alone {
+            return vec![crew.least()];
+        }
+        let few = !self.counted && matches!(card.family, Family::Memory | Family::Timer) && !spreads(card);
+        let wanted = |workers: &usize| crew.admits(*workers) && (!few || *workers == 1 || *workers == self.strands);
+        let fitting: Vec<usize> = self.threads.iter().copied().filter(wanted).collect();
         if fitting.is_empty() { vec![crew.least()] } else { fitting }
+    }
+}
+
+/// Whether it is of interest how a kernel's work spreads over the machine: that of the processor, and of the memory as the
+/// default sweep has it. The many others of the memory are about what a thread and what all of them get.
+fn spreads(card: &Card) -> bool {
+    match card.family {
+        Family::Compute | Family::Floor => true,
+        Family::Memory => card.by_default,
+        Family::Sync | Family::Timer => false,
     }
 }
 
@@ -224,7 +296,7 @@ const FLOATING: &str = "auto";
 
 impl Plan {
     /// Lays the cells out.
-    pub fn new(request: &Request, fitted: Fitted, limits: &Limits, predictor: &Predictor) -> Self {
+    pub fn new(request: &Request, fitted: Fitted<'_>, limits: &Limits, predictor: &Predictor) -> Self {
         let mut params = request.params;
         (params.iterations, params.samples, params.span) = (
             request.iterations.unwrap_or(AUTO_ITERATIONS),
@@ -232,18 +304,25 @@ impl Plan {
             request.span.unwrap_or(AUTO_SPAN),
         );
         let mut cells = Vec::new();
-        for &kernel in &request.kernels {
-            for workers in fitted.threads(kernel.card().crew) {
+        for (&kernel, points) in request.kernels.iter().zip(&fitted.points) {
+            let spots = points.iter().flat_map(|point| fitted.threads(kernel).into_iter().map(move |n| (*point, n)));
+            for (point, workers) in spots {
+                let own = point::params(&point, &params);
                 for (mapping, order) in fitted.orders(kernel.card()) {
+                    let seats = place(order, workers).seats;
+                    let homes = point::memory(&point).homes(fitted.machine, &seats);
+                    let blocks = kernel.card().knobs.contains(&Knob::Size);
                     cells.push(PlannedCell {
                         kernel,
+                        point,
+                        level: blocks.then(|| axes::level(fitted.machine, &seats, own.size)).flatten(),
                         mapping: mapping.clone(),
-                        seats: place(order, workers).seats,
-                        footprint_bytes: kernel.footprint(&params).0.saturating_mul(workers as u64),
+                        seats,
+                        footprint_bytes: kernel.footprint(&own).0.saturating_mul(workers as u64),
                         repetitions: 1,
                         precision: request.precision.unwrap_or(precision(kernel.card().family)),
                         predicted: Duration::ZERO,
-                        obstacle: None,
+                        obstacle: homes.err().map(Obstacle::Skipped),
                     });
                 }
             }
@@ -254,7 +333,7 @@ impl Plan {
             repetitions: request.repetitions,
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| RandomState::new().hash_one(SystemTime::now())),
-            budget: request.budget,
+            budget: request.budget.least(),
             cells,
         };
         plan.find_obstacles(limits, request, fitted.strands);
@@ -273,8 +352,9 @@ impl Plan {
         for cell in &mut self.cells {
             cell.obstacle = match cell.kernel.check() {
                 Err(error) => Some(Obstacle::Unavailable(error.to_string())),
+                Ok(()) if cell.obstacle.is_some() => continue,
                 Ok(()) => limits
-                    .obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages)
+                    .obstacle(cell.seats.len(), cell.footprint_bytes, point::params(&cell.point, &self.params).pages)
                     .or_else(|| storm(cell, limits, request, strands))
                     .map(Obstacle::Skipped),
             };
@@ -284,15 +364,15 @@ impl Plan {
     fn predict(&mut self, predictor: &Predictor) {
         for cell in &mut self.cells {
             let (kernel, workers) = (cell.kernel, cell.seats.len());
-            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(kernel.card().family));
-            cell.predicted = predictor.invocation(kernel, &self.params, workers, cell.repetitions);
+            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(kernel.card()));
+            let own = point::params(&cell.point, &self.params);
+            cell.predicted = predictor.invocation(kernel, &own, workers, cell.repetitions);
         }
     }
 
     /// Takes as much of each amount that was not asked for as fits well into the budget: its largest, or less by the same
     /// factor of 1, 2 or 5 times a power of ten for all.
     fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
-        let target = self.budget.mul_f64(PLANNED_SHARE);
         let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
         // The largest factor leaves none of the amounts above its least.
         for factor in factors.take_while(|&factor| factor <= LARGEST_FACTOR) {
@@ -301,13 +381,18 @@ impl Plan {
             self.params.samples = request.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES));
             self.params.span = request.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN));
             self.predict(predictor);
-            if self.predicted() <= target {
+            if request.budget == Budget::Fitting && factor > FAIR_FACTOR {
+                self.budget = LARGER_BUDGET;
+            }
+            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE) {
                 return;
             }
         }
     }
 }
 
+/// Beyond it a sweep whose budget is to fit gets more time.
+const FAIR_FACTOR: u32 = 5;
 /// Beyond it every amount is at its least.
 const LARGEST_FACTOR: u32 = 100;
 
@@ -318,11 +403,15 @@ fn numbers(cells: &[PlannedCell]) -> Vec<usize> {
 
 /// Repetitions in an invocation: two tell whether the first differs from the others; more where a fresh process costs several
 /// times what a repetition does, by the square root of what it costs more (T. Kalibera and R. Jones, "Rigorous benchmarking in
-/// reasonable time", ISMM 2013, section 5): touching the blocks takes some ten to twenty passes. Fixed by the family, so that
-/// the best of them is the best of as many in every sweep.
-fn repetitions(family: Family) -> usize {
-    match family {
-        Family::Compute | Family::Sync => 2,
+/// reasonable time", ISMM 2013, section 5): touching the blocks takes some ten to twenty passes, and less beside a
+/// repetition that is as long as it is told to be. Fixed by the kernel, so that the best of them is the best of as many in every
+/// sweep.
+fn repetitions(card: &Card) -> usize {
+    match card.family {
+        Family::Compute | Family::Sync | Family::Timer => 2,
+        Family::Memory if card.knobs.contains(&Knob::Span) => 3,
+        // Each repetition makes its memory anew, which takes several times what is timed.
+        Family::Memory if card.system => 2,
         Family::Memory => 5,
         Family::Floor => 10,
     }
@@ -357,114 +446,11 @@ fn precision(family: Family) -> f64 {
     match family {
         Family::Compute => 0.01,
         Family::Memory => 0.02,
-        Family::Sync => 0.05,
+        Family::Sync | Family::Timer => 0.05,
         // Nothing is concluded from the floor but its order of magnitude.
         Family::Floor => 1.0,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use charz_kernels::{Bytes, Layout, PagePolicy};
-    use charz_topology::{Source, discover};
-
-    fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
-        Request {
-            kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
-            mappings: Some(parse_mappings(mappings).unwrap()),
-            threads: threads.parse().unwrap(),
-            iterations: None,
-            samples: None,
-            span: None,
-            params: Params {
-                iterations: 1,
-                size: Bytes(1 << 20),
-                pages: PagePolicy::Small,
-                layout: Layout::Padded,
-                ..Params::SMALL
-            },
-            repetitions: Some(3),
-            invocations: Invocations { least: 1, most: 1 },
-            precision: None,
-            seed: Some(1),
-            oversubscribe: 1,
-            accept_panic: false,
-            budget: Duration::from_secs(100),
-        }
-    }
-
-    fn t3_4() -> Machine {
-        discover(&Source::Synthetic("Package:4 Core:16 Group:2 PU:4".into())).unwrap()
-    }
-
-    fn plan(request: &Request, limits: &Limits, predictor: &Predictor) -> Plan {
-        let fitted = request.fit(&t3_4(), limits).unwrap();
-        Plan::new(request, fitted, limits, predictor)
-    }
-
-    /// Every iteration takes 10 ns and every byte nothing.
-    fn predictor(kernels: &[&'static str]) -> Predictor {
-        Predictor::with_rates(512, kernels.iter().map(|name| (*name, 10.0, 0.0)))
-    }
-
-    #[test]
-    fn every_combination_has_one_cell_and_mappings_are_neighbours() {
-        let request = request(&["arith-int", "mem-read"], "dumb,auto", "1,2,512");
-        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
-        let names: Vec<_> = plan
-            .cells
-            .iter()
-            .map(|cell| (cell.kernel.card().name, cell.seats.len(), cell.mapping.to_string()))
-            .collect();
-        assert_eq!(names.len(), 12);
-        assert_eq!(names[0], ("arith-int", 1, "dumb".into()));
-        assert_eq!(names[1], ("arith-int", 1, "auto".into()));
-        assert_eq!(names[2], ("arith-int", 2, "dumb".into()));
-        assert_eq!(names[11], ("mem-read", 512, "auto".into()));
-    }
-
-    #[test]
-    fn what_does_not_fit_is_skipped_with_its_figures() {
-        let mut limits = Limits::unlimited();
-        limits.memory_budget_bytes = Some(3 << 20);
-        let request = request(&["mem-read"], "dumb", "1,2,4");
-        let plan = plan(&request, &limits, &predictor(&[]));
-        let obstacles: Vec<_> = plan.cells.iter().map(|cell| cell.obstacle.clone()).collect();
-        assert_eq!(obstacles[..2], [None, None]);
-        let Some(Obstacle::Skipped(reason)) = &obstacles[2] else { panic!("{obstacles:?}") };
-        assert!(reason.contains("4 MiB") && reason.contains("3 MiB"), "{reason}");
-    }
-
-    #[test]
-    fn automatic_iterations_fill_the_budget_but_not_more() {
-        for (budget, expected) in [(1000, 100_000_000), (2, 20_000_000), (1, 10_000_000), (0, 1_000_000)] {
-            let mut request = request(&["arith-int"], "dumb", "1");
-            // 3 repetitions of 10 ns a step: 20,000,000 steps take 0.6 s, and 50,000,000 take 1.5 s.
-            request.budget = Duration::from_secs(budget);
-            let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
-            assert_eq!(plan.params.iterations, expected, "budget {budget} s");
-        }
-        let mut request = request(&["arith-int"], "dumb", "1");
-        request.budget = Duration::ZERO;
-        request.iterations = Some(7_000_000);
-        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
-        assert_eq!(plan.params.iterations, 7_000_000, "asked for explicitly");
-    }
-
-    #[test]
-    fn a_mapping_for_another_machine_is_refused() {
-        let request = request(&["arith-int"], "occupancy:22", "1");
-        let error = request.fit(&t3_4(), &Limits::unlimited()).err().unwrap();
-        assert!(error.to_string().contains('4'), "{error}");
-    }
-
-    #[test]
-    fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
-        let mut limits = Limits::unlimited();
-        limits.memory_total_bytes = Some((1 << 20) - 1);
-        let error = request(&["mem-read"], "dumb", "1").fit(&t3_4(), &limits).err().unwrap().to_string();
-        assert!(error.contains("--size") && error.contains("1 MiB"), "{error}");
-        assert!(request(&["arith-int"], "dumb", "1").fit(&t3_4(), &limits).is_ok());
-    }
-}
+mod tests;

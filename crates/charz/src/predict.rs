@@ -19,11 +19,12 @@ pub struct Predictor {
     rates: HashMap<&'static str, Rate>,
 }
 
-/// Nanoseconds per unit of one worker: a step of the loop, or a byte of the block.
+/// Nanoseconds of one worker.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
+    /// For a unit: a step of the loop, a byte that is passed over, a nanosecond of the time that is given.
     timed: f64,
-    /// Spent once an invocation around the timed spans: allocating, touching, freeing.
+    /// For a byte of the block, once an invocation around the timed spans: allocating, touching, freeing.
     around: f64,
 }
 
@@ -41,11 +42,13 @@ impl Rate {
             (if waited < timed / 2 { timed - waited } else { timed }) as f64
         });
         let timed = timed.min_by(f64::total_cmp)?;
-        let units = units(kernel, &order.params().ok()?);
+        let params = order.params().ok()?;
+        let units = units(kernel, &params);
         let all: u64 = laps().map(|lap| lap.end_ns.saturating_sub(lap.start_ns)).sum();
         // Only blocks take time in proportion; the rest of the wall time is the process's.
         let blocks = kernel.card().knobs.contains(&Knob::Size);
-        Some(Rate { timed: timed / units, around: if blocks { (wall - all as f64).max(0.0) / units } else { 0.0 } })
+        let around = (wall - all as f64).max(0.0) / params.size.0.max(1) as f64;
+        Some(Rate { timed: timed / units, around: if blocks { around } else { 0.0 } })
     }
 }
 
@@ -133,23 +136,26 @@ impl Predictor {
         let rate = self.rates.get(kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
-        let sharing = match kernel.card().family {
-            Family::Memory => crowd * (workers.min(self.strands) as f64 / MEMORY_BOUND_AT as f64).max(1.0),
+        let memory = crowd * (workers.min(self.strands) as f64 / MEMORY_BOUND_AT as f64).max(1.0);
+        let (card, least) = (kernel.card(), kernel.card().crew.least());
+        let sharing = match card.family {
             // The time is given.
-            Family::Sync if kernel.card().knobs.contains(&Knob::Span) => 1.0,
+            _ if card.knobs.contains(&Knob::Span) => 1.0,
             // Each sample waits for all workers.
-            Family::Sync if kernel.card().knobs.contains(&Knob::Samples) => {
+            _ if card.knobs.contains(&Knob::Samples) => {
                 let turns = if workers > self.strands { TURNS } else { 1.0 };
-                workers as f64 / kernel.card().crew.least() as f64 * turns
+                workers as f64 / least as f64 * turns
             }
+            Family::Memory => memory,
             // Workers share the iterations, and take turns at the line: how many they are matters little.
-            Family::Sync if workers > kernel.card().crew.least() => CONTENDED,
+            Family::Sync if workers > least => CONTENDED,
             Family::Sync => 1.0,
-            Family::Compute | Family::Floor => crowd,
+            Family::Compute | Family::Timer | Family::Floor => crowd,
         };
-        let nanos =
-            |rate: f64| Duration::from_nanos((units(kernel, params) * sharing * rate).min(u64::MAX as f64) as u64);
-        let around = nanos(rate.around) + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
+        let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);
+        let blocks = nanos(params.size.0 as f64 * memory * rate.around);
+        let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
+        let rate = Rate { timed: units(kernel, params) * sharing * rate.timed, ..rate };
         (nanos(rate.timed) + REPETITION, around)
     }
 }

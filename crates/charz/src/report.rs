@@ -14,6 +14,7 @@ mod file;
 mod finding;
 mod growth;
 mod machine;
+mod point;
 mod read;
 mod run;
 mod samples;
@@ -25,7 +26,8 @@ pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
 pub use file::{FileError, release, reserve, save, write_new};
 pub use finding::{Finding, FindingKind};
 pub use growth::{Growth, GrowthStep, Halt};
-pub use machine::{Host, Machine, Memory, Strand, Tool};
+pub use machine::{Caches, Host, Machine, Memory, NumaNode, Strand, Tool};
+pub use point::{MemoryHome, PageKind, Point};
 pub(crate) use read::parse;
 pub use read::{MAX_BYTES, check, check_invocation, read};
 pub use run::{Contention, Counts, Lap, Run};
@@ -39,12 +41,12 @@ pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
 pub const SCHEMA_MAJOR: u32 = 2;
 /// Grows with every added field.
-pub const SCHEMA_MINOR: u32 = 1;
+pub const SCHEMA_MINOR: u32 = 2;
 
 /// Which format a file has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Schema {
-    /// Always `charz-report`.
+    /// `charz-report`, or `charz-comparison`.
     pub name: String,
     /// Changes when a field changes its meaning or goes away.
     pub major: u32,
@@ -52,8 +54,9 @@ pub struct Schema {
     pub minor: u32,
 }
 
-impl Default for Schema {
-    fn default() -> Self {
+impl Schema {
+    /// That of the reports which this program writes.
+    pub fn of_reports() -> Self {
         Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
     }
 }
@@ -119,10 +122,22 @@ pub struct Plan {
     /// When samples of waking and creating begin: `fitting`, `closed`, or nanoseconds from one to the next.
     #[serde(default = "fitting")]
     pub period: String,
+    /// How long waits are to last that nothing ends but their time.
+    #[serde(default = "milli")]
+    pub timeout_ns: u64,
     /// Size of a worker's private block.
     pub size_bytes: u64,
     /// The kind of pages asked for: `4k`, `thp`, `2m` or `1g`.
     pub pages: String,
+    /// Bytes from one place of a block that a load may read to the next.
+    #[serde(default = "line")]
+    pub stride_bytes: u64,
+    /// Chains of loads that a worker follows at once.
+    #[serde(default = "one")]
+    pub chains: u64,
+    /// Steps of about a nanosecond that workers which load the memory make between two portions.
+    #[serde(default)]
+    pub delay: u64,
     /// How the inputs of arithmetic kernels lie: `padded` or `contiguous`.
     pub layout: String,
     /// Repetitions in each invocation, if they were asked for; otherwise each cell has its own number.
@@ -146,7 +161,17 @@ fn one() -> u64 {
     1
 }
 
+/// Its stride: a line.
+fn line() -> u64 {
+    64
+}
+
 /// Its period.
 fn fitting() -> String {
     "fitting".into()
+}
+
+/// The timeout of a report from before there were any.
+fn milli() -> u64 {
+    1_000_000
 }

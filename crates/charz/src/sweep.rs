@@ -12,7 +12,6 @@ mod start;
 mod tests;
 mod turns;
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use charz_kernels::{Family, Knob, Params, Stop};
@@ -27,6 +26,7 @@ use crate::findings::findings;
 use crate::invoke::{self, Invoke, Order};
 use crate::judge::{self, Facts};
 use crate::limits::Limits;
+use crate::point;
 use crate::predict::Predictor;
 use crate::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
@@ -50,10 +50,10 @@ pub struct Sweep<'a> {
     pub invoke: &'a dyn Invoke,
     /// What all orders have in common.
     pub order: &'a Order,
-    /// The parameters of all cells.
+    /// The parameters of all cells, but for what each varies.
     pub params: Params,
-    /// The NUMA node of each strand, by OS ids.
-    pub nodes: &'a HashMap<u32, u32>,
+    /// Where strands and memory are.
+    pub machine: &'a charz_topology::Machine,
     /// What numbers are judged by, besides themselves; each cell brings its own card.
     pub facts: &'a Facts,
     /// Raised when the user wants to leave.
@@ -167,11 +167,13 @@ impl Sweep<'_> {
 
     fn invocation(&self, report: &Report, place: usize, seed: u64) -> Invocation {
         let cell = cell(report, place);
-        let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, self.params.pages);
-        match fits.or_else(|| self.unsafe_with(cell, report)) {
-            Some(reason) => invoke::barren(Ending::Withheld, reason),
-            None => {
-                let invocation = self.invoke.invoke(&self.order_for(cell), seed);
+        let pages = self.params(cell).pages;
+        let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
+        let homes = point::memory(&cell.point).homes(self.machine, &cell.seats);
+        match fits.or_else(|| self.unsafe_with(cell, report)).map_or(homes, Err) {
+            Err(reason) => invoke::barren(Ending::Withheld, reason),
+            Ok(homes) => {
+                let invocation = self.invoke.invoke(&self.order_for(cell, homes), seed);
                 match report::check_invocation(cell, &invocation) {
                     Ok(()) => invocation,
                     Err(what) => invoke::barren(Ending::Died, format!("the measuring process's answer {what}")),
@@ -180,7 +182,11 @@ impl Sweep<'_> {
         }
     }
 
-    fn order_for(&self, cell: &Cell) -> Order {
+    fn params(&self, cell: &Cell) -> Params {
+        point::params(&cell.point, &self.params)
+    }
+
+    fn order_for(&self, cell: &Cell, homes: Vec<Vec<u32>>) -> Order {
         let repetitions = u32::try_from(cell.repetitions).unwrap_or(u32::MAX);
         // Predictions are wrong on busy machines; what takes ten times as long is stuck.
         let deadline = LEAST_DEADLINE + self.predicted(cell) * 10;
@@ -193,21 +199,23 @@ impl Sweep<'_> {
         Order {
             kernel: cell.kernel.clone(),
             seats: cell.seats.clone(),
-            nodes: cell.seats.iter().map(|seat| self.nodes.get(&(*seat)?).copied()).collect(),
+            nodes: self.machine.nodes_of(&cell.seats),
+            homes,
             repetitions: cell.repetitions,
             time_box_ns: nanos(time_box),
             deadline_ns: nanos(deadline),
             strands: self.order.strands,
             nanos_per_tick: self.order.nanos_per_tick,
             binder: self.order.binder.clone(),
-            ..Order::new(&self.params)
+            ..Order::new(&self.params(cell))
         }
     }
 
     fn judge(&self, report: &mut Report, place: usize) {
         let cell = cell_mut(report, place);
         if let Some(kernel) = charz_kernels::find(&cell.kernel) {
-            judge::judge(cell, &Facts { card: kernel.card(), ..self.facts.clone() });
+            let (params, sizes) = (point::params(&cell.point, &self.params), kernel.axes().sizes);
+            judge::judge(cell, &Facts { card: kernel.card(), sizes, params, ..self.facts.clone() });
         }
     }
 
@@ -239,7 +247,7 @@ impl Sweep<'_> {
     fn predicted(&self, cell: &Cell) -> Duration {
         let repetitions = usize::try_from(cell.repetitions).unwrap_or(usize::MAX);
         charz_kernels::find(&cell.kernel).map_or(Duration::ZERO, |kernel| {
-            self.predictor.invocation(kernel, &self.params, cell.seats.len(), repetitions)
+            self.predictor.invocation(kernel, &self.params(cell), cell.seats.len(), repetitions)
         })
     }
 

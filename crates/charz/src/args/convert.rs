@@ -1,27 +1,30 @@
 //! From what was typed to what it means.
 
 use std::str::FromStr;
+use std::time::Duration;
 
-use charz_kernels::{Family, Kernel, Layout, PagePolicy, Params};
+use charz_kernels::{Family, Kernel, Layout, Params};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
+use super::axes::{BLOCK, QUICK_BLOCK, axes};
 use super::generate::PAGES;
 use super::layers::Layers;
+use super::memory;
 use super::pairs;
-use super::quantities::{budget, count, percentage, period, size, span, steps};
+use super::quantities::{budget, count, percentage, period, span, steps, timeout};
 use super::sides;
-use super::spelling::{MapArgs, SweepArgs, Verb};
+use super::spelling::{AxesArgs, MapArgs, SweepArgs, Verb};
 use crate::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
-use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep, topo};
+use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep};
 use crate::compare::Options as Rules;
 use crate::exit::Error;
 use crate::plan::{
-    Invocations, MOST_INVOCATIONS, MOST_ITERATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, MOST_SAMPLES, Request,
-    Threads,
+    Budget, Invocations, MOST_INVOCATIONS, MOST_ITERATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, MOST_SAMPLES,
+    Request, Threads,
 };
 use crate::render::{
     compare as compare_page, doctor as doctor_page, explain as explain_page, kernels as kernel_list,
-    placement as placement_page, report as report_page, topo as topo_page,
+    placement as placement_page, report as report_page,
 };
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
@@ -30,10 +33,7 @@ const MOST_MAPPED: usize = 1 << 20;
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
 pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> Result<Command, Error> {
     Ok(match verb {
-        Verb::Topo(args) => Command::Topo(topo::Options {
-            source: source(&args.source.topology),
-            format: choice("--format", &args.format, topo_page::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
+        Verb::Topo(args) => Command::Topo(Box::new(memory::topo(*args, notes)?)),
         Verb::Map(args) => Command::Map(map(args)?),
         Verb::Kernels(args) => Command::Kernels(kernels::Options {
             format: choice("--format", &args.format, kernel_list::FORMATS.iter().map(|f| (f.name, f)))?,
@@ -41,7 +41,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
             Some(file) => sweep::Options::Resume(sweep::Resume {
                 file: file.clone(),
-                budget: layers.blame("--budget", budget(&args.budget))?,
+                budget: budget_of(&args.budget, layers)?,
                 wait: args.what.wait,
                 strict: args.strict,
             }),
@@ -66,6 +66,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             format: choice("--format", &args.format, compare_page::FORMATS.iter().map(|f| (f.name, f)))?,
         }),
         Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, notes)?)),
+        Verb::Numa(args) => Command::Numa(Box::new(memory::numa(args, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(sides::ab(*args, notes)?)),
         Verb::Selftest(args) => Command::Selftest(Box::new(sides::selftest(args, notes)?)),
         Verb::Measure(args) => {
@@ -101,8 +102,12 @@ fn map(args: MapArgs) -> Result<map::Options, Error> {
 }
 
 pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::New, Error> {
-    let size_text = if args.quick { "128MiB" } else { &args.how.size };
-    let budget_text = if args.quick { "20s" } else { &args.budget };
+    let budget = if args.quick { Budget::Of(QUICK_BUDGET) } else { budget_of(&args.budget, layers)? };
+    let (asked, params) = if args.quick {
+        axes(&AxesArgs { size: "auto".into(), ..args.how.axes }, QUICK_BLOCK, layers)?
+    } else {
+        axes(&args.how.axes, BLOCK, layers)?
+    };
     let layouts = [("padded", Layout::Padded), ("contiguous", Layout::Contiguous)];
     let clocks = [("auto", sweep::ClockKind::Auto), ("os", sweep::ClockKind::Os), ("tsc", sweep::ClockKind::Tsc)];
     let binders = [Backend::Hwloc, Backend::CoreAffinity].map(|backend| (backend.to_string(), backend));
@@ -155,7 +160,6 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     }
     let seed = args.what.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribe = count("--oversubscribe", &args.what.oversubscribe, MOST_OVERSUBSCRIBED);
-    let pages = choice("--pages", &args.how.pages, PagePolicy::ALL.map(|policy| (policy.name(), policy)));
     Ok(sweep::New {
         request: Request {
             kernels: chosen(&named, &families),
@@ -164,15 +168,14 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             iterations,
             samples,
             span,
+            asked,
             params: Params {
-                iterations: 1,
-                size: layers.blame("--size", size(size_text))?,
-                pages: layers.blame("--pages", pages)?,
                 layout: layers.blame("--layout", choice("--layout", &args.how.layout, layouts))?,
                 critical: section("--critical", &args.how.critical)?,
                 parallel: section("--parallel", &args.how.parallel)?,
                 period: layers.blame("--period", period(&args.how.period))?,
-                ..Params::SMALL
+                timeout: layers.blame("--timeout", timeout(&args.how.timeout))?,
+                ..params
             },
             repetitions,
             invocations,
@@ -180,7 +183,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             seed,
             oversubscribe: layers.blame("--oversubscribe", oversubscribe)?,
             accept_panic: args.what.accept_panic,
-            budget: layers.blame("--budget", budget(budget_text))?,
+            budget,
         },
         clock: layers.blame("--clock", choice("--clock", &args.what.clock, clocks))?,
         binder: layers.blame("--binder", choice("--binder", &args.what.binder, binders))?,
@@ -191,6 +194,16 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         strict: args.strict,
     })
 }
+
+fn budget_of(text: &str, layers: &Layers) -> Result<Budget, Error> {
+    match text {
+        "auto" => Ok(Budget::Fitting),
+        _ => layers.blame("--budget", budget(text)).map(Budget::Of),
+    }
+}
+
+/// The budget of a coarse look.
+const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
 /// What `--mapping` says where each kernel is to have the mappings that fit it.
 pub(super) const FITTING: &str = "fitting";
@@ -249,7 +262,7 @@ fn check(code: &str) -> Result<&'static Check, Error> {
     }
 }
 
-fn source(text: &str) -> Source {
+pub(super) fn source(text: &str) -> Source {
     // Any text names some source; whether it can be used turns out when it is read.
     let Ok(source) = Source::from_str(text);
     source
@@ -327,13 +340,7 @@ pub(super) fn nearest<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check_refused<T>(result: Result<T, Error>, word: &str) {
-        let Err(error) = result else { panic!("accepted") };
-        let sentence = error.to_string();
-        assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");
-    }
+    use crate::args::quantities::tests::check_refused;
 
     #[test]
     fn kernels_by_name_family_and_default() {
@@ -346,6 +353,6 @@ mod tests {
         assert_eq!(kernels(&text("arith-*")).unwrap(), ["arith-int", "arith-float"]);
         check_refused(kernels(&text("mem-raed")), "did you mean mem-read?");
         check_refused(kernels(&text("nothing-*")), "nothing-*");
-        check_refused(families(&text("synch")), "compute, memory, sync, floor");
+        check_refused(families(&text("synch")), "compute, memory, sync, timer, floor");
     }
 }

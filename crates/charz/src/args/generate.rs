@@ -32,6 +32,7 @@ pub const PAGES: &[Page] = &[
     Page { name: "man-kernels", file: "docs/man/charz-kernels.1", make: man },
     Page { name: "man-sweep", file: "docs/man/charz-sweep.1", make: man },
     Page { name: "man-c2c", file: "docs/man/charz-c2c.1", make: man },
+    Page { name: "man-numa", file: "docs/man/charz-numa.1", make: man },
     Page { name: "man-ab", file: "docs/man/charz-ab.1", make: man },
     Page { name: "man-selftest", file: "docs/man/charz-selftest.1", make: man },
     Page { name: "man-render", file: "docs/man/charz-render.1", make: man },

@@ -5,7 +5,7 @@ use charz_topology::cpulist;
 use super::convert::{choice, sweep};
 use super::layers::Layers;
 use super::sides::asked;
-use super::spelling::{C2cArgs, HowArgs, WhatArgs};
+use super::spelling::{AxesArgs, C2cArgs, HowArgs, WhatArgs};
 use crate::command::c2c;
 use crate::exit::Error;
 use crate::render::report::MATRICES;
@@ -44,12 +44,12 @@ pub(super) fn c2c(args: C2cArgs, notes: &mut Vec<String>) -> Result<c2c::Options
     };
     let how = HowArgs {
         mapping: vec![super::convert::FITTING.into()],
-        size: "64B".into(),
-        pages: "4k".into(),
+        axes: AxesArgs::with_size("auto"),
         layout: "padded".into(),
         critical: "0".into(),
         parallel: "0".into(),
         period: "fitting".into(),
+        timeout: "1ms".into(),
         allow_stack: false,
     };
     let mut asked = asked(what, how, &args.invocations, &args.budget);

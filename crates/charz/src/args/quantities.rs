@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use charz_kernels::timer::MOST_TIMEOUT;
 use charz_kernels::{Bytes, Period};
 
 use crate::exit::Error;
@@ -76,6 +77,17 @@ pub(super) fn period(text: &str) -> Result<Period, Error> {
     }
 }
 
+/// How long a wait is told to last.
+pub(super) fn timeout(text: &str) -> Result<Duration, Error> {
+    let most = human::duration(MOST_TIMEOUT);
+    match span("--timeout", text)? {
+        time if time > MOST_TIMEOUT => Err(Error::bad_input(format!(
+            "--timeout: {text:?} is more than {most}, for which a worker would look at nothing else; example: --timeout 1ms"
+        ))),
+        time => Ok(time),
+    }
+}
+
 /// The length of a section; none is one too.
 pub(super) fn steps(flag: &str, text: &str) -> Result<u64, Error> {
     if text == "0" { Ok(0) } else { count(flag, text, MOST_SECTION as usize).map(|steps| steps as u64) }
@@ -97,14 +109,23 @@ pub(super) fn budget(text: &str) -> Result<Duration, Error> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
+    /// What was typed is refused by a line that has this word.
     #[track_caller]
-    fn check_refused<T>(result: Result<T, Error>, word: &str) {
+    pub(in crate::args) fn check_refused<T>(result: Result<T, Error>, word: &str) {
         let Err(error) = result else { panic!("accepted") };
         let sentence = error.to_string();
         assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");
+    }
+
+    #[test]
+    fn timeouts() {
+        assert_eq!(timeout("100ms").unwrap(), MOST_TIMEOUT);
+        for (text, word) in [("101ms", "more than 100"), ("0s", "no time"), ("1", "unit")] {
+            check_refused(timeout(text), word);
+        }
     }
 
     #[test]

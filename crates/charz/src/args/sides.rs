@@ -8,7 +8,7 @@ use super::convert::{choice, sweep};
 use super::layers::Layers;
 use super::quantities::{count, percentage};
 use super::refusal;
-use super::spelling::{AbArgs, Half, HowArgs, SelftestArgs, SweepArgs, WhatArgs};
+use super::spelling::{AbArgs, AxesArgs, Half, HowArgs, SelftestArgs, SweepArgs, WhatArgs};
 use crate::command::{ab, selftest};
 use crate::exit::Error;
 use crate::plan::MOST_INVOCATIONS;
@@ -87,12 +87,12 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
     };
     let how = HowArgs {
         mapping: vec!["round-robin".into()],
-        size: args.size,
-        pages: "thp".into(),
+        axes: AxesArgs::with_size(args.size),
         layout: "padded".into(),
         critical: "0".into(),
         parallel: "0".into(),
         period: "fitting".into(),
+        timeout: "1ms".into(),
         allow_stack: false,
     };
     let new = sweep(asked(what, how, &invocations, &args.budget), &Layers::default(), notes)?;
@@ -144,14 +144,19 @@ fn half(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
     let words = shlex::split(text).ok_or_else(|| {
         Error::bad_input(format!("{text:?} ends within a quotation or after a backslash; close it, or take it out"))
     })?;
-    let defaults: [(&str, Vec<String>); 8] = [
+    let defaults: [(&str, Vec<String>); 13] = [
         ("mapping", common.mapping.clone()),
-        ("size", vec![common.size.clone()]),
-        ("pages", vec![common.pages.clone()]),
+        ("size", vec![common.axes.size.clone()]),
+        ("pages", vec![common.axes.pages.clone()]),
+        ("stride", vec![common.axes.stride.clone()]),
+        ("chains", vec![common.axes.chains.clone()]),
+        ("delay", vec![common.axes.delay.clone()]),
+        ("memory", vec![common.axes.memory.clone()]),
         ("layout", vec![common.layout.clone()]),
         ("critical", vec![common.critical.clone()]),
         ("parallel", vec![common.parallel.clone()]),
         ("period", vec![common.period.clone()]),
+        ("timeout", vec![common.timeout.clone()]),
         ("allow_stack", vec![common.allow_stack.to_string()]),
     ];
     let grammar = defaults
@@ -170,12 +175,12 @@ mod tests {
             "",
             &HowArgs {
                 mapping: vec!["compact".into()],
-                size: "64MiB".into(),
-                pages: "4k".into(),
+                axes: AxesArgs { pages: "4k".into(), memory: "first".into(), ..AxesArgs::with_size("64MiB") },
                 layout: "contiguous".into(),
                 critical: "7".into(),
                 parallel: "8".into(),
                 period: "closed".into(),
+                timeout: "3ms".into(),
                 allow_stack: true,
             },
         )
@@ -185,8 +190,8 @@ mod tests {
     #[test]
     fn a_side_replaces_what_it_says_and_nothing_else() {
         let how = half("--mapping 'list:0,1' --size 2MiB", &common()).unwrap();
-        assert_eq!((how.mapping, how.size.as_str()), (vec!["list:0,1".to_owned()], "2MiB"));
-        assert_eq!((how.pages.as_str(), how.layout.as_str(), how.allow_stack), ("4k", "contiguous", true));
+        assert_eq!((how.mapping, how.axes.size.as_str()), (vec!["list:0,1".to_owned()], "2MiB"));
+        assert_eq!((how.axes.pages.as_str(), how.axes.memory.as_str(), how.allow_stack), ("4k", "first", true));
     }
 
     #[track_caller]

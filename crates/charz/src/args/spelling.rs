@@ -6,11 +6,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::help;
-use crate::render::{compare, doctor, explain, kernels, placement, report, topo};
+use crate::render::{compare, doctor, explain, kernels, placement, report};
 
+mod axes;
+mod memory;
 mod pairs;
 mod turns;
 
+pub(super) use axes::AxesArgs;
+pub(super) use memory::{NumaArgs, TopoArgs};
 pub(super) use pairs::C2cArgs;
 pub(super) use turns::{AbArgs, Half, NoiseArgs, SelftestArgs};
 
@@ -22,6 +26,7 @@ Examples:
   charz sweep --family memory --mapping compact,round-robin --pages 4k --output memory.json
   charz render memory.json --format csv          look at a report again
   charz c2c --mode cas,read-write                how long a line takes from each core to each other
+  charz numa                                     what memory takes from each NUMA node to each
   charz ab --a '--mapping round-robin' --b '--mapping dumb' --kernel arith-int --threads 2
                                                  which of two configurations is faster here
   charz compare base.json new.json               what became faster or slower, as far as the data can say
@@ -45,11 +50,12 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CHARZ_COMMI
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
-    Topo(TopoArgs),
+    Topo(Box<TopoArgs>),
     Map(MapArgs),
     Kernels(KernelsArgs),
     Sweep(Box<SweepArgs>),
     C2c(C2cArgs),
+    Numa(NumaArgs),
     Ab(Box<AbArgs>),
     Selftest(SelftestArgs),
     Render(RenderArgs),
@@ -67,19 +73,6 @@ pub(super) struct MeasureArgs {
     /// Only say how this program was built
     #[arg(long)]
     pub(super) about: bool,
-}
-
-/// Show where the strands of a machine are
-///
-/// Prints packages, NUMA nodes, caches, cores, ALU slots and strands. What the process may use (control group, affinity
-/// mask, CPU quota) is shown apart from what the machine has.
-#[derive(Debug, Args)]
-pub(super) struct TopoArgs {
-    #[command(flatten)]
-    pub(super) source: SourceArgs,
-    #[arg(long, default_value = "tree", help = help::formats(topo::FORMATS.iter().map(|f| f.name)),
-        long_help = help::explained_formats(topo::FORMATS.iter().map(|f| (f.name, f.about))))]
-    pub(super) format: String,
 }
 
 #[derive(Debug, Args)]
@@ -153,7 +146,9 @@ pub(super) struct SweepArgs {
     #[arg(long)]
     pub(super) strict: bool,
     /// The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending
-    #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
+    ///
+    /// auto is 2 minutes, and nearly 4 where the fewest invocations of all cells would not fit well.
+    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true)]
     pub(super) budget: String,
     /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
     #[arg(long, value_name = "FILE")]
@@ -166,7 +161,7 @@ pub(super) struct SweepArgs {
     pub(super) force: bool,
     /// Finish an interrupted report, with its own plan
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "mapping", "kernel", "family", "threads", "size", "iterations", "samples", "span", "critical", "parallel", "period",
+        "mapping", "kernel", "family", "threads", "size", "stride", "chains", "delay", "iterations", "samples", "span", "critical", "parallel", "period", "timeout",
         "repetitions", "invocations", "precision", "seed", "oversubscribe", "accept_panic", "pages", "layout", "clock", "binder", "allow_stack", "config", "output", "force", "quick", "dry_run",
     ])]
     pub(super) resume: Option<PathBuf>,
@@ -185,17 +180,11 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "M,…", default_value = super::convert::FITTING,
         help = "Mappings, separated by commas; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
-            dumb and auto for compute and memory kernels, round-robin for sync kernels, and for those of exactly two workers a \
-            pair of strands at each distance that the machine has, and auto"))]
+            dumb and auto for compute kernels, mem-read and mem-write, for those of exactly two workers a pair of strands at each \
+            distance that the machine has and auto, and round-robin for all others"))]
     pub(super) mapping: Vec<String>,
-    /// Size of a worker's private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB
-    ///
-    /// A cell whose blocks would take more than half of the available memory is skipped, with the reason in the report.
-    #[arg(long, default_value = "256MiB", allow_hyphen_values = true)]
-    pub(super) size: String,
-    /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained
-    #[arg(long, value_name = "KIND", default_value = "thp")]
-    pub(super) pages: String,
+    #[command(flatten)]
+    pub(super) axes: AxesArgs,
     /// How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report
     #[arg(long, default_value = "padded")]
     pub(super) layout: String,
@@ -211,6 +200,9 @@ pub(super) struct HowArgs {
     /// a slow one is no excuse for the next. closed begins each when the one before is over, as the T3-4 report did.
     #[arg(long, value_name = "TIME", default_value = "fitting", allow_hyphen_values = true)]
     pub(super) period: String,
+    /// What waits of timer kernels are told to last, up to 100ms
+    #[arg(long, value_name = "TIME", default_value = "1ms", allow_hyphen_values = true)]
+    pub(super) timeout: String,
     /// Let a list: name a strand more than once, so that workers share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
@@ -221,12 +213,13 @@ pub(super) struct HowArgs {
 pub(super) struct WhatArgs {
     #[arg(long, value_name = "K,…", value_delimiter = ',', help = help::kernels())]
     pub(super) kernel: Vec<String>,
-    /// All kernels of families (compute, memory, sync, floor), separated by commas
+    /// All kernels of families (compute, memory, sync, timer, floor), separated by commas
     #[arg(long, value_name = "F,…", value_delimiter = ',')]
     pub(super) family: Vec<String>,
     /// Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
     ///
-    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to twice the usable strands, and their number itself.
+    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to twice the usable strands, and their number itself; in memory kernels other than mem-read and
+    /// mem-write, and in timer kernels, one worker and as many as there are usable strands.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     /// Steps of the loop per worker and repetition in compute kernels: auto, or a number

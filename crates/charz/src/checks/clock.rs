@@ -59,7 +59,8 @@ pub static V09: Check = Check {
     // workers is no longer small.
     invalid: Some(50.0),
     evidence: "The intervals of the repetitions; the clock's resolution and overhead, measured before the sweep.",
-    families: "Kernels with work to repeat; not the floor, which measures just that.",
+    families: "Kernels with work to repeat; not the floor, which measures just that, and not times that are stamped within a \
+               repetition, however short that is.",
     test: "Repetitions on a fake clock just above and below each limit.",
     mend: "Give a repetition more work: `--iterations` for arithmetic, `--size` for memory.",
     source: "STREAM asks for 20 ticks; libMicro warns below 100 resolutions; nanobench takes 1000; Hoefler and Belli (SC \

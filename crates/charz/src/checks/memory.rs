@@ -35,21 +35,22 @@ pub static V20: Check = Check {
 pub static V21: Check = Check {
     code: "V21",
     title: "memory on another NUMA node",
-    cause: "Pages lie on another node than the worker's: the node was full, somebody else touched them first, or the kernel \
+    cause: "Pages lie on another node than the worker's, or than `--memory` asked for: the node was full, somebody else touched them first, or the kernel \
             moved them to where it thought better. The rate is that of the link between the nodes.",
-    quantity: "The share of the asked pages (at least 4096, or all) that are not on the worker's node. A kernel that moves \
-               pages between nodes by itself makes the cell suspect, wherever they are found.",
+    quantity: "The share of the blocks' memory that is not on the worker's node, or not as asked: of several nodes, each \
+               holds as asked no more than its equal part. A kernel that moves pages between nodes by itself makes the cell \
+               suspect, wherever they are found.",
     scale: Scale::Share,
     lap: None,
     note: None,
     suspect: None,
     invalid: Some(0.01),
-    evidence: "`move_pages` as a question; `numa_pages_migrated` in `/proc/vmstat`.",
+    evidence: "`/proc/self/numa_maps`, while the workers wait at the gate; `kernel.numa_balancing`.",
     families: "Kernels with blocks of memory, workers with a seat, machines with several NUMA nodes.",
     test: "Fabricated answers on either side of the limit.",
     mend: "Switch balancing off: `sysctl kernel.numa_balancing=0`. See `numactl --hardware` for free memory on the node, and \
            use smaller blocks or fewer workers.",
-    source: "The manual page move_pages(2); the 1% is charz's first guess.",
+    source: "The manual page numa(7); the 1% is charz's first guess.",
     // Balancing unmaps pages to see who touches them: faults within the span, and rates that change as pages move.
     covers: &["V13", "V15", "V16", "V22", "V28"],
     waives: &[],

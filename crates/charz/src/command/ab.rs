@@ -10,7 +10,7 @@ use super::turns::{self, largest_floor, take_turns};
 use crate::compare::{self, Comparison};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
-use crate::plan::{Plan, Request};
+use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::render::compare::Format;
 use crate::render::progress::{self, note};
@@ -97,7 +97,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
     let mut kept = keep(files, [&a, &b], options.force)?;
     let seed = plans[0].seed;
-    let budget = stage.left(sides[0].request.budget);
+    let budget = stage.left(sides[0].request.budget.least());
     let taken = {
         let mut unkept = [Unkept, Unkept];
         let [unkept_a, unkept_b] = &mut unkept;
@@ -162,7 +162,7 @@ fn plans(
 ) -> Result<[Plan; 2], Error> {
     let make = |request: &Request, predictor: &Predictor| -> Result<Plan, Error> {
         // Either side has half of the time.
-        let half = Request { budget: request.budget / 2, ..request.clone() };
+        let half = Request { budget: Budget::Of(request.budget.least() / 2), ..request.clone() };
         Ok(Plan::new(&half, half.fit(&stage.machine, limits)?, limits, predictor))
     };
     let [a, b] = sides;
@@ -179,6 +179,14 @@ fn plans(
     }
     plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
     let [of_a, of_b] = &mut plans;
+    if of_a.cells.len() != of_b.cells.len() {
+        return Err(Error::bad_input(format!(
+            "--a and --b: the one has {} cells and the other {}, and they are paired by place; name as many sizes, pages, \
+             strides, chains and delays on either side",
+            of_a.cells.len(),
+            of_b.cells.len()
+        )));
+    }
     for (a, b) in of_a.cells.iter_mut().zip(&mut of_b.cells) {
         let repetitions = a.repetitions.max(b.repetitions);
         (a.repetitions, b.repetitions) = (repetitions, repetitions);

@@ -59,7 +59,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     request.iterations = Some(iterations(&stage, request, nearest(&strands, seed)));
     request.mappings = Some(mappings(&[[first.os_id, second.os_id]])?);
     let of_one = planned(request)?.predicted();
-    let most = if all_pairs { u64::MAX } else { affordable(stage.left(request.budget), of_one) };
+    let most = if all_pairs { u64::MAX } else { affordable(stage.left(request.budget.least()), of_one) };
     let choice = pairs::choose(&strands, most, seed);
     request.mappings = Some(mappings(&choice.pairs)?);
     let plan = planned(request)?;

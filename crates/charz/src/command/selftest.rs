@@ -63,7 +63,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
     let mut machine = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
     let processes = stage.processes();
-    let findings = machine.findings(&processes, request.budget)?;
+    let findings = machine.findings(&processes, request.budget.least())?;
     page::write(&findings, options.planted, out)?;
     if let Some((exit, _)) = stage.signals.received() {
         // Of a part of the comparisons no floor is learned that the next user would rely on.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use charz_kernels::Kernel;
 use charz_topology::Backend;
@@ -10,7 +10,7 @@ use charz_topology::Backend;
 use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
-use crate::plan::{Plan, Request};
+use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::render::plan as plan_table;
 use crate::render::progress::note;
@@ -61,8 +61,8 @@ pub struct New {
 pub struct Resume {
     /// The unfinished report, or its journal.
     pub file: PathBuf,
-    /// The longest that this sitting may take.
-    pub budget: Duration,
+    /// The longest that this sitting may take; where nothing is said, as long as the report's plan.
+    pub budget: Budget,
     /// Whether to wait for another that is measuring.
     pub wait: bool,
     /// Whether anything less than `ok` is a failure.
@@ -86,14 +86,15 @@ const MOST_NAME: usize = 230;
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
-        Options::New(new) => start(&new, out),
+        Options::New(new) => start(&new, "charz sweep", report_table::TABLE, out),
         Options::Resume(resume) => resume::run(resume, out),
     }
 }
 
-fn start(options: &New, out: &mut dyn Write) -> Result<Exit, Error> {
+/// A sweep by the name of a task, whose report is shown by a format in the end.
+pub(super) fn start(options: &New, task: &str, format: &'static Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = options.file()?;
-    let stage = Stage::set("charz sweep", options.clock, options.binder, options.wait)?;
+    let stage = Stage::set(task, options.clock, options.binder, options.wait)?;
     let limits = Limits::read();
     let request = &options.request;
     // Before the pilots: bad input is refused without running anything.
@@ -107,7 +108,6 @@ fn start(options: &New, out: &mut dyn Write) -> Result<Exit, Error> {
         plan_table::write(&plan, &limits, out)?;
         return Ok(Exit::Done);
     };
-    let format = report_table::TABLE;
     Venture { options, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
 }
 
@@ -148,8 +148,7 @@ impl Venture<'_> {
         let mut report = new_report(plan, &context);
         let kept = Kept::begin(file, &report, options.force)?;
         warn(&report);
-        let budget = options.request.budget;
-        let sitting = Sitting { params: plan.params, predictor, budget, strict: options.strict, format };
+        let sitting = Sitting { params: plan.params, predictor, budget: plan.budget, strict: options.strict, format };
         stage.sweep(&mut report, &sitting, kept, out)
     }
 }

@@ -1,21 +1,84 @@
 //! `charz topo`.
 
-use std::io::Write;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::PathBuf;
 
-use charz_topology::{Source, discover};
+use charz_topology::{Machine, Source, discover, export_xml};
 
+use super::render::read;
+use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
+use crate::numa;
+use crate::render::report::Format as ReportFormat;
 use crate::render::topo::Format;
+use crate::report::{self, Report};
 
 /// What to show.
-pub struct Options {
-    /// Which machine.
-    pub source: Source,
-    /// How.
-    pub format: &'static Format,
+pub enum Options {
+    /// What is said of a machine.
+    Said {
+        /// Which machine.
+        source: Source,
+        /// How.
+        format: &'static Format,
+    },
+    /// A machine as hwloc XML.
+    Xml {
+        /// Which machine.
+        source: Source,
+        /// The report with what was measured of its memory, if any was.
+        measured: Option<PathBuf>,
+    },
+    /// What was measured of a machine, beside what is said of it.
+    Card {
+        /// The report.
+        measured: PathBuf,
+        /// How.
+        format: &'static ReportFormat,
+    },
+    /// The same of this machine, now.
+    Measure {
+        /// The sweep.
+        new: Box<New>,
+        /// How its report is shown.
+        format: &'static ReportFormat,
+    },
 }
 
-pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    (options.format.write)(&discover(&options.source)?, out)?;
+/// This machine, as hwloc XML, with what a report of it says.
+pub const XML: &ReportFormat = &ReportFormat { name: "xml", for_people: false, write: write_xml };
+
+pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    match options {
+        Options::Said { source, format } => (format.write)(&discover(&source)?, out)?,
+        Options::Card { measured, format } => (format.write)(&read(&measured)?, out)?,
+        Options::Measure { new, format } => return sweep::start(&new, "charz topo --measured", format, out),
+        Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,
+        Options::Xml { source, measured: Some(path) } => {
+            let report = read(&path)?;
+            if !is_of(&report.machine, &discover(&source)?) {
+                return Err(Error::bad_input(format!(
+                    "--measured: {path:?} was measured on another machine than {source}: strands or NUMA nodes differ; name the one \
+                     that it was measured on, example: --topology machine.xml"
+                )));
+            }
+            out.write_all(export_xml(&source, &numa::accesses(&report))?.as_bytes())?;
+        }
+    }
     Ok(Exit::Done)
+}
+
+/// Whether a report can have been measured on a machine: it has the same strands on the same NUMA nodes.
+fn is_of(measured: &report::Machine, machine: &Machine) -> bool {
+    let theirs: BTreeSet<_> = numa::nodes(measured).into_iter().collect();
+    let seats: Vec<Option<u32>> = machine.strands.iter().map(|strand| Some(strand.os_id)).collect();
+    let nodes = machine.nodes_of(&seats);
+    let ours: BTreeSet<_> = seats.into_iter().zip(nodes).filter_map(|(seat, node)| Some((seat?, node?))).collect();
+    theirs == ours
+}
+
+fn write_xml(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let text = export_xml(&Source::ThisMachine, &numa::accesses(report)).map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
 }

@@ -33,7 +33,6 @@ pub(super) fn take_turns(
 ) -> Result<(), Error> {
     let orders = sides.each_ref().map(|side| stage.order(&side.params));
     let facts = sides.each_ref().map(|side| stage.facts(side.report, side.params));
-    let nodes = stage.nodes();
     let mut place = 0..;
     let mut sides = sides.map(|side| {
         let place: usize = place.next().expect("two sides");
@@ -42,7 +41,7 @@ pub(super) fn take_turns(
                 invoke: side.invoke,
                 order: &orders[place],
                 params: side.params,
-                nodes: &nodes,
+                machine: &stage.machine,
                 facts: &facts[place],
                 stop: stage.signals.stop(),
                 predictor: side.predictor,

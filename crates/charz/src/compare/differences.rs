@@ -59,7 +59,8 @@ fn machine(base: &Report, new: &Report) -> Option<Difference> {
 
 /// Where strands are. Whether they could be used shows in the seats of each cell; their caches older reports do not tell.
 fn places(strands: &[Strand]) -> Vec<Strand> {
-    strands.iter().map(|strand| Strand { usable: true, cache: None, ..strand.clone() }).collect()
+    let place = |strand: &Strand| Strand { usable: true, cache: None, cache_bytes: Vec::new(), ..strand.clone() };
+    strands.iter().map(place).collect()
 }
 
 fn moved(base: Option<u64>, new: Option<u64>) -> bool {
@@ -100,15 +101,20 @@ fn plan(base: &Report, new: &Report) -> Option<Difference> {
         let mut kernels = one.kernels.iter().chain(&other.kernels).filter_map(|name| charz_kernels::find(name));
         kernels.any(|kernel| kernel.card().knobs.contains(&knob))
     };
-    let (sections, period) = (obeys(Knob::Sections), obeys(Knob::Period));
+    let (sections, period, timeout) = (obeys(Knob::Sections), obeys(Knob::Period), obeys(Knob::Timeout));
     let steps = |steps: u64| if sections { number(steps) } else { String::new() };
     let every = |every: &str| if period { every.to_owned() } else { String::new() };
+    let wait = |nanos: u64| if timeout { format!("{nanos}ns") } else { String::new() };
     let table = [
         ("critical section", "--critical", steps(one.critical), steps(other.critical)),
         ("parallel section", "--parallel", steps(one.parallel), steps(other.parallel)),
         ("period of samples", "--period", every(&one.period), every(&other.period)),
+        ("timeout", "--timeout", wait(one.timeout_ns), wait(other.timeout_ns)),
         ("kind of pages", "--pages", one.pages.clone(), other.pages.clone()),
         ("size of a block", "--size", number(one.size_bytes), number(other.size_bytes)),
+        ("stride of loads", "--stride", number(one.stride_bytes), number(other.stride_bytes)),
+        ("number of chains", "--chains", number(one.chains), number(other.chains)),
+        ("delay between portions", "--delay", number(one.delay), number(other.delay)),
         ("layout of inputs", "--layout", one.layout.clone(), other.layout.clone()),
         ("clock", "--clock", one.clock.clone(), other.clock.clone()),
         ("binder", "--binder", one.binder.clone(), other.binder.clone()),
@@ -139,12 +145,17 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
         }
     }
     let (one, other) = (&base.host, &new.host);
+    // Reports from before it was read say nothing of it.
+    let slack = one.timer_slack_ns.zip(other.timer_slack_ns);
+    let [one_slack, other_slack] =
+        slack.map(|(one, other)| [one, other].map(|nanos| Some(format!("{nanos}ns")))).unwrap_or_default();
     let table = [
         ("host", &one.name, &other.name),
         ("system's kernel", &one.kernel, &other.kernel),
         ("clock source", &one.clock_source, &other.clock_source),
         ("policy of transparent huge pages", &one.transparent_huge_pages, &other.transparent_huge_pages),
         ("frequency governor", &one.frequency_governor, &other.frequency_governor),
+        ("timer slack", &one_slack, &other_slack),
         ("processor quota", &one.cpu_quota, &other.cpu_quota),
     ];
     let differing = table.iter().filter(|(_, one, other)| one != other);

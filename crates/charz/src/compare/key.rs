@@ -1,6 +1,6 @@
 //! What makes two cells the same cell.
 
-use crate::report::Cell;
+use crate::report::{Cell, Point};
 
 /// Cells are the same where all of these are. Workers that share strands are compared only with as many that do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -8,10 +8,11 @@ pub(super) struct Key<'a> {
     kernel: &'a str,
     mapping: &'a str,
     workers: u64,
+    point: Point,
 }
 
 impl<'a> Key<'a> {
     pub(super) fn of(cell: &'a Cell) -> Self {
-        Key { kernel: &cell.kernel, mapping: &cell.mapping, workers: cell.workers }
+        Key { kernel: &cell.kernel, mapping: &cell.mapping, workers: cell.workers, point: cell.point }
     }
 }

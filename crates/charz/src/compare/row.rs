@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::key::Key;
 use super::{Allowed, Options, allows, flag};
-use crate::report::{Cell, Estimator, Interval, Report, Status, Unit};
+use crate::report::{Cell, Estimator, Interval, Point, Report, Status, Unit};
 use crate::stats::{self, Better, Pair};
 
 /// A cell, compared or with the reason why not.
@@ -15,6 +15,9 @@ use crate::stats::{self, Better, Pair};
 pub struct Row {
     /// The kernel's name.
     pub kernel: String,
+    /// The parameters that the sweep varies for the kernel; those of the base.
+    #[serde(default)]
+    pub point: Point,
     /// The mapping, as on the command line; `A -> B` where the base has another one than the new side.
     pub mapping: String,
     /// How many workers.
@@ -127,6 +130,7 @@ impl<'a> Candidate<'a> {
             values: None,
             row: Row {
                 kernel: cell.kernel.clone(),
+                point: cell.point,
                 mapping: mapping(cells).unwrap_or_default(),
                 workers: cell.workers,
                 unit: cell.unit,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::report::{Cell, Ending, Estimator, Invocation, Outcome, Status, Unit};
+use crate::report::{Cell, Ending, Estimator, Invocation, Outcome, Point, Status, Unit};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
 fn report(cells: &[(&str, &[f64])]) -> Report {
@@ -27,6 +27,9 @@ fn cell(kernel: &str, values: &[f64]) -> Cell {
     Cell {
         kernel: kernel.into(),
         mapping: "round-robin".into(),
+        point: Point::default(),
+        level: None,
+        traffic: None,
         workers: 1,
         seats: vec![Some(0)],
         unit: Unit::OpsPerSecond,
@@ -85,6 +88,24 @@ fn verdicts() {
 }
 
 #[test]
+fn cells_of_other_parameters_are_other_cells() {
+    let of_sizes = |sizes: [u64; 2], factor: f64| {
+        let mut report = report(&[("a", &around(factor)), ("a", &around(factor))]);
+        for (cell, size) in report.cells.iter_mut().zip(sizes) {
+            cell.point.size_bytes = Some(size);
+        }
+        report
+    };
+    let (base, new) = (of_sizes([64, 128], 1.0), of_sizes([128, 256], 1.1));
+    let expected = [
+        (Verdict::Uncompared, "in the new report"),
+        (Verdict::Faster, ""),
+        (Verdict::Uncompared, "in the base report"),
+    ];
+    check(&base, &new, Options::default(), &expected);
+}
+
+#[test]
 fn less_time_is_faster() {
     let mut reports = [report(&[("a", &around(1e3))]), report(&[("a", &around(2e3))])];
     reports.iter_mut().for_each(|report| report.cells[0].unit = Unit::Nanoseconds);
@@ -127,7 +148,7 @@ fn unlike_reports_are_refused_unless_asked_for() {
     let machine: fn(&mut Options) = |options| options.cross_machine = true;
     let build: fn(&mut Options) = |options| options.cross_build = true;
     let plan: fn(&mut Options) = |options| options.cross_plan = true;
-    let table: [Change; 16] = [
+    let table: [Change; 17] = [
         (|r| r.host.processor = Some("other".into()), "processors", machine, Caveat::OtherMachine),
         (|r| r.machine.strands.truncate(1), "strands", machine, Caveat::OtherMachine),
         (|r| r.machine.strands[0].core = Some(77), "strands", machine, Caveat::OtherMachine),
@@ -142,6 +163,7 @@ fn unlike_reports_are_refused_unless_asked_for() {
         (|r| r.plan.layout = "contiguous".into(), "--layout", plan, Caveat::OtherPlan),
         (|r| with_kernel(r, "pool-std").critical += 1, "--critical", plan, Caveat::OtherPlan),
         (|r| with_kernel(r, "futex-wake").period = "closed".into(), "--period", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "timeout-poll").timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
         (|r| r.plan.clock = "tsc".into(), "--clock", plan, Caveat::OtherPlan),
         (|r| r.plan.binder = "core-affinity".into(), "--binder", plan, Caveat::OtherPlan),
     ];
@@ -169,19 +191,21 @@ fn with_kernel<'a>(report: &'a mut Report, kernel: &str) -> &'a mut crate::repor
 #[test]
 fn sections_are_the_business_of_kernels_that_have_them() {
     let (base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
-    (new.plan.critical, new.plan.period) = (10, "closed".into());
+    (new.plan.critical, new.plan.period, new.plan.timeout_ns) = (10, "closed".into(), 7);
     assert!(compare(&base, &new, &Options::default()).is_ok());
 }
 
 #[test]
 fn settings_are_worth_a_note() {
-    let (base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
+    let (mut base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
     new.host.frequency_governor = Some("powersave\u{1b}".into());
+    (base.host.timer_slack_ns, new.host.timer_slack_ns) = (Some(50_000), Some(1));
     new.id = "another".into();
     new.schema.minor = crate::report::SCHEMA_MINOR + 1;
     let notes = compare(&base, &new, &Options::default()).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("governor") && note.contains("powersave\\u{1b}")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("format version")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("timer slack") && note.contains("\"1ns\"")), "{notes:?}");
     let notes = compare(&base, &base, &Options::default()).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("the same report")), "{notes:?}");
 }

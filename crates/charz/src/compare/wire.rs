@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::row::{Row, Verdict};
-use crate::report::Report;
+use crate::report::{Report, Schema};
 
 /// The name in [`Schema::name`].
 pub const SCHEMA_NAME: &str = "charz-comparison";
@@ -14,21 +14,9 @@ pub const SCHEMA_MAJOR: u32 = 1;
 /// Grows with every added field.
 pub const SCHEMA_MINOR: u32 = 0;
 
-/// Which format it has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Schema {
-    /// Always `charz-comparison`.
-    pub name: String,
-    /// Changes when a field changes its meaning or goes away.
-    pub major: u32,
-    /// Grows when a field is added.
-    pub minor: u32,
-}
-
-impl Default for Schema {
-    fn default() -> Self {
-        Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
-    }
+/// That of the comparisons which this program writes.
+pub fn schema() -> Schema {
+    Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
 }
 
 /// Two reports, compared.

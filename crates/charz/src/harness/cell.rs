@@ -26,6 +26,9 @@ pub struct Cell<'a> {
     pub seats: &'a [Option<u32>],
     /// The NUMA node of each seat, as far as it is known; empty where nobody asks.
     pub nodes: &'a [Option<u32>],
+    /// The NUMA nodes that each worker's memory is to come from, by OS ids: an element a worker, or one that stands for all;
+    /// none where each worker's own touch decides.
+    pub homes: &'a [Vec<u32>],
     /// How often, at least once.
     pub repetitions: usize,
 }
@@ -64,6 +67,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
                 gate: &gate,
                 plots: &plots,
                 node: cell.nodes.get(rank).copied().flatten(),
+                homes: cell.homes.get(rank).or(cell.homes.first()).map_or(&[], Vec::as_slice),
                 frequencies: frequencies.as_ref(),
             };
             let builder = thread::Builder::new().name(format!("worker-{rank}")).stack_size(STACK_BYTES);
@@ -115,6 +119,9 @@ impl Watched {
         let plots = plots.lock().unwrap_or_else(PoisonError::into_inner);
         (self.pages, self.nodes) = (PagesObtained::look_up(&plots), Nodes::look_up(&plots));
         drop(plots);
+        if gate.arrive() == Decision::NoGo {
+            return;
+        }
         // A floating worker may be anywhere.
         let seats: Option<BTreeSet<u32>> = cell.seats.iter().copied().collect();
         let seats: Vec<u32> = seats.into_iter().flatten().collect();

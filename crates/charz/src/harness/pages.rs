@@ -4,13 +4,15 @@ pub use super::nodes::Nodes;
 
 use charz_kernels::Region;
 
-/// A worker's block, and the NUMA node of its seat as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A worker's block, the NUMA node of its seat as far as it is known, and those that were asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plot {
     /// Where the block lies.
     pub region: Region,
     /// The node.
     pub node: Option<u32>,
+    /// The nodes that the block is to lie on, in equal parts; none where nothing else was asked than the worker's own.
+    pub homes: Vec<u32>,
 }
 
 impl Plot {
@@ -137,7 +139,7 @@ AnonHugePages:         0 kB
 ";
 
     fn at(start: usize) -> Plot {
-        Plot { region: Region { start, bytes: 4096 }, node: None }
+        Plot { region: Region { start, bytes: 4096 }, node: None, homes: Vec::new() }
     }
 
     #[test]
@@ -161,7 +163,7 @@ AnonHugePages:         0 kB
     fn a_touched_buffer_of_this_process_is_found() {
         let buffer = vec![1_u8; 1 << 20];
         let region = Region { start: std::hint::black_box(buffer.as_ptr()) as usize, bytes: buffer.len() };
-        let Some(obtained) = PagesObtained::look_up(&[Plot { region, node: None }]) else { return };
+        let Some(obtained) = PagesObtained::look_up(&[Plot { region, node: None, homes: Vec::new() }]) else { return };
         assert!(obtained.total() >= 1 << 20, "{obtained:?}");
     }
 }

@@ -109,6 +109,8 @@ struct System {
     seated: Mutex<Vec<(ThreadId, u32)>>,
     ignores_requests: bool,
     refuses: Option<u32>,
+    /// The nodes that each thread wants its memory on.
+    placed: Arc<Mutex<Vec<Vec<u32>>>>,
 }
 
 impl Seats for System {
@@ -118,6 +120,11 @@ impl Seats for System {
         }
         self.seated.lock().unwrap().push((std::thread::current().id(), os_id));
         Ok(())
+    }
+
+    fn place_memory(&self, nodes: &[u32]) -> Result<(), String> {
+        self.placed.lock().unwrap().push(nodes.to_vec());
+        if nodes == [9] { Err("it is full".into()) } else { Ok(()) }
     }
 
     fn read_back(&self) -> Result<Seating, String> {
@@ -132,17 +139,45 @@ impl Seats for System {
 }
 
 fn run_on(system: System, kernel: Faulty, seats: &[Option<u32>]) -> Result<Measurement, Failure> {
+    run_with_memory(system, kernel, seats, &[])
+}
+
+fn run_with_memory(
+    system: System,
+    kernel: Faulty,
+    seats: &[Option<u32>],
+    homes: &[Vec<u32>],
+) -> Result<Measurement, Failure> {
     let params =
         Params { iterations: 1, size: Bytes(1), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
     let binder = Binder::through(system);
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(FakeClock::new(10)), Stop::new());
     let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };
     // A test's kernel lives as long as the program, as those of the catalog do.
-    measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, nodes: &[], repetitions: 3 }, bench)
+    measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, nodes: &[], homes, repetitions: 3 }, bench)
 }
 
 fn run(fault: Fault, workers: usize) -> Result<Measurement, Failure> {
     run_on(System::default(), Faulty { fault, rank: workers - 1 }, &vec![Some(0); workers])
+}
+
+#[test]
+fn memory_is_asked_for_where_it_is_wanted() {
+    let placed = |homes: &[Vec<u32>]| {
+        let system = System::default();
+        let asked = Arc::clone(&system.placed);
+        let measured = run_with_memory(system, Faulty { fault: Fault::None, rank: 0 }, &[Some(0), Some(1)], homes);
+        let mut asked = asked.lock().unwrap().clone();
+        asked.sort();
+        (measured.map(|measurement| measurement.runs.len()), asked)
+    };
+    assert_eq!(placed(&[]), (Ok(3), vec![]));
+    assert_eq!(placed(&[vec![]]), (Ok(3), vec![]), "its own touch decides");
+    assert_eq!(placed(&[vec![1], vec![0]]), (Ok(3), vec![vec![0], vec![1]]));
+    assert_eq!(placed(&[vec![0, 1]]), (Ok(3), vec![vec![0, 1]; 2]), "one stands for all");
+    let (refused, _) = placed(&[vec![0], vec![9]]);
+    let Err(Failure::Unavailable(reason)) = refused else { panic!("{refused:?}") };
+    assert!(reason.contains("worker 1") && reason.contains("node 9: it is full"), "{reason}");
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub(super) struct Post<'a> {
     pub(super) gate: &'a Gate,
     pub(super) plots: &'a Mutex<Vec<Plot>>,
     pub(super) node: Option<u32>,
+    pub(super) homes: &'a [u32],
     pub(super) frequencies: Option<&'a Frequencies>,
 }
 
@@ -56,9 +57,14 @@ impl Post<'_> {
                 .seat(seat)
                 .map_err(|error| Failure::Refused(format!("worker {} has no seat: {error}", self.rank)))?;
         }
+        if !self.homes.is_empty() {
+            // The policy is the thread's, and ends with it: kernels that touch memory in their span get it from there too.
+            let placed = self.bench.binder.place_memory(self.homes);
+            placed.map_err(|error| Failure::Unavailable(format!("worker {}: {error}", self.rank)))?;
+        }
         let worker = self.stage.worker(self.rank)?;
         if let Some(region) = worker.region() {
-            let plot = Plot { region, node: self.node };
+            let plot = Plot { region, node: self.node, homes: self.homes.to_vec() };
             self.plots.lock().unwrap_or_else(PoisonError::into_inner).push(plot);
         }
         Ok(worker)
@@ -69,6 +75,10 @@ impl Post<'_> {
         let mut laps = Vec::new();
         let before_hz = self.frequencies.and_then(|_| frequency::measure());
         // Everybody has built its block; the calling thread looks at the pages now.
+        if self.gate.arrive() == Decision::NoGo {
+            return Ok(laps);
+        }
+        // Some kernels give their blocks back before a repetition: not while they are looked at.
         if self.gate.arrive() == Decision::NoGo {
             return Ok(laps);
         }
@@ -92,9 +102,10 @@ impl Post<'_> {
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
-            let whole = match self.stage.span() {
-                None => work == self.stage.work(),
-                Some(_) => !watch.deadline_passed() && !self.bench.stop.raised(),
+            let by_itself = self.stage.span().is_none() && !self.stage.pooled();
+            let whole = match by_itself {
+                true => work == self.stage.work(),
+                false => !watch.deadline_passed() && !self.bench.stop.raised(),
             };
             if !whole {
                 return self.fell_short(work, &watch, laps);

@@ -78,7 +78,8 @@ fn try_measure(order: &Order) -> Result<Invocation, (Ending, String)> {
         time_box: Duration::from_nanos(order.time_box_ns),
     };
     let repetitions = usize::try_from(order.repetitions).unwrap_or(usize::MAX);
-    let cell = harness::Cell { kernel, params, seats: &order.seats, nodes: &order.nodes, repetitions };
+    let cell =
+        harness::Cell { kernel, params, seats: &order.seats, nodes: &order.nodes, homes: &order.homes, repetitions };
     let invocation = convert::invocation(harness::measure(&cell, bench));
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }

@@ -15,6 +15,8 @@ pub fn unit(kernel: &dyn Kernel) -> Unit {
         Counts::Bytes(_) => Unit::BytesPerSecond,
         Counts::Nothing => Unit::Nanoseconds,
         Counts::Turns(_) => Unit::NanosecondsPerOp,
+        Counts::Steps(_) => Unit::NanosecondsPerStep,
+        Counts::Handled(_) => Unit::MillisecondsPerGib,
         Counts::Samples(..) => Unit::NanosecondsSampled,
     }
 }
@@ -50,6 +52,7 @@ fn evidence(measurement: Measurement) -> Evidence {
         }),
         nodes: measurement.nodes.map(|nodes| Nodes {
             local_bytes: nodes.local_bytes,
+            asked_bytes: nodes.asked_bytes,
             bytes: nodes.bytes,
             balancing: nodes.balancing,
         }),

@@ -5,7 +5,7 @@ use super::waits::plural;
 use super::{mark, raise};
 use crate::checks::{LEFT_ASIDE, V08, V09, V11, V17, V18, needed_ns};
 use crate::render::human;
-use crate::report::{Mark, Severity};
+use crate::report::{Mark, Severity, Unit};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {
@@ -34,7 +34,11 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
     all.or(few)
 }
 
+/// What is stamped within a repetition is as long as it is, however short the repetition.
 fn short(case: &Case<'_>) -> Option<Mark> {
+    if case.cell.unit == Unit::NanosecondsSampled {
+        return None;
+    }
     // Dirty ones too: in a short time any cause takes a share that makes a repetition dirty.
     let shortest = case.runs().map(|run| run.interval_ns).min()?;
     let (resolution, overhead) =
@@ -64,10 +68,18 @@ fn skewed(case: &Case<'_>) -> Option<Mark> {
 
 /// Each invocation against the frequency that it saw: the fastest of them must be possible.
 fn impossible(case: &Case<'_>) -> Option<Mark> {
-    let per_cycle = case.facts.card.most_per_cycle.filter(|_| case.cell.unit.more_is_better())?;
+    let per_cycle = case.facts.card.most_per_cycle?;
+    let strands = case.strands_in_use() as f64;
+    let rate = |value: f64| match case.cell.unit {
+        unit if unit.more_is_better() => Some(value),
+        // Of each worker.
+        Unit::NanosecondsPerStep => Some(strands * 1e9 / value),
+        Unit::MillisecondsPerGib => Some((1_u64 << 30) as f64 * 1e3 / value),
+        _ => None,
+    };
     let of_peak = case.done().filter_map(|invocation| {
         let highest_hz = invocation.evidence.as_ref()?.frequency.as_ref()?.highest_hz;
-        Some(invocation.value? / (per_cycle * highest_hz * case.strands_in_use() as f64))
+        Some(rate(invocation.value?)? / (per_cycle * highest_hz * strands))
     });
     let most = of_peak.fold(0.0, f64::max);
     raise(&V17, most, || {
@@ -78,7 +90,8 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
 /// From the last start to the first end all workers are at work; the rest of the interval is not a parallel run. A late
 /// worker in a few repetitions moves no median, so that as many may be late as may be dirty.
 fn apart(case: &Case<'_>) -> Option<Mark> {
-    if case.crowded {
+    // Of memory that is handled part by part, who is done leaves the rest to others: it is the whole that is asked for.
+    if case.crowded || case.cell.unit == Unit::MillisecondsPerGib {
         return None;
     }
     let mut lacking: Vec<f64> = case.clean_runs().map(|run| 1.0 - run.overlap()).collect();

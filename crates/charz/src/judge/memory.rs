@@ -1,12 +1,12 @@
 //! What memory was measured: V20, V21, V22 and V27.
 
-use charz_kernels::{Knob, PagePolicy};
+use charz_kernels::{Knob, PagePolicy, Sizes};
 
 use super::case::{Case, total};
 use super::{dirt, mark, raise};
 use crate::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
 use crate::render::human;
-use crate::report::{Mark, Pages, Run, Severity};
+use crate::report::{Mark, Nodes, Pages, Run, Severity};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![pages(case), nodes(case), faults(case), cached(case)]
@@ -43,13 +43,19 @@ fn lacking(pages: &Pages, policy: PagePolicy) -> f64 {
 
 fn nodes(case: &Case<'_>) -> Option<Mark> {
     let nodes = || case.evidence().filter_map(|evidence| evidence.nodes.as_ref());
-    let elsewhere = |local: u64, all: u64| 1.0 - local as f64 / all.max(1) as f64;
-    let worst = nodes().map(|nodes| elsewhere(nodes.local_bytes, nodes.bytes)).max_by(f64::total_cmp)?;
+    let elsewhere =
+        |nodes: &Nodes| 1.0 - nodes.asked_bytes.unwrap_or(nodes.local_bytes) as f64 / nodes.bytes.max(1) as f64;
+    let (worst, asked) = nodes()
+        .map(|nodes| (elsewhere(nodes), nodes.asked_bytes.is_some()))
+        .max_by(|one, other| one.0.total_cmp(&other.0))?;
     let balanced = nodes().any(|nodes| nodes.balancing == Some(true)).then(|| {
         let reason = "the kernel moves pages between NUMA nodes by itself, also while they are measured".into();
         mark(&V21, Severity::Suspect, reason)
     });
-    let away = || format!("{} of the memory lies on another NUMA node than its worker", human::percent(worst));
+    let away = || match asked {
+        true => format!("{} of the memory does not lie on NUMA nodes as it was asked to", human::percent(worst)),
+        false => format!("{} of the memory lies on another NUMA node than its worker", human::percent(worst)),
+    };
     raise(&V21, worst, away).or(balanced)
 }
 
@@ -68,8 +74,17 @@ fn faults(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
+/// Whether the number is claimed to be one of memory. What lies in a cache on purpose says in which.
+fn is_about_memory(case: &Case<'_>) -> bool {
+    match case.facts.sizes {
+        Sizes::Block => true,
+        Sizes::Levels => case.cell.level.as_deref() == Some("memory"),
+        Sizes::Fixed(_) | Sizes::Curve => false,
+    }
+}
+
 fn cached(case: &Case<'_>) -> Option<Mark> {
-    let cache = case.facts.last_cache_bytes.filter(|_| case.obeys(Knob::Size))?;
+    let cache = case.facts.last_cache_bytes.filter(|_| case.obeys(Knob::Size) && is_about_memory(case))?;
     let block = case.facts.params.size.0;
     let needed = cache.saturating_mul(BLOCK_PER_CACHE);
     raise(&V27, needed as f64 / block as f64, || {

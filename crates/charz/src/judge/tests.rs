@@ -13,7 +13,7 @@ use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 
 use super::{Facts, judge};
 use crate::report::{
-    Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Run, Severity,
+    Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity,
     Status, Timer, Unit,
 };
 
@@ -43,6 +43,9 @@ fn clean() -> Trial {
         cell: Cell {
             kernel: "mem-read".into(),
             mapping: "rr".into(),
+            point: Point::default(),
+            level: None,
+            traffic: None,
             workers: 2,
             seats: vec![Some(0), Some(1)],
             unit: Unit::BytesPerSecond,
@@ -85,7 +88,12 @@ fn invocation(number: usize) -> Invocation {
         variant: None,
         evidence: Some(Evidence {
             pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: 1024 * MIB, ..Pages::default() }),
-            nodes: Some(Nodes { local_bytes: 1024 * MIB, bytes: 1024 * MIB, balancing: Some(false) }),
+            nodes: Some(Nodes {
+                local_bytes: 1024 * MIB,
+                asked_bytes: None,
+                bytes: 1024 * MIB,
+                balancing: Some(false),
+            }),
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
         }),
@@ -154,6 +162,7 @@ impl Trial {
     fn judge(&mut self) {
         let card = charz_kernels::find(self.kernel).expect("a kernel of the catalog").card();
         let facts = Facts {
+            sizes: charz_kernels::Sizes::Block,
             card,
             params: self.params,
             strands: self.strands,

@@ -1,5 +1,7 @@
 //! What speaks against pairs of times: V11, V30 and V31.
 
+use charz_kernels::{Family, Knob};
+
 use super::case::Case;
 use super::{mark, raise};
 use crate::checks::{ENOUGH_PAIRS, V11, V30, V31};
@@ -14,7 +16,11 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if samples.count == 0 {
         return Vec::new();
     }
-    vec![few(&samples), apart(case, &samples), dear(case, &samples)]
+    // A worker of these stamps by itself, so that no other strand's clock is in its times; and a clock that is looked at tells
+    // of its own steps, or is timed by the counter behind fences, not by the clock that stamps.
+    let alone = case.facts.card.family == Family::Timer;
+    let by_the_clock = !alone || case.obeys(Knob::Timeout);
+    vec![few(&samples), apart(case, &samples).filter(|_| !alone), dear(case, &samples).filter(|_| by_the_clock)]
 }
 
 fn few(samples: &Samples) -> Option<Mark> {

@@ -17,7 +17,10 @@ pub fn value(value: f64, unit: Unit) -> String {
     match unit {
         Unit::OpsPerSecond => si(value, "op/s"),
         Unit::BytesPerSecond => si(value, "B/s"),
-        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsSampled => nanos(value),
+        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => {
+            nanos(value)
+        }
+        Unit::MillisecondsPerGib => format!("{} ms/GiB", three_digits(value)),
     }
 }
 

@@ -44,6 +44,8 @@ impl Row {
             Counts::Ops(meaning) => ("ops", meaning.to_owned()),
             Counts::Bytes(meaning) => ("bytes", meaning.to_owned()),
             Counts::Turns(meaning) => ("time per op", meaning.to_owned()),
+            Counts::Steps(meaning) => ("time per step", meaning.to_owned()),
+            Counts::Handled(meaning) => ("time per GiB", meaning.to_owned()),
             Counts::Samples(first, second) => {
                 ("times", format!("a pair of times: {first}; {second}, whose median is the number"))
             }
@@ -78,11 +80,15 @@ fn flag(knob: Knob) -> &'static str {
         Knob::Iterations => "--iterations",
         Knob::Size => "--size",
         Knob::Pages => "--pages",
+        Knob::Stride => "--stride",
+        Knob::Chains => "--chains",
+        Knob::Delay => "--delay",
         Knob::Layout => "--layout",
         Knob::Samples => "--samples",
         Knob::Span => "--span",
         Knob::Sections => "--critical, --parallel",
         Knob::Period => "--period",
+        Knob::Timeout => "--timeout",
     }
 }
 

@@ -6,6 +6,7 @@ use super::text::counted;
 use super::{grid, human};
 use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
 use crate::plan::{Obstacle, Plan, PlannedCell};
+use crate::point;
 
 /// Every cell with its memory and its predicted time, then the totals.
 ///
@@ -13,19 +14,18 @@ use crate::plan::{Obstacle, Plan, PlannedCell};
 /// Those of the output.
 pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<_> = plan.cells.iter().map(row).collect();
-    let heading = ["kernel", "workers", "mapping", "memory", "repetitions", "an invocation", "will run"];
-    grid::columns(&heading, &[0, 2, 6], &rows, out)?;
+    let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
+    grid::columns(&heading, &[0, 2, 3, 7], &rows, out)?;
     let run = plan.cells.iter().filter(|cell| cell.obstacle.is_none()).count();
     writeln!(
         out,
-        "\n{run} of {}, {}{} each, {} iterations, {} blocks on {} pages: about {} of a budget of {}, the rest of which \
-         narrows wide intervals",
+        "\n{run} of {}, {}{} each, {} iterations, {} a repetition by time: about {} of a budget of {}, the rest of which narrows \
+         wide intervals",
         counted(plan.cells.len(), "cell"),
         counted(plan.invocations.least, "invocation"),
         plan.repetitions.map(|repetitions| format!(" of {}", counted(repetitions, "repetition"))).unwrap_or_default(),
         human::count(plan.params.iterations),
-        human::iec(plan.params.size.0),
-        plan.params.pages,
+        human::duration(plan.params.span),
         human::duration(plan.predicted()),
         human::duration(plan.budget),
     )?;
@@ -37,15 +37,16 @@ pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()
     }
 }
 
-fn row(cell: &PlannedCell) -> [String; 7] {
+fn row(cell: &PlannedCell) -> [String; 8] {
     let (time, runs) = match &cell.obstacle {
         None => (human::duration(cell.predicted), "yes".to_owned()),
         Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => ("-".to_owned(), format!("no: {reason}")),
     };
     [
-        cell.kernel.card().name.to_owned(),
+        format!("{}{}", cell.kernel.card().name, point::label(&cell.point)),
         cell.seats.len().to_string(),
         cell.mapping.to_string(),
+        cell.level.clone().unwrap_or_else(|| "-".to_owned()),
         human::iec(cell.footprint_bytes),
         cell.repetitions.to_string(),
         time,

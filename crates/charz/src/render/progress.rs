@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::human;
 use super::text::{counted, plain};
+use crate::point;
 use crate::report::{Cell, Report};
 use crate::sweep::Listener;
 
@@ -72,7 +73,7 @@ impl Listener for Lines {
 }
 
 fn title(cell: &Cell) -> String {
-    plain(&format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers))
+    plain(&point::name(cell))
 }
 
 fn told(cell: &Cell) -> String {

@@ -1,11 +1,13 @@
 //! A report, rendered.
 
+mod card;
 mod csv;
 mod distribution;
 mod findings;
 mod growth;
 mod joint;
 mod matrix;
+mod numa;
 mod summary;
 mod table;
 #[cfg(test)]
@@ -40,6 +42,24 @@ pub const FORMATS: &[Format] = &[
     Format { name: "joint-csv", for_people: false, write: joint::write_csv },
     Format { name: "matrix-json", for_people: false, write: matrix::json },
     Format { name: "matrix-csv", for_people: false, write: matrix::csv },
+    Format { name: "card", for_people: true, write: card::write },
+    Format { name: "card-json", for_people: false, write: card::json },
+    Format { name: "numa", for_people: true, write: numa::write },
+    Format { name: "numa-json", for_people: false, write: numa::json },
+    Format { name: "numa-csv", for_people: false, write: numa::csv },
+];
+
+/// Every way to show what was measured of a machine beside what is claimed.
+pub const CARDS: &[Format] = &[
+    Format { name: "table", for_people: true, write: card::write },
+    Format { name: "json", for_people: false, write: card::json },
+];
+
+/// Every way to show what memory takes from each NUMA node to each.
+pub const SQUARES: &[Format] = &[
+    Format { name: "heat", for_people: true, write: numa::write },
+    Format { name: "csv", for_people: false, write: numa::csv },
+    Format { name: "json", for_people: false, write: numa::json },
 ];
 
 /// Every way to show what pairs of strands take.

@@ -29,6 +29,12 @@ pub static FORMATS: &[Format] = &[
     Format { name: "json", about: "Everything that is known, for programs.", write: json },
 ];
 
+/// What else there is, with what it shows.
+pub const OTHERS: [(&str, &str); 1] = [(
+    "xml",
+    "hwloc XML, which lstopo reads; with --measured also the latency and the bandwidth of memory, as distances and attributes.",
+)];
+
 fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     json::write_compact(machine, out)?;
     writeln!(out)

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contention::Sharing;
 use super::evidence::{Evidence, Mark};
+use super::point::Point;
 use super::run::{Run, snug};
 use super::samples::{Distribution, Samples};
 
@@ -15,6 +16,17 @@ pub struct Cell {
     pub kernel: String,
     /// The mapping, as on the command line.
     pub mapping: String,
+    /// The parameters that the sweep varies for its kernel.
+    #[serde(default)]
+    pub point: Point,
+    /// The level of caches that holds all workers' blocks, by the sizes that the operating system claims: `L1`, `L2`, … or
+    /// `memory`; null for kernels without blocks, and where it is not known.
+    #[serde(default)]
+    pub level: Option<String>,
+    /// How many bytes move for each that is counted where the blocks are far larger than the caches, with the reads of lines that
+    /// ordinary stores overwrite (write-allocate); null where that is not known, or has no meaning.
+    #[serde(default)]
+    pub traffic: Option<f64>,
     /// How many workers.
     pub workers: u64,
     /// OS id of each worker's seat; null for a floating worker.
@@ -57,6 +69,10 @@ pub enum Unit {
     Nanoseconds,
     /// Nanoseconds from one operation to the next, over all workers.
     NanosecondsPerOp,
+    /// Nanoseconds of a worker from one operation to its next, over the workers that do any.
+    NanosecondsPerStep,
+    /// Milliseconds a GiB, over all workers.
+    MillisecondsPerGib,
     /// Nanoseconds: the median of the second of two times that workers stamped.
     NanosecondsSampled,
 }

@@ -65,6 +65,10 @@ pub struct Pages {
 pub struct Nodes {
     /// Bytes on the NUMA node of the worker that owns them.
     pub local_bytes: u64,
+    /// Bytes that lie as they were asked to, where that is not on the worker's own node: of several nodes, no more on one than
+    /// its equal part. Null where nothing else was asked.
+    #[serde(default)]
+    pub asked_bytes: Option<u64>,
     /// All bytes.
     pub bytes: u64,
     /// Whether the kernel moves pages between nodes by itself.

@@ -32,4 +32,8 @@ pub enum FindingKind {
     Fastest,
     /// What a program on this machine should do.
     Advice,
+    /// What a load takes from each level of caches and from memory, where each level ends, and how it grows under load.
+    Latency,
+    /// Words that a core gets from a cache in a cycle of its clock.
+    Efficiency,
 }

@@ -33,7 +33,7 @@ impl Tool {
 }
 
 /// The system that was measured. Everything that could not be read is null.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// The host's name.
     pub name: Option<String>,
@@ -41,6 +41,9 @@ pub struct Host {
     pub kernel: Option<String>,
     /// The processor's model.
     pub processor: Option<String>,
+    /// The clock of the processor in hertz, as the system claims it: its nominal frequency where it has one.
+    #[serde(default)]
+    pub claimed_hz: Option<f64>,
     /// Whether a hypervisor runs below the system.
     pub virtual_machine: Option<bool>,
     /// What the kernel keeps time by.
@@ -49,6 +52,9 @@ pub struct Host {
     pub transparent_huge_pages: Option<String>,
     /// The frequency governor of the first strand.
     pub frequency_governor: Option<String>,
+    /// By how many nanoseconds the system may let a thread wait longer than it asked for, so that several are woken at once.
+    #[serde(default)]
+    pub timer_slack_ns: Option<u64>,
     /// Processor quota of the control group, in strands' worth; null if there is none.
     pub cpu_quota: Option<String>,
     /// What was disturbing measurements when the sweep began, a sentence each; `charz doctor` tells more.
@@ -82,6 +88,46 @@ pub struct Machine {
     pub alu_evidence: String,
     /// One entry a strand, in logical order.
     pub strands: Vec<Strand>,
+    /// One entry a NUMA node, in logical order; empty in reports from before they were kept.
+    #[serde(default)]
+    pub nodes: Vec<NumaNode>,
+    /// One entry for all caches that are alike, outer ones before those inside them; empty in reports from before they were
+    /// kept.
+    #[serde(default)]
+    pub caches: Vec<Caches>,
+}
+
+/// One NUMA node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NumaNode {
+    /// The operating system's number.
+    pub os_id: Option<u32>,
+    /// Its memory; null where it is not known.
+    pub memory_bytes: Option<u64>,
+    /// Whether this process was allowed to put memory on it.
+    pub usable: bool,
+    /// What the firmware claims of the distance of each node's memory, in logical order: 10 is its own, 20 twice the latency.
+    /// Empty where nothing is claimed.
+    pub distances: Vec<u64>,
+}
+
+/// Caches that are alike, as the operating system claims them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Caches {
+    /// 1 for those next to a core.
+    pub level: u32,
+    /// `data`, `instruction` or `unified`.
+    pub holds: String,
+    /// The size of each; null where it is not known.
+    pub size_bytes: Option<u64>,
+    /// The line's size; null where it is not known.
+    pub line_bytes: Option<u32>,
+    /// The ways of a set; null where they are not known, or the cache is fully associative.
+    pub ways: Option<u32>,
+    /// How many strands share one.
+    pub strands: u64,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// One strand. Indices are logical and machine-wide unless said otherwise.
@@ -98,6 +144,10 @@ pub struct Strand {
     /// The outermost cache for data that holds it, by a number of that cache's own; null where none is known.
     #[serde(default)]
     pub cache: Option<u32>,
+    /// What each cache for data that holds it can hold, in bytes, from the innermost outwards, as the operating system claims; empty
+    /// where it claims nothing.
+    #[serde(default)]
+    pub cache_bytes: Vec<u64>,
     /// Its ALU group within the core.
     pub alu: u32,
     /// Its slot within the ALU group.

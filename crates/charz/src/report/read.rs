@@ -88,8 +88,9 @@ pub fn check(report: &Report) -> Result<(), String> {
         return Err(format!("it has the schema {name:?} {major}.{minor}, not {SCHEMA_NAME:?} {SCHEMA_MAJOR}.x"));
     }
     let mut seen = HashSet::new();
-    if let Some(twice) = report.cells.iter().find(|cell| !seen.insert((&cell.kernel, &cell.mapping, cell.workers))) {
-        return Err(format!("it holds {:?} under {:?} with {} twice", twice.kernel, twice.mapping, twice.workers));
+    let mut keys = report.cells.iter().map(|cell| (&cell.kernel, &cell.mapping, cell.workers, cell.point));
+    if let Some((kernel, mapping, workers, _)) = keys.find(|key| !seen.insert(*key)) {
+        return Err(format!("it holds {kernel:?} under {mapping:?} with {workers} twice"));
     }
     for (index, cell) in report.floor.iter().chain(&report.cells).enumerate() {
         check_cell(cell).map_err(|what| {

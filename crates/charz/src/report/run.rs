@@ -100,6 +100,9 @@ pub(super) fn snug<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
     Ok(list)
 }
 
+/// Bytes of a GiB.
+const GIB: f64 = (1_u64 << 30) as f64;
+
 impl Run {
     /// Its number in `unit`: work over the interval from the first start to the last end. Infinite or NaN for an interval of 0.
     pub fn value(&self, unit: Unit) -> f64 {
@@ -109,6 +112,14 @@ impl Run {
             Unit::BytesPerSecond => self.laps.iter().map(|lap| lap.bytes as f64).sum::<f64>() / seconds,
             Unit::Nanoseconds => self.interval_ns as f64,
             Unit::NanosecondsPerOp => self.interval_ns as f64 / self.laps.iter().map(|lap| lap.ops as f64).sum::<f64>(),
+            Unit::NanosecondsPerStep => {
+                let stepping = || self.laps.iter().filter(|lap| lap.ops > 0);
+                let time: f64 = stepping().map(|lap| lap.end_ns.saturating_sub(lap.start_ns) as f64).sum();
+                time / stepping().map(|lap| lap.ops as f64).sum::<f64>()
+            }
+            Unit::MillisecondsPerGib => {
+                seconds * 1e3 / (self.laps.iter().map(|lap| lap.bytes as f64).sum::<f64>() / GIB)
+            }
             Unit::NanosecondsSampled => self.samples.as_ref().map_or(f64::NAN, |samples| samples.second.median()),
         }
     }

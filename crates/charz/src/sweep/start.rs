@@ -10,7 +10,7 @@ use charz_topology::{Machine, Mapping};
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell};
-use crate::report::{self, Cell, Estimator, Outcome, Report, Schema, Status};
+use crate::report::{self, Cell, Estimator, Outcome, Point, Report, Schema, Status};
 
 /// What a report says about its origin.
 pub struct Context<'a> {
@@ -30,7 +30,7 @@ pub struct Context<'a> {
 pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
     let cells: Vec<_> = plan.cells.iter().map(cell).collect();
     Report {
-        schema: Schema::default(),
+        schema: Schema::of_reports(),
         id: random_name(),
         timer: Some(context.timer.clone()),
         tool: super::tool(),
@@ -57,6 +57,8 @@ fn cell(planned: &PlannedCell) -> Cell {
     Cell {
         precision: planned.precision,
         repetitions: planned.repetitions as u64,
+        point: planned.point,
+        level: planned.level.clone(),
         footprint_bytes: planned.footprint_bytes,
         outcome,
         ..blank(planned.kernel, &planned.mapping, planned.seats.clone())
@@ -67,6 +69,9 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
     Cell {
         kernel: kernel.card().name.to_owned(),
         mapping: mapping.to_string(),
+        point: Point::default(),
+        level: None,
+        traffic: kernel.traffic(),
         workers: seats.len() as u64,
         seats,
         unit: invoke::unit(kernel),
@@ -91,7 +96,7 @@ const FLOOR_REPETITIONS: u64 = 10;
 fn estimator(family: Family) -> Estimator {
     match family {
         Family::Memory => Estimator::Best,
-        Family::Compute | Family::Sync | Family::Floor => Estimator::Median,
+        Family::Compute | Family::Sync | Family::Timer | Family::Floor => Estimator::Median,
     }
 }
 
@@ -108,6 +113,7 @@ fn floor(plan: &Plan) -> Vec<Cell> {
     plan.cells
         .iter()
         .filter(|cell| cell.mapping == first.mapping && cell.kernel.card().name == first.kernel.card().name)
+        .filter(|cell| cell.point == first.point)
         .map(|cell| blank(empty, &cell.mapping, cell.seats.clone()))
         .collect()
 }
@@ -123,8 +129,12 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         critical: plan.params.critical,
         parallel: plan.params.parallel,
         period: invoke::period_word(plan.params.period),
+        timeout_ns: super::nanos(plan.params.timeout),
         size_bytes: plan.params.size.0,
         pages: plan.params.pages.name().to_owned(),
+        stride_bytes: plan.params.stride.0,
+        chains: plan.params.chains,
+        delay: plan.params.delay,
         layout: match plan.params.layout {
             Layout::Padded => "padded",
             Layout::Contiguous => "contiguous",

@@ -131,6 +131,7 @@ fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mu
     };
     let limits = Limits::unlimited();
     let request = Request {
+        asked: crate::plan::Asked::default(),
         kernels: kernels.split(',').map(|name| charz_kernels::find(name).unwrap()).collect(),
         mappings: Some(parse_mappings("dumb").unwrap()),
         threads: threads.parse().unwrap(),
@@ -144,7 +145,7 @@ fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mu
         seed: Some(1),
         oversubscribe: 64,
         accept_panic: true,
-        budget,
+        budget: crate::plan::Budget::Of(budget),
     };
     let predictor = Predictor::with_rates(8, []);
     let fitted = request.fit(&machine, &limits).unwrap();
@@ -158,6 +159,7 @@ fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mu
     change(&mut fake);
     let order = Order { strands: 8, time_box_ns: 1, deadline_ns: 1, ..Order::new(&params) };
     let facts = Facts {
+        sizes: charz_kernels::Sizes::Block,
         card: charz_kernels::find("noop").unwrap().card(),
         params,
         strands: 8,
@@ -173,7 +175,7 @@ fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mu
         invoke: &fake,
         order: &order,
         params,
-        nodes: &HashMap::new(),
+        machine: &machine,
         facts: &facts,
         stop: &stop,
         predictor: &predictor,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use charz_kernels::timer::MOST_TIMEOUT;
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 use charz_topology::Backend;
 
@@ -14,7 +15,10 @@ use crate::exit::{Error, Exit};
 use crate::invoke;
 use crate::journal;
 use crate::limits::Limits;
-use crate::plan::{MOST_BYTES, MOST_ITERATIONS, MOST_REPETITIONS, MOST_SAMPLES, MOST_SECTION, MOST_SPAN};
+use crate::plan::{
+    Budget, MOST_BYTES, MOST_CHAINS, MOST_ITERATIONS, MOST_REPETITIONS, MOST_SAMPLES, MOST_SECTION, MOST_SPAN,
+};
+use crate::point;
 use crate::render::progress::note;
 use crate::render::report as report_table;
 use crate::render::text::plain;
@@ -60,7 +64,10 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let sitting = Sitting {
         params,
         predictor: &predictor,
-        budget: resume.budget,
+        budget: match resume.budget {
+            Budget::Of(time) => time,
+            Budget::Fitting => Duration::from_nanos(report.plan.budget_ns),
+        },
         strict: resume.strict,
         format: report_table::TABLE,
     };
@@ -82,10 +89,10 @@ fn params(report: &Report) -> Result<Params, String> {
     let repetitions = report.floor.iter().chain(&report.cells).map(|cell| cell.repetitions).max().unwrap_or(1);
     for (what, number, most) in [
         ("iterations", plan.iterations, MOST_ITERATIONS),
-        ("bytes a block", plan.size_bytes, MOST_BYTES),
         ("repetitions", repetitions, MOST_REPETITIONS),
         ("samples", plan.samples, MOST_SAMPLES),
         ("nanoseconds a repetition", plan.span_ns, MOST_SPAN.as_nanos() as u64),
+        ("nanoseconds a timeout", plan.timeout_ns, MOST_TIMEOUT.as_nanos() as u64),
         ("steps of a section and one", plan.critical.saturating_add(1), MOST_SECTION + 1),
         ("steps of a section and one", plan.parallel.saturating_add(1), MOST_SECTION + 1),
     ] {
@@ -93,13 +100,16 @@ fn params(report: &Report) -> Result<Params, String> {
             return Err(format!("has a plan of {number} {what}; there can be 1 to {most}"));
         }
     }
-    Ok(Params {
+    let params = Params {
         iterations: plan.iterations,
         size: Bytes(plan.size_bytes),
         pages: PagePolicy::ALL
             .into_iter()
             .find(|policy| policy.name() == plan.pages)
             .ok_or_else(|| format!("asks for {:?} pages, which this program does not know", plan.pages))?,
+        stride: Bytes(plan.stride_bytes),
+        chains: plan.chains,
+        delay: plan.delay,
         layout: match plan.layout.as_str() {
             "padded" => Layout::Padded,
             "contiguous" => Layout::Contiguous,
@@ -111,7 +121,22 @@ fn params(report: &Report) -> Result<Params, String> {
         parallel: plan.parallel,
         period: invoke::period(&plan.period)
             .ok_or_else(|| format!("has a period {:?} that this program does not know", plan.period))?,
-    })
+        timeout: Duration::from_nanos(plan.timeout_ns),
+    };
+    for cell in &report.cells {
+        let own = point::params(&cell.point, &params);
+        for (what, number, most) in [
+            ("bytes a block", own.size.0, MOST_BYTES),
+            ("bytes a stride", own.stride.0, MOST_BYTES),
+            ("chains", own.chains, MOST_CHAINS),
+            ("steps of a delay and one", own.delay.saturating_add(1), MOST_SECTION + 1),
+        ] {
+            if !(1..=most).contains(&number) {
+                return Err(format!("has a cell of {number} {what}; there can be 1 to {most}"));
+            }
+        }
+    }
+    Ok(params)
 }
 
 /// What keeps the two halves of a report from being comparable.
@@ -120,6 +145,7 @@ fn difference(report: &Report, machine: &report::Machine, host: &report::Host) -
         return Some("it is of another machine, or of this one with other strands usable".into());
     }
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
+    let slack = |host: &report::Host| host.timer_slack_ns.map_or("unknown".into(), |nanos| format!("{nanos}ns"));
     let (then, now) = (&report.host, host);
     let (built, running) = (&report.tool, &sweep::tool());
     let pairs = [
@@ -128,6 +154,7 @@ fn difference(report: &Report, machine: &report::Machine, host: &report::Host) -
         ("the system", word(&then.kernel), word(&now.kernel)),
         ("the policy of huge pages", word(&then.transparent_huge_pages), word(&now.transparent_huge_pages)),
         ("the frequency governor", word(&then.frequency_governor), word(&now.frequency_governor)),
+        ("the timer slack", slack(then), slack(now)),
         ("the CPU quota", word(&then.cpu_quota), word(&now.cpu_quota)),
         ("charz's version", built.version.clone(), running.version.clone()),
         ("charz's commit", built.commit.clone(), running.commit.clone()),

@@ -1,10 +1,9 @@
 //! What does not change during a sitting.
 
-use std::collections::HashMap;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Kernel, Params};
+use charz_kernels::{Kernel, Params, Sizes};
 use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
 
 use super::ClockKind;
@@ -131,6 +130,7 @@ impl Stage {
     pub(in crate::command) fn facts(&self, report: &Report, params: Params) -> Facts {
         Facts {
             card: charz_kernels::noop::NOOP.card(),
+            sizes: Sizes::Block,
             params,
             strands: worth(&self.machine),
             numa_nodes: self.machine.numa_nodes.len(),
@@ -140,12 +140,6 @@ impl Stage {
             quota: self.machine.usable.quota_cpus.is_some(),
             optimised: report.tool.optimised(),
         }
-    }
-
-    /// The NUMA node of each strand, by OS ids.
-    pub(in crate::command) fn nodes(&self) -> HashMap<u32, u32> {
-        let node = |index: u32| self.machine.numa_nodes.get(index as usize)?.os_id;
-        self.machine.strands.iter().filter_map(|strand| Some((strand.os_id, node(strand.numa?)?))).collect()
     }
 
     /// Measures what is missing, keeps it, and tells it all.
@@ -160,7 +154,7 @@ impl Stage {
             invoke: &self.processes(),
             order: &self.order(&sitting.params),
             params: sitting.params,
-            nodes: &self.nodes(),
+            machine: &self.machine,
             facts: &self.facts(report, sitting.params),
             stop: self.signals.stop(),
             predictor: sitting.predictor,

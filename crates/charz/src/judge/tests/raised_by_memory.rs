@@ -33,6 +33,15 @@ fn v21_another_node() {
     let limit = V21.invalid.unwrap();
     check(away(limit * 0.99), &[]);
     check(away(limit * 1.01), &[("V21", Invalid)]);
+    // What was asked to be elsewhere is right there.
+    let asked = |share: f64| {
+        move |trial: &mut Trial| {
+            let nodes = trial.cell.invocations[3].evidence.as_mut().unwrap().nodes.as_mut().unwrap();
+            (nodes.local_bytes, nodes.asked_bytes) = (0, Some((nodes.bytes as f64 * share) as u64));
+        }
+    };
+    check(asked(1.0), &[]);
+    check(asked(0.5), &[("V21", Invalid)]);
     check(
         |trial| trial.evidence(|evidence| evidence.nodes.as_mut().unwrap().balancing = Some(true)),
         &[("V21", Suspect)],

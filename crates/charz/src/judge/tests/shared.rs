@@ -141,7 +141,14 @@ fn a_worker_with_nothing_is_no_quotient() {
 /// The marks of the clean cell with so many pairs in each of its 50 repetitions, under a clock.
 #[track_caller]
 fn check_times(in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
+    check_times_of("mem-read", in_each, timer, expected);
+}
+
+/// The same of another kernel.
+#[track_caller]
+fn check_times_of(kernel: &'static str, in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
     let mut trial = sampled(in_each);
+    trial.kernel = kernel;
     trial.timer = Some(timer);
     trial.judge();
     assert_eq!(trial.marks(), expected, "{:#?}", trial.cell.marks);
@@ -159,4 +166,8 @@ fn times_are_held_against_their_number_and_the_clock() {
     check_times(2000, timer(1200, 100), &[("V31", Severity::Suspect)]);
     check_times(2000, timer(20, 190), &[]);
     check_times(2000, timer(20, 250), &[("V11", Severity::Suspect)]);
+    // A clock that is looked at stands for itself, and a wait is the worker's own.
+    check_times_of("step-monotonic", 2000, timer(1200, 250), &[]);
+    check_times_of("timeout-poll", 2000, timer(20, 250), &[]);
+    check_times_of("timeout-poll", 2000, timer(1200, 250), &[("V31", Severity::Suspect)]);
 }

@@ -1,6 +1,7 @@
 //! The words of a row, which the formats share.
 
 use crate::compare::{Comparison, Row, Side, Verdict};
+use crate::point;
 use crate::render::human;
 
 /// What matters first. Verdicts in this order, cells of one verdict in the comparison's.
@@ -24,7 +25,7 @@ pub(super) fn words(row: &Row, comparison: &Comparison) -> [String; HEADING.len(
         None => "-".into(),
     };
     [
-        row.kernel.clone(),
+        format!("{}{}", row.kernel, point::label(&row.point)),
         row.mapping.clone(),
         row.workers.to_string(),
         side(row.base),

@@ -1,7 +1,7 @@
 //! What every format keeps to.
 
 use super::*;
-use crate::compare::{Caveat, Design, Origin, Row, Schema, Side, Verdict};
+use crate::compare::{Caveat, Design, Origin, Row, Side, Verdict};
 use crate::report::{Status, Unit};
 
 const EVIL: &str = "a|b`c<script>\n\u{1b}[2J\u{202e}";
@@ -9,6 +9,7 @@ const EVIL: &str = "a|b`c<script>\n\u{1b}[2J\u{202e}";
 fn row(verdict: Verdict, kernel: &str) -> Row {
     let side = Side { status: Status::Ok, value: Some(1e9), invocations: 6 };
     Row {
+        point: crate::report::Point::default(),
         kernel: kernel.into(),
         mapping: "round-robin".into(),
         workers: 2,
@@ -37,7 +38,7 @@ fn comparison() -> Comparison {
     };
     let rows = vec![row(Verdict::Same, "same"), row(Verdict::Inconclusive, EVIL), row(Verdict::Slower, "slow")];
     Comparison {
-        schema: Schema::default(),
+        schema: crate::compare::schema(),
         base: origin.clone(),
         new: origin,
         design: Design::Sequential,

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use crate::render::text::plain;
-use crate::report::{Cell, Counts, Distribution, Report, Shape, Unit};
+use crate::report::{Cell, Counts, Distribution, PageKind, Report, Shape, Unit};
 
-const HEADER: [&str; 46] = [
+const HEADER: [&str; 53] = [
     "kernel",
     "mapping",
     "workers",
@@ -52,6 +52,13 @@ const HEADER: [&str; 46] = [
     "wait_share",
     "fairness",
     "most_to_least",
+    "size_bytes",
+    "pages",
+    "stride_bytes",
+    "chains",
+    "delay",
+    "level",
+    "traffic",
 ];
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -73,7 +80,8 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
     let unit = match cell.unit {
         Unit::OpsPerSecond => "op/s",
         Unit::BytesPerSecond => "B/s",
-        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsSampled => "ns",
+        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "ns",
+        Unit::MillisecondsPerGib => "ms/GiB",
     };
     let distribution = cell.distribution.as_ref().filter(|_| value.is_some());
     let sharing = cell.sharing.filter(|_| value.is_some());
@@ -130,6 +138,13 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
         number(sharing.and_then(|sharing| sharing.wait_share)),
         number(sharing.map(|sharing| sharing.fairness)),
         number(sharing.and_then(|sharing| sharing.most_to_least)),
+        number(cell.point.size_bytes),
+        number(cell.point.pages.map(PageKind::name)),
+        number(cell.point.stride_bytes),
+        number(cell.point.chains),
+        number(cell.point.delay),
+        harmless(cell.level.as_deref().unwrap_or_default()),
+        number(cell.traffic),
     ]
 }
 

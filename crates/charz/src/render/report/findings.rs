@@ -19,6 +19,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             FindingKind::Collapse => "collapse",
             FindingKind::Fastest => "fastest",
             FindingKind::Advice => "advice",
+            FindingKind::Latency => "latency",
+            FindingKind::Efficiency => "words",
         };
         writeln!(out, "{word:<8}  {}", plain(&finding.text))?;
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::point;
 use crate::render::text::plain;
 use crate::render::{grid, human};
 use crate::report::{Cell, Growth, GrowthStep, Halt};
@@ -34,10 +35,8 @@ fn table(cell: &Cell, growth: &Growth, out: &mut dyn Write) -> io::Result<()> {
     };
     writeln!(
         out,
-        "growth of {} {} x{}, in the repetition that came furthest; stopped since {why}",
-        plain(&cell.kernel),
-        plain(&cell.mapping),
-        cell.workers
+        "growth of {}, in the repetition that came furthest; stopped since {why}",
+        plain(&point::name(cell)),
     )?;
     let least = growth.steps.iter().map(|step| step.time_ns).min().unwrap_or(0);
     let rows: Vec<[String; 7]> = growth.steps.iter().map(|step| row(step, least)).collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::point;
 use crate::render::human;
 use crate::render::text::{counted, plain};
 use crate::report::{Cell, Report, Samples};
@@ -30,10 +31,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         any = true;
         writeln!(
             out,
-            "{} {} x{}: {}, B is shorter than A in {}",
-            plain(&cell.kernel),
-            plain(&cell.mapping),
-            cell.workers,
+            "{}: {}, B is shorter than A in {}",
+            plain(&point::name(cell)),
             counted(usize::try_from(distribution.samples.count).unwrap_or(usize::MAX), "pair"),
             human::percent(distribution.below),
         )?;

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use super::matrix::{Matrix, heat};
 use super::{distribution, doubt, growth};
+use crate::point;
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
-use crate::report::{Cell, Estimator, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
+use crate::report::{Cell, Estimator, Point, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
@@ -40,8 +41,10 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let own: Vec<&str> =
             report.plan.mappings.iter().map(String::as_str).filter(|mapping| named.contains(mapping)).collect();
         let mappings: Vec<String> = own.iter().map(|mapping| plain(mapping)).collect();
-        let heading: Vec<&str> = std::iter::once("workers").chain(mappings.iter().map(String::as_str)).collect();
-        grid::columns(&heading, &[], &rows(&own, &cells), out)?;
+        let varied = varied(&cells);
+        let names = varied.iter().map(|&at| point::NAMES[at]);
+        let heading: Vec<&str> = names.chain(["workers"]).chain(mappings.iter().map(String::as_str)).collect();
+        grid::columns(&heading, &[], &rows(&own, &varied, &cells), out)?;
         cycles |= distribution::write_times(kernel, &cells, out)?;
         distribution::write_sharing(&cells, out)?;
         growth::write(&cells, out)?;
@@ -63,19 +66,35 @@ fn heading(cells: &[&Cell]) -> String {
         Some(Estimator::Best) => "each the best of its repetitions",
         _ => "each the median of its repetitions",
     };
-    format!("{}{variant}: median of the invocations, {of}", plain(name))
+    let moved = cells.first().and_then(|cell| cell.traffic).filter(|factor| *factor != 1.0);
+    let moved = moved.map(|factor| {
+        format!(
+            "; beyond the caches {} times as many bytes move, with the reads of lines that are overwritten",
+            human::count_of(factor)
+        )
+    });
+    format!("{}{variant}: median of the invocations, {of}{}", plain(name), moved.unwrap_or_default())
 }
 
-fn rows(mappings: &[&str], cells: &[&Cell]) -> Vec<Vec<String>> {
-    let mut by_workers: BTreeMap<u64, BTreeMap<&str, &Cell>> = BTreeMap::new();
+/// The parameters, by their places in a point, that cells of a kernel have for themselves.
+fn varied(cells: &[&Cell]) -> Vec<usize> {
+    let has = |at: &usize| cells.iter().any(|cell| point::words(&cell.point)[*at].is_some());
+    (0..point::NAMES.len()).filter(has).collect()
+}
+
+/// A row for each point and number of workers, in the order of the former.
+fn rows(mappings: &[&str], varied: &[usize], cells: &[&Cell]) -> Vec<Vec<String>> {
+    let mut by_row: BTreeMap<(Point, u64), BTreeMap<&str, &Cell>> = BTreeMap::new();
     for &cell in cells {
-        by_workers.entry(cell.workers).or_default().insert(&cell.mapping, cell);
+        by_row.entry((cell.point, cell.workers)).or_default().insert(&cell.mapping, cell);
     }
-    by_workers
+    by_row
         .into_iter()
-        .map(|(workers, cells)| {
+        .map(|((point, workers), cells)| {
+            let words = point::words(&point);
+            let parameters = varied.iter().map(|&at| words[at].clone().unwrap_or_else(|| "-".into()));
             let values = mappings.iter().map(|mapping| cells.get(mapping).map_or("-".into(), number));
-            std::iter::once(workers.to_string()).chain(values).collect()
+            parameters.chain([workers.to_string()]).chain(values).collect()
         })
         .collect()
 }
@@ -102,7 +121,7 @@ fn number(cell: &&Cell) -> String {
 fn write_reasons(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut kinds: BTreeMap<(Severity, &str), (&str, Vec<String>)> = BTreeMap::new();
     for cell in &report.cells {
-        let place = || format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers);
+        let place = || point::name(cell);
         if let Some(reason) = cell.outcome.reason.as_ref().filter(|_| cell.marks.is_empty()) {
             kinds.entry((Severity::Invalid, reason)).or_insert((reason, Vec::new())).1.push(place());
         }

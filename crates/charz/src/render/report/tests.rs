@@ -4,8 +4,8 @@ use charz_kernels::Joint;
 
 use super::FORMATS;
 use crate::report::{
-    Cell, Distribution, Ending, Estimator, Evidence, Frequency, Invocation, Marginal, Outcome, Peak, Report, Samples,
-    Shape, Sharing, Status, Summary, Unit, parse,
+    Cell, Distribution, Ending, Estimator, Evidence, Frequency, Invocation, Marginal, Outcome, Peak, Point, Report,
+    Samples, Shape, Sharing, Status, Summary, Unit, parse,
 };
 
 /// A cell with this number and nothing else.
@@ -13,6 +13,9 @@ fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Ce
     Cell {
         kernel: kernel.into(),
         mapping: mapping.into(),
+        point: Point::default(),
+        level: None,
+        traffic: None,
         workers,
         seats: vec![None; workers as usize],
         unit,

@@ -1,7 +1,6 @@
 use std::time::Duration;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop};
 use charz_topology::{Machine, Source, discover};
@@ -130,6 +129,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     };
     let invocations = Invocations { least: trial.invocations, most: trial.invocations };
     let request = Request {
+        asked: crate::plan::Asked::default(),
         kernels: trial.kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
         mappings: Some(charz_topology::parse_mappings("dumb").unwrap()),
         threads: "1".parse().unwrap(),
@@ -143,7 +143,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
         seed: Some(1),
         oversubscribe: 1,
         accept_panic: false,
-        budget: Duration::from_secs(60),
+        budget: crate::plan::Budget::Of(Duration::from_secs(60)),
     };
     let predictor = Predictor::with_rates(2, trial.kernels.iter().map(|name| (*name, 1.0, 0.0)));
     let limits = Limits::unlimited();
@@ -153,6 +153,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
     let order = Order { strands: 2, ..Order::new(&params) };
     let facts = Facts {
+        sizes: charz_kernels::Sizes::Block,
         card: charz_kernels::KERNELS[0].card(),
         params: plan.params,
         strands: 2,
@@ -163,7 +164,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
         quota: true,
         optimised: true,
     };
-    let (stop, nodes, log) = (Stop::new(), HashMap::new(), RefCell::new(Vec::new()));
+    let (stop, log) = (Stop::new(), RefCell::new(Vec::new()));
     let fake = |side| {
         let never = usize::MAX;
         let mut fake =
@@ -178,7 +179,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
         invoke,
         order: &order,
         params: plan.params,
-        nodes: &nodes,
+        machine: &machine,
         facts: &facts,
         stop: &stop,
         predictor: &predictor,

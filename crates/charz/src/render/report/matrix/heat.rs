@@ -29,7 +29,7 @@ pub(in crate::render::report) fn write(matrix: &Matrix<'_>, report: &Report, out
 }
 
 /// Whether results go to a terminal that shows colours, and its user wants them (`NO_COLOR`, see no-color.org).
-fn has_colours() -> bool {
+pub(in crate::render::report) fn has_colours() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     io::stdout().is_terminal() && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
@@ -115,7 +115,7 @@ fn text(matrix: &Matrix<'_>, home: &Strand, other: &Strand) -> String {
 }
 
 /// A text on the colour of the fifth of all numbers in which its own lies.
-fn coloured(text: &str, number: f64, all: &Sample) -> String {
+pub(in crate::render::report) fn coloured(text: &str, number: f64, all: &Sample) -> String {
     let below = all.values().partition_point(|other| *other < number);
     let colour = COLOURS[below * COLOURS.len() / all.len().max(1)];
     format!("\u{1b}[48;5;{colour}m\u{1b}[38;5;16m{text}\u{1b}[0m")

@@ -15,6 +15,7 @@ fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> R
     let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
     let mappings = pairs.iter().map(|([home, other], ..)| format!("list:{home},{other}").parse().unwrap());
     let request = Request {
+        asked: crate::plan::Asked::default(),
         kernels: vec![charz_kernels::find(kernel).unwrap()],
         mappings: Some(mappings.collect()),
         threads: "2".parse().unwrap(),
@@ -28,7 +29,7 @@ fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> R
         seed: Some(1),
         oversubscribe: 1,
         accept_panic: false,
-        budget: std::time::Duration::from_secs(1),
+        budget: crate::plan::Budget::Of(std::time::Duration::from_secs(1)),
     };
     let limits = Limits::unlimited();
     let fitted = request.fit(&machine, &limits).unwrap();

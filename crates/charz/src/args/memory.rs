@@ -1,0 +1,105 @@
+//! What `charz numa` and `charz topo` are asked for, in terms of the sweeps that they make.
+
+use charz_topology::Source;
+
+use super::convert::{FITTING, choice, source, sweep};
+use super::layers::Layers;
+use super::sides::asked;
+use super::spelling::{AxesArgs, HowArgs, NumaArgs, TopoArgs, WhatArgs};
+use crate::command::{numa, topo};
+use crate::exit::Error;
+use crate::numa::{BANDWIDTH, LATENCY};
+use crate::plan::AskedSizes;
+use crate::render::report::{CARDS, SQUARES};
+use crate::render::topo as topo_page;
+
+pub(super) fn numa(args: NumaArgs, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
+    let [bandwidth, _] = BANDWIDTH;
+    let axes = AxesArgs { pages: args.pages, ..AxesArgs::with_size(args.size) };
+    let mut asked =
+        asked(what(&[LATENCY, bandwidth], args.seed, args.wait), how(axes), &args.invocations, &args.budget);
+    (asked.precision, asked.strict, asked.dry_run) = (args.precision, args.strict, args.dry_run);
+    (asked.output, asked.force) = (args.output, args.force);
+    let new = sweep(asked, &Layers::default(), notes)?;
+    match &new.request.asked.sizes {
+        Some(AskedSizes::List(list)) if list.len() == 1 => {}
+        _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
+    }
+    Ok(numa::Options {
+        new,
+        format: choice("--format", &args.format, SQUARES.iter().map(|format| (format.name, format)))?,
+    })
+}
+
+/// What is measured for a card: the curve of latencies, and the bandwidths of each level.
+const CARD_KERNELS: [&str; 4] = [LATENCY, "level-read", "level-write", "level-copy"];
+
+/// Invocations of each of its cells: there are many, and a minute for all.
+const CARD_INVOCATIONS: &str = "2-6";
+
+/// Repetitions in each, and how long they last: on a busy machine few of those that are short are interrupted, and the best of many
+/// counts.
+const CARD_REPETITIONS: &str = "10";
+const CARD_SPAN: &str = "3ms";
+
+pub(super) fn topo(args: TopoArgs, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
+    let source = source(&args.source.topology);
+    let Some(measured) = args.measured else {
+        let format = args.format.as_deref().unwrap_or(topo_page::FORMATS[0].name);
+        let plain = topo_page::FORMATS.iter().map(|format| (format.name, Some(format)));
+        return Ok(match choice("--format", format, plain.chain([("xml", None)]))? {
+            Some(format) => topo::Options::Said { source, format },
+            None => topo::Options::Xml { source, measured: None },
+        });
+    };
+    let formats = CARDS.iter().map(|format| (format.name, format)).chain([("xml", topo::XML)]);
+    let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
+    match measured {
+        Some(measured) if format.name == topo::XML.name => Ok(topo::Options::Xml { source, measured: Some(measured) }),
+        _ if source != Source::ThisMachine => Err(Error::bad_input(
+            "--topology: a card is of the machine that was measured; beside --measured REPORT it is for --format xml only",
+        )),
+        Some(measured) => Ok(topo::Options::Card { measured, format }),
+        None => {
+            let axes = AxesArgs::with_size("auto");
+            let usual = what(&CARD_KERNELS, None, args.wait);
+            let kernels = WhatArgs { repetitions: CARD_REPETITIONS.into(), span: CARD_SPAN.into(), ..usual };
+            let mut asked = asked(kernels, how(axes), CARD_INVOCATIONS, &args.budget);
+            (asked.output, asked.force) = (args.output, args.force);
+            Ok(topo::Options::Measure { new: Box::new(sweep(asked, &Layers::default(), notes)?), format })
+        }
+    }
+}
+
+/// These kernels, for as many workers as the command itself finds out.
+fn what(kernels: &[&str], seed: Option<String>, wait: bool) -> WhatArgs {
+    WhatArgs {
+        kernel: kernels.iter().map(|name| (*name).to_owned()).collect(),
+        family: Vec::new(),
+        threads: "auto".into(),
+        iterations: "auto".into(),
+        samples: "auto".into(),
+        span: "auto".into(),
+        repetitions: "auto".into(),
+        seed,
+        oversubscribe: "1".into(),
+        accept_panic: false,
+        wait,
+        clock: "auto".into(),
+        binder: "hwloc".into(),
+    }
+}
+
+/// Blocks of these sizes, and all else as usual.
+fn how(axes: AxesArgs) -> HowArgs {
+    HowArgs {
+        mapping: vec![FITTING.into()],
+        axes,
+        layout: "padded".into(),
+        critical: "0".into(),
+        parallel: "0".into(),
+        period: "fitting".into(),
+        timeout: "1ms".into(),
+        allow_stack: false,
+    }
+}

@@ -1,0 +1,127 @@
+//! `charz numa`: the short way to what memory takes from each NUMA node to each.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use charz_topology::{Machine, Mapping, MemoryPolicy, cpulist};
+
+use super::sweep::{New, Stage, Venture};
+use crate::exit::{Error, Exit};
+use crate::limits::Limits;
+use crate::numa::LATENCY;
+use crate::plan::{Plan, Request};
+use crate::predict::Predictor;
+use crate::render::plan as plan_table;
+use crate::render::report::Format;
+
+/// What to measure, and how.
+pub struct Options {
+    /// The sweep, whose mappings, numbers of workers and places of memory are still to be filled in.
+    pub new: New,
+    /// How the matrix is shown.
+    pub format: &'static Format,
+}
+
+pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let Options { mut new, format } = options;
+    let file = new.file()?;
+    let stage = Stage::set("charz numa", new.clock, new.binder, new.wait)?;
+    let limits = Limits::read();
+    let predictor = stage.predictor(&new.request.kernels, &new.request.params);
+    if let Some((exit, _)) = stage.signals.received() {
+        return Ok(exit);
+    }
+    let plan = plan(&mut new.request, &stage.machine, &limits, &predictor)?;
+    let Some(file) = file else {
+        plan_table::write(&plan, &limits, out)?;
+        return Ok(Exit::Done);
+    };
+    Venture { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
+}
+
+/// The strands of each node with the memory of each: one strand for the latency, and all for the bandwidth.
+fn plan(request: &mut Request, machine: &Machine, limits: &Limits, predictor: &Predictor) -> Result<Plan, Error> {
+    let mut strands: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for strand in machine.usable_strands() {
+        if let Some(node) = strand.numa {
+            strands.entry(node).or_default().push(strand.os_id);
+        }
+    }
+    if strands.is_empty() {
+        return Err(Error::environment("nobody says on which NUMA node the strands of this machine are"));
+    }
+    let mappings = strands.values().map(|ids| Ok((format!("list:{}", cpulist::print(ids)).parse()?, ids.len())));
+    let mappings: Vec<(Mapping, usize)> = mappings.collect::<Result<_, Error>>()?;
+    let mut threads: Vec<usize> = mappings.iter().map(|(_, strands)| *strands).chain([1]).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let threads: Vec<String> = threads.iter().map(usize::to_string).collect();
+    request.threads = threads.join(",").parse().map_err(Error::bad_input)?;
+    request.mappings = Some(mappings.iter().map(|(mapping, _)| mapping.clone()).collect());
+    request.asked.memory = Some(machine.nodes_for_memory().into_iter().map(MemoryPolicy::Node).collect());
+    let mut plan = Plan::new(request, request.fit(machine, limits)?, limits, predictor);
+    // Each number of workers is that of some node, and none of the others'.
+    plan.cells.retain(|cell| {
+        let all = mappings.iter().find(|(mapping, _)| *mapping == cell.mapping).map(|(_, strands)| *strands);
+        let wanted = if cell.kernel.card().name == LATENCY { Some(1) } else { all };
+        wanted == Some(cell.seats.len())
+    });
+    Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    use charz_kernels::Params;
+    use charz_topology::{Source, discover};
+
+    use super::*;
+    use crate::plan::{Asked, AskedSizes, Budget, Invocations};
+    use crate::report::MemoryHome;
+
+    fn request() -> Request {
+        Request {
+            asked: Asked {
+                sizes: Some(AskedSizes::List(vec![1 << 20])),
+                pages: Some(vec![charz_kernels::PagePolicy::Small]),
+                ..Asked::default()
+            },
+            kernels: [LATENCY, "mem-read"].iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
+            mappings: None,
+            threads: "1".parse().unwrap(),
+            iterations: None,
+            samples: None,
+            span: None,
+            params: Params { size: charz_kernels::Bytes(1 << 20), ..Params::SMALL },
+            repetitions: None,
+            invocations: Invocations::default(),
+            precision: None,
+            seed: Some(1),
+            oversubscribe: 1,
+            accept_panic: false,
+            budget: Budget::Of(Duration::from_secs(1)),
+        }
+    }
+
+    #[test]
+    fn every_node_meets_every_memory_twice() {
+        let machine = discover(&Source::Synthetic("NUMA:3 Core:2 PU:2".into())).unwrap();
+        let plan = plan(&mut request(), &machine, &Limits::unlimited(), &Predictor::with_rates(4, [])).unwrap();
+        let found: BTreeSet<_> = plan
+            .cells
+            .iter()
+            .map(|cell| {
+                let Some(MemoryHome::Node(to)) = cell.point.memory else { panic!("{:?}", cell.point) };
+                let nodes: BTreeSet<_> = machine.nodes_of(&cell.seats).into_iter().map(Option::unwrap).collect();
+                assert_eq!((nodes.len(), &cell.obstacle), (1, &None), "{:?}", cell.seats);
+                (cell.kernel.card().name, cell.seats.len(), nodes.into_iter().next().unwrap(), to)
+            })
+            .collect();
+        let expected =
+            (0..3).flat_map(|from| (0..3).flat_map(move |to| [(LATENCY, 1, from, to), ("mem-read", 4, from, to)]));
+        assert_eq!(found, expected.collect());
+        assert_eq!(plan.cells.len(), found.len());
+    }
+}

@@ -1,0 +1,177 @@
+//! What a curve of latencies over sizes says: plateaus, the edges at which they end, and what each of them is.
+//!
+//! Pure functions that know nothing of where points come from. A block that is larger than a cache by even a little misses it at
+//! every few loads, so that the curve of a random chase is flat up to the size of a cache, rises within an octave or two to the
+//! latency of the next, and is flat again.
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | where is the curve flat, and what is that level | [`plateaus`] |
+//! | did the hardware read ahead | [`reading`] |
+//! | up to which size are small pages as fast as huge ones | [`reach`] |
+//!
+//! # How well an edge is known
+//!
+//! An edge lies between the two sizes at which the curve comes to the geometric mean of the plateaus on either side, and the curve
+//! says no more than that: the ratio of the two is the step of the sizes. How that compares with the size of the cache depends on
+//! the cache. One that drops what was used longest ago drops, on a cycle that is a little too long, everything, and the edge is
+//! at its size; one that drops anything keeps the share that fits, and the edge is at 1.5 times its size where the next one takes four
+//! times as long. Small pages fill sets unevenly, and others use the cache as well: that moves edges down. So a stated size agrees with
+//! an edge unless it is more than [`AGREEMENT`] times away from both of its ends.
+//!
+//! A level that holds less than about eight times what the one inside of it does, and drops anything, has no plateau: it is not
+//! found, and the edge of the one inside is where that leaves its plateau.
+
+mod flat;
+mod levels;
+mod pages;
+mod prefetch;
+#[cfg(test)]
+mod tests;
+
+pub use pages::{Reach, reach};
+pub use prefetch::{Reading, reading};
+
+use flat::Flat;
+
+/// One point of a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// The bytes over which the loads go.
+    pub size_bytes: u64,
+    /// Nanoseconds a load. Positive and finite.
+    pub ns: f64,
+    /// How far the number may be off, as a fraction of it; 0 where nothing is known.
+    pub slack: f64,
+}
+
+/// A part of a curve that is flat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plateau {
+    /// What it is; `None` where there are more plateaus than caches, and others fit them better.
+    pub level: Option<Level>,
+    /// Nanoseconds a load: the median of its points; for memory of those of its larger sizes.
+    pub ns: f64,
+    /// Its smallest size.
+    pub from_bytes: u64,
+    /// Its largest size.
+    pub to_bytes: u64,
+    /// Where it ends; `None` where there is no other behind it.
+    pub edge: Option<Edge>,
+}
+
+/// What a plateau is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// A cache, from 1 for the one next to the core.
+    Cache(u8),
+    /// Memory.
+    Memory,
+}
+
+/// Between two sizes a plateau ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The largest size that is nearer to the plateau than to the next one.
+    pub inside_bytes: u64,
+    /// The smallest one that is nearer to the next.
+    pub beyond_bytes: u64,
+}
+
+/// How many times a stated size may be away from an edge, and agree with it.
+pub const AGREEMENT: f64 = 1.5;
+
+impl Edge {
+    /// Whether a cache of this size would end a plateau here.
+    pub fn agrees(&self, bytes: u64) -> bool {
+        let bytes = bytes as f64;
+        bytes * AGREEMENT >= self.inside_bytes as f64 && bytes <= AGREEMENT * self.beyond_bytes as f64
+    }
+
+    /// The factor within which it tells the size of the cache, from its middle: half of a step of the sizes, and what [`Edge::agrees`]
+    /// allows beyond.
+    pub fn factor(&self) -> f64 {
+        (self.beyond_bytes as f64 / self.inside_bytes as f64).sqrt() * AGREEMENT
+    }
+}
+
+/// The plateaus of a curve, by ascending size and latency.
+///
+/// `caches` are the sizes that are claimed for the data caches, in bytes, from the innermost outwards. They decide what plateaus are
+/// called, not how fast they are nor where they end. Without any, plateaus are called by their order.
+///
+/// The points may come in any order and be unevenly spaced. A curve of fewer than three has no plateau.
+pub fn plateaus(points: &[Point], caches: &[u64]) -> Vec<Plateau> {
+    let points = sorted(points);
+    let flats = flat::flats(&points);
+    let mut plateaus: Vec<Plateau> = flats.iter().map(|flat| Plateau::of(flat, &points)).collect();
+    levels::name(&mut plateaus, caches);
+    plateaus.retain(|plateau| plateau.level.is_some() || plateau.to_bytes >= UNCLAIMED * plateau.from_bytes);
+    for at in 0..plateaus.len() {
+        plateaus[at].edge = plateaus.get(at + 1).and_then(|next| edge(&points, &plateaus[at], next, caches.len()));
+    }
+    if let Some(memory) = plateaus.last_mut().filter(|last| last.level == Some(Level::Memory)) {
+        memory.ns = far(&points, memory);
+    }
+    plateaus
+}
+
+/// A plateau that is no cache that is claimed spans so many times its smallest size, or it is part of a rise that was disturbed.
+const UNCLAIMED: u64 = 4;
+
+impl Plateau {
+    fn of(flat: &Flat, points: &[Point]) -> Plateau {
+        let [from_bytes, to_bytes] = [flat.first, flat.last].map(|at| points[at].size_bytes);
+        Plateau { level: None, ns: flat.ns, from_bytes, to_bytes, edge: None }
+    }
+}
+
+/// Where a plateau ends and the next one is nearer, of a machine with so many caches.
+fn edge(points: &[Point], plateau: &Plateau, next: &Plateau, caches: usize) -> Option<Edge> {
+    let between: Vec<&Point> =
+        points.iter().filter(|point| (plateau.to_bytes..=next.from_bytes).contains(&point.size_bytes)).collect();
+    let at = if levels::is_gap(plateau.level, next.level, caches) {
+        // Between the two there is a level without a plateau: all that is known is where this one is left.
+        1
+    } else {
+        split(&between, |point| point.ns * point.ns > plateau.ns * next.ns)
+    };
+    Some(Edge { inside_bytes: between.get(at - 1)?.size_bytes, beyond_bytes: between.get(at)?.size_bytes })
+}
+
+/// What memory takes: the median of the larger half of its sizes, by octaves, for some loads of the smaller ones still find their
+/// place in the last cache.
+fn far(points: &[Point], memory: &Plateau) -> f64 {
+    let middle = (memory.from_bytes as f64 * memory.to_bytes as f64).sqrt();
+    let far = points.iter().filter(|point| point.size_bytes as f64 >= middle && point.size_bytes <= memory.to_bytes);
+    median(far.map(|point| point.ns).collect()).unwrap_or(memory.ns)
+}
+
+/// The first of the points, but for the very first, from which on they are beyond: where the fewest are on the wrong side of it.
+fn split<T>(points: &[T], is_beyond: impl Fn(&T) -> bool) -> usize {
+    let wrong = |at: usize| {
+        let (before, after) = points.split_at(at);
+        before.iter().filter(|point| is_beyond(point)).count() + after.iter().filter(|point| !is_beyond(point)).count()
+    };
+    (1..points.len()).min_by_key(|at| wrong(*at)).unwrap_or(1)
+}
+
+/// The points that can be read, by ascending size, each size once.
+fn sorted(points: &[Point]) -> Vec<Point> {
+    let mut points: Vec<Point> =
+        points.iter().filter(|point| point.size_bytes > 0 && point.ns.is_finite() && point.ns > 0.0).copied().collect();
+    points.sort_by(|one, other| one.size_bytes.cmp(&other.size_bytes).then(one.ns.total_cmp(&other.ns)));
+    points.dedup_by_key(|point| point.size_bytes);
+    points
+}
+
+/// The median; `None` of nothing.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        count if count % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}

@@ -1,0 +1,250 @@
+//! What memory takes from each NUMA node to each, as far as a report says it. A pure function of the report.
+
+use std::collections::{BTreeMap, HashMap};
+
+use charz_topology::Access;
+
+use crate::report::{Cell, Machine, MemoryHome, PageKind, Report, Status};
+
+/// The kernel whose time is the latency of memory.
+pub const LATENCY: &str = "chase-random";
+/// The kernels whose rate is a bandwidth of memory, the preferred one first.
+pub const BANDWIDTH: [&str; 2] = ["mem-read", "level-read"];
+
+/// What the strands of one node have of the memory of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// OS id of the strands' node.
+    pub from: u32,
+    /// OS id of the memory's node.
+    pub to: u32,
+    /// Nanoseconds of a load of one strand.
+    pub latency_ns: Option<Number>,
+    /// Bytes per second of as many strands of the node as were measured.
+    pub bytes_per_second: Option<Number>,
+    /// What the firmware claims of the distance, where 10 is a node's own.
+    pub claimed: Option<u64>,
+}
+
+/// A number of a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// The cell's value.
+    pub value: f64,
+    /// Whether something speaks against it.
+    pub suspect: bool,
+}
+
+impl Spot {
+    /// Whether the memory is the strands' own.
+    pub fn is_local(&self) -> bool {
+        self.from == self.to
+    }
+}
+
+/// All pairs of nodes of which a report has a number, by the ids of the strands' node, then of the memory's. What was measured
+/// on a node's own memory without asking for it counts as well.
+pub fn spots(report: &Report) -> Vec<Spot> {
+    let nodes = nodes(&report.machine);
+    let mut cells: BTreeMap<(u32, u32), Vec<(&Cell, Number)>> = BTreeMap::new();
+    for cell in &report.cells {
+        if let (Some(way), Some(number)) = (way(cell, &nodes), number(cell)) {
+            cells.entry(way).or_default().push((cell, number));
+        }
+    }
+    let spot = |((from, to), cells): ((u32, u32), Vec<(&Cell, Number)>)| {
+        let best = |kernel: &str| {
+            let of_kernel = cells.iter().filter(|(cell, _)| cell.kernel == kernel);
+            of_kernel.filter(|(cell, _)| kernel != LATENCY || cell.workers == 1).max_by_key(|(cell, _)| rank(cell))
+        };
+        let spot = Spot {
+            from,
+            to,
+            latency_ns: best(LATENCY).map(|(_, number)| *number),
+            bytes_per_second: BANDWIDTH.iter().find_map(|kernel| best(kernel)).map(|(_, number)| *number),
+            claimed: claimed(&report.machine, from, to),
+        };
+        (spot.latency_ns.is_some() || spot.bytes_per_second.is_some()).then_some(spot)
+    };
+    cells.into_iter().filter_map(spot).collect()
+}
+
+/// The same for hwloc.
+pub fn accesses(report: &Report) -> Vec<Access> {
+    let access = |spot: Spot| Access {
+        from: spot.from,
+        to: spot.to,
+        latency_ns: spot.latency_ns.map(|found| found.value),
+        bytes_per_second: spot.bytes_per_second.map(|found| found.value),
+    };
+    spots(report).into_iter().map(access).collect()
+}
+
+/// What the firmware claims of the distance between two nodes.
+fn claimed(machine: &Machine, from: u32, to: u32) -> Option<u64> {
+    let place = |id: u32| machine.nodes.iter().position(|node| node.os_id == Some(id));
+    machine.nodes[place(from)?].distances.get(place(to)?).copied()
+}
+
+/// The OS id of the NUMA node of each strand.
+pub fn nodes(machine: &Machine) -> HashMap<u32, u32> {
+    let node = |index: u32| machine.nodes.get(index as usize)?.os_id;
+    machine.strands.iter().filter_map(|strand| Some((strand.os_id, node(strand.numa?)?))).collect()
+}
+
+/// The node that a cell's workers are all on, and the one that their memory is on; `None` where there is none, and where the
+/// blocks are in caches.
+fn way(cell: &Cell, nodes: &HashMap<u32, u32>) -> Option<(u32, u32)> {
+    let mut seats = cell.seats.iter().map(|seat| nodes.get(&(*seat)?).copied());
+    let from = seats.next()??;
+    if seats.any(|node| node != Some(from)) || cell.level.as_deref().is_some_and(|level| level != "memory") {
+        return None;
+    }
+    match cell.point.memory {
+        None | Some(MemoryHome::Local | MemoryHome::First) => Some((from, from)),
+        Some(MemoryHome::Node(to)) => Some((from, to)),
+        Some(MemoryHome::Remote | MemoryHome::Interleaved) => None,
+    }
+}
+
+/// Of several cells for the same question the one with the most workers counts, then that with the largest blocks, then huge
+/// pages, on which the translation of addresses costs least.
+fn rank(cell: &Cell) -> (u64, u64, Option<PageKind>) {
+    (cell.workers, cell.footprint_bytes, cell.point.pages)
+}
+
+fn number(cell: &Cell) -> Option<Number> {
+    Some(Number { value: cell.summary?.value?, suspect: cell.outcome.status == Status::Suspect })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    //! Matrices from invented cells; the renderers and the card invent theirs by the same means.
+
+    use charz_topology::{Source, discover};
+
+    use super::*;
+    use crate::report::{Estimator, Interval, Outcome, Point, Summary, Unit, parse};
+
+    /// An empty report of a synthetic machine.
+    pub(crate) fn report(synthetic: &str) -> Report {
+        let mut report: Report = parse(include_str!("../../../tests/golden/reports/v2.0.json")).unwrap();
+        report.machine = crate::sweep::machine(&discover(&Source::Synthetic(synthetic.into())).unwrap());
+        (report.cells, report.findings) = (Vec::new(), Vec::new());
+        report.host.virtual_machine = Some(false);
+        report
+    }
+
+    /// A cell whose number is `value`, give or take 2%.
+    pub(crate) fn cell(kernel: &str, seats: &[u32], point: Point, value: f64) -> Cell {
+        let unit = if kernel == LATENCY { Unit::NanosecondsPerStep } else { Unit::BytesPerSecond };
+        let (low, high) = (value * 0.98, value * 1.02);
+        Cell {
+            kernel: kernel.into(),
+            mapping: "rr".into(),
+            point,
+            level: Some("memory".into()),
+            traffic: None,
+            workers: seats.len() as u64,
+            seats: seats.iter().copied().map(Some).collect(),
+            unit,
+            estimator: Estimator::Best,
+            precision: 0.02,
+            repetitions: 5,
+            footprint_bytes: 1 << 28,
+            outcome: Outcome { status: Status::Ok, reason: None },
+            marks: Vec::new(),
+            invocations: Vec::new(),
+            summary: Some(Summary {
+                value: Some(value),
+                raw: Some(value),
+                interval: Some(Interval { low, high, confidence: 0.95, half_width: 0.02 }),
+                invocations: 10,
+                clean_runs: 20,
+                dirty_runs: 0,
+                spread: None,
+                best: low,
+                worst: high,
+                best_of_three: low,
+                start_skew_ns: 0,
+            }),
+            distribution: None,
+            sharing: None,
+        }
+    }
+
+    pub(crate) fn on(node: u32) -> Point {
+        Point { memory: Some(MemoryHome::Node(node)), ..Point::default() }
+    }
+
+    /// Two nodes of two strands, of which the second's own bandwidth is suspect.
+    pub(crate) fn two() -> Report {
+        let mut report = report("NUMA:2 Core:2 PU:1");
+        let strands = [[0, 1], [2, 3]];
+        for (from, all) in (0..).zip(&strands) {
+            for to in 0..2 {
+                let far = if from == to { 1.0 } else { 1.6 };
+                report.cells.push(cell(LATENCY, &all[..1], on(to), 100.0 * far));
+                report.cells.push(cell("mem-read", all, on(to), 40e9 / far));
+            }
+        }
+        report.cells[7].outcome.status = Status::Suspect;
+        (report.machine.nodes[0].distances, report.machine.nodes[1].distances) = (vec![10, 21], vec![21, 10]);
+        report
+    }
+
+    #[test]
+    fn spots_are_told_by_seats_and_places() {
+        let found: Vec<_> = spots(&two())
+            .into_iter()
+            .map(|spot| {
+                (spot.from, spot.to, spot.latency_ns.unwrap().value, spot.bytes_per_second.unwrap(), spot.claimed)
+            })
+            .collect();
+        let rate = |value, suspect| Number { value, suspect };
+        let expected = [
+            (0, 0, 100.0, rate(40e9, false), Some(10)),
+            (0, 1, 160.0, rate(25e9, false), Some(21)),
+            (1, 0, 160.0, rate(25e9, false), Some(21)),
+            (1, 1, 100.0, rate(40e9, true), Some(10)),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_most_workers_on_their_own_memory_stand_for_their_node() {
+        let mut report = report("NUMA:2 Core:2 PU:1");
+        let own = Point::default();
+        report.cells = vec![
+            cell("mem-read", &[2], own, 20e9),
+            cell("mem-read", &[2, 3], own, 30e9),
+            cell("mem-read", &[0, 2], own, 60e9),
+            cell(LATENCY, &[2], own, 90.0),
+            cell(LATENCY, &[2, 3], own, 190.0),
+        ];
+        let [only] = spots(&report)[..] else { panic!("{:?}", spots(&report)) };
+        assert_eq!((only.from, only.to, only.is_local()), (1, 1, true));
+        assert_eq!(only.bytes_per_second.unwrap().value, 30e9, "workers on two nodes stand for neither");
+        assert_eq!(only.latency_ns.unwrap().value, 90.0, "alone");
+    }
+
+    #[test]
+    fn what_is_no_memory_of_a_node_is_left_out() {
+        let mut report = report("NUMA:2 Core:2 PU:1");
+        let place = |memory| Point { memory: Some(memory), ..Point::default() };
+        let in_cache = Cell { level: Some("L1".into()), ..cell(LATENCY, &[0], Point::default(), 1.0) };
+        let mut without = cell(LATENCY, &[0], Point::default(), 1.0);
+        without.summary = None;
+        report.cells = vec![
+            in_cache,
+            without,
+            Cell { seats: vec![None], ..cell(LATENCY, &[0], Point::default(), 100.0) },
+            cell(LATENCY, &[0], place(MemoryHome::Interleaved), 100.0),
+            cell("arith-int", &[0], Point::default(), 100.0),
+        ];
+        assert_eq!(spots(&report), []);
+        let mut old = two();
+        old.machine.nodes.clear();
+        assert_eq!(spots(&old), [], "a report from before nodes were kept");
+    }
+}

@@ -1,0 +1,90 @@
+use super::*;
+use charz_topology::{Source, discover};
+
+fn machine(description: &str) -> Machine {
+    discover(&Source::Synthetic(description.into())).unwrap()
+}
+
+/// Two packages with 4 cores of 2 strands, where L2 belongs to a core and L3 to a package.
+fn servers() -> Machine {
+    machine("Package:2 L3:1(size=33554432) L2:4(size=1048576) L1d:1(size=32768) Core:1 PU:2")
+}
+
+fn ladder() -> Ladder {
+    Ladder::of(&servers())
+}
+
+fn sizes(kind: Sizes) -> Vec<u64> {
+    ladder().sizes(kind, 256 << 20).unwrap()
+}
+
+#[test]
+fn levels_lie_well_inside_of_what_each_strand_has() {
+    let sizes = sizes(Sizes::Levels);
+    let [first, second, third, block] = sizes[..] else { panic!("{sizes:?}") };
+    // Of a strand are 16 KiB, 512 KiB and 4 MiB.
+    assert_eq!(first, 8 << 10);
+    assert!(second >= 2 * (16 << 10) && 2 * second <= 512 << 10, "{second}");
+    assert!(third >= 2 * (512 << 10) && 2 * third <= 4 << 20, "{third}");
+    assert_eq!(block, 256 << 20);
+    let small = ladder().sizes(Sizes::Levels, 1 << 20).unwrap();
+    assert_eq!(small.last(), Some(&(128 << 20)), "four times the last cache is memory whatever the block");
+}
+
+#[test]
+fn a_level_that_is_no_larger_for_each_is_left_out() {
+    let shared = machine("Package:1 L2:1(size=131072) L1d:4(size=65536) Core:1 PU:1");
+    let sizes = Ladder::of(&shared).sizes(Sizes::Levels, 1 << 20).unwrap();
+    assert_eq!(sizes, [32 << 10, 1 << 20]);
+    assert_eq!(Ladder::of(&machine("Package:1 Core:2 PU:1")).sizes(Sizes::Levels, 1 << 20).unwrap(), [1 << 20]);
+}
+
+#[test]
+fn curves_go_well_past_the_last_cache_in_even_steps() {
+    let sizes = sizes(Sizes::Curve);
+    assert_eq!((sizes.first(), sizes.last()), (Some(&(4 << 10)), Some(&(128 << 20))));
+    for pair in sizes.windows(2) {
+        let ratio = pair[1] as f64 / pair[0] as f64;
+        assert!((1.40..1.43).contains(&ratio), "{pair:?}");
+        assert_eq!(pair[0] % 64, 0);
+    }
+    let unknown = Ladder::of(&machine("Package:1 Core:2 PU:1")).sizes(Sizes::Curve, 1 << 20).unwrap();
+    assert_eq!(unknown.last(), Some(&(64 << 20)));
+}
+
+#[test]
+fn blocks_of_all_workers_are_to_fit_a_level_together() {
+    let machine = servers();
+    let seats = |ids: &[u32]| ids.iter().map(|&id| Some(id)).collect::<Vec<_>>();
+    #[track_caller]
+    fn check(machine: &Machine, seats: &[Option<u32>], kib: u64, expected: Option<&str>) {
+        assert_eq!(level(machine, seats, Bytes(kib << 10)).as_deref(), expected);
+    }
+    let of = |package: usize, strand: usize| {
+        machine.strands.iter().filter(|s| s.package == Some(package as u32)).nth(strand).unwrap().os_id
+    };
+    let (core, others) = (seats(&[of(0, 0), of(0, 1)]), seats(&[of(0, 0), of(1, 0)]));
+    check(&machine, &core, 16, Some("L1"));
+    check(&machine, &core, 17, Some("L2"));
+    check(&machine, &others, 32, Some("L1"));
+    check(&machine, &core, 16 << 10, Some("L3"));
+    check(&machine, &core, (16 << 10) + 1, Some("memory"));
+    check(&machine, &others, 32 << 10, Some("L3"));
+    check(&machine, &[None], 32, Some("L1"));
+    check(&machine, &[None, None], 1, None);
+}
+
+#[test]
+fn what_is_asked_for_replaces_what_a_kernel_varies() {
+    let kernel = charz_kernels::find("mem-read").unwrap();
+    let points = |asked: Asked| points(kernel, &asked, &Params::SMALL, &ladder());
+    assert_eq!(points(Asked::default()), [Point::default()]);
+    let list = |sizes: &[u64]| Asked { sizes: Some(AskedSizes::List(sizes.to_vec())), ..Asked::default() };
+    assert_eq!(points(list(&[4096])), [Point::default()], "a single value is the plan's");
+    let several = points(Asked { pages: Some(PagePolicy::ALL.to_vec()), ..list(&[4096, 8192]) });
+    assert_eq!(several.len(), 8);
+    assert_eq!((several[0].size_bytes, several[1].size_bytes), (Some(4096), Some(8192)));
+    assert!(several[..2].iter().all(|point| point.pages == several[0].pages));
+    // It has no stride.
+    assert_eq!(points(Asked { strides: Some(vec![64, 128]), ..Asked::default() }), [Point::default()]);
+}

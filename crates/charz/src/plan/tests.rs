@@ -1,0 +1,136 @@
+use super::*;
+use crate::report::MemoryHome;
+use charz_kernels::{Bytes, Layout, PagePolicy};
+use charz_topology::{Source, discover};
+
+fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
+    Request {
+        kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
+        mappings: Some(parse_mappings(mappings).unwrap()),
+        threads: threads.parse().unwrap(),
+        iterations: None,
+        samples: None,
+        span: None,
+        asked: Asked::default(),
+        params: Params {
+            iterations: 1,
+            size: Bytes(1 << 20),
+            pages: PagePolicy::Small,
+            layout: Layout::Padded,
+            ..Params::SMALL
+        },
+        repetitions: Some(3),
+        invocations: Invocations { least: 1, most: 1 },
+        precision: None,
+        seed: Some(1),
+        oversubscribe: 1,
+        accept_panic: false,
+        budget: Budget::Of(Duration::from_secs(100)),
+    }
+}
+
+fn t3_4() -> Machine {
+    discover(&Source::Synthetic("Package:4 Core:16 Group:2 PU:4".into())).unwrap()
+}
+
+fn plan(request: &Request, limits: &Limits, predictor: &Predictor) -> Plan {
+    let machine = t3_4();
+    let fitted = request.fit(&machine, limits).unwrap();
+    Plan::new(request, fitted, limits, predictor)
+}
+
+/// Every iteration takes 10 ns and every byte nothing.
+fn predictor(kernels: &[&'static str]) -> Predictor {
+    Predictor::with_rates(512, kernels.iter().map(|name| (*name, 10.0, 0.0)))
+}
+
+#[test]
+fn every_combination_has_one_cell_and_mappings_are_neighbours() {
+    let request = request(&["arith-int", "mem-read"], "dumb,auto", "1,2,512");
+    let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
+    let names: Vec<_> =
+        plan.cells.iter().map(|cell| (cell.kernel.card().name, cell.seats.len(), cell.mapping.to_string())).collect();
+    assert_eq!(names.len(), 12);
+    assert_eq!(names[0], ("arith-int", 1, "dumb".into()));
+    assert_eq!(names[1], ("arith-int", 1, "auto".into()));
+    assert_eq!(names[2], ("arith-int", 2, "dumb".into()));
+    assert_eq!(names[11], ("mem-read", 512, "auto".into()));
+}
+
+#[test]
+fn what_does_not_fit_is_skipped_with_its_figures() {
+    let mut limits = Limits::unlimited();
+    limits.memory_budget_bytes = Some(3 << 20);
+    let request = request(&["mem-read"], "dumb", "1,2,4");
+    let plan = plan(&request, &limits, &predictor(&[]));
+    let obstacles: Vec<_> = plan.cells.iter().map(|cell| cell.obstacle.clone()).collect();
+    assert_eq!(obstacles[..2], [None, None]);
+    let Some(Obstacle::Skipped(reason)) = &obstacles[2] else { panic!("{obstacles:?}") };
+    assert!(reason.contains("4 MiB") && reason.contains("3 MiB"), "{reason}");
+}
+
+#[test]
+fn automatic_iterations_fill_the_budget_but_not_more() {
+    for (budget, expected) in [(1000, 100_000_000), (2, 20_000_000), (1, 10_000_000), (0, 1_000_000)] {
+        let mut request = request(&["arith-int"], "dumb", "1");
+        // 3 repetitions of 10 ns a step: 20,000,000 steps take 0.6 s, and 50,000,000 take 1.5 s.
+        request.budget = Budget::Of(Duration::from_secs(budget));
+        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
+        assert_eq!(plan.params.iterations, expected, "budget {budget} s");
+    }
+    let mut request = request(&["arith-int"], "dumb", "1");
+    request.budget = Budget::Of(Duration::ZERO);
+    request.iterations = Some(7_000_000);
+    let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
+    assert_eq!(plan.params.iterations, 7_000_000, "asked for explicitly");
+}
+
+#[test]
+fn a_mapping_for_another_machine_is_refused() {
+    let request = request(&["arith-int"], "occupancy:22", "1");
+    let error = request.fit(&t3_4(), &Limits::unlimited()).err().unwrap();
+    assert!(error.to_string().contains('4'), "{error}");
+}
+
+#[test]
+fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
+    let mut limits = Limits::unlimited();
+    limits.memory_total_bytes = Some((1 << 20) - 1);
+    let error = request(&["mem-read"], "dumb", "1").fit(&t3_4(), &limits).err().unwrap().to_string();
+    assert!(error.contains("--size") && error.contains("1 MiB"), "{error}");
+    assert!(request(&["arith-int"], "dumb", "1").fit(&t3_4(), &limits).is_ok());
+}
+
+#[test]
+fn memory_is_put_where_there_is_some() {
+    let numa = discover(&Source::Synthetic("NUMA:2 Core:2 PU:1".into())).unwrap();
+    let of = |machine: &Machine, places: &str, mappings: &str| {
+        let mut request = request(&["arith-int", "mem-read"], mappings, "2");
+        request.asked.memory = Some(places.split(',').map(|place| place.parse().unwrap()).collect());
+        let fitted = request.fit(machine, &Limits::unlimited())?;
+        let plan = Plan::new(&request, fitted, &Limits::unlimited(), &predictor(&["arith-int"]));
+        let cell = |cell: &PlannedCell| (cell.kernel.card().name, cell.point.memory, cell.obstacle.clone());
+        Ok::<_, Error>(plan.cells.iter().map(cell).collect::<Vec<_>>())
+    };
+    let found = of(&numa, "local,remote,node:1", "dumb").unwrap();
+    let expected = [
+        ("arith-int", None, None),
+        ("mem-read", Some(MemoryHome::Local), None),
+        ("mem-read", Some(MemoryHome::Remote), None),
+        ("mem-read", Some(MemoryHome::Node(1)), None),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(of(&numa, "local", "dumb").unwrap()[1], ("mem-read", None, None), "as ever");
+    assert_eq!(of(&numa, "first", "dumb").unwrap()[1], ("mem-read", Some(MemoryHome::First), None));
+    #[track_caller]
+    fn skipped(cell: &(&str, Option<MemoryHome>, Option<Obstacle>), part: &str) {
+        let (_, _, Some(Obstacle::Skipped(reason))) = cell else { panic!("{cell:?}") };
+        assert!(reason.contains(part), "{reason}");
+    }
+    skipped(&of(&numa, "remote", "auto").unwrap()[1], "floating");
+    for place in ["remote", "interleaved", "first"] {
+        skipped(&of(&t3_4(), place, "dumb").unwrap()[1], "one NUMA node here");
+    }
+    let refused = of(&numa, "node:7", "dumb").unwrap_err().to_string();
+    assert!(refused.starts_with("--memory: there is no NUMA node 7"), "{refused}");
+}
