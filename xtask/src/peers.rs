@@ -11,7 +11,7 @@ use crate::failure::{Failure, Outcome};
 use crate::packages::{self, CC, LIKWID, LSCPU};
 use crate::{process, setup, stats, workspace};
 use program::{Program, Programs};
-use rows::{ROWS, Row};
+use rows::Row;
 
 /// Pairs of turns unless told otherwise.
 const PAIRS: usize = 15;
@@ -19,9 +19,10 @@ const PAIRS: usize = 15;
 /// Runs the rows whose names start with one of those given, or all, and prints the table.
 pub fn start(arguments: &[String]) -> Outcome {
     let (pairs, names) = parse(arguments)?;
-    let chosen: Vec<&Row> = ROWS.iter().filter(|row| is_chosen(row, &names)).collect();
-    if let Some(unknown) = names.iter().find(|name| !ROWS.iter().any(|row| row.name.starts_with(name.as_str()))) {
-        let known = ROWS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+    let rows = rows::all();
+    let chosen: Vec<&Row> = rows.iter().filter(|row| is_chosen(row, &names)).collect();
+    if let Some(unknown) = names.iter().find(|name| !rows.iter().any(|row| row.name.starts_with(name.as_str()))) {
+        let known = rows.iter().map(|row| row.name.as_ref()).collect::<Vec<_>>().join(", ");
         return Err(Failure::usage(format!("no row starts with {unknown:?}; the rows are {known}")));
     }
     setup::quietly()?;
@@ -76,11 +77,13 @@ fn build() -> Outcome<Programs> {
     let examples = ["build", "--release", "--package", "charz-kernels", "--example", "kernel", "--example", "bare"];
     process::run(workspace::cargo().args(examples))?;
     let folder = workspace::target().join("release").join("examples");
-    let probe = folder.join("probe");
-    let source = workspace::root().join("xtask/src/peers/probe.c");
-    process::run(Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&probe).arg(&source))?;
+    let compile = |name: &str| {
+        let (program, source) = (folder.join(name), workspace::root().join(format!("xtask/src/peers/{name}.c")));
+        process::run(Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&program).arg(&source)).map(|_| program)
+    };
+    let (probe, memory) = (compile("probe")?, compile("memory")?);
     let charz = workspace::build_charz()?;
-    Ok(Programs { charz, kernel: folder.join("kernel"), bare: folder.join("bare"), probe })
+    Ok(Programs { charz, kernel: folder.join("kernel"), bare: folder.join("bare"), probe, memory })
 }
 
 /// What the turns of a row gave: rates, ours and the peer's, pair by pair.
@@ -147,15 +150,16 @@ mod tests {
     fn a_ratio_is_that_of_a_pair() {
         // The second pair met a slow phase, which says nothing about either program.
         let result = Comparison { ours: vec![12.0, 6.0, 12.0], peer: vec![10.0, 5.0, 10.0] };
-        let row = |target| Row { target, ..ROWS[0] };
+        let row = |target| Row { target, ..rows::all()[0].clone() };
         assert!(result.ratios().iter().all(|ratio| (ratio - 1.2).abs() < 1e-12));
         assert!(result.is_met(&row(1.19)) && !result.is_met(&row(1.21)));
     }
 
     #[test]
     fn names_of_rows_are_unique() {
-        for (at, row) in ROWS.iter().enumerate() {
-            assert!(ROWS[..at].iter().all(|other| other.name != row.name), "{} twice", row.name);
+        let rows = rows::all();
+        for (at, row) in rows.iter().enumerate() {
+            assert!(rows[..at].iter().all(|other| other.name != row.name), "{} twice", row.name);
         }
     }
 }

@@ -14,6 +14,19 @@ const BLOCK: u64 = 256 << 20;
 /// Passes over the block in a turn: about a quarter of a second.
 const PASSES: usize = 20;
 
+/// Repetitions of a chase, as many as the bare one makes: it is the fastest that is not disturbed.
+const CHASES: usize = 20;
+
+/// Tries of a turn over a level of caches, the best of which counts: each is shorter than a time slice, so that among several one
+/// meets no neighbour, on either side.
+const TRIES: usize = 5;
+
+/// Bytes that likwid-bench moves in such a try, some 3 ms.
+const LEVEL_BYTES: u64 = 300_000_000;
+
+/// KiB from which a pass takes longer than that: four of them are a try there, and ours lasts as long.
+const LARGE: u64 = 64 << 10;
+
 /// Runs in a turn of what takes a few milliseconds.
 const SPAWNS: usize = 20;
 
@@ -42,6 +55,10 @@ pub enum Program {
     Kernel { name: &'static str, workers: usize, pages: Pages },
     /// A memory kernel of likwid-bench, in GB/s.
     Likwid { test: &'static str, workers: usize, pages: Pages },
+    /// A kernel of ours that makes passes over a block of so many KiB a worker, in GB/s.
+    Level { name: &'static str, workers: usize, kib: u64 },
+    /// A test of likwid-bench on as much memory, in GB/s.
+    LikwidLevel { test: &'static str, workers: usize, kib: u64 },
     /// Our kernel for the most flops, in Gflop/s.
     Peak { workers: usize },
     /// likwid-bench's, in Gflop/s.
@@ -50,12 +67,19 @@ pub enum Program {
     Arithmetic(Chain),
     /// What the latencies of its instructions allow at the clock that the core has, in Gop/s.
     CriticalPath(Chain),
-    /// A kernel of ours whose workers meet, with its flags, in millions of operations a second.
+    /// A kernel of ours whose workers meet, with its flags, in millions of operations a second; or of megabytes, where it
+    /// counts bytes.
     Meeting { name: &'static str, workers: usize, flags: &'static [&'static str] },
     /// A bare operation of `probe.c`, likewise.
     Probe(&'static [&'static str]),
+    /// A bare operation of `memory.c`: of pages in MB/s, of objects in millions a second.
+    Memory(&'static [&'static str]),
     /// A bare loop around a lock of Rust, likewise.
     Bare(&'static str),
+    /// Our chase along a random cycle over so many KiB on pages of a kind, in millions of loads a second.
+    Chase { kib: &'static str, pages: &'static str },
+    /// That of `probe.c`.
+    ProbeChase { kib: &'static str, pages: &'static str },
     /// `charz topo`, in runs a second.
     Topo,
     /// `lscpu`, in runs a second.
@@ -69,7 +93,7 @@ pub enum Program {
 impl Program {
     /// Whether likwid-bench is needed for it.
     pub fn is_likwid(&self) -> bool {
-        matches!(self, Program::Likwid { .. } | Program::LikwidPeak { .. })
+        matches!(self, Program::Likwid { .. } | Program::LikwidLevel { .. } | Program::LikwidPeak { .. })
     }
 }
 
@@ -83,6 +107,8 @@ pub struct Programs {
     pub bare: PathBuf,
     /// The bare operations in C.
     pub probe: PathBuf,
+    /// Those on memory.
+    pub memory: PathBuf,
 }
 
 impl Programs {
@@ -96,6 +122,18 @@ impl Programs {
                 let pages = if pages == Pages::Small { "4k" } else { "thp" };
                 let options = ["--size", &(BLOCK >> 20).to_string(), "--pages", pages];
                 self.kernel(name, workers, &options, PASSES).map(|passes| typical(passes, workers))
+            }
+            Program::Level { name, workers, kib } => {
+                let span = if kib < LARGE { "3" } else { "30" };
+                let options = ["--size-kib", &kib.to_string(), "--pages", "thp", "--span", span];
+                self.kernel(name, workers, &options, TRIES).map(best)
+            }
+            Program::LikwidLevel { test, workers, kib } => {
+                let (size, passes) = (kib * 1024 * workers as u64, (LEVEL_BYTES / (kib * 1024)).max(4));
+                let turn =
+                    |_| likwid(test, &format!("N:{size}B:{workers}"), passes as usize, Pages::Transparent, "MByte/s:");
+                let rates: Vec<f64> = (0..TRIES).map(turn).collect::<Outcome<_>>()?;
+                Ok(rates.into_iter().fold(0.0, f64::max))
             }
             Program::Peak { workers } => {
                 let repetitions = self.kernel("peak-float", workers, &["--iterations", "5000000"], 6);
@@ -119,7 +157,13 @@ impl Programs {
                 let rates: Vec<f64> = self.kernel(name, workers, flags, 5)?.iter().map(|[_, rate]| *rate).collect();
                 Ok(1000.0 * stats::median(&rates))
             }
+            Program::Chase { kib, pages } => {
+                let options = ["--size-kib", kib, "--pages", pages, "--span", "5"];
+                self.kernel("chase-random", 1, &options, CHASES).map(|repetitions| 1000.0 * best(repetitions))
+            }
+            Program::ProbeChase { kib, pages } => a_second(Command::new(&self.probe).args(["chase", kib, pages])),
             Program::Probe(words) => a_second(Command::new(&self.probe).args(words)),
+            Program::Memory(words) => a_second(Command::new(&self.memory).args(words)),
             Program::Bare(lock) => a_second(Command::new(&self.bare).arg(lock)),
             Program::Topo => spawns(Command::new(&self.charz).arg("topo"), SPAWNS),
             Program::Lscpu => spawns(&mut Command::new("lscpu"), SPAWNS),

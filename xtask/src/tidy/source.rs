@@ -19,9 +19,11 @@ impl Source {
             shown.collect::<String>().lines().map(str::to_owned).collect()
         };
         let code = keep(Kind::Code);
+        // Tests of other modules may share what a module of tests invents.
+        let is_module = |line: &str| line.trim_start().trim_start_matches("pub(crate) ").starts_with("mod ");
         let tests = code
             .windows(2)
-            .position(|pair| pair[0].trim() == "#[cfg(test)]" && pair[1].trim_start().starts_with("mod "))
+            .position(|pair| pair[0].trim() == "#[cfg(test)]" && is_module(&pair[1]))
             .unwrap_or(code.len());
         Source { comments: keep(Kind::Comment), code, tests }
     }
@@ -153,6 +155,7 @@ mod tests {
     #[test]
     fn the_test_module_is_found() {
         assert_eq!(Source::new("fn a() {}\n\n#[cfg(test)]\nmod tests {\n}\n").tests, 2);
+        assert_eq!(Source::new("#[cfg(test)]\npub(crate) mod tests {\n}\n").tests, 0);
         assert_eq!(Source::new("#[cfg(test)]\nfn helper() {}\n").tests, 2);
     }
 }

@@ -1,0 +1,168 @@
+/*
+ * The bare operations on memory that charz's kernels of pages and allocators measure, with nothing around them: what the kernels
+ * are held against.
+ *
+ *   memory touch PAGES MIB PART    a fresh private mapping, written to at each small page
+ *   memory lock PAGES MIB PART     a mapping that was touched, locked
+ *   memory release PAGES MIB PART  a mapping that was touched, unmapped
+ *   memory alloc OPERATIONS        1000 objects of malloc, of 16 to 1000 bytes, of which one is replaced by lot
+ *
+ * PAGES is 4k or thp, PART the MiB that go into one call. Prints the seconds of one byte, or of one operation: the median of five repetitions. The thread sits on the
+ * first of the strands that the process may use.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { REPETITIONS = 5, SMALL = 4096, LARGE = 2 << 20, OBJECTS = 1000, LEAST = 16, MOST = 1000 };
+
+static void die(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+static void sit(void) {
+    cpu_set_t usable, own;
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0) die("sched_getaffinity");
+    int strand = 0;
+    while (!CPU_ISSET(strand, &usable)) strand++;
+    CPU_ZERO(&own);
+    CPU_SET(strand, &own);
+    if (sched_setaffinity(0, sizeof own, &own) != 0) die("sched_setaffinity");
+}
+
+static int ascending(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* A mapping at a multiple of what a huge page has. */
+static char *map(size_t bytes, int advice) {
+    char *base = mmap(NULL, bytes + LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) die("mmap");
+    size_t head = -(uintptr_t)base % LARGE;
+    if (head > 0) munmap(base, head);
+    munmap(base + head + bytes, LARGE - head);
+    if (madvise(base + head, bytes, advice) != 0) die("madvise");
+    return base + head;
+}
+
+static void touch(volatile char *start, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += SMALL) *(volatile uint64_t *)(start + at) = 1;
+}
+
+static double handle(const char *deed, int advice, size_t bytes, size_t part) {
+    char *start = map(bytes, advice);
+    int locks = strcmp(deed, "lock") == 0, releases = strcmp(deed, "release") == 0;
+    if (locks || releases) touch(start, bytes);
+    double before = seconds();
+    for (size_t at = 0; at < bytes; at += part) {
+        if (locks) {
+            if (mlock(start + at, part) != 0) die("mlock");
+        } else if (releases) {
+            if (munmap(start + at, part) != 0) die("munmap");
+        } else {
+            touch(start + at, part);
+        }
+    }
+    double after = seconds();
+    if (!releases) munmap(start, bytes);
+    return (after - before) / bytes;
+}
+
+struct object {
+    char *start;
+    size_t bytes;
+};
+
+static uint64_t state;
+
+/* W. Yi's wyrand. */
+static uint64_t lot(void) {
+    state += 0x2d358dccaa6c78a5;
+    __uint128_t product = (__uint128_t)state * (state ^ 0x8bb84b93962eacc9);
+    return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
+
+static uint64_t word(struct object object) {
+    return (uintptr_t)object.start ^ (uint64_t)object.bytes << 48;
+}
+
+static struct object make(uint64_t lot) {
+    struct object object = {.bytes = LEAST + ((lot & 0xffffffff) * (MOST - LEAST + 1) >> 32)};
+    object.start = malloc(object.bytes);
+    if (object.start == NULL) die("malloc");
+    uint64_t mark = word(object);
+    memcpy(object.start, &mark, 8);
+    memcpy(object.start + object.bytes - 8, &mark, 8);
+    return object;
+}
+
+static void end(struct object object) {
+    uint64_t first, last, mark = word(object);
+    memcpy(&first, object.start, 8);
+    memcpy(&last, object.start + object.bytes - 8, 8);
+    if (first != mark || last != mark) die("an object was changed");
+    free(object.start);
+}
+
+struct job {
+    long operations;
+    double *times;
+};
+
+static void replace(struct object *objects, long operations) {
+    for (long i = 0; i < operations; i++) {
+        uint64_t drawn = lot();
+        struct object *object = &objects[(drawn >> 32) * OBJECTS >> 32];
+        struct object old = *object;
+        *object = make(drawn);
+        end(old);
+    }
+}
+
+/* On a thread of its own, as in charz: the C library leaves locks out where a process has but one. */
+static void *alloc(void *argument) {
+    struct job *job = argument;
+    struct object objects[OBJECTS];
+    for (int i = 0; i < OBJECTS; i++) objects[i] = make(lot());
+    for (int i = 0; i < REPETITIONS; i++) {
+        double before = seconds();
+        replace(objects, job->operations);
+        job->times[i] = (seconds() - before) / job->operations;
+    }
+    return NULL;
+}
+
+int main(int count, char **words) {
+    double times[REPETITIONS];
+    sit();
+    if (count == 5) {
+        int advice = strcmp(words[2], "thp") == 0 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
+        size_t bytes = (size_t)atol(words[3]) << 20, part = (size_t)atol(words[4]) << 20;
+        for (int i = 0; i < REPETITIONS; i++) times[i] = handle(words[1], advice, bytes, part);
+    } else if (count == 3 && strcmp(words[1], "alloc") == 0) {
+        struct job job = {.operations = atol(words[2]), .times = times};
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, alloc, &job) != 0) die("pthread_create");
+        pthread_join(thread, NULL);
+    } else {
+        fprintf(stderr, "usage: memory touch|lock|release 4k|thp MIB PART | memory alloc OPERATIONS\n");
+        return 2;
+    }
+    qsort(times, REPETITIONS, sizeof *times, ascending);
+    printf("%.15g\n", times[REPETITIONS / 2]);
+    return 0;
+}
