@@ -46,6 +46,9 @@ _charz() {
             charz,measure)
                 cmd="charz__subcmd__measure"
                 ;;
+            charz,numa)
+                cmd="charz__subcmd__numa"
+                ;;
             charz,render)
                 cmd="charz__subcmd__render"
                 ;;
@@ -88,6 +91,9 @@ _charz() {
             charz__subcmd__help,measure)
                 cmd="charz__subcmd__help__subcmd__measure"
                 ;;
+            charz__subcmd__help,numa)
+                cmd="charz__subcmd__help__subcmd__numa"
+                ;;
             charz__subcmd__help,render)
                 cmd="charz__subcmd__help__subcmd__render"
                 ;;
@@ -107,7 +113,7 @@ _charz() {
 
     case "${cmd}" in
         charz)
-            opts="-h -V --help --version topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help"
+            opts="-h -V --help --version topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -121,7 +127,7 @@ _charz() {
             return 0
             ;;
         charz__subcmd__ab)
-            opts="-h --a --b --a-program --b-program --kernel --family --threads --iterations --samples --span --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --layout --critical --parallel --period --allow-stack --invocations --budget --output --force --allow-suspect --strict --noise --format --help"
+            opts="-h --a --b --a-program --b-program --kernel --family --threads --iterations --samples --span --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --stride --chains --delay --memory --layout --critical --parallel --period --timeout --allow-stack --invocations --budget --output --force --allow-suspect --strict --noise --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -199,6 +205,22 @@ _charz() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stride)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chains)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --layout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -212,6 +234,10 @@ _charz() {
                     return 0
                     ;;
                 --period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -369,7 +395,7 @@ _charz() {
             return 0
             ;;
         charz__subcmd__help)
-            opts="topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help"
+            opts="topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -522,6 +548,20 @@ _charz() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        charz__subcmd__help__subcmd__numa)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         charz__subcmd__help__subcmd__render)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -640,6 +680,52 @@ _charz() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        charz__subcmd__numa)
+            opts="-h --size --pages --invocations --precision --budget --seed --output --force --dry-run --wait --strict --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pages)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --invocations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --precision)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         charz__subcmd__render)
             opts="-h --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -709,7 +795,7 @@ _charz() {
             return 0
             ;;
         charz__subcmd__sweep)
-            opts="-h --kernel --family --threads --iterations --samples --span --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --layout --critical --parallel --period --allow-stack --invocations --precision --strict --budget --config --output --force --resume --dry-run --quick --help"
+            opts="-h --kernel --family --threads --iterations --samples --span --repetitions --seed --oversubscribe --accept-panic --wait --clock --binder --mapping --size --pages --stride --chains --delay --memory --layout --critical --parallel --period --timeout --allow-stack --invocations --precision --strict --budget --config --output --force --resume --dry-run --quick --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -771,6 +857,22 @@ _charz() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stride)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --chains)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --layout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -784,6 +886,10 @@ _charz() {
                     return 0
                     ;;
                 --period)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -819,13 +925,25 @@ _charz() {
             return 0
             ;;
         charz__subcmd__topo)
-            opts="-h --topology --format --help"
+            opts="-h --topology --measured --budget --output --force --wait --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --topology)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --measured)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -26,11 +26,12 @@ end
 
 complete -c charz -n "__fish_charz_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_needs_command" -s V -l version -d 'Print version'
-complete -c charz -n "__fish_charz_needs_command" -f -a "topo" -d 'Show where the strands of a machine are'
+complete -c charz -n "__fish_charz_needs_command" -f -a "topo" -d 'Show where the strands of a machine are, or what was measured of it'
 complete -c charz -n "__fish_charz_needs_command" -f -a "map" -d 'Show where a mapping puts workers'
 complete -c charz -n "__fish_charz_needs_command" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
 complete -c charz -n "__fish_charz_needs_command" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
 complete -c charz -n "__fish_charz_needs_command" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
+complete -c charz -n "__fish_charz_needs_command" -f -a "numa" -d 'Measure what memory takes from each NUMA node to each'
 complete -c charz -n "__fish_charz_needs_command" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
 complete -c charz -n "__fish_charz_needs_command" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
 complete -c charz -n "__fish_charz_needs_command" -f -a "render" -d 'Show a report again'
@@ -41,7 +42,12 @@ complete -c charz -n "__fish_charz_needs_command" -f -a "docs" -d 'Print generat
 complete -c charz -n "__fish_charz_needs_command" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
 complete -c charz -n "__fish_charz_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c charz -n "__fish_charz_using_subcommand topo" -l topology -d 'Which machine: this one, a file of hwloc XML, or a synthetic description' -r
-complete -c charz -n "__fish_charz_using_subcommand topo" -l format -d 'How: tree, table, psrinfo, json' -r
+complete -c charz -n "__fish_charz_using_subcommand topo" -l measured -d 'Show what was measured beside what is claimed: by this report, or measure now' -r -F
+complete -c charz -n "__fish_charz_using_subcommand topo" -l budget -d 'The longest that measuring may take, with a unit, e.g. 90s, 10m' -r
+complete -c charz -n "__fish_charz_using_subcommand topo" -l output -d 'The file of the new report [default: charz-<date>-<time>.json in this folder]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand topo" -l format -d 'How: tree, table, psrinfo, json, xml [default: tree]; with --measured: table, json, xml [default: table]' -r
+complete -c charz -n "__fish_charz_using_subcommand topo" -l force -d 'Replace an existing output file'
+complete -c charz -n "__fish_charz_using_subcommand topo" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand topo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand map" -l mapping -d 'The mapping; --help lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand map" -l threads -d 'How many workers' -r
@@ -52,7 +58,7 @@ complete -c charz -n "__fish_charz_using_subcommand map" -s h -l help -d 'Print 
 complete -c charz -n "__fish_charz_using_subcommand kernels" -l format -d 'How: table, json' -r
 complete -c charz -n "__fish_charz_using_subcommand kernels" -s h -l help -d 'Print help'
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l kernel -d 'Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l family -d 'All kernels of families (compute, memory, sync, floor), separated by commas' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l family -d 'All kernels of families (compute, memory, sync, timer, floor), separated by commas' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l threads -d 'Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l iterations -d 'Steps of the loop per worker and repetition in compute kernels: auto, or a number' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l samples -d 'Pairs of times that a repetition takes in sync kernels that stamp each of them: auto, or a number' -r
@@ -63,12 +69,17 @@ complete -c charz -n "__fish_charz_using_subcommand sweep" -l oversubscribe -d '
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l clock -d 'What stamps: os (CLOCK_MONOTONIC), tsc (time-stamp counter), or auto, which takes tsc where it can serve as a clock' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l binder -d 'What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l mapping -d 'Mappings, separated by commas; --help lists them' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB' -r
-complete -c charz -n "__fish_charz_using_subcommand sweep" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l size -d 'Sizes of a worker\'s private block in memory kernels: auto, levels, curve, or multiples of 64 bytes such as 32KiB,256MiB' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l pages -d 'Pages of the blocks: auto, or a list of 4k, thp (transparent huge pages), 2m and 1g (reserved); the report says what was obtained' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l stride -d 'Bytes from one place of a block that a load may read to the next, in kernels that chase: auto, or multiples of 64' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l chains -d 'Chains of loads that a worker follows at once, in kernels that chase several: auto, or numbers from 1 to 16' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l delay -d 'Steps of about a nanosecond between two portions of load, in kernels that load the memory: auto, or numbers' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l memory -d 'Where the blocks are put: auto, or a list of local, first, remote, interleaved and node:N; the report says where they were' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l layout -d 'How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l critical -d 'Steps of about a nanosecond that a worker makes while it holds a lock or an item, in pool and counter kernels' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l parallel -d 'Such steps that it makes before it comes again' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l period -d 'When samples of waking and creating begin: fitting, closed, or a time such as 50us from one to the next' -r
+complete -c charz -n "__fish_charz_using_subcommand sweep" -l timeout -d 'What waits of timer kernels are told to last, up to 100ms' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l invocations -d 'Invocations of each cell: the fewest and the most, or one number for both' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number: auto, or e.g. 2%' -r
 complete -c charz -n "__fish_charz_using_subcommand sweep" -l budget -d 'The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending' -r
@@ -99,12 +110,25 @@ complete -c charz -n "__fish_charz_using_subcommand c2c" -l dry-run -d 'Print th
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l strict -d 'End with code 5 unless every pair is ok'
 complete -c charz -n "__fish_charz_using_subcommand c2c" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand numa" -l size -d 'Size of a worker\'s block, past all caches' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l invocations -d 'Invocations of each pair of nodes: the fewest and the most, or one number for both' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number; auto is 2%' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l seed -d 'Draw the order from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l output -d 'The report\'s file [default: charz-<date>-<time>.json in this folder]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand numa" -l format -d 'How: heat, csv, json' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l force -d 'Replace an existing output file'
+complete -c charz -n "__fish_charz_using_subcommand numa" -l dry-run -d 'Print the plan and the predicted time; measure nothing but a few milliseconds of pilot runs'
+complete -c charz -n "__fish_charz_using_subcommand numa" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
+complete -c charz -n "__fish_charz_using_subcommand numa" -l strict -d 'End with code 5 unless every pair is ok'
+complete -c charz -n "__fish_charz_using_subcommand numa" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand ab" -l a -d 'Flags of the one side: --mapping, --size, --pages, --layout, --allow-stack' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l b -d 'Flags of the other side' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l a-program -d 'The build of charz that measures the one side [default: this one]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand ab" -l b-program -d 'The build of charz that measures the other side [default: this one]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand ab" -l kernel -d 'Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them' -r
-complete -c charz -n "__fish_charz_using_subcommand ab" -l family -d 'All kernels of families (compute, memory, sync, floor), separated by commas' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l family -d 'All kernels of families (compute, memory, sync, timer, floor), separated by commas' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l threads -d 'Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l iterations -d 'Steps of the loop per worker and repetition in compute kernels: auto, or a number' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l samples -d 'Pairs of times that a repetition takes in sync kernels that stamp each of them: auto, or a number' -r
@@ -115,12 +139,17 @@ complete -c charz -n "__fish_charz_using_subcommand ab" -l oversubscribe -d 'Let
 complete -c charz -n "__fish_charz_using_subcommand ab" -l clock -d 'What stamps: os (CLOCK_MONOTONIC), tsc (time-stamp counter), or auto, which takes tsc where it can serve as a clock' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l binder -d 'What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l mapping -d 'Mappings, separated by commas; --help lists them' -r
-complete -c charz -n "__fish_charz_using_subcommand ab" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes, e.g. 256MiB' -r
-complete -c charz -n "__fish_charz_using_subcommand ab" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved); the report says what was obtained' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l size -d 'Sizes of a worker\'s private block in memory kernels: auto, levels, curve, or multiples of 64 bytes such as 32KiB,256MiB' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l pages -d 'Pages of the blocks: auto, or a list of 4k, thp (transparent huge pages), 2m and 1g (reserved); the report says what was obtained' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l stride -d 'Bytes from one place of a block that a load may read to the next, in kernels that chase: auto, or multiples of 64' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l chains -d 'Chains of loads that a worker follows at once, in kernels that chase several: auto, or numbers from 1 to 16' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l delay -d 'Steps of about a nanosecond between two portions of load, in kernels that load the memory: auto, or numbers' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l memory -d 'Where the blocks are put: auto, or a list of local, first, remote, interleaved and node:N; the report says where they were' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l layout -d 'How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l critical -d 'Steps of about a nanosecond that a worker makes while it holds a lock or an item, in pool and counter kernels' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l parallel -d 'Such steps that it makes before it comes again' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l period -d 'When samples of waking and creating begin: fitting, closed, or a time such as 50us from one to the next' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l timeout -d 'What waits of timer kernels are told to last, up to 100ms' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l invocations -d 'Invocations of each side of a pair; below five there is no verdict' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l output -d 'Keep the two reports as NAME.a.json and NAME.b.json [default: keep nothing]' -r -F
@@ -146,7 +175,7 @@ complete -c charz -n "__fish_charz_using_subcommand selftest" -l aa -d 'Measure 
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l allow-suspect -d 'Compare suspect cells too'
 complete -c charz -n "__fish_charz_using_subcommand selftest" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c charz -n "__fish_charz_using_subcommand render" -l format -d 'How: table, json, csv, joint, joint-csv, matrix-json, matrix-csv' -r
+complete -c charz -n "__fish_charz_using_subcommand render" -l format -d 'How: table, json, csv, joint, joint-csv, matrix-json, matrix-csv, card, card-json, numa, numa-json, numa-csv' -r
 complete -c charz -n "__fish_charz_using_subcommand render" -s h -l help -d 'Print help'
 complete -c charz -n "__fish_charz_using_subcommand compare" -l format -d 'How: table, json, markdown' -r
 complete -c charz -n "__fish_charz_using_subcommand compare" -l noise -d 'The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]' -r -F
@@ -163,17 +192,18 @@ complete -c charz -n "__fish_charz_using_subcommand explain" -s h -l help -d 'Pr
 complete -c charz -n "__fish_charz_using_subcommand docs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand measure" -l about -d 'Only say how this program was built'
 complete -c charz -n "__fish_charz_using_subcommand measure" -s h -l help -d 'Print help'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "topo" -d 'Show where the strands of a machine are'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "map" -d 'Show where a mapping puts workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "render" -d 'Show a report again'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c ab selftest render compare doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "topo" -d 'Show where the strands of a machine are, or what was measured of it'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "map" -d 'Show where a mapping puts workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "numa" -d 'Measure what memory takes from each NUMA node to each'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "render" -d 'Show a report again'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
