@@ -20,6 +20,11 @@ pub(super) fn axes(args: &AxesArgs, block: &str, layers: &Layers) -> Result<(Ask
     let sizes = match args.size.as_str() {
         "levels" => Some(AskedSizes::Levels),
         "curve" => Some(AskedSizes::Curve),
+        text if text.split(',').any(|word| ["auto", "levels", "curve"].contains(&word)) && text != "auto" => {
+            return Err(Error::bad_input(format!(
+                "--size: {text:?} has a word for several sizes beside others; name it alone, or sizes only"
+            )));
+        }
         _ => layers.blame("--size", list("--size", &args.size, |text| Ok(size(text)?.0)))?.map(AskedSizes::List),
     };
     let policy = |text: &str| choice("--pages", text, PagePolicy::ALL.map(|policy| (policy.name(), policy)));
@@ -82,14 +87,17 @@ fn single<T: Copy>(list: Option<&Vec<T>>) -> Option<T> {
 
 fn stride(text: &str) -> Result<u64, Error> {
     const LINE: u64 = 64;
-    let bytes = count("--stride", text, MOST_BYTES as usize)? as u64;
-    if bytes.is_multiple_of(LINE) {
-        return Ok(bytes);
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<u64>() {
+        Ok(bytes @ 1..=MOST_BYTES) if digits && bytes.is_multiple_of(LINE) => Ok(bytes),
+        Ok(bytes @ 1..=MOST_BYTES) if digits => Err(Error::bad_input(format!(
+            "--stride: {text:?} is not a multiple of {LINE} bytes, a cache line; the next one is {}",
+            bytes.next_multiple_of(LINE)
+        ))),
+        _ => Err(Error::bad_input(format!(
+            "--stride: {text:?} is not a number of bytes from {LINE} to {MOST_BYTES}; example: --stride 256"
+        ))),
     }
-    let next = bytes.next_multiple_of(LINE);
-    Err(Error::bad_input(format!(
-        "--stride: {text:?} is not a multiple of {LINE} bytes, a cache line; the next one is {next}"
-    )))
 }
 
 fn place(text: &str) -> Result<MemoryPolicy, Error> {

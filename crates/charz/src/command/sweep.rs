@@ -61,7 +61,8 @@ pub struct New {
 pub struct Resume {
     /// The unfinished report, or its journal.
     pub file: PathBuf,
-    /// The longest that this sitting may take; where nothing is said, as long as the report's plan.
+    /// The longest that this sitting may take; where nothing is said, as long as the report's plan, or the usual
+    /// time if that is more.
     pub budget: Budget,
     /// Whether to wait for another that is measuring.
     pub wait: bool,

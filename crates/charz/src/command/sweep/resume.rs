@@ -66,7 +66,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         predictor: &predictor,
         budget: match resume.budget {
             Budget::Of(time) => time,
-            Budget::Fitting => Duration::from_nanos(report.plan.budget_ns),
+            Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
         },
         strict: resume.strict,
         format: report_table::TABLE,
