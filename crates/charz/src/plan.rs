@@ -381,18 +381,16 @@ impl Plan {
             self.params.samples = request.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES));
             self.params.span = request.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN));
             self.predict(predictor);
-            if request.budget == Budget::Fitting && factor > FAIR_FACTOR {
-                self.budget = LARGER_BUDGET;
-            }
             if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE) {
                 return;
             }
         }
+        if request.budget == Budget::Fitting {
+            self.budget = LARGER_BUDGET;
+        }
     }
 }
 
-/// Beyond it a sweep whose budget is to fit gets more time.
-const FAIR_FACTOR: u32 = 5;
 /// Beyond it every amount is at its least.
 const LARGEST_FACTOR: u32 = 100;
 
