@@ -78,6 +78,17 @@ impl Shared {
         self.over.store(false, Ordering::Relaxed);
     }
 
+    /// Whether the page does not hold its number. `None` where it is gone before it was read, as it is when a run ends early.
+    fn misreads(&self, number: u64) -> Option<bool> {
+        let page = self.page.read().unwrap_or_else(PoisonError::into_inner);
+        let word = page.as_ref().and_then(|page| page.words().first()).map(|word| word.load(Ordering::Relaxed));
+        match word {
+            // Whoever takes the page away that nobody waited for has said before that the run is over.
+            None if self.over.load(Ordering::Relaxed) => None,
+            word => Some(word != Some(number)),
+        }
+    }
+
     /// Looks at the watch. Whether the run is to end for this worker or has ended for another.
     fn ends(&self, watch: &Watch) -> bool {
         if watch.ends() {
@@ -206,11 +217,9 @@ impl Worker for Reader {
             if !spin::until(|| shared.ends(watch), || false, shown) {
                 break;
             }
+            let Some(misread) = shared.misreads(number + 1) else { break };
             number += 1;
-            let page = shared.page.read().unwrap_or_else(PoisonError::into_inner);
-            let word = page.as_ref().and_then(|page| page.words().first()).map(|word| word.load(Ordering::Relaxed));
-            drop(page);
-            self.misread |= word != Some(number);
+            self.misread |= misread;
             shared.seen.fetch_add(1, Ordering::Release);
         }
         Work::ops(number)
@@ -223,5 +232,22 @@ impl Worker for Reader {
                 Err(Error::Wrong(format!("{}: a worker read another page: the result of this run is void", CARD.name)))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_went_with_its_run_is_no_wrong_answer() {
+        let shared = Shared::default();
+        assert_eq!(shared.misreads(1), Some(true), "a page that is missing in the middle of a run");
+        shared.over.store(true, Ordering::Relaxed);
+        assert_eq!(shared.misreads(1), None);
+        let mut mapping = Mapping::plain(base_page() / Line::BYTES).unwrap();
+        mapping.lines_mut()[0].0[0] = 7;
+        *shared.page.write().unwrap() = Some(SharedMapping::new(mapping));
+        assert_eq!((shared.misreads(7), shared.misreads(8)), (Some(false), Some(true)));
     }
 }

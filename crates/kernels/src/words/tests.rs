@@ -43,6 +43,17 @@ fn readers_tell_wrong_sums() {
     }
 }
 
+#[test]
+fn no_list_grows_while_rounds_are_made() {
+    let stage = going(Form::Own, 1, 100);
+    let mut worker = Rounds::new(&stage, 0).unwrap();
+    worker.prepare();
+    let before = (worker.phases.as_ptr(), worker.phases.capacity());
+    assert!(worker.run(&watch(&stage)).ops.0 > 0);
+    assert!(worker.phases.len() > 1, "{} rounds", worker.phases.len());
+    assert_eq!((worker.phases.as_ptr(), worker.phases.capacity()), before);
+}
+
 /// Two workers in rounds; the second one leaves when it likes.
 #[test]
 fn whoever_leaves_early_releases_the_other() {
