@@ -1,0 +1,99 @@
+//! Pictures of numbers, before anything decides how they look.
+//!
+//! A figure knows what its axes count, what each spot stands for and what speaks against it. It knows nothing of reports, of
+//! colours, of pixels or of signs on a terminal: whoever makes figures fills these types, and whoever draws reads them.
+//!
+//! Nothing here is foreign-proof: names and notes may hold whatever a report holds. Whoever writes makes them harmless.
+
+mod heat;
+mod joint;
+mod nest;
+mod plot;
+mod quantity;
+mod table;
+
+pub use heat::{Heat, Tile};
+pub use joint::{Band, Bar, Joint, Pair};
+pub use nest::{Nest, Order, Part, What};
+pub use plot::{Axis, Flag, Plot, Role, Rule, Scale, Series, Spot, State};
+pub use quantity::Quantity;
+pub use table::{Datum, Row, Table};
+
+/// A picture with everything that is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name among the figures of a page: lower-case letters, digits and hyphens, whatever the report says.
+    pub id: String,
+    /// What it shows, e.g. `mem-read: throughput against workers`.
+    pub title: String,
+    /// What to see in it, a sentence each; the first words of its text alternative.
+    pub about: Vec<String>,
+    /// The picture.
+    pub body: Body,
+    /// Every point behind it; `None` where the picture says it all.
+    pub table: Option<Table>,
+}
+
+/// The kinds of pictures.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Lines over a quantity.
+    Lines(Plot),
+    /// A row of dots for each name: the names are those of the x axis ([`Quantity::Names`]), and a spot's `x` is its row, from 0.
+    /// Drawn with the names beneath each other and the values to the right.
+    Dots(Plot),
+    /// A value for each pair of things.
+    Heat(Heat),
+    /// How often two times came together.
+    Joint(Joint),
+    /// The parts of a machine inside each other, and the orders in which mappings fill it.
+    Nest(Nest),
+}
+
+impl Figure {
+    /// The picture in words, for those who do not see it: what it shows, what to see in it, and what it goes from and to.
+    pub fn alternative(&self) -> String {
+        let mut words = vec![format!("{}.", self.title)];
+        words.extend(self.about.iter().map(|sentence| format!("{}.", sentence.trim_end_matches('.'))));
+        words.push(match &self.body {
+            Body::Lines(plot) | Body::Dots(plot) => plot.in_words(),
+            Body::Heat(heat) => heat.in_words(),
+            Body::Joint(joint) => joint.in_words(),
+            Body::Nest(nest) => nest.in_words(),
+        });
+        words.retain(|sentence| !sentence.is_empty());
+        words.join(" ")
+    }
+}
+
+/// A name for [`Figure::id`] out of any text.
+pub fn id(text: &str) -> String {
+    let mut id = String::with_capacity(text.len().min(LONGEST_ID));
+    for mark in text.chars().map(|mark| mark.to_ascii_lowercase()) {
+        match mark {
+            'a'..='z' | '0'..='9' => id.push(mark),
+            _ if id.ends_with('-') || id.is_empty() => {}
+            _ => id.push('-'),
+        }
+        if id.len() >= LONGEST_ID {
+            break;
+        }
+    }
+    id.trim_end_matches('-').to_owned()
+}
+
+/// Enough for every name that the program itself makes.
+const LONGEST_ID: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use super::id;
+
+    #[test]
+    fn an_id_is_harmless_whatever_it_is_made_of() {
+        assert_eq!(id("chase-random 48 KiB · 4k"), "chase-random-48-kib-4k");
+        assert_eq!(id("<script>\u{202e}\"'"), "script");
+        assert_eq!(id("../../etc/passwd"), "etc-passwd");
+        assert!(id(&"a".repeat(1000)).len() <= 80);
+    }
+}

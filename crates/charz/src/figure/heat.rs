@@ -1,0 +1,114 @@
+//! A value for each pair of things.
+
+use super::{Quantity, State};
+
+/// A square, or a rectangle, of values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat {
+    /// What a row is, in a word: `home`, `NUMA node`.
+    pub row_label: String,
+    /// What a column is.
+    pub column_label: String,
+    /// The names of the rows, from above.
+    pub rows: Vec<String>,
+    /// The names of the columns, from the left.
+    pub columns: Vec<String>,
+    /// After which rows and columns a part of the machine ends, with its name, for lines between: `package 0` after 8.
+    pub borders: Vec<(usize, String)>,
+    /// Row after row; as many as rows times columns.
+    pub tiles: Vec<Tile>,
+    /// What the values are.
+    pub quantity: Quantity,
+    /// Why a tile is doubtful or missing, each reason once.
+    pub reasons: Vec<String>,
+    /// How many of the things that were measured a row stands for; 1 unless the square was made smaller.
+    pub folded: usize,
+}
+
+/// One of its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tile {
+    /// The number; `None` is a gap.
+    pub value: Option<f64>,
+    /// What speaks against it. A tile that is [`State::Missing`] without a reason was not to be measured.
+    pub state: State,
+    /// Its place among [`Heat::reasons`].
+    pub reason: Option<u32>,
+}
+
+impl Tile {
+    /// Nothing that was to be measured.
+    pub const NOTHING: Tile = Tile { value: None, state: State::Missing, reason: None };
+}
+
+impl Heat {
+    /// The value of a pair; [`Tile::NOTHING`] beyond the edges.
+    pub fn at(&self, row: usize, column: usize) -> Tile {
+        let place = (column < self.columns.len()).then(|| row * self.columns.len() + column);
+        place.and_then(|place| self.tiles.get(place)).copied().unwrap_or(Tile::NOTHING)
+    }
+
+    /// All about a pair in a sentence.
+    pub fn note(&self, row: usize, column: usize) -> String {
+        let tile = self.at(row, column);
+        let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
+        let doubt = if tile.state == State::Doubtful { " ?" } else { "" };
+        let value = tile.value.map_or("no number".to_owned(), |value| format!("{}{doubt}", self.quantity.shown(value)));
+        let reason = tile.reason.and_then(|reason| self.reasons.get(reason as usize));
+        let reason = reason.map(|reason| format!("; {reason}")).unwrap_or_default();
+        let (row_name, column_name) = (name(&self.rows, row), name(&self.columns, column));
+        format!("{} {row_name}, {} {column_name}: {value}{reason}", self.row_label, self.column_label)
+    }
+
+    /// The least and the greatest value; `None` without any.
+    pub fn range(&self) -> Option<[f64; 2]> {
+        let values = self.tiles.iter().filter_map(|tile| tile.value).filter(|value| value.is_finite());
+        values.fold(None, |range: Option<[f64; 2]>, value| {
+            let [low, high] = range.unwrap_or([value, value]);
+            Some([low.min(value), high.max(value)])
+        })
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        let size = format!("{} by {} values", self.rows.len(), self.columns.len());
+        let extreme = |value: f64| {
+            let place = self.tiles.iter().position(|tile| tile.value == Some(value)).unwrap_or(0);
+            self.note(place / self.columns.len().max(1), place % self.columns.len().max(1))
+        };
+        match self.range() {
+            None => format!("{size}, none of them measured."),
+            Some([low, high]) => format!("{size}. Least: {}. Greatest: {}.", extreme(low), extreme(high)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_says_all_about_a_pair() {
+        let tile = |value, state, reason| Tile { value, state, reason };
+        let heat = Heat {
+            row_label: "home".into(),
+            column_label: "other".into(),
+            rows: vec!["0".into(), "1".into()],
+            columns: vec!["0".into(), "1".into()],
+            borders: Vec::new(),
+            tiles: vec![
+                Tile::NOTHING,
+                tile(Some(40.0), State::Doubtful, Some(0)),
+                tile(Some(45.0), State::Sound, None),
+                Tile::NOTHING,
+            ],
+            quantity: Quantity::Nanos,
+            reasons: vec!["moved away".into()],
+            folded: 1,
+        };
+        assert_eq!(heat.note(0, 1), "home 0, other 1: 40.0 ns ?; moved away");
+        assert_eq!(heat.note(0, 0), "home 0, other 0: no number");
+        assert_eq!(heat.at(0, 2), Tile::NOTHING, "beyond the right edge is no second row");
+        assert_eq!(heat.range(), Some([40.0, 45.0]));
+        assert!(heat.in_words().contains("Greatest: home 1, other 0: 45.0 ns"), "{}", heat.in_words());
+    }
+}

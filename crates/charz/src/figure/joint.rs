@@ -1,0 +1,96 @@
+//! How often times came, one by one or together with another.
+
+use super::{Axis, Quantity};
+
+/// Two times that were stamped together, or one of them alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// What the first time is, from left to right; logarithmic.
+    pub x: Axis,
+    /// What the second time is, from below upwards; logarithmic. `None` where there is one time only, which is then on the x axis.
+    pub y: Option<Axis>,
+    /// The bins of pairs that are not empty; none where there is one time only.
+    pub pairs: Vec<Pair>,
+    /// How often the first time came, by ascending bins.
+    pub first: Vec<Bar>,
+    /// How often the second came.
+    pub second: Vec<Bar>,
+    /// In how many pairs the second is the shorter one, as a fraction; `None` where there is one time only.
+    pub below: Option<f64>,
+    /// Where the first gathers, the fullest first.
+    pub first_bands: Vec<Band>,
+    /// Where the second does.
+    pub second_bands: Vec<Band>,
+    /// How many times, or pairs, in all.
+    pub count: u64,
+    /// Whether something speaks against the cell; its notes say what.
+    pub is_doubtful: bool,
+}
+
+/// A bin of pairs, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// From what to what the first goes.
+    pub x: [f64; 2],
+    /// From what to what the second goes.
+    pub y: [f64; 2],
+    /// How many.
+    pub count: u64,
+}
+
+/// A bin of one time, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// From what to what it goes.
+    pub x: [f64; 2],
+    /// How many.
+    pub count: u64,
+}
+
+/// A band around which times gather, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Where it begins.
+    pub low: f64,
+    /// Where it ends.
+    pub high: f64,
+    /// Where times are densest.
+    pub mode: f64,
+    /// The share of all times in it, as a fraction.
+    pub share: f64,
+}
+
+impl Band {
+    /// `49.0% within 110-124 ns`.
+    pub fn in_words(&self) -> String {
+        let shown = |nanos| Quantity::Nanos.shown(nanos);
+        format!("{} within {} to {}", Quantity::Share.shown(self.share), shown(self.low), shown(self.high))
+    }
+}
+
+impl Joint {
+    /// The bands of each time in words: its label, then the bands.
+    pub fn bands_in_words(&self) -> Vec<String> {
+        let axes = [(Some(&self.x), &self.first_bands), (self.y.as_ref(), &self.second_bands)];
+        let told = axes.into_iter().filter_map(|(axis, bands)| Some((axis?, bands)));
+        told.filter(|(_, bands)| !bands.is_empty())
+            .map(|(axis, bands)| {
+                let bands: Vec<String> = bands.iter().map(Band::in_words).collect();
+                format!("{}: {}", axis.label, bands.join(", "))
+            })
+            .collect()
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        let noun = if self.y.is_some() { "pairs of times" } else { "times" };
+        let mut words = vec![format!("{} {noun}", Quantity::Count.shown(self.count as f64))];
+        words.extend(self.bands_in_words());
+        words.extend(
+            self.below.map(|share| format!("in {} the second is the shorter one", Quantity::Share.shown(share))),
+        );
+        if self.is_doubtful {
+            words.push("the cell is suspect".to_owned());
+        }
+        words.join(". ") + "."
+    }
+}

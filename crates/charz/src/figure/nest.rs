@@ -1,0 +1,143 @@
+//! The parts of a machine inside each other.
+
+use std::collections::BTreeSet;
+
+/// A machine to be drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nest {
+    /// The outermost parts.
+    pub parts: Vec<Part>,
+    /// The orders in which mappings fill it; may be empty.
+    pub orders: Vec<Order>,
+}
+
+/// A part of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// What it is.
+    pub what: What,
+    /// Its name: `package 0`, `L3 32 MiB`, `core 5`, `3` for a strand by its OS id.
+    pub label: String,
+    /// For a strand: the operating system's number.
+    pub strand: Option<u32>,
+    /// Whether this process may use it; a part with a strand that may be used may be.
+    pub usable: bool,
+    /// How many parts like it, next to each other, it stands for; 1 unless the machine was made smaller to be seen.
+    pub times: usize,
+    /// What lies in it.
+    pub parts: Vec<Part>,
+}
+
+/// What a part is, which decides how it is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// A package.
+    Package,
+    /// A NUMA node.
+    NumaNode,
+    /// A die, a cluster, a module: what lies between two levels.
+    Group,
+    /// A cache.
+    Cache,
+    /// A core.
+    Core,
+    /// Strands that share arithmetic units.
+    Alu,
+    /// A strand.
+    Strand,
+}
+
+/// In which order a mapping fills the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// The mapping's name.
+    pub mapping: String,
+    /// The seat of each worker, by OS id, from the first; empty where the operating system decides.
+    pub seats: Vec<u32>,
+}
+
+impl Part {
+    /// How many strands it holds, those of the parts that it stands for included.
+    pub fn strands(&self) -> usize {
+        let inside = if self.what == What::Strand { 1 } else { self.parts.iter().map(Part::strands).sum() };
+        self.times.max(1).saturating_mul(inside)
+    }
+}
+
+impl Nest {
+    /// How many strands the machine has.
+    pub fn strands(&self) -> usize {
+        self.parts.iter().map(Part::strands).sum()
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        let mut words = vec![said(&self.parts)];
+        words.extend(self.orders.iter().map(|order| match order.seats.as_slice() {
+            [] => format!("{}: the operating system decides", order.mapping),
+            seats => {
+                let first: Vec<String> = seats.iter().take(16).map(u32::to_string).collect();
+                let more = if seats.len() > first.len() { ", …" } else { "" };
+                format!("{} fills strands in the order {}{more}", order.mapping, first.join(", "))
+            }
+        }));
+        words.join(". ") + "."
+    }
+}
+
+/// Parts in words: the same things counted, from the outside in.
+fn said(parts: &[Part]) -> String {
+    let mut levels: Vec<(What, usize)> = Vec::new();
+    let mut row: Vec<(&Part, usize)> = parts.iter().map(|part| (part, part.times.max(1))).collect();
+    while !row.is_empty() {
+        let kinds: BTreeSet<usize> = row.iter().map(|(part, _)| part.what as usize).collect();
+        for kind in kinds {
+            let alike = row.iter().filter(|(part, _)| part.what as usize == kind);
+            let count = alike.clone().map(|(_, times)| times).sum();
+            levels.extend(alike.map(|(part, _)| part.what).next().map(|what| (what, count)));
+        }
+        let next = row.iter().flat_map(|(part, times)| {
+            part.parts.iter().map(move |inner| (inner, times.saturating_mul(inner.times.max(1))))
+        });
+        row = next.collect();
+    }
+    let words: Vec<String> = levels.iter().map(|(what, count)| format!("{count} {}", noun(*what, *count))).collect();
+    words.join(", ")
+}
+
+fn noun(what: What, count: usize) -> &'static str {
+    let [one, many] = match what {
+        What::Package => ["package", "packages"],
+        What::NumaNode => ["NUMA node", "NUMA nodes"],
+        What::Group => ["group", "groups"],
+        What::Cache => ["cache", "caches"],
+        What::Core => ["core", "cores"],
+        What::Alu => ["ALU slot", "ALU slots"],
+        What::Strand => ["strand", "strands"],
+    };
+    if count == 1 { one } else { many }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_in_words() {
+        let part = |what, times, parts| Part { what, label: String::new(), strand: None, usable: true, times, parts };
+        let core = part(What::Core, 16, vec![part(What::Strand, 1, vec![]), part(What::Strand, 1, vec![])]);
+        let nest = Nest {
+            parts: vec![part(What::Package, 1, vec![core.clone()]), part(What::Package, 1, vec![core])],
+            orders: vec![
+                Order { mapping: "dumb".into(), seats: vec![0, 1] },
+                Order { mapping: "auto".into(), seats: Vec::new() },
+            ],
+        };
+        assert_eq!(nest.strands(), 64);
+        let words = nest.in_words();
+        assert!(
+            words.starts_with("2 packages, 32 cores, 64 strands. dumb fills strands in the order 0, 1."),
+            "{words}"
+        );
+        assert!(words.ends_with("auto: the operating system decides."), "{words}");
+    }
+}

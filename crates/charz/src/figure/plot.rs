@@ -1,0 +1,247 @@
+//! Lines and dots over axes.
+
+use super::Quantity;
+
+/// Series over two axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// From left to right.
+    pub x: Axis,
+    /// From below upwards.
+    pub y: Axis,
+    /// In the order of their legend.
+    pub series: Vec<Series>,
+    /// Places on the x axis that something is said of: edges of caches, changes.
+    pub rules: Vec<Rule>,
+    /// Spots that something is said of: where a mapping saturates.
+    pub flags: Vec<Flag>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it counts, in words without the unit: `workers`, `size of the block`.
+    pub label: String,
+    /// What its numbers are.
+    pub quantity: Quantity,
+    /// How they are spread.
+    pub scale: Scale,
+}
+
+/// How numbers are spread on an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly, from 0 where the quantity is a rate.
+    Linear,
+    /// By ratios, with ticks at powers of two.
+    Log2,
+    /// By ratios, with ticks at powers of ten.
+    Log10,
+}
+
+impl Scale {
+    /// Where a number lies on it, in units of the scale; `None` for what has no place on it.
+    pub fn place(self, number: f64) -> Option<f64> {
+        let place = match self {
+            Scale::Linear => number,
+            Scale::Log2 => number.log2(),
+            Scale::Log10 => number.log10(),
+        };
+        place.is_finite().then_some(place)
+    }
+}
+
+/// Spots that belong together, drawn as one line or in one colour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// What it is drawn as.
+    pub role: Role,
+    /// Which of the page's reports it is from, from 0.
+    pub source: usize,
+    /// By ascending x. A line does not join the neighbours of a spot without a number.
+    pub spots: Vec<Spot>,
+}
+
+/// What a series is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Numbers that were measured.
+    Measured,
+    /// What it would be if nothing stood in the way; drawn faintly, without spots.
+    Ideal,
+    /// What the machine cannot go beyond; drawn faintly, without spots.
+    Bound,
+}
+
+/// A place on a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spot {
+    /// On the x axis.
+    pub x: f64,
+    /// On the y axis; `None` is a gap, and the note says why.
+    pub y: Option<f64>,
+    /// Where the number lies, from below; both ends or none.
+    pub spread: Option<[f64; 2]>,
+    /// What speaks against it.
+    pub state: State,
+    /// All about it in a sentence: name, number, interval, and what speaks against it.
+    pub note: String,
+}
+
+/// Whether a number may be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Nothing speaks against it.
+    Sound,
+    /// Something does; it is shown with a question mark.
+    Doubtful,
+    /// There is none, or it is not what it claims to be; it is a gap.
+    Missing,
+}
+
+/// A place on the x axis, or a stretch of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends; the same for a single place.
+    pub to: f64,
+    /// What is there, in a few words: `L2, claimed`.
+    pub label: String,
+}
+
+/// A spot that something is said of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flag {
+    /// Which series, from 0.
+    pub series: usize,
+    /// Where on the x axis.
+    pub x: f64,
+    /// What is said, in a few words: `saturates`.
+    pub label: String,
+}
+
+impl Series {
+    /// The spots that have a number, with it.
+    pub fn numbers(&self) -> impl Iterator<Item = (&Spot, f64)> {
+        self.spots.iter().filter_map(|spot| Some((spot, spot.y.filter(|y| y.is_finite())?)))
+    }
+}
+
+impl Plot {
+    /// The least and the greatest x of all spots, gaps included; `None` without any.
+    pub fn x_range(&self) -> Option<[f64; 2]> {
+        range(self.series.iter().flat_map(|series| &series.spots).map(|spot| spot.x))
+    }
+
+    /// The least and the greatest y of all numbers and their spreads; `None` without any.
+    pub fn y_range(&self) -> Option<[f64; 2]> {
+        let numbers = self.series.iter().flat_map(Series::numbers);
+        range(numbers.flat_map(|(spot, y)| [y].into_iter().chain(spot.spread.into_iter().flatten())))
+    }
+
+    /// Whether no series has a number.
+    pub fn is_empty(&self) -> bool {
+        self.y_range().is_none()
+    }
+
+    /// From what to what each measured series goes, and how many gaps and doubtful spots it has.
+    pub(super) fn in_words(&self) -> String {
+        let axes = format!("{} against {}.", self.y.label, self.x.label);
+        let measured = self.series.iter().filter(|series| series.role == Role::Measured);
+        let words = measured.map(|series| self.said(series));
+        let flags = self.flags.iter().filter_map(|flag| {
+            let name = &self.series.get(flag.series)?.name;
+            Some(format!("{name} {} at {}.", flag.label, self.x.quantity.shown(flag.x)))
+        });
+        let rules = self.rules.iter().map(|rule| match rule.from == rule.to {
+            true => format!("{}: {}.", rule.label, self.x.quantity.shown(rule.from)),
+            false => {
+                format!("{}: {} to {}.", rule.label, self.x.quantity.shown(rule.from), self.x.quantity.shown(rule.to))
+            }
+        });
+        [axes].into_iter().chain(words).chain(flags).chain(rules).collect::<Vec<_>>().join(" ")
+    }
+
+    fn said(&self, series: &Series) -> String {
+        let at = |(spot, y): (&Spot, f64)| {
+            let doubt = if spot.state == State::Doubtful { " ?" } else { "" };
+            format!("{}{doubt} at {}", self.y.quantity.shown(y), self.x.quantity.shown(spot.x))
+        };
+        let ends = match (series.numbers().next(), series.numbers().last()) {
+            (Some(first), Some(last)) if first.0.x != last.0.x => format!("from {} to {}", at(first), at(last)),
+            (Some(only), _) => at(only),
+            (None, _) => "no number".to_owned(),
+        };
+        let count = |state| series.spots.iter().filter(|spot| spot.state == state).count();
+        let besides = [(count(State::Doubtful), "doubtful"), (count(State::Missing), "missing")];
+        let besides: Vec<String> =
+            besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+        let besides = if besides.is_empty() { String::new() } else { format!(" ({})", besides.join(", ")) };
+        format!("{}: {ends}{besides}.", series.name)
+    }
+}
+
+/// The least and the greatest of the numbers that are finite.
+fn range(numbers: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    let finite = numbers.filter(|number| number.is_finite());
+    finite.fold(None, |range: Option<[f64; 2]>, number| {
+        let [low, high] = range.unwrap_or([number, number]);
+        Some([low.min(number), high.max(number)])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Unit;
+
+    fn plot() -> Plot {
+        let spot = |x: f64, y: Option<f64>, state| Spot {
+            x,
+            y,
+            spread: y.map(|y| [y * 0.9, y * 1.1]),
+            state,
+            note: String::new(),
+        };
+        Plot {
+            x: Axis { label: "workers".into(), quantity: Quantity::Count, scale: Scale::Log2 },
+            y: Axis { label: "throughput".into(), quantity: Quantity::Value(Unit::OpsPerSecond), scale: Scale::Linear },
+            series: vec![Series {
+                name: "dumb".into(),
+                role: Role::Measured,
+                source: 0,
+                spots: vec![
+                    spot(1.0, Some(1e9), State::Sound),
+                    spot(2.0, None, State::Missing),
+                    spot(4.0, Some(3e9), State::Doubtful),
+                ],
+            }],
+            rules: vec![Rule { from: 2.0, to: 4.0, label: "strands shared".into() }],
+            flags: vec![Flag { series: 0, x: 4.0, label: "saturates".into() }],
+        }
+    }
+
+    #[test]
+    fn words_name_doubts_and_gaps() {
+        let words = plot().in_words();
+        for part in [
+            "from 1.00 Gop/s at 1 to 3.00 Gop/s ? at 4 (1 doubtful, 1 missing)",
+            "dumb saturates at 4",
+            "shared: 2 to 4",
+        ] {
+            assert!(words.contains(part), "{words}");
+        }
+    }
+
+    #[test]
+    fn ranges_hold_spreads_and_gaps() {
+        assert_eq!(plot().x_range(), Some([1.0, 4.0]));
+        assert_eq!(plot().y_range(), Some([0.9e9, 3.3000000000000003e9]));
+        let empty = Plot { series: Vec::new(), ..plot() };
+        assert!(empty.is_empty() && empty.x_range().is_none());
+        assert_eq!(Scale::Log10.place(0.0), None);
+    }
+}

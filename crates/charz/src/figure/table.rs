@@ -1,0 +1,46 @@
+//! The points behind a picture.
+
+use super::State;
+
+/// Rows of what stands behind a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The names of the columns.
+    pub heading: Vec<String>,
+    /// The rows, as long as the heading.
+    pub rows: Vec<Row>,
+    /// How many rows were left out so that a page stays readable; the report has them.
+    pub left_out: usize,
+}
+
+/// A row: a cell of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What stands in each column.
+    pub data: Vec<Datum>,
+    /// What speaks against it.
+    pub state: State,
+    /// How the number was obtained, and what speaks against it: pairs of a label and what is to be said.
+    pub passport: Vec<(String, String)>,
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Datum {
+    /// As it is read.
+    pub text: String,
+    /// By what it is sorted, if not by its text.
+    pub number: Option<f64>,
+}
+
+impl Datum {
+    /// A word.
+    pub fn word(text: impl Into<String>) -> Self {
+        Datum { text: text.into(), number: None }
+    }
+
+    /// A number as it is read, and as it is sorted.
+    pub fn number(text: impl Into<String>, number: f64) -> Self {
+        Datum { text: text.into(), number: Some(number) }
+    }
+}
