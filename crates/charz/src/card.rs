@@ -100,6 +100,10 @@ pub struct Found {
     pub ns: f64,
     /// Cycles of a load, by the clock that was measured.
     pub cycles: Option<f64>,
+    /// Whether half or more of the numbers behind the time are suspect.
+    pub suspect: bool,
+    /// Whether something speaks against the numbers from which the two sizes were told.
+    pub edge_suspect: bool,
 }
 
 /// A bandwidth.
@@ -124,6 +128,10 @@ pub struct Tlb {
     pub beyond_bytes: u64,
     /// Nanoseconds that a load takes longer beyond.
     pub extra_ns: f64,
+    /// Whether half or more of the numbers behind that time are suspect.
+    pub suspect: bool,
+    /// Whether something speaks against the numbers from which the two sizes were told.
+    pub edge_suspect: bool,
 }
 
 /// One kind of page.
@@ -135,6 +143,8 @@ pub struct Pages {
     pub obtained: Option<f64>,
     /// Nanoseconds of a load from memory; null where it was not measured.
     pub ns: Option<f64>,
+    /// Whether half or more of the numbers behind that time are suspect.
+    pub suspect: bool,
 }
 
 /// Remote memory against local.
@@ -144,6 +154,8 @@ pub struct Remote {
     pub times: f64,
     /// The same by the firmware's distances; null where it claims none.
     pub claimed_times: Option<f64>,
+    /// Whether half or more of the latencies of either kind are suspect.
+    pub suspect: bool,
 }
 
 /// What contradicts a claim.
@@ -203,6 +215,8 @@ fn levels(claims: &[Caches], plateaus: &[Plateau], clock: &Clock, report: &Repor
             beyond_bytes: plateau.edge.map(|edge| edge.beyond_bytes),
             ns: plateau.ns,
             cycles: clock.measured_hz.map(|hz| plateau.ns * hz / 1e9),
+            suspect: plateau.doubtful,
+            edge_suspect: plateau.edge.is_some_and(|edge| edge.doubtful),
         })
     };
     let level = |name: String, claimed: Option<Caches>, place: Place| Level {
@@ -239,10 +253,12 @@ fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
             let suspect = cell.outcome.status == Status::Suspect;
             Some(Bandwidth { operation, workers: cell.workers, bytes_per_second, suspect })
         });
-        // Of several for a number of workers the best: the others are on other pages, or under other mappings.
+        // Of several for a number of workers the best: the others are on other pages, or under other mappings. A sound number goes
+        // before a suspect one, whose rate may be none.
         let mut numbers: Vec<Bandwidth> = numbers.collect();
         numbers.sort_by(|one, other| {
-            one.workers.cmp(&other.workers).then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
+            let order = (one.workers, one.suspect).cmp(&(other.workers, other.suspect));
+            order.then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
         });
         numbers.dedup_by_key(|number| number.workers);
         found.extend(numbers.iter().filter(|number| number.workers == 1));
@@ -267,30 +283,34 @@ const SMALL: &str = PageKind::Small.name();
 
 fn tlb(curves: &[Curve<'_>]) -> Option<Tlb> {
     let of = |small: bool| curves.iter().find(|curve| (curve.pages == SMALL) == small);
-    let Reach { edge: Edge { inside_bytes, beyond_bytes }, extra_ns, .. } =
-        reach(&of(true)?.points, &of(false)?.points)?;
-    Some(Tlb { inside_bytes, beyond_bytes, extra_ns })
+    let Reach { edge, extra_ns, doubtful: suspect, .. } = reach(&of(true)?.points, &of(false)?.points)?;
+    let Edge { inside_bytes, beyond_bytes, doubtful: edge_suspect } = edge;
+    Some(Tlb { inside_bytes, beyond_bytes, extra_ns, suspect, edge_suspect })
 }
 
 fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
     let memory = |plateau: &Plateau| plateau.level == Some(Place::Memory);
-    let ns = plateaus(&curve.points, sizes).into_iter().find(memory).map(|plateau| plateau.ns);
-    Pages { kind: curve.pages.to_owned(), obtained: seen::obtained(report, curve.pages), ns }
+    let plateau = plateaus(&curve.points, sizes).into_iter().find(memory);
+    Pages {
+        kind: curve.pages.to_owned(),
+        obtained: seen::obtained(report, curve.pages),
+        ns: plateau.map(|plateau| plateau.ns),
+        suspect: plateau.is_some_and(|plateau| plateau.doubtful),
+    }
 }
 
 /// The medians of all pairs of nodes.
 fn remote(report: &Report) -> Option<Remote> {
     let spots = numa::spots(report);
-    let times = |of: &dyn Fn(&numa::Spot) -> Option<f64>| {
-        let median = |local: bool| {
-            let values = spots.iter().filter(|spot| spot.is_local() == local).filter_map(of);
-            crate::stats::Sample::new(values.collect()).map(|sample| sample.median())
-        };
-        Some(median(false)? / median(true)?)
+    let times = |of: fn(&numa::Spot) -> Option<numa::Number>| {
+        let (near, far) = (numa::median(&spots, true, of)?, numa::median(&spots, false, of)?);
+        Some(numa::Number { value: far.value / near.value, suspect: near.suspect || far.suspect })
     };
+    let measured = times(|spot| spot.latency_ns)?;
     Some(Remote {
-        times: times(&|spot| spot.latency_ns.map(|found| found.value))?,
-        claimed_times: times(&|spot| spot.claimed.map(|distance| distance as f64)),
+        times: measured.value,
+        claimed_times: times(numa::Spot::claim).map(|claim| claim.value),
+        suspect: measured.suspect,
     })
 }
 

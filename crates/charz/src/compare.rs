@@ -25,6 +25,7 @@ mod key;
 mod row;
 mod wire;
 
+pub use differences::{built, other_machine, surroundings};
 pub use row::{Caveat, Row, Side, Verdict};
 pub use wire::{Comparison, Design, Origin, SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_NAME, Totals, schema};
 
@@ -85,6 +86,13 @@ pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Compari
         notes: differences::notes(base, new),
         ..comparison
     })
+}
+
+/// Why two reports would be refused before their cells are looked at: a clause, and the flag that would allow it.
+pub fn obstacle(base: &Report, new: &Report, options: &Options) -> Option<(String, &'static str)> {
+    let differences = differences::between(base, new).into_iter();
+    let mut refused = differences.filter(|difference| !allows(options, difference.caveat));
+    refused.next().map(|difference| (difference.sentence, flag(difference.caveat)))
 }
 
 /// Compares two reports that took turns on one machine, and whose cells are pairs by their place: what the sides differ in is

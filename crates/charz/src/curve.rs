@@ -43,6 +43,8 @@ pub struct Point {
     pub ns: f64,
     /// How far the number may be off, as a fraction of it; 0 where nothing is known.
     pub slack: f64,
+    /// Whether something speaks against the number.
+    pub doubtful: bool,
 }
 
 /// A part of a curve that is flat.
@@ -58,6 +60,8 @@ pub struct Plateau {
     pub to_bytes: u64,
     /// Where it ends; `None` where there is no other behind it.
     pub edge: Option<Edge>,
+    /// Whether half or more of the points that its time is drawn from are doubtful. The median of fewer lies among sound ones.
+    pub doubtful: bool,
 }
 
 /// What a plateau is.
@@ -76,6 +80,8 @@ pub struct Edge {
     pub inside_bytes: u64,
     /// The smallest one that is nearer to the next.
     pub beyond_bytes: u64,
+    /// Whether one of the two points, or what lies on one of their sides, is doubtful.
+    pub doubtful: bool,
 }
 
 /// How many times a stated size may be away from an edge, and agree with it.
@@ -111,7 +117,7 @@ pub fn plateaus(points: &[Point], caches: &[u64]) -> Vec<Plateau> {
         plateaus[at].edge = plateaus.get(at + 1).and_then(|next| edge(&points, &plateaus[at], next, caches.len()));
     }
     if let Some(memory) = plateaus.last_mut().filter(|last| last.level == Some(Level::Memory)) {
-        memory.ns = far(&points, memory);
+        (memory.ns, memory.doubtful) = far(&points, memory);
     }
     plateaus
 }
@@ -122,7 +128,8 @@ const UNCLAIMED: u64 = 4;
 impl Plateau {
     fn of(flat: &Flat, points: &[Point]) -> Plateau {
         let [from_bytes, to_bytes] = [flat.first, flat.last].map(|at| points[at].size_bytes);
-        Plateau { level: None, ns: flat.ns, from_bytes, to_bytes, edge: None }
+        let doubtful = most_doubtful(&points[flat.first..=flat.last]);
+        Plateau { level: None, ns: flat.ns, from_bytes, to_bytes, edge: None, doubtful }
     }
 }
 
@@ -136,15 +143,24 @@ fn edge(points: &[Point], plateau: &Plateau, next: &Plateau, caches: usize) -> O
     } else {
         split(&between, |point| point.ns * point.ns > plateau.ns * next.ns)
     };
-    Some(Edge { inside_bytes: between.get(at - 1)?.size_bytes, beyond_bytes: between.get(at)?.size_bytes })
+    let (inside, beyond) = (between.get(at - 1)?, between.get(at)?);
+    let doubtful = plateau.doubtful || next.doubtful || inside.doubtful || beyond.doubtful;
+    Some(Edge { inside_bytes: inside.size_bytes, beyond_bytes: beyond.size_bytes, doubtful })
 }
 
 /// What memory takes: the median of the larger half of its sizes, by octaves, for some loads of the smaller ones still find their
-/// place in the last cache.
-fn far(points: &[Point], memory: &Plateau) -> f64 {
+/// place in the last cache. And whether that is doubtful.
+fn far(points: &[Point], memory: &Plateau) -> (f64, bool) {
     let middle = (memory.from_bytes as f64 * memory.to_bytes as f64).sqrt();
     let far = points.iter().filter(|point| point.size_bytes as f64 >= middle && point.size_bytes <= memory.to_bytes);
-    median(far.map(|point| point.ns).collect()).unwrap_or(memory.ns)
+    let far: Vec<Point> = far.copied().collect();
+    let ns = median(far.iter().map(|point| point.ns).collect()).unwrap_or(memory.ns);
+    (ns, most_doubtful(&far))
+}
+
+/// Whether sound points are not the majority, so that the median of all may be none of theirs.
+fn most_doubtful(points: &[Point]) -> bool {
+    2 * points.iter().filter(|point| point.doubtful).count() >= points.len()
 }
 
 /// The first of the points, but for the very first, from which on they are beyond: where the fewest are on the wrong side of it.

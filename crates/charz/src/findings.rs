@@ -18,6 +18,7 @@ mod tests;
 use crate::report::{Finding, Report};
 
 pub(crate) use latency::Curve;
+pub(crate) use loaded::{bandwidth, knee_delay};
 use series::Series;
 
 /// Everything that follows from the cells of a report, by kind, and then in the order of the cells.

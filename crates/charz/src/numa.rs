@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use charz_topology::Access;
 
 use crate::report::{Cell, Machine, MemoryHome, PageKind, Report, Status};
+use crate::stats::Sample;
 
 /// The kernel whose time is the latency of memory.
 pub const LATENCY: &str = "chase-random";
@@ -40,6 +41,19 @@ impl Spot {
     pub fn is_local(&self) -> bool {
         self.from == self.to
     }
+
+    /// What the firmware claims of the distance, of which nobody knows better.
+    pub fn claim(&self) -> Option<Number> {
+        self.claimed.map(|distance| Number { value: distance as f64, suspect: false })
+    }
+}
+
+/// The median of a number over all pairs of nodes that are one and the same, or over all others; suspect where half of the numbers or
+/// more are. `None` where there is none.
+pub fn median(spots: &[Spot], local: bool, of: impl Fn(&Spot) -> Option<Number>) -> Option<Number> {
+    let numbers: Vec<Number> = spots.iter().filter(|spot| spot.is_local() == local).filter_map(of).collect();
+    let value = Sample::new(numbers.iter().map(|number| number.value).collect())?.median();
+    Some(Number { value, suspect: 2 * numbers.iter().filter(|number| number.suspect).count() >= numbers.len() })
 }
 
 /// All pairs of nodes of which a report has a number, by the ids of the strands' node, then of the memory's. What was measured
@@ -69,15 +83,19 @@ pub fn spots(report: &Report) -> Vec<Spot> {
     cells.into_iter().filter_map(spot).collect()
 }
 
-/// The same for hwloc.
-pub fn accesses(report: &Report) -> Vec<Access> {
-    let access = |spot: Spot| Access {
+/// The same for hwloc, and how many numbers were left out since they are suspect. Whoever asks hwloc for the nearest memory gets a
+/// number, and no word of what speaks against it.
+pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
+    let spots = spots(report);
+    let sound = |found: Option<Number>| found.filter(|found| !found.suspect).map(|found| found.value);
+    let access = |spot: &Spot| Access {
         from: spot.from,
         to: spot.to,
-        latency_ns: spot.latency_ns.map(|found| found.value),
-        bytes_per_second: spot.bytes_per_second.map(|found| found.value),
+        latency_ns: sound(spot.latency_ns),
+        bytes_per_second: sound(spot.bytes_per_second),
     };
-    spots(report).into_iter().map(access).collect()
+    let numbers = spots.iter().flat_map(|spot| [spot.latency_ns, spot.bytes_per_second]).flatten();
+    (spots.iter().map(access).collect(), numbers.filter(|number| number.suspect).count())
 }
 
 /// What the firmware claims of the distance between two nodes.
@@ -124,13 +142,12 @@ pub(crate) mod tests {
     use charz_topology::{Source, discover};
 
     use super::*;
-    use crate::report::{Estimator, Interval, Outcome, Point, Summary, Unit, parse};
+    use crate::report::{Point, Unit, invented};
 
     /// An empty report of a synthetic machine.
     pub(crate) fn report(synthetic: &str) -> Report {
-        let mut report: Report = parse(include_str!("../../../tests/golden/reports/v2.0.json")).unwrap();
+        let mut report = invented::report(Vec::new());
         report.machine = crate::sweep::machine(&discover(&Source::Synthetic(synthetic.into())).unwrap());
-        (report.cells, report.findings) = (Vec::new(), Vec::new());
         report.host.virtual_machine = Some(false);
         report
     }
@@ -138,39 +155,8 @@ pub(crate) mod tests {
     /// A cell whose number is `value`, give or take 2%.
     pub(crate) fn cell(kernel: &str, seats: &[u32], point: Point, value: f64) -> Cell {
         let unit = if kernel == LATENCY { Unit::NanosecondsPerStep } else { Unit::BytesPerSecond };
-        let (low, high) = (value * 0.98, value * 1.02);
-        Cell {
-            kernel: kernel.into(),
-            mapping: "rr".into(),
-            point,
-            level: Some("memory".into()),
-            traffic: None,
-            workers: seats.len() as u64,
-            seats: seats.iter().copied().map(Some).collect(),
-            unit,
-            estimator: Estimator::Best,
-            precision: 0.02,
-            repetitions: 5,
-            footprint_bytes: 1 << 28,
-            outcome: Outcome { status: Status::Ok, reason: None },
-            marks: Vec::new(),
-            invocations: Vec::new(),
-            summary: Some(Summary {
-                value: Some(value),
-                raw: Some(value),
-                interval: Some(Interval { low, high, confidence: 0.95, half_width: 0.02 }),
-                invocations: 10,
-                clean_runs: 20,
-                dirty_runs: 0,
-                spread: None,
-                best: low,
-                worst: high,
-                best_of_three: low,
-                start_skew_ns: 0,
-            }),
-            distribution: None,
-            sharing: None,
-        }
+        let cell = invented::cell(kernel, seats.len() as u64, unit, value).seated(seats).at(point).inside("memory");
+        Cell { footprint_bytes: 1 << 28, ..cell }
     }
 
     pub(crate) fn on(node: u32) -> Point {
@@ -209,6 +195,22 @@ pub(crate) mod tests {
             (1, 1, 100.0, rate(40e9, true), Some(10)),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn hwloc_is_told_what_nothing_speaks_against() {
+        let (told, left_out) = accesses(&two());
+        let found: Vec<_> = told.iter().map(|access| (access.latency_ns, access.bytes_per_second)).collect();
+        let expected = [(100.0, Some(40e9)), (160.0, Some(25e9)), (160.0, Some(25e9)), (100.0, None)];
+        assert_eq!((found, left_out), (expected.map(|(ns, rate)| (Some(ns), rate)).to_vec(), 1));
+    }
+
+    #[test]
+    fn a_median_is_suspect_unless_most_are_sound() {
+        let spots = spots(&two());
+        let of = |local| median(&spots, local, |spot| spot.bytes_per_second).unwrap();
+        assert_eq!(of(true), Number { value: 40e9, suspect: true }, "one of two");
+        assert_eq!(of(false), Number { value: 25e9, suspect: false });
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The parameters of a cell: from what a report says of them to what kernels take, and to what people read.
 
-use charz_kernels::{Bytes, PagePolicy, Params};
+use charz_kernels::{Bytes, Knob, PagePolicy, Params};
 use charz_topology::MemoryPolicy;
 
 use crate::render::human;
-use crate::report::{Cell, MemoryHome, PageKind, Point};
+use crate::report::{Cell, MemoryHome, PageKind, Plan, Point};
 
 /// The parameters of a cell: those of the plan, but for what the point has for itself.
 pub fn params(point: &Point, plan: &Params) -> Params {
@@ -89,9 +89,56 @@ pub fn name(cell: &Cell) -> String {
     format!("{} {} x{}{}", cell.kernel, cell.mapping, cell.workers, label(&cell.point))
 }
 
+/// The parameters that a cell's kernel obeys, as the plan or its point has them: `size 65536 pages thp`. How long it is measured is
+/// none of them. Nothing is known of what a kernel obeys that this program does not have.
+pub fn parameters(cell: &Cell, plan: &Plan) -> String {
+    let knobs = charz_kernels::find(&cell.kernel).map_or(&[][..], |kernel| kernel.card().knobs);
+    let point = &cell.point;
+    let word = |knob: &Knob| {
+        Some(match knob {
+            Knob::Size => {
+                let home = memory(point);
+                let memory = if home == MemoryPolicy::Local { String::new() } else { format!(" memory {home}") };
+                format!("size {}{memory}", point.size_bytes.unwrap_or(plan.size_bytes))
+            }
+            Knob::Pages => format!("pages {}", point.pages.map_or(plan.pages.as_str(), |pages| pages.name())),
+            Knob::Stride => format!("stride {}", point.stride_bytes.unwrap_or(plan.stride_bytes)),
+            Knob::Chains => format!("chains {}", point.chains.unwrap_or(plan.chains)),
+            Knob::Delay => format!("delay {}", point.delay.unwrap_or(plan.delay)),
+            Knob::Layout => format!("layout {}", plan.layout),
+            Knob::Sections => format!("critical {} parallel {}", plan.critical, plan.parallel),
+            Knob::Period => format!("period {}", plan.period),
+            Knob::Timeout => format!("timeout {}", plan.timeout_ns),
+            Knob::Iterations | Knob::Samples | Knob::Span => return None,
+        })
+    };
+    knobs.iter().filter_map(word).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{Unit, invented};
+
+    #[track_caller]
+    fn check_parameters(kernel: &str, point: Point, expected: &str) {
+        let cell = invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
+        let mut plan = invented::report(Vec::new()).plan;
+        (plan.size_bytes, plan.pages, plan.layout) = (1 << 20, "thp".into(), "padded".into());
+        assert_eq!(parameters(&cell, &plan), expected);
+    }
+
+    #[test]
+    fn parameters_are_those_that_the_kernel_obeys() {
+        let point = Point { size_bytes: Some(4096), memory: Some(MemoryHome::Node(1)), ..Point::default() };
+        check_parameters("mem-read", point, "size 4096 memory node:1 pages thp");
+        let local = Point { memory: Some(MemoryHome::Local), pages: Some(PageKind::Small), ..Point::default() };
+        check_parameters("mem-read", local, "size 1048576 pages 4k");
+        check_parameters("chase-stride", Point::default(), "size 1048576 pages thp stride 64");
+        check_parameters("arith-int", point, "layout padded");
+        check_parameters("noop", point, "");
+        check_parameters("nobody-knows", point, "");
+    }
 
     #[test]
     fn what_is_not_varied_is_not_named() {

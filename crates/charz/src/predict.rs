@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Family, Kernel, Knob, Params};
+use charz_kernels::{Counts, Family, Kernel, Knob, Params};
 
 use crate::invoke::{Invoke, Order};
 
@@ -24,8 +24,14 @@ pub struct Predictor {
 struct Rate {
     /// For a unit: a step of the loop, a byte that is passed over, a nanosecond of the time that is given.
     timed: f64,
-    /// For a byte of the block, once an invocation around the timed spans: allocating, touching, freeing.
+    /// For a byte of the block, each time that it is made around the timed spans: allocating, touching, freeing.
     around: f64,
+}
+
+/// How often an invocation makes a worker's block: once, or anew before each repetition where the system's handling of it is what is
+/// timed.
+fn makings(kernel: &dyn Kernel, repetitions: u64) -> f64 {
+    if matches!(kernel.card().counts, Counts::Handled(_)) { (repetitions + 1) as f64 } else { 1.0 }
 }
 
 impl Rate {
@@ -47,7 +53,8 @@ impl Rate {
         let all: u64 = laps().map(|lap| lap.end_ns.saturating_sub(lap.start_ns)).sum();
         // Only blocks take time in proportion; the rest of the wall time is the process's.
         let blocks = kernel.card().knobs.contains(&Knob::Size);
-        let around = (wall - all as f64).max(0.0) / params.size.0.max(1) as f64;
+        let bytes = params.size.0.max(1) as f64 * makings(kernel, order.repetitions);
+        let around = (wall - all as f64).max(0.0) / bytes;
         Some(Rate { timed: timed / units, around: if blocks { around } else { 0.0 } })
     }
 }
@@ -118,7 +125,7 @@ impl Predictor {
 
     /// The time of one invocation.
     pub fn invocation(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> Duration {
-        let (timed, around) = self.parts(kernel, params, workers);
+        let (timed, around) = self.parts(kernel, params, workers, repetitions);
         around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
     }
 
@@ -131,8 +138,8 @@ impl Predictor {
         steps.map_or(1, |steps| (steps as u64).max(1))
     }
 
-    /// The timed span of a repetition, and what an invocation costs around all of them.
-    fn parts(&self, kernel: &dyn Kernel, params: &Params, workers: usize) -> (Duration, Duration) {
+    /// The timed span of a repetition, and what an invocation of so many costs around all of them.
+    fn parts(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> (Duration, Duration) {
         let rate = self.rates.get(kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
@@ -153,7 +160,7 @@ impl Predictor {
             Family::Compute | Family::Timer | Family::Floor => crowd,
         };
         let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);
-        let blocks = nanos(params.size.0 as f64 * memory * rate.around);
+        let blocks = nanos(params.size.0 as f64 * memory * rate.around * makings(kernel, repetitions as u64));
         let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
         let rate = Rate { timed: units(kernel, params) * sharing * rate.timed, ..rate };
         (nanos(rate.timed) + REPETITION, around)
@@ -199,7 +206,8 @@ mod tests {
 
     #[test]
     fn strands_and_memory_are_shared() {
-        let predictor = Predictor::with_rates(8, [("arith-int", 2.0, 0.0), ("mem-read", 1.0, 4.0)]);
+        let predictor =
+            Predictor::with_rates(8, [("arith-int", 2.0, 0.0), ("mem-read", 1.0, 4.0), ("pages-release", 1.0, 4.0)]);
         check(cell(&predictor, "arith-int", 1), 6.0);
         check(cell(&predictor, "arith-int", 8), 6.0);
         check(cell(&predictor, "arith-int", 16), 12.0);
@@ -207,6 +215,8 @@ mod tests {
         check(cell(&predictor, "mem-read", 4), 7.0);
         check(cell(&predictor, "mem-read", 8), 14.0);
         check(cell(&predictor, "mem-read", 16), 28.0);
+        // 3 spans of 1 s, each behind 4 s in which the pages are made, and 4 s before them all.
+        check(cell(&predictor, "pages-release", 4), 19.0);
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod evidence;
 mod file;
 mod finding;
 mod growth;
+#[cfg(test)]
+pub(crate) mod invented;
 mod machine;
 mod point;
 mod read;
@@ -29,7 +31,7 @@ pub use growth::{Growth, GrowthStep, Halt};
 pub use machine::{Caches, Host, Machine, Memory, NumaNode, Strand, Tool};
 pub use point::{MemoryHome, PageKind, Point};
 pub(crate) use read::parse;
-pub use read::{MAX_BYTES, check, check_invocation, read};
+pub use read::{MAX_BYTES, check, check_invocation, read, read_with_text};
 pub use run::{Contention, Counts, Lap, Run};
 pub use samples::{Distribution, Marginal, Peak, Samples, Shape};
 
@@ -41,7 +43,7 @@ pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
 pub const SCHEMA_MAJOR: u32 = 2;
 /// Grows with every added field.
-pub const SCHEMA_MINOR: u32 = 2;
+pub const SCHEMA_MINOR: u32 = 3;
 
 /// Which format a file has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

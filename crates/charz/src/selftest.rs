@@ -9,6 +9,7 @@ pub use planted::Planted;
 use std::collections::BTreeMap;
 
 use crate::compare::{Row, Verdict};
+use crate::report::Point;
 
 /// What a comparison of two equal sides, or of two with a planted difference, came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,6 +90,8 @@ pub struct Finding {
     pub kernel: String,
     /// How many workers.
     pub workers: u64,
+    /// The parameters that are varied for it.
+    pub point: Point,
     /// Equal sides.
     pub equal: Tally,
     /// Sides of which the second one had more to do, if that was asked for.

@@ -28,8 +28,11 @@ pub(super) fn all(card: &Card, points: &[Point], plateaus: &[Plateau], report: &
     let named = plateaus.iter().rposition(|plateau| matches!(plateau.level, Some(Place::Cache(_)))).unwrap_or(0);
     for plateau in plateaus[..named.min(plateaus.len())].iter().filter(|plateau| plateau.level.is_none()) {
         let (from, to) = (human::iec(plateau.from_bytes), human::iec(plateau.to_bytes));
-        let sentence =
-            format!("{from} to {to} take {} a load, and no cache of that size is claimed", human::nanos(plateau.ns));
+        let sentence = format!(
+            "{from} to {to} take {}{} a load, and no cache of that size is claimed",
+            human::nanos(plateau.ns),
+            human::doubt(plateau.doubtful)
+        );
         say("unclaimed", Some(sentence));
     }
     say("numa", numa(card));
@@ -62,9 +65,10 @@ fn size(level: &Level, plateaus: &[Plateau], guest: bool) -> Option<String> {
         false => "the next level is hidden by it, or the system was told another size",
     };
     Some(format!(
-        "{} to {} found, {} claimed: {why}",
+        "{} to {}{} found, {} claimed: {why}",
         human::iec(edge.inside_bytes),
         human::iec(edge.beyond_bytes),
+        human::doubt(edge.doubtful),
         human::iec(claimed)
     ))
 }
@@ -91,9 +95,10 @@ fn numa(card: &Card) -> Option<String> {
     let off = remote.times / claimed;
     (!(1.0 / DISTANCE..=DISTANCE).contains(&off)).then(|| {
         format!(
-            "remote memory takes {:.2} times as long as local, and the firmware claims {claimed:.2} times: its distances are a \
+            "remote memory takes {:.2}{} times as long as local, and the firmware claims {claimed:.2} times: its distances are a \
              guess, and mappers that go by them may be wrong",
-            remote.times
+            remote.times,
+            human::doubt(remote.suspect)
         )
     })
 }

@@ -89,6 +89,42 @@ fn pages_and_translations_have_their_lines() {
 }
 
 #[test]
+fn suspect_cells_leave_their_mark_on_what_is_drawn_from_them() {
+    let found = |kernel: &str, sizes: std::ops::RangeInclusive<u64>| {
+        let mut report = measured(32 * MIB);
+        let within =
+            |cell: &&mut Cell| cell.kernel == kernel && cell.point.size_bytes.is_none_or(|size| sizes.contains(&size));
+        report.cells.iter_mut().filter(within).for_each(|cell| cell.outcome.status = Status::Suspect);
+        let card = Card::of(&report);
+        let levels: Vec<_> =
+            card.levels.iter().filter_map(|level| level.found).map(|one| (one.suspect, one.edge_suspect)).collect();
+        let tlb = card.tlb.map(|tlb| (tlb.suspect, tlb.edge_suspect)).unwrap();
+        let pages: Vec<bool> = card.pages.iter().map(|pages| pages.suspect).collect();
+        (levels, tlb, pages)
+    };
+    let (sound, doubt) = ((false, false), (true, true));
+    assert_eq!(found(LATENCY, 0..=0), (vec![sound; 4], sound, vec![false; 2]));
+    assert_eq!(found(LATENCY, 0..=32 * KIB), (vec![doubt, sound, sound, sound], sound, vec![false; 2]));
+    // Memory has no edge.
+    let beyond = vec![sound, sound, (false, true), (true, false)];
+    assert_eq!(found(LATENCY, 33 * MIB..=512 * MIB), (beyond, (true, true), vec![true; 2]));
+}
+
+#[test]
+fn a_sound_bandwidth_goes_before_a_suspect_one() {
+    let mut report = measured(32 * MIB);
+    let suspect = cell("level-read", &[0], Point::default(), 300e9).suspect().under("dumb");
+    report.cells.push(Cell { level: Some("L1".into()), ..suspect });
+    let of = |report: &Report| {
+        let found = Card::of(report).levels[0].bandwidths[0];
+        (found.bytes_per_second, found.suspect)
+    };
+    assert_eq!(of(&report), (100e9, false));
+    report.cells.retain(|cell| cell.kernel != "level-read" || cell.mapping == "dumb");
+    assert_eq!(of(&report), (300e9, true));
+}
+
+#[test]
 fn a_smaller_share_of_a_cache_contradicts() {
     let mut report = measured(8 * MIB);
     let card = Card::of(&report);
@@ -133,7 +169,7 @@ fn another_clock_contradicts() {
 fn distances_that_are_no_measurement_contradict() {
     let mut report = two();
     let card = Card::of(&report);
-    assert_eq!(card.remote, Some(Remote { times: 1.6, claimed_times: Some(2.1) }));
+    assert_eq!(card.remote, Some(Remote { times: 1.6, claimed_times: Some(2.1), suspect: false }));
     assert_eq!(about(&card), ["numa"]);
     for node in &mut report.machine.nodes {
         node.distances.iter_mut().for_each(|distance| *distance = if *distance == 10 { 10 } else { 16 });

@@ -23,18 +23,23 @@ pub(super) fn between(base: &Report, new: &Report) -> Vec<Difference> {
 }
 
 fn machine(base: &Report, new: &Report) -> Option<Difference> {
+    other_machine(base, new).map(|sentence| Difference { caveat: Caveat::OtherMachine, sentence })
+}
+
+/// What shows that two reports are of different machines: a clause. `None` where they may be of one.
+pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
     let (one, other) = (&base.machine, &new.machine);
     let bytes = |report: &Report| report.host.memory.total_bytes;
-    let sentence = if base.host.processor != new.host.processor {
-        format!(
+    if base.host.processor != new.host.processor {
+        Some(format!(
             "they were measured on different processors ({} and {})",
             told(base.host.processor.as_deref()),
             told(new.host.processor.as_deref())
-        )
+        ))
     } else if places(&one.strands) != places(&other.strands)
         || (one.packages, one.cores) != (other.packages, other.cores)
     {
-        format!(
+        Some(format!(
             "the machines differ in their strands ({} packages, {} cores and {} strands; {}, {} and {})",
             one.packages,
             one.cores,
@@ -42,19 +47,18 @@ fn machine(base: &Report, new: &Report) -> Option<Difference> {
             other.packages,
             other.cores,
             other.strands.len()
-        )
+        ))
     } else if one.numa_nodes != other.numa_nodes || moved(bytes(base), bytes(new)) {
-        format!(
+        Some(format!(
             "the machines differ in their memory ({} on {} NUMA nodes, and {} on {})",
             size(bytes(base)),
             one.numa_nodes,
             size(bytes(new)),
             other.numa_nodes
-        )
+        ))
     } else {
-        return None;
-    };
-    Some(Difference { caveat: Caveat::OtherMachine, sentence })
+        None
+    }
 }
 
 /// Where strands are. Whether they could be used shows in the seats of each cell; their caches older reports do not tell.
@@ -74,22 +78,27 @@ fn moved(base: Option<u64>, new: Option<u64>) -> bool {
 const UNKNOWN: &str = "unknown";
 
 fn build(base: &Report, new: &Report) -> Option<Difference> {
-    let (one, other) = (&base.tool, &new.tool);
-    let table = [
-        ("kernels' source code", &one.kernels, &other.kernels),
-        ("compiler", &one.rustc, &other.rustc),
-        ("compiler flags", &one.rustflags, &other.rustflags),
-        ("build profile", &one.profile, &other.profile),
-        ("target", &one.target, &other.target),
-    ];
-    let found = table.iter().find(|(_, one, other)| one != other || *one == UNKNOWN);
-    found.map(|(what, one, other)| Difference {
+    let mut table = built(base).into_iter().zip(built(new));
+    let found = table.find(|((_, one), (_, other))| one != other || *one == UNKNOWN);
+    found.map(|((what, one), (_, other))| Difference {
         caveat: Caveat::OtherBuild,
-        sentence: match *one == UNKNOWN && one == other {
+        sentence: match one == UNKNOWN && one == other {
             true => format!("of neither the {what} is known"),
             false => format!("they were measured by builds that differ in the {what} ({one:?} and {other:?})"),
         },
     })
+}
+
+/// What makes two builds run the same loops, by name.
+pub fn built(report: &Report) -> [(&'static str, &str); 5] {
+    let tool = &report.tool;
+    [
+        ("kernels' source code", &tool.kernels),
+        ("compiler", &tool.rustc),
+        ("compiler flags", &tool.rustflags),
+        ("build profile", &tool.profile),
+        ("target", &tool.target),
+    ]
 }
 
 /// The number of iterations is no difference: rates are by step, and sweeps choose it by what their budget allows.
@@ -144,25 +153,36 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
             notes.push(format!("the {side} report is not complete"));
         }
     }
-    let (one, other) = (&base.host, &new.host);
-    // Reports from before it was read say nothing of it.
-    let slack = one.timer_slack_ns.zip(other.timer_slack_ns);
-    let [one_slack, other_slack] =
-        slack.map(|(one, other)| [one, other].map(|nanos| Some(format!("{nanos}ns")))).unwrap_or_default();
-    let table = [
-        ("host", &one.name, &other.name),
-        ("system's kernel", &one.kernel, &other.kernel),
-        ("clock source", &one.clock_source, &other.clock_source),
-        ("policy of transparent huge pages", &one.transparent_huge_pages, &other.transparent_huge_pages),
-        ("frequency governor", &one.frequency_governor, &other.frequency_governor),
-        ("timer slack", &one_slack, &other_slack),
-        ("processor quota", &one.cpu_quota, &other.cpu_quota),
-    ];
-    let differing = table.iter().filter(|(_, one, other)| one != other);
-    notes.extend(differing.map(|(what, one, other)| {
-        format!("the {what} is another one ({} and {})", told(one.as_deref()), told(other.as_deref()))
-    }));
+    // Reports from before they were read say nothing of them.
+    let later = |what| [MICROCODE, FIRMWARE, SLACK].contains(&what);
+    let silent = |one: Option<&str>, other: Option<&str>, what| later(what) && (one.is_none() || other.is_none());
+    for ((what, one), (_, other)) in surroundings(base).into_iter().zip(surroundings(new)) {
+        let (one, other) = (one.as_deref(), other.as_deref());
+        if one != other && !silent(one, other, what) {
+            notes.push(format!("the {what} is another one ({} and {})", told(one), told(other)));
+        }
+    }
     notes
+}
+
+const MICROCODE: &str = "microcode";
+const FIRMWARE: &str = "firmware";
+const SLACK: &str = "timer slack";
+
+/// What surrounds the numbers of a report and is no obstacle to comparing them, by name; null where the report does not tell.
+pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 9] {
+    let host = &report.host;
+    [
+        ("host", host.name.clone()),
+        ("system's kernel", host.kernel.clone()),
+        (MICROCODE, host.microcode.clone()),
+        (FIRMWARE, host.firmware.clone()),
+        ("clock source", host.clock_source.clone()),
+        ("policy of transparent huge pages", host.transparent_huge_pages.clone()),
+        ("frequency governor", host.frequency_governor.clone()),
+        (SLACK, host.timer_slack_ns.map(|nanos| format!("{nanos}ns"))),
+        ("processor quota", host.cpu_quota.clone()),
+    ]
 }
 
 fn told(word: Option<&str>) -> String {

@@ -3,46 +3,21 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::report::{Cell, Ending, Estimator, Invocation, Outcome, Point, Status, Unit};
+use crate::report::{Cell, Ending, Estimator, Invocation, Outcome, Status, Unit, invented};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
 fn report(cells: &[(&str, &[f64])]) -> Report {
-    let golden = include_str!("../../../../tests/golden/reports/v2.0.json");
-    let mut report: Report = serde_json::from_str(golden).expect("the golden report can be read");
-    report.cells = cells.iter().map(|(kernel, values)| cell(kernel, values)).collect();
-    report
+    invented::report(cells.iter().map(|(kernel, values)| cell(kernel, values)).collect())
 }
 
 fn cell(kernel: &str, values: &[f64]) -> Cell {
-    let invocation = |value: &f64| Invocation {
-        started_ns: 0,
-        seed: 0,
-        ending: Ending::Done,
-        reason: None,
-        variant: None,
-        evidence: None,
-        runs: Vec::new(),
-        value: Some(*value),
-    };
+    let invocation = |value: &f64| Invocation { value: Some(*value), ..invented::barren(Ending::Done) };
     Cell {
-        kernel: kernel.into(),
-        mapping: "round-robin".into(),
-        point: Point::default(),
-        level: None,
-        traffic: None,
-        workers: 1,
-        seats: vec![Some(0)],
-        unit: Unit::OpsPerSecond,
-        estimator: Estimator::Median,
-        precision: 0.01,
-        repetitions: 3,
-        footprint_bytes: 0,
-        outcome: Outcome { status: Status::Ok, reason: None },
-        marks: Vec::new(),
         invocations: values.iter().map(invocation).collect(),
         summary: None,
-        distribution: None,
-        sharing: None,
+        precision: 0.01,
+        repetitions: 3,
+        ..invented::cell(kernel, 1, Unit::OpsPerSecond, 1.0).under("round-robin").seated(&[0])
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Reach {
     pub extra_ns: f64,
     /// How many times as long it takes there.
     pub times: f64,
+    /// Whether half or more of the sizes beyond are doubtful on either kind of pages.
+    pub doubtful: bool,
 }
 
 /// Small pages are slower where a load takes this many times as long on them.
@@ -40,9 +42,18 @@ pub fn reach(small: &[Point], huge: &[Point]) -> Option<Reach> {
     if after.len() < LEAST || !most(before, false) || !most(after, true) {
         return None;
     }
-    let edge = Edge { inside_bytes: before.last()?.0.size_bytes, beyond_bytes: after.first()?.0.size_bytes };
+    let (inside, beyond) = (before.last()?, after.first()?);
+    let is_doubtful = |(small, huge): &(Point, Point)| small.doubtful || huge.doubtful;
+    let most_doubtful =
+        |pairs: &[(Point, Point)]| 2 * pairs.iter().filter(|pair| is_doubtful(pair)).count() >= pairs.len();
+    let edge = Edge {
+        inside_bytes: inside.0.size_bytes,
+        beyond_bytes: beyond.0.size_bytes,
+        doubtful: is_doubtful(inside) || is_doubtful(beyond) || most_doubtful(before) || most_doubtful(after),
+    };
     Some(Reach {
         edge,
+        doubtful: most_doubtful(after),
         extra_ns: median(after.iter().map(|(small, huge)| small.ns - huge.ns).collect())?,
         times: median(after.iter().map(|(small, huge)| small.ns / huge.ns).collect())?,
     })

@@ -1,7 +1,7 @@
 //! Whether the hardware read ahead, so that what a curve shows is none of its latencies.
 
 use super::levels::{BEYOND, MEMORY};
-use super::{Point, median, sorted};
+use super::{Point, median, most_doubtful, sorted};
 
 /// What can be read from a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,8 @@ pub enum Reading {
         ns: f64,
         /// The share of what a random chase takes there; `None` where there is none beside, and so little that no memory is as fast.
         of_random: Option<f64>,
+        /// Whether half or more of these sizes are doubtful.
+        doubtful: bool,
     },
     /// Nothing of memory: no point is far enough beyond the caches.
     Unreached,
@@ -30,14 +32,14 @@ pub fn reading(points: &[Point], caches: &[u64], random: Option<&[Point]>) -> Re
     let points = sorted(points);
     let Some(beyond) = caches.last().map(|largest| largest.saturating_mul(BEYOND)) else { return Reading::Unreached };
     let far = |points: &[Point]| {
-        let far = points.iter().filter(|point| point.size_bytes >= beyond);
-        median(far.map(|point| point.ns).collect())
+        let far: Vec<Point> = points.iter().filter(|point| point.size_bytes >= beyond).copied().collect();
+        Some((median(far.iter().map(|point| point.ns).collect())?, most_doubtful(&far)))
     };
-    let Some(ns) = far(&points) else { return Reading::Unreached };
+    let Some((ns, doubtful)) = far(&points) else { return Reading::Unreached };
     let fastest = points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
     match random.and_then(|random| far(&sorted(random))) {
-        Some(waits) if ns < SHARE * waits => Reading::Prefetched { ns, of_random: Some(ns / waits) },
-        None if ns < MEMORY * fastest => Reading::Prefetched { ns, of_random: None },
+        Some((waits, _)) if ns < SHARE * waits => Reading::Prefetched { ns, of_random: Some(ns / waits), doubtful },
+        None if ns < MEMORY * fastest => Reading::Prefetched { ns, of_random: None, doubtful },
         _ => Reading::Latency,
     }
 }

@@ -56,7 +56,7 @@ impl Shape {
 }
 
 fn point(size_bytes: u64, ns: f64) -> Point {
-    Point { size_bytes, ns, slack: 0.0 }
+    Point { size_bytes, ns, slack: 0.0, doubtful: false }
 }
 
 fn shape(caches: &[(u64, f64)], memory: f64) -> Shape {
@@ -209,7 +209,7 @@ proptest! {
         let expected = plateaus(&points, &claims).into_iter().map(|plateau| Plateau {
             from_bytes: bytes(plateau.from_bytes),
             to_bytes: bytes(plateau.to_bytes),
-            edge: plateau.edge.map(|edge| Edge { inside_bytes: bytes(edge.inside_bytes), beyond_bytes: bytes(edge.beyond_bytes) }),
+            edge: plateau.edge.map(|edge| Edge { inside_bytes: bytes(edge.inside_bytes), beyond_bytes: bytes(edge.beyond_bytes), ..edge }),
             ..plateau
         });
         prop_assert_eq!(found.len(), expected.len());
@@ -253,7 +253,7 @@ proptest! {
     /// Whatever the points are, plateaus ascend, lie apart, and end between themselves.
     #[test]
     fn plateaus_ascend(points in proptest::collection::vec((0_u64..1 << 40, 0.0..1e6_f64, 0.0..2.0_f64), 0..40), claims in proptest::collection::vec(1_u64..1 << 40, 0..5)) {
-        let points: Vec<Point> = points.into_iter().map(|(size_bytes, ns, slack)| Point { size_bytes, ns, slack }).collect();
+        let points: Vec<Point> = points.into_iter().map(|(size_bytes, ns, slack)| Point { slack, ..point(size_bytes, ns) }).collect();
         let found = plateaus(&points, &claims);
         for pair in found.windows(2) {
             prop_assert!(pair[0].ns < pair[1].ns && pair[0].to_bytes < pair[1].from_bytes);
@@ -277,7 +277,7 @@ fn what_was_read_ahead_is_told_apart() {
     assert_eq!(reading(&random, &claims, Some(&random)), Reading::Latency);
     assert!(matches!(reading(&ahead, &claims, None), Reading::Prefetched { of_random: None, .. }));
     match reading(&ahead, &claims, Some(&random)) {
-        Reading::Prefetched { ns, of_random: Some(share) } => assert!(ns < 5.0 && share < 0.1, "{ns} {share}"),
+        Reading::Prefetched { ns, of_random: Some(share), .. } => assert!(ns < 5.0 && share < 0.1, "{ns} {share}"),
         other => panic!("{other:?}"),
     }
     // TACC's Opteron at a stride of 64 bytes: 57 cycles for what takes 145.
@@ -306,10 +306,50 @@ fn the_tlb_reaches_up_to_where_small_pages_cost_more() {
         let huge = three().curve(512 * MIB, 0.02, seed);
         let noisy = three().curve(512 * MIB, 0.02, seed + 10);
         let found = reach(&small_pages(&noisy, reaches, extra), &huge).unwrap();
-        let Edge { inside_bytes, beyond_bytes } = found.edge;
+        let Edge { inside_bytes, beyond_bytes, .. } = found.edge;
         assert!(inside_bytes <= reaches && reaches < beyond_bytes, "{found:?} {reaches}");
         assert!((found.extra_ns / extra - 1.0).abs() < 0.3 && found.times > 1.0, "{found:?}");
     }
+}
+
+/// The same points, of which those of these sizes are doubtful.
+fn doubt(points: &[Point], sizes: std::ops::RangeInclusive<u64>) -> Vec<Point> {
+    points.iter().map(|point| Point { doubtful: sizes.contains(&point.size_bytes), ..*point }).collect()
+}
+
+/// Checks which plateaus, and which of their edges, are doubtful where points of these sizes are.
+#[track_caller]
+fn check_doubt(sizes: std::ops::RangeInclusive<u64>, plateau: [bool; 4], edge: [bool; 3]) {
+    let points = Shape { drops: Drops::Oldest, ..three() }.curve(512 * MIB, 0.0, 0);
+    let found = plateaus(&doubt(&points, sizes), &three().sizes());
+    assert_eq!(found.iter().map(|found| found.doubtful).collect::<Vec<_>>(), plateau);
+    assert_eq!(found.iter().filter_map(|found| Some(found.edge?.doubtful)).collect::<Vec<_>>(), edge);
+}
+
+#[test]
+fn doubt_is_where_most_points_are_doubtful() {
+    check_doubt(0..=0, [false; 4], [false; 3]);
+    check_doubt(0..=u64::MAX, [true; 4], [true; 3]);
+    check_doubt(0..=16 * KIB, [true, false, false, false], [true, false, false]);
+    // One point of many, away from an edge and beside one.
+    check_doubt(8 * KIB..=8 * KIB, [false; 4], [false; 3]);
+    check_doubt(MIB..=MIB, [false; 4], [false, true, false]);
+    // What memory takes is drawn from the larger half of its sizes.
+    check_doubt(200 * MIB..=512 * MIB, [false, false, false, true], [false; 3]);
+}
+
+#[test]
+fn doubt_of_either_kind_of_pages_is_doubt_of_their_difference() {
+    let huge = three().curve(512 * MIB, 0.0, 0);
+    let small = small_pages(&huge, 12 * MIB, 25.0);
+    let found = |small: &[Point], huge: &[Point]| {
+        let found = reach(small, huge).unwrap();
+        (found.doubtful, found.edge.doubtful)
+    };
+    assert_eq!(found(&small, &huge), (false, false));
+    assert_eq!(found(&doubt(&small, 32 * MIB..=512 * MIB), &huge), (true, true));
+    assert_eq!(found(&small, &doubt(&huge, 32 * MIB..=512 * MIB)), (true, true));
+    assert_eq!(found(&small, &doubt(&huge, 16 * MIB..=16 * MIB)), (false, true), "the first one beyond");
 }
 
 #[test]
@@ -322,7 +362,7 @@ fn pages_that_are_alike_have_no_edge() {
 
 #[test]
 fn edges_agree_with_sizes_near_by() {
-    let edge = Edge { inside_bytes: 20 * KIB, beyond_bytes: 30 * KIB };
+    let edge = Edge { inside_bytes: 20 * KIB, beyond_bytes: 30 * KIB, doubtful: false };
     assert!((edge.factor() - 2.25 / 1.5_f64.sqrt()).abs() < 1e-12);
     assert!([14, 20, 25, 30, 45].iter().all(|kib| edge.agrees(kib * KIB)));
     assert!([13, 46].iter().all(|kib| !edge.agrees(kib * KIB)));
@@ -339,7 +379,7 @@ fn what_is_half_way_to_memory_is_no_cache() {
     };
     let points: Vec<Point> = (0..33)
         .map(|step| (4096.0 * (0.5 * f64::from(step)).exp2()) as u64)
-        .map(|size_bytes| Point { size_bytes, ns: ns(size_bytes), slack: 0.0 })
+        .map(|size_bytes| point(size_bytes, ns(size_bytes)))
         .collect();
     let found: Vec<_> = plateaus(&points, &[32 << 10, 1 << 20, 32 << 20])
         .into_iter()

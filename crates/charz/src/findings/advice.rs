@@ -47,6 +47,9 @@ fn finding(number: &Number<'_>, value: Option<f64>, text: String) -> Finding {
     Finding { kind: FindingKind::Advice, kernel: number.cell.kernel.clone(), mapping: None, workers: None, value, text }
 }
 
+/// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
+const MOST: usize = 2000;
+
 /// The numbers of these kernels in this unit.
 fn of<'a>(all: &[Series<'a>], kernels: &[&str], unit: Unit) -> Vec<Number<'a>> {
     let chosen = all.iter().filter(|series| kernels.contains(&series.kernel) && series.counts(unit));
@@ -84,7 +87,7 @@ fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let text = format!(
         "let the backoff of a failed compare-and-swap grow to {} at least: before, not all of the {strands} strands can have had \
          the line once. From {}{further}",
-        human::nanos(cap),
+        format_args!("{}{}", human::nanos(cap), human::doubt(longest.is_doubtful())),
         longest.cited()
     );
     Some(finding(&longest, Some(cap), text))
@@ -96,13 +99,16 @@ fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
     if at_once.meets(&later) {
         return format!("; some microseconds change nothing in {cells}");
     }
-    format!("; some microseconds do {:.1} times as much in {cells}", later.value / at_once.value)
+    let doubt = later.doubt_beside(&at_once);
+    format!("; some microseconds do {:.1}{doubt} times as much in {cells}", later.value / at_once.value)
 }
 
 /// The numbers of two kernels of the same place and as many workers: as many as both have numbers for, and as there are
 /// strands for.
 fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(Number<'a>, Number<'a>)> {
-    let [ones, others] = kernels.map(|kernel| of(all, &[kernel], Unit::OpsPerSecond));
+    let [mut ones, mut others] = kernels.map(|kernel| of(all, &[kernel], Unit::OpsPerSecond));
+    ones.truncate(MOST);
+    others.truncate(MOST);
     let pairs = ones.iter().filter_map(|one| {
         let same =
             |other: &&Number<'_>| other.cell.workers == one.cell.workers && other.cell.mapping == one.cell.mapping;
@@ -117,14 +123,16 @@ fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(N
 fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let (global, sharded) = rivals(all, COUNTERS, strands)?;
     let times = sharded.value / global.value;
-    let cells = cited(&[global, sharded]);
+    let (cells, doubt) = (cited(&[global, sharded]), global.doubt_beside(&sharded));
     if times < WORTH || global.meets(&sharded) {
-        let text = format!("one global counter will do: to shard it gains {times:.1} times at most. From {cells}");
+        let text =
+            format!("one global counter will do: to shard it gains {times:.1}{doubt} times at most. From {cells}");
         return Some(finding(&global, Some(1.0), text));
     }
     // One shard takes what the global counter takes.
     let shards = (times.ceil() as u64).min(strands);
-    let text = format!("shard a counter that all count on, {shards} ways: that gains {times:.1} times. From {cells}");
+    let text =
+        format!("shard a counter that all count on, {shards} ways: that gains {times:.1}{doubt} times. From {cells}");
     Some(finding(&sharded, Some(shards as f64), text))
 }
 
@@ -162,8 +170,10 @@ fn or_others(alike: &[Number<'_>]) -> String {
 
 /// Under each mapping, how to hand something to another thread.
 fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
-    let sleeping = of(all, &HAND_OFFS, Unit::NanosecondsSampled);
-    let spinning = of(all, &[FLAG], Unit::NanosecondsSampled);
+    let [mut sleeping, mut spinning] =
+        [&HAND_OFFS[..], &[FLAG]].map(|kernels| of(all, kernels, Unit::NanosecondsSampled));
+    sleeping.truncate(MOST);
+    spinning.truncate(MOST);
     let mut by_mapping: BTreeMap<&str, Vec<Number<'_>>> = BTreeMap::new();
     for number in sleeping.iter().filter(|number| number.cell.workers == 2) {
         by_mapping.entry(&number.cell.mapping).or_default().push(*number);

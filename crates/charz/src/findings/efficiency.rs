@@ -2,6 +2,7 @@
 
 use super::latency::clocks;
 use super::series::Number;
+use crate::point;
 use crate::render::human;
 use crate::report::{Cell, Finding, FindingKind, Report, Unit};
 
@@ -26,7 +27,8 @@ fn of_cell(report: &Report, cell: &Cell) -> Option<Finding> {
     let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
     let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);
     let words = cell.point.size_bytes.unwrap_or(report.plan.size_bytes) / WORD;
-    let (sentence, value) = a_cycle(kernel, number.value / *workers as f64, hz, words, phases)?;
+    let doubt = human::doubt(number.is_doubtful());
+    let (sentence, value) = a_cycle(kernel, number.value / *workers as f64, hz, words, phases, doubt)?;
     let each = if *workers > 1 { " by each worker" } else { "" };
     let clock = human::count_of(hz / 1e9);
     Some(Finding {
@@ -35,32 +37,50 @@ fn of_cell(report: &Report, cell: &Cell) -> Option<Finding> {
         mapping: Some(mapping.clone()),
         workers: Some(*workers),
         value: Some(value),
-        text: format!("{kernel} {mapping} x{workers}: {sentence}{each} (the canary's clock of {clock} GHz)"),
+        text: format!("{}: {sentence}{each} (the canary's clock of {clock} GHz)", point::name(cell)),
     })
 }
 
 /// The words a cycle of a worker, in words and as the number that counts. It did so many a second at this clock; where it went by
-/// rounds of so many words, the phases of one took so many nanoseconds.
-fn a_cycle(kernel: &str, per_second: f64, hz: f64, words: u64, phases: Option<[f64; 2]>) -> Option<(String, f64)> {
+/// rounds of so many words, the phases of one took so many nanoseconds. `doubt` stands behind each number.
+fn a_cycle(
+    kernel: &str,
+    per_second: f64,
+    hz: f64,
+    words: u64,
+    phases: Option<[f64; 2]>,
+    doubt: &str,
+) -> Option<(String, f64)> {
     if READS.contains(&kernel) {
         let value = per_second / hz;
-        return Some((format!("{value:.2} words a cycle"), value));
+        return Some((format!("{value:.2}{doubt} words a cycle"), value));
     }
     let (_, whose) = ROUNDS.iter().find(|(name, _)| kernel == *name)?;
     let [written, read] = phases?.map(|nanos| words as f64 / (nanos * hz / 1e9));
-    Some((format!("{written:.2} words a cycle written, then {read:.2} of {whose} read"), read))
+    Some((format!("{written:.2}{doubt} words a cycle written, then {read:.2}{doubt} of {whose} read"), read))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::invented::{cell, report};
 
     #[track_caller]
     fn check(kernel: &str, phases: Option<[f64; 2]>, expected: Option<(&str, f64)>) {
         // Two words a nanosecond, at four cycles one.
-        let found = a_cycle(kernel, 2e9, 4e9, 64_000, phases);
+        let found = a_cycle(kernel, 2e9, 4e9, 64_000, phases, "");
         let found = found.as_ref().map(|(sentence, value)| (sentence.as_str(), *value));
         assert_eq!(found, expected, "{kernel}");
+    }
+
+    #[test]
+    fn a_suspect_cell_is_told_with_its_mark() {
+        let read = || cell("words-read", 2, Unit::OpsPerSecond, 4e9).clocked(4e9);
+        let text = |cell: Cell| efficiency(&report(vec![cell])).remove(0).text;
+        let sentence = text(read().sized(512_000));
+        assert!(sentence.starts_with("words-read rr x2 500 KiB: 0.50 words a cycle by each worker"), "{sentence}");
+        assert!(text(read().suspect()).contains(": 0.50 ? words a cycle by each worker"), "{}", text(read().suspect()));
+        assert_eq!(efficiency(&report(vec![read().invalid()])), []);
     }
 
     #[test]

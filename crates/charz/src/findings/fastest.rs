@@ -1,6 +1,6 @@
 //! The fastest of the pools that do the same: of those under a lock, and of those without.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::series::{Number, Series, best, list};
 use crate::report::{Finding, FindingKind};
@@ -28,12 +28,18 @@ pub(super) const RUNTIMES: &str = "pool-spawn-";
 
 /// For each mapping and number of workers with two or more pools of a kind, which of them does most.
 pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
-    let mut mappings: Vec<&str> = all.iter().filter(|series| is_pool(series)).map(|series| series.mapping).collect();
-    let mut seen = std::collections::HashSet::new();
-    mappings.retain(|mapping| seen.insert(*mapping));
+    let mut by_mapping: Vec<(&str, Vec<&Series<'_>>)> = Vec::new();
+    let mut places = HashMap::new();
+    for series in all.iter().filter(|series| is_pool(series)) {
+        let at = *places.entry(series.mapping).or_insert(by_mapping.len());
+        match by_mapping.get_mut(at) {
+            Some((_, pools)) => pools.push(series),
+            None => by_mapping.push((series.mapping, vec![series])),
+        }
+    }
     let mut found = Vec::new();
-    for mapping in mappings {
-        let pools = || all.iter().filter(|series| is_pool(series) && series.mapping == mapping);
+    for (mapping, pools) in by_mapping {
+        let pools = || pools.iter().copied();
         let reference = numbers(pools().filter(|series| series.kernel == REFERENCE));
         for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
             let group = numbers(pools().filter(|series| LOCKS.contains(&series.kernel) == locks));
@@ -80,7 +86,9 @@ fn winner(
         // Named among those within the interval, if it is one of the group.
         Some(reference) if alike.iter().any(|other| other.cell.kernel == reference.cell.kernel) => String::new(),
         Some(reference) if best.meets(reference) => format!("; {} does as much", name(reference)),
-        Some(reference) => format!("; {:.2} times {}", best.value / reference.value, name(reference)),
+        Some(reference) => {
+            format!("; {:.2}{} times {}", best.value / reference.value, best.doubt_beside(reference), name(reference))
+        }
     };
     let of = if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") };
     Some(Finding {

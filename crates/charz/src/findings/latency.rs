@@ -14,6 +14,7 @@ use crate::report::{Finding, FindingKind, Report};
 
 pub(crate) use curves::Curve;
 pub(super) use curves::clocks;
+use curves::time;
 
 /// The chase in a random order, whose curve shows latency.
 pub(super) const RANDOM: &str = "chase-random";
@@ -40,11 +41,11 @@ fn finding(curve: &Curve<'_>, value: Option<f64>, text: String) -> Finding {
 /// The plateaus of a random chase beside what the operating system claims; or that it shows none.
 fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
     let (name, caches) = (curve.name(), curve.caches);
-    if let Reading::Prefetched { ns, .. } = curve::reading(&curve.points, caches, None) {
+    if let Reading::Prefetched { ns, doubtful, .. } = curve::reading(&curve.points, caches, None) {
         let text = format!(
             "{name}: beyond the caches a load takes {}, which no memory does: the hardware read ahead, and no latency of memory can \
              be read from this curve",
-            human::nanos(ns)
+            time(ns, doubtful)
         );
         return Some(finding(curve, Some(ns), text));
     }
@@ -59,13 +60,15 @@ fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
 
 /// `L2 4.00 ns (14.5 cycles) to 724 KiB-1 MiB (the OS claims 1 MiB)`.
 fn part(plateau: &Plateau, curve: &Curve<'_>) -> String {
-    let cycles = curve.hz.map_or(String::new(), |hz| format!(" ({} cycles)", human::count_of(plateau.ns * hz / 1e9)));
+    let doubt = human::doubt(plateau.doubtful);
+    let cycles = curve.hz.map(|hz| format!(" ({}{doubt} cycles)", human::count_of(plateau.ns * hz / 1e9)));
+    let cycles = cycles.unwrap_or_default();
     let end = plateau.edge.map_or(String::new(), |edge| format!(" to {}", between(edge)));
     let claim = match (plateau.edge, claimed(plateau, curve.caches)) {
         (Some(_), Some(bytes)) => format!(" (the OS claims {})", human::iec(bytes)),
         _ => String::new(),
     };
-    format!("{} {}{cycles}{end}{claim}", word(plateau.level), human::nanos(plateau.ns))
+    format!("{} {}{cycles}{end}{claim}", word(plateau.level), time(plateau.ns, plateau.doubtful))
 }
 
 fn word(level: Option<Level>) -> String {
@@ -77,7 +80,8 @@ fn word(level: Option<Level>) -> String {
 }
 
 fn between(edge: Edge) -> String {
-    format!("{}-{}", human::iec(edge.inside_bytes), human::iec(edge.beyond_bytes))
+    let doubt = human::doubt(edge.doubtful);
+    format!("{}-{}{doubt}", human::iec(edge.inside_bytes), human::iec(edge.beyond_bytes))
 }
 
 fn claimed(plateau: &Plateau, caches: &[u64]) -> Option<u64> {
@@ -116,12 +120,13 @@ fn reach(small: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
     let huge = all.iter().find(|other| small.differs_in_pages(other))?;
     let reach = curve::reach(&small.points, &huge.points)?;
     let text = format!(
-        "{}: up to {} a load takes as long as on {} pages: so far the TLB reaches; beyond, it takes {} longer, {:.2} times as long",
+        "{}: up to {} a load takes as long as on {} pages: so far the TLB reaches; beyond, it takes {} longer, {:.2}{} times as long",
         small.name(),
         between(reach.edge),
         huge.pages,
-        human::nanos(reach.extra_ns),
-        reach.times
+        time(reach.extra_ns, reach.doubtful),
+        reach.times,
+        human::doubt(reach.doubtful)
     );
     Some(finding(small, Some(reach.edge.inside_bytes as f64), text))
 }
@@ -148,9 +153,9 @@ fn ahead(strides: &[&Curve<'_>], random: &[Curve<'_>]) -> Option<Finding> {
     for curve in strides {
         let stride = curve.stride;
         match curve::reading(&curve.lines(), curve.caches, beside.as_deref()) {
-            Reading::Prefetched { ns, .. } => {
+            Reading::Prefetched { ns, doubtful, .. } => {
                 fastest = Some(fastest.map_or(ns, |fastest| fastest.min(ns)));
-                ahead.push(format!("{stride} ({})", human::nanos(ns)));
+                ahead.push(format!("{stride} ({})", time(ns, doubtful)));
             }
             Reading::Latency => waits.push(stride.to_string()),
             Reading::Unreached => inside.push(stride.to_string()),
@@ -179,9 +184,9 @@ fn at_once(chains: &[&Curve<'_>]) -> Option<Finding> {
         let best = chains.iter().filter_map(same).min_by(|(_, one), (_, other)| one.ns.total_cmp(&other.ns));
         let Some((count, best)) = best.filter(|(count, _)| *count > 1) else { continue };
         let times = alone.ns / best.ns;
+        let (size, doubt) = (human::iec(alone.size_bytes), human::doubt(alone.doubtful || best.doubtful));
         let [slow, fast] = [alone, &best].map(curves::shown);
-        parts
-            .push(format!("{times:.1} at {} ({slow} with 1 chain, {fast} with {count})", human::iec(alone.size_bytes)));
+        parts.push(format!("{times:.1}{doubt} at {size} ({slow} with 1 chain, {fast} with {count})"));
         last = Some(times);
     }
     let text = format!("{}: loads under way at once: {}", name_of(first), parts.join(", "));

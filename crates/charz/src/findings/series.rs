@@ -78,10 +78,19 @@ impl<'a> Number<'a> {
         self.low <= other.high && other.low <= self.high
     }
 
+    /// Whether something speaks against it.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.cell.outcome.status == Status::Suspect
+    }
+
     /// With a question mark behind a doubtful one.
     pub(super) fn shown(&self) -> String {
-        let doubt = if self.cell.outcome.status == Status::Suspect { " ?" } else { "" };
-        format!("{}{doubt}", human::value(self.value, self.cell.unit))
+        format!("{}{}", human::value(self.value, self.cell.unit), human::doubt(self.is_doubtful()))
+    }
+
+    /// A question mark behind what follows from the two, if one of them is doubtful.
+    pub(super) fn doubt_beside(&self, other: &Number<'_>) -> &'static str {
+        human::doubt(self.is_doubtful() || other.is_doubtful())
     }
 
     /// Where it stands in the report, and what it is.

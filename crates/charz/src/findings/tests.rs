@@ -1,10 +1,7 @@
 //! Findings from invented cells.
 
 use super::{advice, cliff, fastest, findings, latency};
-use crate::report::{
-    Cell, Ending, Estimator, Finding, FindingKind, Interval, Invocation, Outcome, Point, Report, Status, Summary, Unit,
-    parse,
-};
+use crate::report::{Cell, Ending, Finding, FindingKind, Invocation, Report, Status, Unit, invented, parse};
 
 /// A cell whose number is `value`, give or take 2%.
 pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
@@ -14,72 +11,13 @@ pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
         _ if kernel.starts_with("cas-") => Unit::OpsPerSecond,
         _ => Unit::NanosecondsSampled,
     };
-    let (low, high) = (value * 0.98, value * 1.02);
-    let (best, worst) = if unit.more_is_better() { (high, low) } else { (low, high) };
-    Cell {
-        kernel: kernel.into(),
-        mapping: "rr".into(),
-        point: Point::default(),
-        level: None,
-        traffic: None,
-        workers,
-        seats: vec![None; workers as usize],
-        unit,
-        estimator: Estimator::Median,
-        precision: 0.05,
-        repetitions: 2,
-        footprint_bytes: 0,
-        outcome: Outcome { status: Status::Ok, reason: None },
-        marks: Vec::new(),
-        invocations: Vec::new(),
-        summary: Some(Summary {
-            value: Some(value),
-            raw: Some(value),
-            interval: Some(Interval { low, high, confidence: 0.95, half_width: 0.02 }),
-            invocations: 10,
-            clean_runs: 20,
-            dirty_runs: 0,
-            spread: None,
-            best,
-            worst,
-            best_of_three: best,
-            start_skew_ns: 0,
-        }),
-        distribution: None,
-        sharing: None,
-    }
-}
-
-fn under(mapping: &str, cell: Cell) -> Cell {
-    Cell { mapping: mapping.into(), ..cell }
-}
-
-/// Neighbours that no interval tells apart.
-fn vague(mut cell: Cell) -> Cell {
-    let summary = cell.summary.as_mut().unwrap();
-    let interval = summary.interval.as_mut().unwrap();
-    (interval.low, interval.high) = (interval.low / 10.0, interval.high * 10.0);
-    cell
+    invented::cell(kernel, workers, unit, value)
 }
 
 fn without(kernel: &str, workers: u64, status: Status, ending: Option<Ending>) -> Cell {
-    let invocation = |ending| Invocation {
-        started_ns: 0,
-        seed: 0,
-        ending,
-        reason: Some("a reason".into()),
-        variant: None,
-        evidence: None,
-        runs: Vec::new(),
-        value: None,
-    };
-    let outcome = Outcome { status, reason: Some("safety".into()) };
-    Cell {
-        outcome,
-        summary: None,
-        invocations: ending.into_iter().map(invocation).collect(),
-        ..cell(kernel, workers, 1.0)
-    }
+    let invocation = |ending| Invocation { reason: Some("a reason".into()), ..invented::barren(ending) };
+    let invocations = ending.into_iter().map(invocation).collect();
+    Cell { invocations, ..cell(kernel, workers, 1.0).unmeasured(status, "safety") }
 }
 
 fn series(kernel: &str, numbers: &[(u64, f64)]) -> Vec<Cell> {
@@ -88,10 +26,7 @@ fn series(kernel: &str, numbers: &[(u64, f64)]) -> Vec<Cell> {
 
 /// What follows from these cells on a machine with so many strands.
 fn of(kind: FindingKind, strands: usize, cells: Vec<Cell>) -> Vec<Finding> {
-    let mut report: Report = parse(include_str!("../../../../tests/golden/reports/v2.0.json")).unwrap();
-    let strand = report.machine.strands[0].clone();
-    report.machine.strands = vec![crate::report::Strand { usable: true, ..strand }; strands];
-    report.cells = cells;
+    let report = invented::report(cells).on(strands as u32);
     findings(&report).into_iter().filter(|finding| finding.kind == kind).collect()
 }
 
@@ -133,7 +68,7 @@ fn a_cliff_is_steep_certain_and_lasting() {
     check_cliff(4, &[(2, 400.0), (4, 2000.0)], &[Some(4)], &["4 workers, as many as the strands"]);
     check_cliff(4, &[(2, 400.0), (4, 500.0)], &[], &[]);
     check_cliff(4, &[(5, 400.0)], &[], &[]);
-    let vague = vec![cell("ring-mutex", 2, 400.0), vague(cell("ring-mutex", 5, 1600.0))];
+    let vague = vec![cell("ring-mutex", 2, 400.0), cell("ring-mutex", 5, 1600.0).within(9.0)];
     check(&of(FindingKind::Cliff, 4, vague), &[None], &["no cliff"]);
 }
 
@@ -158,7 +93,7 @@ fn a_collapse_is_less_than_half_of_what_fewer_do() {
         &[Some(2)],
         &["at 2 workers", "again at 8 workers: 1.00 Mop/s, where 4 workers did 22.0 Mop/s"],
     );
-    check_collapse(vec![cell("cas-counter", 1, 40e6), vague(cell("cas-counter", 4, 10e6))], &[], &[]);
+    check_collapse(vec![cell("cas-counter", 1, 40e6), cell("cas-counter", 4, 10e6).within(9.0)], &[], &[]);
     check_collapse(series("mem-read", &[(1, 40e6), (2, 1e6)]), &[], &[]);
 }
 
@@ -229,7 +164,7 @@ fn advice_is_drawn_from_the_cells_that_it_names() {
         &[8e3],
         &["no more than 8.00 µs", "From futex-wake rr x2: 8.00 µs"],
     );
-    let ways = vec![under("pair:core", cell("c2c-cas", 2, 20.0)), under("pair:package", cell("c2c-cas", 2, 150.0))];
+    let ways = vec![cell("c2c-cas", 2, 20.0).under("pair:core"), cell("c2c-cas", 2, 150.0).under("pair:package")];
     check_advice(16, ways, &[2400.0], &["2.40 µs", "16 strands", "c2c-cas pair:package x2: 150 ns"]);
     check_advice(1, vec![cell("c2c-cas", 2, 20.0)], &[], &[]);
     let mut pools = series("c2c-cas", &[(2, 100.0)]);
@@ -263,9 +198,12 @@ fn every_kernel_that_findings_name_is_in_the_catalog() {
 
 #[test]
 fn advice_from_doubtful_numbers_says_so() {
-    let mut doubtful = cell("futex-wake", 2, 8e3);
-    doubtful.outcome = Outcome { status: Status::Suspect, reason: Some("a reason".into()) };
-    check_advice(4, vec![doubtful], &[8e3], &["no more than 8.00 µs ?", "From futex-wake rr x2: 8.00 µs ?"]);
+    check_advice(
+        4,
+        vec![cell("futex-wake", 2, 8e3).suspect()],
+        &[8e3],
+        &["no more than 8.00 µs ?", "From futex-wake rr x2: 8.00 µs ?"],
+    );
 }
 
 #[test]
@@ -275,6 +213,8 @@ fn a_counter_is_sharded_where_that_gains_something() {
     check_advice(8, counters(10e6, 25e6), &[3.0], &["3 ways", "gains 2.5 times", "counter-atomic rr x4: 10.0 Mop/s"]);
     check_advice(8, counters(10e6, 900e6), &[8.0], &["8 ways"]);
     check_advice(8, counters(10e6, 11e6), &[1.0], &["one global counter will do"]);
+    let doubtful = vec![cell("counter-atomic", 4, 10e6), cell("counter-sharded", 4, 25e6).suspect()];
+    check_advice(8, doubtful, &[3.0], &["gains 2.5 ? times", "counter-sharded rr x4: 25.0 Mop/s ?"]);
     // With more workers than strands the scheduler decides.
     check_advice(2, counters(10e6, 900e6), &[], &[]);
 }

@@ -9,6 +9,7 @@ fn subject(kernel: &str) -> Subject {
         kernels: "0123456789abcdef".into(),
         kernel: kernel.into(),
         workers: 1,
+        parameters: "size 65536".into(),
     }
 }
 
@@ -30,6 +31,8 @@ fn what_was_learned_last_is_read_again_and_is_nobody_elses() {
     assert_eq!((read.of(&subject("arith-int")), read.of(&subject("mem-read"))), (Some(0.01), Some(0.08)));
     let other = Subject { kernels: "fedcba9876543210".into(), ..subject("arith-int") };
     assert_eq!(read.of(&other), None, "another build of the kernels");
+    let larger = Subject { parameters: "size 1048576".into(), ..subject("mem-read") };
+    assert_eq!(read.of(&larger), None, "a block of another size");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -43,6 +46,22 @@ fn entries_that_make_no_sense_are_left_out() {
     let text = fs::read_to_string(&file).unwrap().replacen("\"floors\": [", "\"floors\": [7, {\"floor\": \"x\"},", 1);
     fs::write(&file, text).unwrap();
     assert_eq!(Floors::read(&file).unwrap(), Floors(vec![floor("c", 0.02)]));
+}
+
+#[test]
+fn a_floor_of_a_size_that_nobody_kept_is_that_of_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("noise.json");
+    let mut floors = Floors::default();
+    floors.learn(floor("mem-read", 0.02));
+    floors.save(&file).unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let older = text.replace(",\n        \"parameters\": \"size 65536\"", "");
+    assert_ne!(text, older);
+    fs::write(&file, older).unwrap();
+    let read = Floors::read(&file).unwrap();
+    let without = Subject { parameters: String::new(), ..subject("mem-read") };
+    assert_eq!((read.of(&subject("mem-read")), read.of(&without)), (None, Some(0.02)));
 }
 
 #[track_caller]

@@ -41,6 +41,12 @@ pub struct Host {
     pub kernel: Option<String>,
     /// The processor's model.
     pub processor: Option<String>,
+    /// The version of its microcode.
+    #[serde(default)]
+    pub microcode: Option<String>,
+    /// The version of the machine's firmware.
+    #[serde(default)]
+    pub firmware: Option<String>,
     /// The clock of the processor in hertz, as the system claims it: its nominal frequency where it has one.
     #[serde(default)]
     pub claimed_hz: Option<f64>,

@@ -18,6 +18,14 @@ pub const MAX_BYTES: u64 = 2 << 30;
 /// # Errors
 /// A sentence that names the file and what is wrong with it.
 pub fn read(path: &Path) -> Result<Report, FileError> {
+    read_with_text(path).map(|(report, _)| report)
+}
+
+/// As [`read`], with the text that the file holds.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
     let unreadable = |error| FileError::io(format!("cannot read the report {path:?}"), error);
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
@@ -34,7 +42,10 @@ pub fn read(path: &Path) -> Result<Report, FileError> {
         io::ErrorKind::InvalidData => FileError::new(format!("{path:?} is not a report: it is not UTF-8 text")),
         _ => unreadable(error),
     })?;
-    parse(&text).map_err(|reason| FileError::new(format!("{path:?} is not a report that can be used: {reason}")))
+    match parse(&text) {
+        Ok(report) => Ok((report, text)),
+        Err(reason) => Err(FileError::new(format!("{path:?} is not a report that can be used: {reason}"))),
+    }
 }
 
 /// Only what tells whether the rest can be understood.

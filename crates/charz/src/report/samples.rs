@@ -32,11 +32,11 @@ pub struct Marginal {
 }
 
 /// Bins of an octave, as powers of two, like those of `charz_kernels::joint`.
-const MARGINAL_BITS: u32 = 6;
-const JOINT_BITS: u32 = 3;
+pub(super) const MARGINAL_BITS: u32 = 6;
+pub(super) const JOINT_BITS: u32 = 3;
 
 /// The least time of the bin that a time falls into.
-fn bin(nanos: u64, bits: u32) -> u64 {
+pub(super) fn bin(nanos: u64, bits: u32) -> u64 {
     let width = width(nanos, bits);
     nanos / width * width
 }

@@ -79,7 +79,7 @@ fn the_credit_is_what_was_asked_for() {
 
 fn row(verdict: Verdict, effect: Option<f64>, reason: Option<&str>) -> Row {
     Row {
-        point: crate::report::Point::default(),
+        point: Point::default(),
         kernel: "arith-int".into(),
         mapping: "dumb".into(),
         workers: 1,

@@ -29,6 +29,8 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
             .zip(word("/proc/sys/kernel/osrelease"))
             .map(|(system, release)| format!("{system} {release}")),
         processor: machine.packages.iter().find_map(|package| package.model.clone()),
+        microcode: std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| microcode(&text)),
+        firmware: word("/sys/class/dmi/id/bios_version"),
         claimed_hz: claimed_hz(machine),
         virtual_machine: under_hypervisor(),
         clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -63,8 +65,18 @@ fn named_ghz(model: &str) -> Option<f64> {
 
 /// `cpu MHz         : 2596.134`
 fn kernel_mhz(cpuinfo: &str) -> Option<f64> {
-    let line = cpuinfo.lines().find(|line| line.starts_with("cpu MHz"))?;
-    line.split_once(':')?.1.trim().parse().ok()
+    first_word(cpuinfo, "cpu MHz")?.parse().ok()
+}
+
+/// `microcode\t: 0xa101144`
+fn microcode(cpuinfo: &str) -> Option<String> {
+    first_word(cpuinfo, "microcode").filter(|word| !word.is_empty()).map(str::to_owned)
+}
+
+/// What the first processor says under this name.
+fn first_word<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
+    let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
+    Some(line.split_once(':')?.1.trim())
 }
 
 /// The strands, as far as a reader of the numbers needs them.
@@ -155,6 +167,13 @@ mod tests {
         assert_eq!(named_ghz("AMD EPYC"), None);
         assert_eq!(kernel_mhz("model name\t: x\ncpu MHz\t\t: 2596.134\ncpu MHz\t\t: 1.0\n"), Some(2596.134));
         assert_eq!(kernel_mhz("cpu MHz : fast\n"), None);
+    }
+
+    #[test]
+    fn microcode_is_that_of_the_first_processor() {
+        assert_eq!(microcode("flags\t: a\nmicrocode\t: 0xa101144\nmicrocode\t: 0x1\n").as_deref(), Some("0xa101144"));
+        assert_eq!(microcode("microcode\t: \n"), None);
+        assert_eq!(microcode("processor\t: 0\n"), None);
     }
 
     #[test]

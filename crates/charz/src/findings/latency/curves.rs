@@ -1,10 +1,12 @@
 //! Curves as the cells of a report give them.
 
+use std::collections::HashMap;
+
 use crate::curve::Point;
 use crate::findings::series::Number;
 use crate::point;
 use crate::render::human;
-use crate::report::{Cell, PageKind, Point as Place, Report, Status, Unit};
+use crate::report::{Cell, PageKind, Point as Place, Report, Unit};
 
 /// Bytes of a line.
 const LINE: u64 = 64;
@@ -13,6 +15,11 @@ const LINE: u64 = 64;
 /// machine an interval of few invocations reaches to several times the number, for some of them were disturbed, and all levels
 /// would be one.
 const DOUBT: f64 = 0.3;
+
+/// The most sizes of a curve, as many as can be asked for, and the most curves: what has more was made up, and finding plateaus in it
+/// would take for ever.
+const MOST_POINTS: usize = 256;
+const MOST_CURVES: usize = 512;
 
 /// The cells of one worker that differ in the size of its block only.
 #[derive(Clone, Debug)]
@@ -37,20 +44,21 @@ impl<'a> Curve<'a> {
     /// Those of a kernel, in the order of their first cells.
     pub(crate) fn of(report: &'a Report, kernel: &str) -> Vec<Self> {
         let mut curves: Vec<Curve<'_>> = Vec::new();
+        let mut places: HashMap<(&str, Place), usize> = HashMap::new();
         let is_one = |cell: &&Cell| cell.kernel == kernel && cell.workers == 1 && cell.unit == Unit::NanosecondsPerStep;
         for cell in report.cells.iter().filter(is_one) {
             let Some(number) = Number::of(cell) else { continue };
             let pages = cell.point.pages.or_else(|| kind(&report.plan.pages));
             let place = Place { size_bytes: None, pages, ..cell.point };
-            let same = |curve: &Curve<'_>| curve.mapping == cell.mapping && curve.place == place;
-            let at = curves.iter().position(same).unwrap_or_else(|| {
+            let at = *places.entry((cell.mapping.as_str(), place)).or_insert(curves.len());
+            if at == curves.len() && at < MOST_CURVES {
                 curves.push(Curve::begin(report, cell, place));
-                curves.len() - 1
-            });
-            let doubt = if cell.outcome.status == Status::Suspect { DOUBT } else { 0.0 };
+            }
+            let Some(curve) = curves.get_mut(at).filter(|curve| curve.points.len() < MOST_POINTS) else { continue };
+            let doubtful = number.is_doubtful();
+            let slack = if doubtful { DOUBT } else { number.slack().min(DOUBT) };
             let size_bytes = cell.point.size_bytes.unwrap_or(report.plan.size_bytes);
-            let curve = &mut curves[at];
-            curve.points.push(Point { size_bytes, ns: number.value, slack: doubt.max(number.slack()).min(DOUBT) });
+            curve.points.push(Point { size_bytes, ns: number.value, slack, doubtful });
             curve.hz = clocks(cell).chain(curve.hz).max_by(f64::total_cmp);
         }
         curves.iter_mut().for_each(|curve| curve.points.sort_by_key(|point| point.size_bytes));
@@ -107,9 +115,14 @@ impl<'a> Curve<'a> {
     }
 }
 
+/// A time, with a question mark behind a doubtful one.
+pub(super) fn time(ns: f64, doubtful: bool) -> String {
+    format!("{}{}", human::nanos(ns), human::doubt(doubtful))
+}
+
 /// A point's time, with a question mark behind a doubtful one.
 pub(super) fn shown(point: &Point) -> String {
-    format!("{}{}", human::nanos(point.ns), if point.slack >= DOUBT { " ?" } else { "" })
+    time(point.ns, point.doubtful)
 }
 
 /// The kind of pages with this name.

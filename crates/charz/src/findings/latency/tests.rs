@@ -1,7 +1,7 @@
 //! Findings from invented chases.
 
 use super::*;
-use crate::report::{Cell, Estimator, Host, Interval, Outcome, PageKind, Point, Status, Strand, Summary, Unit, parse};
+use crate::report::{Cell, Host, PageKind, Point, Status, Strand, Unit, invented};
 
 const MIB: u64 = 1 << 20;
 
@@ -24,39 +24,7 @@ fn guest(size: u64) -> f64 {
 }
 
 fn cell(kernel: &str, point: Point, value: f64) -> Cell {
-    let (low, high) = (value * 0.98, value * 1.02);
-    Cell {
-        kernel: kernel.into(),
-        mapping: "rr".into(),
-        point,
-        level: None,
-        traffic: None,
-        workers: 1,
-        seats: vec![None],
-        unit: Unit::NanosecondsPerStep,
-        estimator: Estimator::Best,
-        precision: 0.02,
-        repetitions: 5,
-        footprint_bytes: 0,
-        outcome: Outcome { status: Status::Ok, reason: None },
-        marks: Vec::new(),
-        invocations: Vec::new(),
-        summary: Some(Summary {
-            value: Some(value),
-            raw: Some(value),
-            interval: Some(Interval { low, high, confidence: 0.95, half_width: 0.02 }),
-            invocations: 10,
-            clean_runs: 20,
-            dirty_runs: 0,
-            spread: None,
-            best: low,
-            worst: high,
-            best_of_three: low,
-            start_skew_ns: 0,
-        }),
-        distribution: None,
-        sharing: None,
-    }
+    invented::cell(kernel, 1, Unit::NanosecondsPerStep, value).at(point)
 }
 
 /// A curve over these sizes.
@@ -67,11 +35,10 @@ fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) ->
 
 /// The sentences that follow from these cells.
 fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
-    let mut report: Report = parse(include_str!("../../../../../tests/golden/reports/v2.0.json")).unwrap();
+    let mut report = invented::report(cells);
     let strand = report.machine.strands[0].clone();
     report.machine.strands = vec![Strand { usable: true, cache_bytes: CACHES.to_vec(), ..strand }];
     report.host = Host { virtual_machine: Some(virtual_machine), ..report.host };
-    report.cells = cells;
     latency(&report).into_iter().map(|finding| finding.text).collect()
 }
 
@@ -96,6 +63,32 @@ fn levels_stand_beside_the_claims() {
     ];
     check(&sentences(true, cells()), &[&levels]);
     check(&sentences(false, cells()), &[&["others use the rest"]]);
+}
+
+#[test]
+fn doubtful_numbers_carry_their_mark() {
+    let suspect = |sizes: std::ops::RangeInclusive<u64>| {
+        let mut cells = curve(RANDOM, PageKind::Transparent, 64, guest);
+        let size = |cell: &Cell| cell.point.size_bytes.unwrap();
+        cells.iter_mut().filter(|cell| sizes.contains(&size(cell))).for_each(|cell| {
+            cell.outcome.status = Status::Suspect;
+        });
+        sentences(true, cells)
+    };
+    check(&suspect(0..=8 << 10), &[&["L1 1.08 ns to 32 KiB-45.3 KiB (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]]);
+    check(
+        &suspect(0..=32 << 10),
+        &[&["L1 1.08 ns ? to 32 KiB-45.3 KiB ? (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]],
+    );
+    let edge =
+        ["L3 15.0 ns to 11.3 MiB-16 MiB ? (the OS", "memory 140 ns.", "The edge of L3 lies at 11.3 MiB-16 MiB ?, less"];
+    check(&suspect(16 * MIB..=16 * MIB), &[&edge]);
+    let all = ["L1 1.08 ns ? to", "L2 3.80 ns ? to", "L3 15.0 ns ? to", "memory 140 ns ?."];
+    check(&suspect(0..=u64::MAX), &[&all]);
+    // A wide interval is none of the causes to doubt.
+    let mut wide = curve(RANDOM, PageKind::Transparent, 64, guest);
+    wide = wide.into_iter().map(|cell| cell.within(0.5)).collect();
+    assert!(!sentences(true, wide)[0].contains('?'));
 }
 
 #[test]
@@ -170,7 +163,7 @@ fn chains_tell_how_many_loads_are_under_way() {
     check(&sentences(false, cells.clone()), &[&words]);
     let mut doubtful = cells.clone();
     doubtful[3].outcome.status = Status::Suspect;
-    check(&sentences(false, doubtful), &[&["12.0 at 256 MiB (144 ns ? with 1 chain, 12.0 ns with 16)"]]);
+    check(&sentences(false, doubtful), &[&["12.0 ? at 256 MiB (144 ns ? with 1 chain, 12.0 ns with 16)"]]);
     let without_one = cells.into_iter().filter(|cell| cell.point.chains != Some(1)).collect();
     check(&sentences(false, without_one), &[]);
 }

@@ -1,0 +1,369 @@
+//! Cells and reports that nobody measured, for tests. What is around them is of a real report, and readers take them: numbers follow
+//! from runs, and sums add up.
+//!
+//! ```text
+//! let cells = vec![cell("mem-read", 4, Unit::BytesPerSecond, 2e9), cell("mem-read", 4, Unit::BytesPerSecond, 3e9).under("auto").suspect()];
+//! let report = report(cells);
+//! ```
+
+use super::samples::{JOINT_BITS, MARGINAL_BITS, bin};
+use super::{
+    Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Interval, Invocation, Lap, Marginal, Mark,
+    Outcome, Point, Report, Run, Samples, Severity, Shape, Sharing, Status, Strand, Summary, Unit, parse,
+};
+
+/// Invocations of a cell: enough for an interval.
+const INVOCATIONS: u64 = 10;
+/// Half the width of a cell's interval, as a fraction of its number; its invocations are as far apart.
+const HALF: f64 = 0.02;
+/// What a worker does in a repetition: operations, or bytes.
+const WORK: u64 = 1_000_000_000;
+
+/// A report with these cells of its own kernels, mappings and numbers of workers, on a machine with all of their seats and two strands
+/// at least.
+pub(crate) fn report(cells: Vec<Cell>) -> Report {
+    let mut report: Report = parse(include_str!("../../../../tests/golden/reports/v2.0.json")).unwrap();
+    report.plan.kernels = each(cells.iter().map(|cell| cell.kernel.clone()));
+    report.plan.mappings = each(cells.iter().map(|cell| cell.mapping.clone()));
+    report.plan.threads = each(cells.iter().map(|cell| cell.workers));
+    report.plan.threads.sort_unstable();
+    let last = cells.iter().flat_map(|cell| &cell.seats).copied().flatten().max().unwrap_or(0);
+    report.cells = cells;
+    report.on(last.max(1) + 1)
+}
+
+/// Each of them once, in the order in which they come.
+fn each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut each = Vec::new();
+    all.for_each(|one| {
+        if !each.contains(&one) {
+            each.push(one)
+        }
+    });
+    each
+}
+
+/// An `ok` cell of round-robin, of floating workers, whose number is `value`, give or take 2%.
+pub(crate) fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
+    let cell = Cell {
+        kernel: kernel.into(),
+        mapping: "rr".into(),
+        point: Point::default(),
+        level: None,
+        traffic: None,
+        workers,
+        seats: vec![None; workers as usize],
+        unit,
+        estimator: Estimator::Median,
+        precision: 0.05,
+        repetitions: 1,
+        footprint_bytes: 0,
+        outcome: Outcome { status: Status::Ok, reason: None },
+        marks: Vec::new(),
+        invocations: (0..INVOCATIONS).map(|at| invocation(unit, workers, spread(value, at))).collect(),
+        summary: None,
+        distribution: None,
+        sharing: None,
+    };
+    cell.summed_up(value).within(HALF)
+}
+
+/// A cell for each pair of so many strands, of which each takes what `ns` says of home and other.
+pub(crate) fn pairs(kernel: &str, strands: u32, ns: impl Fn(u32, u32) -> f64) -> Vec<Cell> {
+    let all = (0..strands).flat_map(|home| (0..strands).map(move |other| (home, other)));
+    let pair = |(home, other)| {
+        cell(kernel, 2, Unit::NanosecondsPerOp, ns(home, other))
+            .under(&format!("list:{home},{other}"))
+            .seated(&[home, other])
+    };
+    all.filter(|(home, other)| home != other).map(pair).collect()
+}
+
+/// The value of an invocation: from one end of the interval to the other.
+fn spread(value: f64, at: u64) -> f64 {
+    value * (1.0 - HALF + 2.0 * HALF * at as f64 / (INVOCATIONS - 1) as f64)
+}
+
+/// An invocation with one repetition, which comes to `value`, about: work and times are whole numbers.
+fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
+    let (steps, all) = (WORK as f64, WORK as f64 * workers as f64);
+    let (each, nanos) = match unit {
+        Unit::OpsPerSecond | Unit::BytesPerSecond => (WORK, all / value * 1e9),
+        Unit::Nanoseconds | Unit::NanosecondsSampled => (0, value),
+        Unit::NanosecondsPerOp => (WORK, value * all),
+        Unit::NanosecondsPerStep => (WORK, value * steps),
+        Unit::MillisecondsPerGib => (WORK, value * 1e6 * all / f64::from(1 << 30)),
+    };
+    let interval_ns = nanos.round() as u64;
+    let is_bytes = matches!(unit, Unit::BytesPerSecond | Unit::MillisecondsPerGib);
+    let lap = |rank| Lap {
+        rank,
+        seat: None,
+        strand: None,
+        start_ns: 0,
+        end_ns: interval_ns,
+        ops: if is_bytes { 0 } else { each },
+        bytes: if is_bytes { each } else { 0 },
+        on_seat: None,
+        checks: 1000,
+        strays: None,
+        counts: Counts::default(),
+        contention: None,
+    };
+    let run = Run {
+        interval_ns,
+        start_skew_ns: 0,
+        steal_ns: None,
+        throttled_periods: None,
+        pressure_ns: None,
+        dirty: Vec::new(),
+        laps: (0..workers).map(lap).collect(),
+        samples: (unit == Unit::NanosecondsSampled).then(|| Box::new(samples(&[(interval_ns, interval_ns)]))),
+        growth: None,
+    };
+    Invocation { runs: vec![run], ..barren(Ending::Done) }
+}
+
+/// An invocation that ended so, without a repetition.
+pub(crate) fn barren(ending: Ending) -> Invocation {
+    Invocation {
+        started_ns: 0,
+        seed: 0,
+        ending,
+        reason: None,
+        variant: None,
+        evidence: None,
+        runs: Vec::new(),
+        value: None,
+    }
+}
+
+/// Pairs of times, counted.
+fn samples(pairs: &[(u64, u64)]) -> Samples {
+    let marginal = |time: fn(&(u64, u64)) -> u64| Marginal {
+        least_ns: pairs.iter().map(time).min().unwrap_or(0),
+        most_ns: pairs.iter().map(time).max().unwrap_or(0),
+        bins: pairs.iter().map(|pair| [bin(time(pair), MARGINAL_BITS), 1]).collect(),
+    };
+    let joint = |(first, second): &(u64, u64)| [bin(*first, JOINT_BITS), bin(*second, JOINT_BITS), 1];
+    let one = Samples {
+        count: pairs.len() as u64,
+        below: pairs.iter().filter(|(first, second)| second < first).count() as u64,
+        first: marginal(|pair| pair.0),
+        second: marginal(|pair| pair.1),
+        bins: pairs.iter().map(joint).collect(),
+    };
+    // A sum puts bins into their order, and those that are the same together.
+    Samples::sum([&one])
+}
+
+fn shape(marginal: &Marginal) -> Shape {
+    let count = marginal.count();
+    // A percentile takes ten times beyond it.
+    let percentile = |share: f64| {
+        let rank = (share * count as f64).ceil() as u64;
+        (count - rank >= 10).then(|| marginal.quantile(rank))
+    };
+    Shape {
+        p50_ns: percentile(0.5),
+        p90_ns: percentile(0.9),
+        p99_ns: percentile(0.99),
+        p999_ns: percentile(0.999),
+        p9999_ns: percentile(0.9999),
+        peaks: Vec::new(),
+    }
+}
+
+impl Report {
+    /// On a machine of one package with so many strands, each a core of its own.
+    pub(crate) fn on(mut self, strands: u32) -> Self {
+        let one = self.machine.strands[0].clone();
+        self.machine.strands =
+            (0..strands).map(|id| Strand { os_id: id, core: Some(id), usable: true, ..one.clone() }).collect();
+        self.machine.cores = u64::from(strands);
+        self
+    }
+}
+
+impl Cell {
+    /// Under another mapping.
+    pub(crate) fn under(self, mapping: &str) -> Self {
+        Cell { mapping: mapping.into(), ..self }
+    }
+
+    /// At another point.
+    pub(crate) fn at(self, point: Point) -> Self {
+        Cell { point, ..self }
+    }
+
+    /// With a block of so many bytes, where the sweep varies sizes.
+    pub(crate) fn sized(self, bytes: u64) -> Self {
+        let point = Point { size_bytes: Some(bytes), ..self.point };
+        self.at(point)
+    }
+
+    /// On these strands.
+    pub(crate) fn seated(mut self, strands: &[u32]) -> Self {
+        self.seats = strands.iter().copied().map(Some).collect();
+        let laps = self.invocations.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.laps);
+        for (lap, strand) in laps.zip(strands.iter().cycle()) {
+            (lap.seat, lap.strand, lap.on_seat, lap.strays) = (Some(*strand), Some(*strand), Some(true), Some(0));
+        }
+        self
+    }
+
+    /// With blocks in a level of the caches, or in memory.
+    pub(crate) fn inside(self, level: &str) -> Self {
+        Cell { level: Some(level.into()), ..self }
+    }
+
+    /// Its interval is this share of its number wide, to either side: of 1, from half of it to twice as much.
+    pub(crate) fn within(mut self, share: f64) -> Self {
+        let summary = self.summary.as_mut().unwrap();
+        let value = summary.raw.unwrap();
+        let (low, high) = (value / (1.0 + share), value * (1.0 + share));
+        let (worst, best) = if self.unit.more_is_better() { (low, high) } else { (high, low) };
+        (summary.worst, summary.best, summary.best_of_three) = (worst, best, best);
+        summary.interval = summary.value.map(|_| Interval { low, high, confidence: 0.95, half_width: share });
+        self
+    }
+
+    /// Without an interval, as of few invocations.
+    pub(crate) fn without_interval(mut self) -> Self {
+        self.summary.as_mut().unwrap().interval = None;
+        self
+    }
+
+    /// With a mark, and what follows from it.
+    pub(crate) fn marked(mut self, code: &str, severity: Severity, reason: &str) -> Self {
+        self.marks.push(Mark { code: code.into(), severity, reason: reason.into() });
+        let status = match severity {
+            Severity::Note => return self,
+            Severity::Suspect => Status::Suspect,
+            Severity::Invalid => Status::Invalid,
+        };
+        self.outcome = Outcome { status, reason: Some(reason.into()) };
+        if status == Status::Invalid {
+            let summary = self.summary.as_mut().unwrap();
+            (summary.value, summary.interval) = (None, None);
+        }
+        self
+    }
+
+    /// Something speaks against its number.
+    pub(crate) fn suspect(self) -> Self {
+        self.marked("V03", Severity::Suspect, "the workers did not overlap")
+    }
+
+    /// Its number is none.
+    pub(crate) fn invalid(self) -> Self {
+        self.marked("V01", Severity::Invalid, "a worker was not on its seat")
+    }
+
+    /// Not measured, or not to its end.
+    pub(crate) fn unmeasured(self, status: Status, reason: &str) -> Self {
+        let outcome = Outcome { status, reason: Some(reason.into()).filter(|_| status != Status::Pending) };
+        Cell { outcome, invocations: Vec::new(), summary: None, distribution: None, sharing: None, ..self }
+    }
+
+    /// With pairs of times, ten at least, divided among its invocations. Where its number is their median it follows. Marks come after.
+    pub(crate) fn timed(mut self, pairs: &[(u64, u64)]) -> Self {
+        let count = self.invocations.len();
+        for (at, invocation) in self.invocations.iter_mut().enumerate() {
+            let own: Vec<(u64, u64)> = pairs.iter().copied().skip(at).step_by(count).collect();
+            invocation.runs[0].samples = Some(Box::new(samples(&own)));
+        }
+        let samples = self.samples();
+        let (first, second) = (shape(&samples.first), shape(&samples.second));
+        let (median, below) = (samples.second.median(), samples.below as f64 / samples.count as f64);
+        self.distribution = Some(Distribution { samples, first, second, below });
+        let value = self.summary.as_ref().and_then(|summary| summary.raw).unwrap();
+        let value = if self.unit == Unit::NanosecondsSampled { median } else { value };
+        self.summed_up(value).within(HALF)
+    }
+
+    /// Its workers share something.
+    pub(crate) fn sharing(self, sharing: Sharing) -> Self {
+        Cell { sharing: Some(sharing), ..self }
+    }
+
+    /// On cores with this steady clock.
+    pub(crate) fn clocked(mut self, hz: f64) -> Self {
+        let frequency = Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 };
+        for invocation in &mut self.invocations {
+            let evidence = invocation.evidence.take().unwrap_or_default();
+            invocation.evidence = Some(Evidence { frequency: Some(frequency), ..evidence });
+        }
+        self
+    }
+
+    /// With a summary of its invocations whose number is `value`, without an interval.
+    fn summed_up(mut self, value: f64) -> Self {
+        let (unit, estimator) = (self.unit, self.estimator);
+        self.invocations.iter_mut().for_each(|one| one.value = one.estimate(unit, estimator));
+        let values = || self.invocations.iter().filter_map(|one| one.value);
+        let low = values().fold(value, f64::min);
+        let high = values().fold(value, f64::max);
+        let (worst, best) = if unit.more_is_better() { (low, high) } else { (high, low) };
+        let invocations = values().count() as u64;
+        let value = Some(value);
+        self.summary = Some(Summary {
+            value,
+            raw: value,
+            interval: None,
+            invocations,
+            clean_runs: invocations,
+            dirty_runs: 0,
+            spread: None,
+            best,
+            worst,
+            best_of_three: best,
+            start_skew_ns: 0,
+        });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNITS: [Unit; 7] = [
+        Unit::OpsPerSecond,
+        Unit::BytesPerSecond,
+        Unit::Nanoseconds,
+        Unit::NanosecondsPerOp,
+        Unit::NanosecondsPerStep,
+        Unit::MillisecondsPerGib,
+        Unit::NanosecondsSampled,
+    ];
+
+    #[test]
+    fn readers_take_what_is_invented() {
+        let mut cells: Vec<Cell> = UNITS
+            .iter()
+            .flat_map(|unit| [1, 3].map(|workers| cell(&format!("{unit:?}"), workers, *unit, 1500.0)))
+            .collect();
+        let times: Vec<(u64, u64)> = (0..1000).map(|at| (1000 + at, 4000 - at)).collect();
+        cells.push(cell("timed", 2, Unit::NanosecondsSampled, 1.0).timed(&times).clocked(3e9));
+        cells.push(cell("waits", 2, Unit::OpsPerSecond, 1e9).timed(&times).seated(&[4, 1]));
+        cells.push(cell("suspect", 2, Unit::OpsPerSecond, 1e9).suspect().within(0.3));
+        cells.push(cell("invalid", 2, Unit::OpsPerSecond, 1e9).invalid().sized(64));
+        cells.push(cell("skipped", 2, Unit::OpsPerSecond, 1e9).unmeasured(Status::Skipped, "no room"));
+        cells.extend(pairs("c2c-cas", 3, |home, other| f64::from(10 * home + other)));
+        let report = report(cells);
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(parse(&text).unwrap(), report);
+        assert_eq!(report.machine.strands.len(), 5, "seats have strands");
+    }
+
+    #[test]
+    fn numbers_follow_from_runs() {
+        for unit in UNITS {
+            let cell = cell("a", 3, unit, 1500.0);
+            let values: Vec<f64> = cell.invocations.iter().filter_map(|one| one.value).collect();
+            let (least, most) = (values[0], values[values.len() - 1]);
+            assert!((least / 1470.0 - 1.0).abs() < 1e-3 && (most / 1530.0 - 1.0).abs() < 1e-3, "{unit:?}: {values:?}");
+        }
+    }
+}
