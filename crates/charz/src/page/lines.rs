@@ -1,0 +1,126 @@
+//! Lines over a quantity out of cells.
+
+use super::cells::{Own, Sorted, grouped};
+use super::{spots, table};
+use crate::figure::{Axis, Body, Figure, Plot, Role, Series, Spot, id};
+
+/// The most lines of one figure: more are a thicket. The others have figures of their own.
+const MOST_LINES: usize = 12;
+/// The most spots of one figure. No plan has as many; a report that was made up may.
+const MOST_SPOTS: usize = 3000;
+
+/// What lines are drawn of.
+pub(super) struct Lines<'a, 'b> {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) cells: &'b [Own<'a>],
+    /// What a cell's line is called; those that are called the same are one.
+    pub(super) name: &'b dyn Fn(Own<'a>) -> String,
+    /// Where a cell is on the x axis; nowhere for one of which that is not known.
+    pub(super) place: &'b dyn Fn(Own<'a>) -> Option<f64>,
+    /// What a line goes along.
+    pub(super) along: Along<'a, 'b>,
+}
+
+/// What a line goes along.
+pub(super) enum Along<'a, 'b> {
+    /// The x axis.
+    X,
+    /// Something else, ascending: the line may bend back.
+    Other(&'b dyn Fn(Own<'a>) -> u64),
+}
+
+/// A figure with the first cell of each of its lines.
+pub(super) struct Drawn<'a> {
+    pub(super) figure: Figure,
+    pub(super) firsts: Vec<Own<'a>>,
+}
+
+impl Drawn<'_> {
+    /// The lines.
+    pub(super) fn plot(&mut self) -> Option<&mut Plot> {
+        match &mut self.figure.body {
+            Body::Lines(plot) | Body::Dots(plot) => Some(plot),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Lines<'a, '_> {
+    /// A figure, or several where there are too many lines for one.
+    pub(super) fn draw(&self, sorted: &Sorted<'_>) -> Vec<Drawn<'a>> {
+        self.draw_by(sorted, &|own, x| spots::spot(own.cell, x))
+    }
+
+    /// The same, of another number than the cells' own.
+    pub(super) fn draw_by(&self, sorted: &Sorted<'_>, spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Vec<Drawn<'a>> {
+        let lines = grouped(self.cells, |own| (own.source, (self.name)(own)));
+        let parts: Vec<&[Vec<Own<'a>>]> = lines.chunks(MOST_LINES).collect();
+        let part = |(at, lines): (usize, &&[Vec<Own<'a>>])| {
+            let mut drawn = self.part(sorted, lines, spot);
+            if parts.len() > 1 {
+                drawn.figure.title = format!("{} ({} of {})", self.title, at + 1, parts.len());
+            }
+            drawn
+        };
+        parts.iter().enumerate().map(part).collect()
+    }
+
+    fn part(&self, sorted: &Sorted<'_>, lines: &[Vec<Own<'a>>], spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Drawn<'a> {
+        let most = (MOST_SPOTS / lines.len().max(1)).max(2);
+        let mut thinned = 0;
+        let series = lines.iter().map(|cells| {
+            let mut spots: Vec<(u64, Spot)> = cells.iter().filter_map(|own| self.spot(*own, spot)).collect();
+            match self.along {
+                Along::X => spots.sort_by(|(_, one), (_, other)| one.x.total_cmp(&other.x)),
+                Along::Other(_) => spots.sort_by_key(|(along, _)| *along),
+            }
+            let all = spots.len();
+            let spots = thin(spots.into_iter().map(|(_, spot)| spot).collect(), most);
+            thinned += all - spots.len();
+            let first = cells[0];
+            Series {
+                name: sorted.named(&(self.name)(first), first.source),
+                role: Role::Measured,
+                source: first.source,
+                spots,
+            }
+        });
+        let series = series.collect();
+        let cells: Vec<Own<'a>> = lines.iter().flatten().copied().collect();
+        let mut about = Vec::new();
+        if thinned > 0 {
+            about.push(format!("{thinned} of {} points are not drawn, so that the others can be seen", cells.len()));
+        }
+        let plot = Plot { x: self.x.clone(), y: self.y.clone(), series, rules: Vec::new(), flags: Vec::new() };
+        let figure = Figure {
+            id: id(&self.id),
+            title: self.title.clone(),
+            about,
+            body: Body::Lines(plot),
+            table: Some(table::table(sorted.sources, &cells)),
+        };
+        Drawn { figure, firsts: lines.iter().map(|cells| cells[0]).collect() }
+    }
+
+    fn spot(&self, own: Own<'a>, spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Option<(u64, Spot)> {
+        let along = match self.along {
+            Along::X => 0,
+            Along::Other(of) => of(own),
+        };
+        let x = (self.place)(own).filter(|x| x.is_finite())?;
+        Some((along, spot(own, x)))
+    }
+}
+
+/// Evenly chosen spots, the first and the last among them.
+fn thin(spots: Vec<Spot>, most: usize) -> Vec<Spot> {
+    let all = spots.len();
+    if all <= most {
+        return spots;
+    }
+    let step = (all - 1).div_ceil(most - 1);
+    spots.into_iter().enumerate().filter(|(at, _)| at % step == 0 || at + 1 == all).map(|(_, spot)| spot).collect()
+}
