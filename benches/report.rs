@@ -1,5 +1,5 @@
 //! How long it takes to save a report and to read it, also one of a million repetitions; and to compare two of a hundred
-//! thousand cells. Of the large ones less than two seconds are wanted, reading included.
+//! thousand cells; and to make pages of them. Of the large ones less than two seconds are wanted, reading included.
 
 mod common;
 #[allow(dead_code, reason = "each bench uses its part")]
@@ -10,7 +10,9 @@ mod machines;
 use std::thread;
 
 use charz::compare::{Options, compare};
-use charz::report::{read, save};
+use charz::page::{Source, page};
+use charz::render::{html, look::Look};
+use charz::report::{Report, read, save};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn report(criterion: &mut Criterion) {
@@ -24,6 +26,25 @@ fn report(criterion: &mut Criterion) {
     criterion.bench_function("report/read", |bencher| {
         common::measure(bencher, || read(&file).expect("it is a report"));
     });
+}
+
+/// From reports to the page that a browser opens. Of a sweep of four mappings by ten numbers of workers less than 200 ms are wanted.
+fn pages(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("report");
+    group.sample_size(FEW);
+    let mut show = |name: &str, reports: &[Report]| {
+        let sources: Vec<Source<'_>> = reports.iter().map(|report| Source { name: "a", report }).collect();
+        group.bench_function(name, |bencher| {
+            common::measure(bencher, || {
+                let mut out = Vec::new();
+                html::write(&page(&sources), &Look::PLAIN, &mut out).expect("memory takes it");
+                out
+            });
+        });
+    };
+    let share = if std::env::args().any(|argument| argument == "--bench") { 1 } else { 1000 };
+    show("html", &[invented::report(1024 / share)]);
+    show("html/1000000-repetitions", &[invented::cells(16_667 / share as usize, 10)]);
 }
 
 /// Too slow to be done a hundred times.
@@ -52,5 +73,5 @@ fn large(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, report, large);
+criterion_group!(benches, report, pages, large);
 criterion_main!(benches);

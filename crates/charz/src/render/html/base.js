@@ -1,0 +1,77 @@
+'use strict';
+
+// Everything here is convenience: without it the page has all numbers, words and pictures.
+
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// An element with its class and its text, which is never markup.
+const make = (name, className, text) => {
+  const made = document.createElement(name);
+  made.className = className || '';
+  if (text !== undefined) made.textContent = text;
+  return made;
+};
+
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+
+document.documentElement.classList.add('scripted');
+for (const part of all('[data-scripted]')) part.hidden = false;
+
+// The switch of colours: the system's choice until it is pressed.
+{
+  const root = document.documentElement;
+  const button = document.getElementById('theme');
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === 'dark' : system.matches);
+  const show = () => button.setAttribute('aria-pressed', String(isDark()));
+  // Pages out of a file may be refused a memory.
+  try {
+    const kept = localStorage.getItem('charz-theme');
+    if (kept === 'dark' || kept === 'light') root.dataset.theme = kept;
+  } catch { /* Then the choice is for this once. */ }
+  button.addEventListener('click', () => {
+    root.dataset.theme = isDark() ? 'light' : 'dark';
+    try { localStorage.setItem('charz-theme', root.dataset.theme); } catch { /* As above. */ }
+    show();
+  });
+  system.addEventListener('change', show);
+  show();
+}
+
+// On paper nothing can be opened; only passports and orders stay closed, since they are longer than all the rest.
+{
+  let opened = [];
+  addEventListener('beforeprint', () => {
+    opened = all('details:not([open])').filter((one) => !one.closest('td.passport, .orders'));
+    for (const one of opened) one.open = true;
+  });
+  addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
+}
+
+// On a narrow screen the contents would fill the first page.
+if (matchMedia('(max-width: 70rem)').matches) document.querySelector('.contents details').open = false;
+
+// The entry of what is being read is marked, and what an entry leads to is opened.
+{
+  const entries = new Map(all('.contents a').map((entry) => [entry.hash.slice(1), entry]));
+  const seen = new Set();
+  const mark = () => {
+    let current = null;
+    for (const [id, entry] of entries) {
+      if (seen.has(id)) current = current || entry;
+      entry.removeAttribute('aria-current');
+    }
+    if (current) current.setAttribute('aria-current', 'true');
+  };
+  const watcher = new IntersectionObserver((changes) => {
+    for (const change of changes) {
+      if (change.isIntersecting) seen.add(change.target.id); else seen.delete(change.target.id);
+    }
+    mark();
+  }, { rootMargin: '-10% 0px -60% 0px' });
+  for (const id of entries.keys()) {
+    const target = document.getElementById(id);
+    // Of a section with several figures the figures are watched.
+    if (target && !(target.matches('.chapter') && target.querySelectorAll('figure').length > 1)) watcher.observe(target);
+  }
+}
