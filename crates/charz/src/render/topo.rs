@@ -1,5 +1,6 @@
 //! A machine in words: one format a line in [`FORMATS`].
 
+mod boxes;
 mod psrinfo;
 mod table;
 mod tree;
@@ -9,6 +10,8 @@ use std::io::{self, Write};
 use charz_topology::Machine;
 
 use super::json;
+use super::look::Look;
+use crate::figure::Figure;
 
 /// A way to show a machine.
 pub struct Format {
@@ -17,23 +20,39 @@ pub struct Format {
     /// One sentence: what it shows.
     pub about: &'static str,
     /// Writes a machine.
-    pub write: fn(&Machine, &mut dyn Write) -> io::Result<()>,
+    pub write: fn(&Machine, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
-/// All formats; the first is the default.
+/// All formats; the first is the default where nobody is known to look.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "tree", about: "Packages, memory, caches, cores and strands inside each other, then what this process may use.", write: tree::write },
-    Format { name: "table", about: "A row a strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: table::write },
-    Format { name: "psrinfo", about: "The text of Solaris' psrinfo -pv.", write: psrinfo::write },
-    Format { name: "json", about: "Everything that is known, for programs.", write: json },
+    Format { name: "tree", about: "Packages, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, _, out| tree::write(machine, out) },
+    Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: boxes::write },
+    Format { name: "table", about: "A row a strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: |machine, _, out| table::write(machine, out) },
+    Format { name: "psrinfo", about: "The text of Solaris' psrinfo -pv.", write: |machine, _, out| psrinfo::write(machine, out) },
+    Format { name: "json", about: "Everything that is known, for programs.", write: |machine, _, out| json(machine, out) },
 ];
 
 /// What else there is, with what it shows.
-pub const OTHERS: [(&str, &str); 1] = [(
-    "xml",
-    "hwloc XML, which lstopo reads; with --measured also the latency and the bandwidth of memory, as distances and attributes.",
-)];
+pub const OTHERS: [(&str, &str); 3] = [
+    (
+        "xml",
+        "hwloc XML, which lstopo reads; with --measured also the latency and the bandwidth of memory, as distances and attributes.",
+    ),
+    ("svg", "Boxes as a scalable picture."),
+    ("png", "Boxes as a picture of dots, for a file."),
+];
+
+/// The format for a terminal: boxes where they have room, else a tree.
+pub fn fitting(machine: &Machine, look: &Look) -> &'static Format {
+    let wanted = if boxes::fits(machine, look) { "boxes" } else { "tree" };
+    FORMATS.iter().find(|format| format.name == wanted).unwrap_or(&FORMATS[0])
+}
+
+/// The machine as a picture.
+pub fn figure(machine: &Machine) -> Figure {
+    boxes::figure(machine)
+}
 
 fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     json::write_compact(machine, out)?;
@@ -44,14 +63,14 @@ fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
 mod tests {
     use charz_topology::{Machine, Source, discover};
 
-    use super::FORMATS;
+    use super::{FORMATS, Look};
 
     /// What a format makes of a machine.
     #[track_caller]
     pub(super) fn show(name: &str, machine: &Machine) -> String {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
         let mut bytes = Vec::new();
-        (format.write)(machine, &mut bytes).unwrap();
+        (format.write)(machine, &Look::PLAIN, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

@@ -13,10 +13,20 @@ use super::super::human;
 use crate::render::text::{counted, plain};
 
 pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    head(machine, out)?;
+    parts(machine, out)?;
+    rest(machine, out)
+}
+
+/// Which machine it is.
+pub(super) fn head(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let name = machine.name.as_deref().map(|name| format!(" ({})", plain(name))).unwrap_or_default();
     let all = counted(machine.strands.len(), "strand");
-    writeln!(out, "{}{name}: {all}", plain(&machine.source))?;
-    parts(machine, out)?;
+    writeln!(out, "{}{name}: {all}", plain(&machine.source))
+}
+
+/// What is known beside its strands.
+pub(super) fn rest(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     for (node, about) in machine.numa_nodes.iter().enumerate().filter(|(_, about)| about.strands == 0) {
         let about = numa_node(node, about.memory_bytes, about.subtype.as_deref());
         writeln!(out, "  {about}, without strands")?;
