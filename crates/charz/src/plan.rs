@@ -1,6 +1,7 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
 mod axes;
+mod chosen;
 mod threads;
 
 use std::collections::BTreeSet;
@@ -11,6 +12,7 @@ use charz_kernels::{Card, Crew, Family, Kernel, Knob, Params};
 use charz_topology::{Machine, Mapping, MemoryPolicy, Order, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, Ladder};
+pub use chosen::Chosen;
 pub use threads::Threads;
 
 use crate::exit::Error;
@@ -138,6 +140,34 @@ pub struct PlannedCell {
     pub obstacle: Option<Obstacle>,
 }
 
+impl PlannedCell {
+    /// A cell with everything but its amounts.
+    fn new(
+        request: &Request,
+        machine: &Machine,
+        kernel: &'static dyn Kernel,
+        point: Point,
+        mapping: Mapping,
+        seats: Vec<Option<u32>>,
+    ) -> Self {
+        let own = point::params(&point, &request.base());
+        let homes = point::memory(&point).homes(machine, &seats);
+        let blocks = kernel.card().knobs.contains(&Knob::Size);
+        PlannedCell {
+            kernel,
+            point,
+            level: blocks.then(|| axes::level(machine, &seats, own.size)).flatten(),
+            mapping,
+            footprint_bytes: kernel.footprint(&own).0.saturating_mul(seats.len() as u64),
+            seats,
+            repetitions: 1,
+            precision: request.precision.unwrap_or(precision(kernel.card().family)),
+            predicted: Duration::ZERO,
+            obstacle: homes.err().map(Obstacle::Skipped),
+        }
+    }
+}
+
 /// Why a cell will not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
@@ -254,6 +284,18 @@ impl Request {
     }
 }
 
+impl Request {
+    /// The parameters with every amount at the most that is taken by itself.
+    fn base(&self) -> Params {
+        Params {
+            iterations: self.iterations.unwrap_or(AUTO_ITERATIONS),
+            samples: self.samples.unwrap_or(AUTO_SAMPLES),
+            span: self.span.unwrap_or(AUTO_SPAN),
+            ..self.params
+        }
+    }
+}
+
 impl Fitted<'_> {
     fn orders(&self, card: &Card) -> &[(Mapping, Order)] {
         match (&self.orders, card.family, card.crew) {
@@ -297,38 +339,29 @@ const FLOATING: &str = "auto";
 impl Plan {
     /// Lays the cells out.
     pub fn new(request: &Request, fitted: Fitted<'_>, limits: &Limits, predictor: &Predictor) -> Self {
-        let mut params = request.params;
-        (params.iterations, params.samples, params.span) = (
-            request.iterations.unwrap_or(AUTO_ITERATIONS),
-            request.samples.unwrap_or(AUTO_SAMPLES),
-            request.span.unwrap_or(AUTO_SPAN),
-        );
         let mut cells = Vec::new();
         for (&kernel, points) in request.kernels.iter().zip(&fitted.points) {
             let spots = points.iter().flat_map(|point| fitted.threads(kernel).into_iter().map(move |n| (*point, n)));
             for (point, workers) in spots {
-                let own = point::params(&point, &params);
                 for (mapping, order) in fitted.orders(kernel.card()) {
                     let seats = place(order, workers).seats;
-                    let homes = point::memory(&point).homes(fitted.machine, &seats);
-                    let blocks = kernel.card().knobs.contains(&Knob::Size);
-                    cells.push(PlannedCell {
-                        kernel,
-                        point,
-                        level: blocks.then(|| axes::level(fitted.machine, &seats, own.size)).flatten(),
-                        mapping: mapping.clone(),
-                        seats,
-                        footprint_bytes: kernel.footprint(&own).0.saturating_mul(workers as u64),
-                        repetitions: 1,
-                        precision: request.precision.unwrap_or(precision(kernel.card().family)),
-                        predicted: Duration::ZERO,
-                        obstacle: homes.err().map(Obstacle::Skipped),
-                    });
+                    cells.push(PlannedCell::new(request, fitted.machine, kernel, point, mapping.clone(), seats));
                 }
             }
         }
+        Plan::of_cells(request, cells, fitted.strands, limits, predictor)
+    }
+
+    /// Finds out what keeps these cells from running, and how much of each fits into the budget.
+    fn of_cells(
+        request: &Request,
+        cells: Vec<PlannedCell>,
+        strands: usize,
+        limits: &Limits,
+        predictor: &Predictor,
+    ) -> Self {
         let mut plan = Plan {
-            params,
+            params: request.base(),
             threads: numbers(&cells),
             repetitions: request.repetitions,
             invocations: request.invocations,
@@ -336,7 +369,7 @@ impl Plan {
             budget: request.budget.least(),
             cells,
         };
-        plan.find_obstacles(limits, request, fitted.strands);
+        plan.find_obstacles(limits, request, strands);
         plan.predict(predictor);
         plan.fit_amounts(request, predictor);
         plan
@@ -440,7 +473,7 @@ fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize)
 
 /// The relative half width of the interval that is wanted: what the family's kernels reach on a quiet machine in a few
 /// invocations.
-fn precision(family: Family) -> f64 {
+pub fn precision(family: Family) -> f64 {
     match family {
         Family::Compute => 0.01,
         Family::Memory => 0.02,

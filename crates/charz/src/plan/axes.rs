@@ -86,7 +86,7 @@ impl Ladder {
     }
 
     /// The sizes of a kind, ascending; `block` is the one for memory. `None` for that one alone.
-    fn sizes(&self, kind: Sizes, block: u64) -> Option<Vec<u64>> {
+    pub(super) fn sizes(&self, kind: Sizes, block: u64) -> Option<Vec<u64>> {
         match kind {
             Sizes::Block => None,
             Sizes::Fixed(size) => Some(vec![size]),

@@ -1,0 +1,126 @@
+//! `charz replicate`: documents, what they list, a tiny run, and pages of reports.
+
+use std::ffi::OsStr;
+
+use serde_json::Value;
+
+use crate::bad_input::place::Place;
+use crate::support::{Ran, output, read_json, run};
+
+const DOCUMENTS: [&str; 5] = ["t3-4", "cmt", "cascade", "tacc", "solaris"];
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("the output is JSON")
+}
+
+#[test]
+fn documents_and_their_figures_are_listed() {
+    let list = output(&["replicate", "--list"]);
+    for document in DOCUMENTS {
+        assert!(list.lines().any(|line| line.starts_with(document)), "{document}: {list}");
+        let figures = output(&["replicate", document, "--list"]);
+        let found = json(&output(&["replicate", document, "--list", "--format", "json"]));
+        assert_eq!(found["schema"]["name"], "charz-replication");
+        for figure in found["figures"].as_array().unwrap() {
+            let (number, title) = (figure["number"].as_str().unwrap(), figure["title"].as_str().unwrap());
+            let line = figures.lines().find(|line| line.starts_with(&format!("{number}: {title} ["))).expect(number);
+            let standing = figure["standing"].as_str().unwrap();
+            assert!(line.ends_with(&format!("[{}]", standing.replace('_', " "))) || standing == "drawing", "{line}");
+            let bare = figure["reasons"].as_array().unwrap().is_empty();
+            assert!(standing == "done" || !bare, "{number} is {standing} without a reason");
+        }
+    }
+    let report = output(&["replicate", "t3-4", "--list"]);
+    for number in 1..=16 {
+        assert!(report.lines().any(|line| line.starts_with(&format!("Figure {number}: "))), "{number}: {report}");
+    }
+    assert!(report.contains("Figure 16: Recursive matrix multiplication [not possible]"), "{report}");
+}
+
+#[test]
+fn the_format_is_that_of_its_schema() {
+    let schema = json(&output(&["docs", "replication-schema"]));
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for document in DOCUMENTS {
+        let found = json(&output(&["replicate", document, "--list", "--format", "json"]));
+        let wrong: Vec<String> = validator.iter_errors(&found).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{document}: {wrong:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_plans_what_the_document_ran() {
+    let place = Place::new();
+    let ran: Ran = place.charz().args(["replicate", "t3-4", "--dry-run", "--only", "1,5"]).output().unwrap().into();
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    for (kernel, memory) in [("arith-int", None), ("mem-read", Some("256 MiB"))] {
+        for mapping in ["dumb", "round-robin", "auto"] {
+            let has = |line: &str| line.starts_with(kernel) && line.contains(&format!(" 1  {mapping}"));
+            let row =
+                ran.out.lines().find(|line| has(line)).unwrap_or_else(|| panic!("{kernel} {mapping}: {}", ran.out));
+            assert!(memory.is_none_or(|memory| row.contains(memory)), "{row}");
+        }
+    }
+    assert!(!ran.out.contains("mem-write"), "{}", ran.out);
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nothing but the user's own file");
+}
+
+#[test]
+fn a_run_leaves_a_report_from_which_the_page_comes_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let args = ["replicate", "t3-4", "--only", "section-6.2", "--budget", "2s", "--invocations", "2", "--output"];
+    let ran = run(args.iter().map(OsStr::new).chain([file.as_os_str()]));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for word in ["arXiv:1106.2992", "Section 6.2", "lock and unlock", "432", "system call", "report: "] {
+        assert!(ran.out.contains(word), "{word}: {}", ran.out);
+    }
+    let report = read_json(&file);
+    assert_eq!(
+        (&report["plan"]["kernels"], &report["plan"]["layout"]),
+        (&serde_json::json!(["lock-pthread"]), &"contiguous".into())
+    );
+    let from = ["replicate", "t3-4", "--only", "Section 6.2", "--from", file.to_str().unwrap()];
+    assert!(ran.out.starts_with(&output(&from)), "{}", ran.out);
+    let found = json(&output(&[&from[..], &["--format", "json"]].concat()));
+    assert_eq!(found["report"]["id"], report["id"]);
+    let cell = &report["cells"][0];
+    let row = &found["figures"][0]["rows"][0];
+    // Without a clock there are no cycles, and the row says so.
+    let number = row["here"]["value"].as_f64();
+    match (number, found["clock"]["hz"].as_f64(), cell["summary"]["value"].as_f64()) {
+        (Some(cycles), Some(hz), Some(nanos)) => assert!((cycles / (nanos * hz / 1e9) - 1.0).abs() < 1e-9, "{row}"),
+        _ => assert!(!row["gap"].is_null(), "{row}"),
+    }
+}
+
+#[test]
+fn a_report_of_something_else_lacks_what_the_document_wants() {
+    let golden = crate::support::root().join("tests/golden/reports/v2.1.json");
+    let page = output(&["replicate", "cascade", "--from", golden.to_str().unwrap()]);
+    // Wherever lines end.
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("the report has no cell ring-mutex-adaptive auto with so many workers"), "{page}");
+    assert!(page.contains("cascade: 0 done, 0 partly, 3 not measured, 0 not possible"), "{page}");
+}
+
+#[test]
+fn what_cannot_be_replicated_is_refused() {
+    let place = Place::new();
+    for (what, args, words) in [
+        ("no document", &[][..], &["which document", "t3-4", "solaris", "--list"][..]),
+        ("a document that there is not", &["t34"], &["\"t34\"", "did you mean t3-4?"]),
+        ("a figure that there is not", &["cmt", "--only", "Table 9"], &["--only", "\"Table 9\"", "Table 1"]),
+        ("a report that there is not", &["cmt", "--from", "nothing.json"], &["nothing.json"]),
+        (
+            "a format that there is not",
+            &["cmt", "--list", "--format", "pdf"],
+            &["--format", "table, json, markdown, csv"],
+        ),
+        ("a list of a run", &["cmt", "--list", "--dry-run"], &["--dry-run"]),
+        ("no time", &["cmt", "--budget", "0s"], &["--budget", "no time"]),
+        ("what no sweep measures", &["t3-4", "--only", "16", "--output", "r.json"], &["charz replicate t3-4 --list"]),
+    ] {
+        place.refuses(what, &[&["replicate"], args].concat(), words);
+    }
+}
