@@ -4,6 +4,7 @@ use charz::compare;
 use charz::judge::{self, Facts};
 use charz::parsers;
 use charz::render;
+use charz::render::look::Look;
 use charz::render::report::{FORMATS, Format};
 use charz::render::text::one_line;
 use charz::report::Report;
@@ -17,7 +18,7 @@ fn shown(report: &Report) -> Vec<String> {
     formats.sort_by_key(|format| format.name != "json");
     let show = |format: &&Format| {
         let mut out = Vec::new();
-        (format.write)(report, &mut out).expect("a vector takes all");
+        (format.write)(report, &Look::PLAIN, &mut out).expect("a vector takes all");
         String::from_utf8(out).expect("pages are text")
     };
     formats.iter().map(show).collect()

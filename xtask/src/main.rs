@@ -4,6 +4,7 @@
 //! builds on a machine that has nothing but Rust and a linker. `TASKS` is the table of contents; a task is a file.
 
 mod asm;
+mod browser;
 mod ci;
 mod docs;
 mod failure;
@@ -90,6 +91,12 @@ const TASKS: &[Task] = &[
         arguments: "--base REV [--rounds N] [--plant PERCENT] | --self-test [--rounds N]",
         about: "compare the benches of two revisions; fail on a slowdown",
         start: gate::start,
+    },
+    Task {
+        name: "browser",
+        arguments: "[REPORT…]",
+        about: "open a report's page in chromium: no word on the console, no request; pictures to look at",
+        start: browser::start,
     },
     Task {
         name: "peers",

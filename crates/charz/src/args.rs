@@ -5,12 +5,17 @@ mod axes;
 mod convert;
 mod generate;
 mod help;
+mod history;
 mod layers;
 mod memory;
 mod pairs;
 mod quantities;
+mod replicate;
+#[cfg(test)]
+mod reproduced;
 mod sides;
 mod spelling;
+mod usual;
 
 use std::ffi::OsString;
 

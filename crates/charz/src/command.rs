@@ -7,10 +7,12 @@ pub mod compare;
 pub mod docs;
 pub mod doctor;
 pub mod explain;
+pub mod history;
 pub mod kernels;
 pub mod map;
 pub mod numa;
 pub mod render;
+pub mod replicate;
 pub mod selftest;
 pub mod sweep;
 pub mod topo;
@@ -39,10 +41,14 @@ pub enum Command {
     Ab(Box<ab::Options>),
     /// Compare this machine with itself.
     Selftest(Box<selftest::Options>),
+    /// Run what a source document ran, and tell it beside the document.
+    Replicate(Box<replicate::Options>),
     /// Show a report.
     Render(render::Options),
     /// Compare two reports.
     Compare(compare::Options),
+    /// Keep reports of one machine, and look at them in the course of time.
+    History(Box<history::Options>),
     /// Look for what disturbs measurements.
     Doctor(doctor::Options),
     /// Explain checks.
@@ -70,8 +76,10 @@ impl Command {
             Command::Numa(options) => numa::run(*options, out),
             Command::Ab(options) => ab::run(*options, out),
             Command::Selftest(options) => selftest::run(&options, out),
+            Command::Replicate(options) => replicate::run(*options, out),
             Command::Render(options) => render::run(&options, out),
             Command::Compare(options) => compare::run(&options, out),
+            Command::History(options) => history::run(*options, out),
             Command::Doctor(options) => doctor::run(&options, out),
             Command::Explain(options) => explain::run(&options, out),
             Command::Docs(options) => docs::run(&options, out),

@@ -6,6 +6,8 @@
 //! * [`report`] is data on disk and knows neither the harness that fills it nor the renderers that read it.
 //! * [`harness`] measures one cell and knows nothing of mappings, reports or files.
 //! * [`sweep`] measures and prints nothing; it tells a [`sweep::Listener`].
+//! * [`page`] decides what is said of reports, as [`figure`]s and sentences, and knows nothing of formats.
+//! * [`history`] keeps reports and knows neither who measured them nor who shows them.
 //! * [`render`] turns data into text and measures nothing.
 //! * Only [`args`] knows how the command line is spelled.
 
@@ -19,8 +21,10 @@ pub mod curve;
 pub mod disk;
 pub mod doctor;
 pub mod exit;
+pub mod figure;
 pub mod findings;
 pub mod harness;
+pub mod history;
 pub mod invoke;
 pub mod journal;
 pub mod judge;
@@ -28,6 +32,7 @@ pub mod limits;
 pub mod lock;
 pub mod noise;
 pub mod numa;
+pub mod page;
 pub mod pairs;
 #[doc(hidden)]
 pub mod parsers;
@@ -36,8 +41,10 @@ pub mod point;
 pub mod predict;
 pub mod program;
 pub mod render;
+pub mod replicate;
 pub mod report;
 pub mod selftest;
 pub mod signals;
 pub mod stats;
 pub mod sweep;
+pub mod verdict;

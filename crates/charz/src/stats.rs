@@ -7,6 +7,7 @@
 //! | how sure is the median | [`median_interval`] |
 //! | what is left after a reference is taken off | [`Estimate::minus`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
+//! | when did a series change its level | [`changes`] |
 //! | around which values do times gather | [`bands`] |
 //! | is this precise enough, and if not, when would it be | [`next_step`] |
 //! | do two sets differ, by how much, and could one have seen it | [`compare`] |
@@ -18,6 +19,7 @@
 //! neighbours and its moment. Who hands them over one by one gets intervals that are far too narrow, and differences that
 //! are not there.
 
+mod changes;
 mod discoveries;
 mod distribution;
 mod estimate;
@@ -32,6 +34,7 @@ mod stopping;
 mod trend;
 mod verdict;
 
+pub use changes::{Change, LEAST_FOR_CHANGE, LEAST_SEGMENT, MOST_FOR_CHANGE, changes};
 pub use discoveries::benjamini_hochberg;
 pub use estimate::Estimate;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, Method, median_interval};

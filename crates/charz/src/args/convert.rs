@@ -12,8 +12,9 @@ use super::layers::Layers;
 use super::memory;
 use super::pairs;
 use super::quantities::{budget, count, percentage, period, span, steps, timeout};
+use super::replicate;
 use super::sides;
-use super::spelling::{AxesArgs, MapArgs, SweepArgs, Verb};
+use super::spelling::{AxesArgs, CompareArgs, MapArgs, SweepArgs, Verb};
 use crate::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep};
 use crate::compare::Options as Rules;
@@ -23,8 +24,8 @@ use crate::plan::{
     Request, Threads,
 };
 use crate::render::{
-    compare as compare_page, doctor as doctor_page, explain as explain_page, kernels as kernel_list,
-    placement as placement_page, report as report_page,
+    compare as compare_page, doctor as doctor_page, explain as explain_page, kernels as kernel_list, look::Colour,
+    placement as placement_page, view,
 };
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
@@ -48,27 +49,21 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
         })),
         Verb::Render(args) => Command::Render(render::Options {
-            report: args.report,
-            format: choice("--format", &args.format, report_page::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
-        Verb::Compare(args) => Command::Compare(compare::Options {
-            base: args.base,
-            new: args.new,
-            rules: Rules {
-                cross_machine: args.cross_machine,
-                cross_build: args.cross_build,
-                cross_plan: args.cross_plan,
-                allow_suspect: args.allow_suspect,
-                noise_floor: None,
+            reports: args.reports,
+            showing: render::Showing {
+                view: choice("--format", &args.format, view::views().into_iter().map(|view| (view.name, view)))?,
+                figure: args.figure,
+                output: args.output,
+                colour: choice("--color", &args.color, Colour::ALL)?,
             },
-            noise: args.noise.noise,
-            strict: args.strict,
-            format: choice("--format", &args.format, compare_page::FORMATS.iter().map(|f| (f.name, f)))?,
         }),
+        Verb::History(args) => Command::History(Box::new(super::history::history(args)?)),
+        Verb::Compare(args) => Command::Compare(compare(args)?),
         Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, notes)?)),
         Verb::Numa(args) => Command::Numa(Box::new(memory::numa(args, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(sides::ab(*args, notes)?)),
         Verb::Selftest(args) => Command::Selftest(Box::new(sides::selftest(args, notes)?)),
+        Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, notes)?)),
         Verb::Measure(args) => {
             if args.about {
                 Command::About
@@ -87,6 +82,24 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             None => docs::Options::List(PAGES.iter().map(|page| (page.name, page.file)).collect()),
             Some(name) => docs::Options::Page(choice("charz docs", &name, PAGES.iter().map(|p| (p.name, p)))?.text()),
         }),
+    })
+}
+
+fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
+    let (base, new) = super::history::sides(args.base, args.new, args.baseline.as_deref(), args.db)?;
+    Ok(compare::Options {
+        base,
+        new,
+        rules: Rules {
+            cross_machine: args.cross_machine,
+            cross_build: args.cross_build,
+            cross_plan: args.cross_plan,
+            allow_suspect: args.allow_suspect,
+            noise_floor: None,
+        },
+        noise: args.noise.noise,
+        strict: args.strict,
+        format: choice("--format", &args.format, compare_page::FORMATS.iter().map(|f| (f.name, f)))?,
     })
 }
 

@@ -26,6 +26,16 @@ pub const PAGES: &[Page] = &[
         file: "docs/comparison.schema.json",
         make: |_| crate::render::compare::schema().into_bytes(),
     },
+    Page {
+        name: "replications",
+        file: "docs/replications.md",
+        make: |_| crate::render::replicate::page().into_bytes(),
+    },
+    Page {
+        name: "replication-schema",
+        file: "docs/replication.schema.json",
+        make: |_| crate::render::replicate::schema().into_bytes(),
+    },
     Page { name: "man", file: "docs/man/charz.1", make: man },
     Page { name: "man-topo", file: "docs/man/charz-topo.1", make: man },
     Page { name: "man-map", file: "docs/man/charz-map.1", make: man },
@@ -35,8 +45,14 @@ pub const PAGES: &[Page] = &[
     Page { name: "man-numa", file: "docs/man/charz-numa.1", make: man },
     Page { name: "man-ab", file: "docs/man/charz-ab.1", make: man },
     Page { name: "man-selftest", file: "docs/man/charz-selftest.1", make: man },
+    Page { name: "man-replicate", file: "docs/man/charz-replicate.1", make: man },
     Page { name: "man-render", file: "docs/man/charz-render.1", make: man },
     Page { name: "man-compare", file: "docs/man/charz-compare.1", make: man },
+    Page { name: "man-history", file: "docs/man/charz-history.1", make: man },
+    Page { name: "man-history-add", file: "docs/man/charz-history-add.1", make: man },
+    Page { name: "man-history-list", file: "docs/man/charz-history-list.1", make: man },
+    Page { name: "man-history-show", file: "docs/man/charz-history-show.1", make: man },
+    Page { name: "man-history-plot", file: "docs/man/charz-history-plot.1", make: man },
     Page { name: "man-doctor", file: "docs/man/charz-doctor.1", make: man },
     Page { name: "man-explain", file: "docs/man/charz-explain.1", make: man },
     Page { name: "man-docs", file: "docs/man/charz-docs.1", make: man },
@@ -63,14 +79,12 @@ fn completions(shell: Shell) -> Vec<u8> {
     text
 }
 
-/// `man` is the page of the program, `man-NAME` that of a subcommand.
+/// `man` is the page of the program, `man-NAME` that of a subcommand, `man-NAME-TASK` that of one below it.
 fn man(name: &str) -> Vec<u8> {
     let mut grammar = grammar();
     grammar.build();
-    let command = match name.strip_prefix("man-").and_then(|verb| grammar.find_subcommand(verb)) {
-        Some(verb) => verb.clone(),
-        None => grammar,
-    };
+    let verbs = name.split('-').skip(1);
+    let command = verbs.fold(grammar, |command, verb| command.find_subcommand(verb).cloned().unwrap_or(command));
     let title = command.get_display_name().unwrap_or("charz").to_owned();
     let mut text = Vec::new();
     clap_mangen::Man::new(command.display_name(title.clone()).name(leak(title)))
@@ -90,11 +104,15 @@ mod tests {
 
     #[test]
     fn every_subcommand_has_a_man_page() {
-        for verb in Cli::command().get_subcommands().filter(|verb| !verb.is_hide_set()) {
-            let name = format!("man-{}", verb.get_name());
-            let page = PAGES.iter().find(|page| page.name == name).unwrap_or_else(|| panic!("{name} is missing"));
-            let page = String::from_utf8(page.text()).unwrap();
-            assert!(page.contains(&format!("charz\\-{}", verb.get_name())), "{page}");
+        let grammar = Cli::command();
+        for verb in grammar.get_subcommands().filter(|verb| !verb.is_hide_set()) {
+            let tasks = verb.get_subcommands().map(|task| format!("{}-{}", verb.get_name(), task.get_name()));
+            for name in tasks.chain([verb.get_name().to_owned()]) {
+                let page = PAGES.iter().find(|page| page.name == format!("man-{name}"));
+                let page = page.unwrap_or_else(|| panic!("man-{name} is missing")).text();
+                let page = String::from_utf8(page).unwrap();
+                assert!(page.contains(&format!("charz\\-{}", name.replace('-', "\\-"))), "{page}");
+            }
         }
     }
 

@@ -2,25 +2,23 @@
 
 use charz_topology::Source;
 
-use super::convert::{FITTING, choice, source, sweep};
+use super::convert::{choice, source, sweep};
 use super::layers::Layers;
 use super::sides::asked;
-use super::spelling::{AxesArgs, HowArgs, NumaArgs, TopoArgs, WhatArgs};
+use super::spelling::{AxesArgs, NumaArgs, TopoArgs, WhatArgs};
+use super::usual;
 use crate::command::{numa, topo};
 use crate::exit::Error;
 use crate::numa::{BANDWIDTH, LATENCY};
 use crate::plan::AskedSizes;
+use crate::render::picture::{png, svg};
 use crate::render::report::{CARDS, SQUARES};
 use crate::render::topo as topo_page;
 
 pub(super) fn numa(args: NumaArgs, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
     let [bandwidth, _] = BANDWIDTH;
     let axes = AxesArgs { pages: args.pages, ..AxesArgs::with_size(args.size) };
-    let mut asked =
-        asked(what(&[LATENCY, bandwidth], args.seed, args.wait), how(axes), &args.invocations, &args.budget);
-    (asked.precision, asked.strict, asked.dry_run) = (args.precision, args.strict, args.dry_run);
-    (asked.output, asked.force) = (args.output, args.force);
-    let new = sweep(asked, &Layers::default(), notes)?;
+    let new = sweep(usual::square(usual::what(&[LATENCY, bandwidth]), axes, args.square), &Layers::default(), notes)?;
     match &new.request.asked.sizes {
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
@@ -45,12 +43,20 @@ const CARD_SPAN: &str = "3ms";
 pub(super) fn topo(args: TopoArgs, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
     let source = source(&args.source.topology);
     let Some(measured) = args.measured else {
-        let format = args.format.as_deref().unwrap_or(topo_page::FORMATS[0].name);
-        let plain = topo_page::FORMATS.iter().map(|format| (format.name, Some(format)));
-        return Ok(match choice("--format", format, plain.chain([("xml", None)]))? {
-            Some(format) => topo::Options::Said { source, format },
-            None => topo::Options::Xml { source, measured: None },
-        });
+        let Some(format) = args.format.as_deref() else { return Ok(topo::Options::Said { source, format: None }) };
+        let said =
+            |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format: Some(format) };
+        let picture = |write, is_text| topo::Options::Picture { source: source.clone(), write, is_text };
+        let others = [
+            ("xml", topo::Options::Xml { source: source.clone(), measured: None }),
+            ("svg", picture(svg as _, true)),
+            ("png", picture(png as _, false)),
+        ];
+        return choice(
+            "--format",
+            format,
+            topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
+        );
     };
     let formats = CARDS.iter().map(|format| (format.name, format)).chain([("xml", topo::XML)]);
     let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
@@ -62,44 +68,15 @@ pub(super) fn topo(args: TopoArgs, notes: &mut Vec<String>) -> Result<topo::Opti
         Some(measured) => Ok(topo::Options::Card { measured, format }),
         None => {
             let axes = AxesArgs::with_size("auto");
-            let usual = what(&CARD_KERNELS, None, args.wait);
-            let kernels = WhatArgs { repetitions: CARD_REPETITIONS.into(), span: CARD_SPAN.into(), ..usual };
-            let mut asked = asked(kernels, how(axes), CARD_INVOCATIONS, &args.budget);
+            let kernels = WhatArgs {
+                repetitions: CARD_REPETITIONS.into(),
+                span: CARD_SPAN.into(),
+                wait: args.wait,
+                ..usual::what(&CARD_KERNELS)
+            };
+            let mut asked = asked(kernels, usual::how(axes), CARD_INVOCATIONS, &args.budget);
             (asked.output, asked.force) = (args.output, args.force);
             Ok(topo::Options::Measure { new: Box::new(sweep(asked, &Layers::default(), notes)?), format })
         }
-    }
-}
-
-/// These kernels, for as many workers as the command itself finds out.
-fn what(kernels: &[&str], seed: Option<String>, wait: bool) -> WhatArgs {
-    WhatArgs {
-        kernel: kernels.iter().map(|name| (*name).to_owned()).collect(),
-        family: Vec::new(),
-        threads: "auto".into(),
-        iterations: "auto".into(),
-        samples: "auto".into(),
-        span: "auto".into(),
-        repetitions: "auto".into(),
-        seed,
-        oversubscribe: "1".into(),
-        accept_panic: false,
-        wait,
-        clock: "auto".into(),
-        binder: "hwloc".into(),
-    }
-}
-
-/// Blocks of these sizes, and all else as usual.
-fn how(axes: AxesArgs) -> HowArgs {
-    HowArgs {
-        mapping: vec![FITTING.into()],
-        axes,
-        layout: "padded".into(),
-        critical: "0".into(),
-        parallel: "0".into(),
-        period: "fitting".into(),
-        timeout: "1ms".into(),
-        allow_stack: false,
     }
 }

@@ -4,8 +4,8 @@ use charz_topology::cpulist;
 
 use super::convert::{choice, sweep};
 use super::layers::Layers;
-use super::sides::asked;
-use super::spelling::{AxesArgs, C2cArgs, HowArgs, WhatArgs};
+use super::spelling::{AxesArgs, C2cArgs, WhatArgs};
+use super::usual;
 use crate::command::c2c;
 use crate::exit::Error;
 use crate::render::report::MATRICES;
@@ -26,35 +26,16 @@ pub(super) fn c2c(args: C2cArgs, notes: &mut Vec<String>) -> Result<c2c::Options
     let strands = args.strands.as_deref().map(|text| {
         cpulist::parse(text).map_err(|what| Error::bad_input(format!("--strands: {what}; example: --strands 0-3,8")))
     });
+    let kernels: Vec<&str> = kernels.iter().map(String::as_str).collect();
+    // As many iterations as it takes turns out when the machine is known, as the pairs do.
     let what = WhatArgs {
-        kernel: kernels,
-        family: Vec::new(),
         threads: "2".into(),
-        // As many as it takes turns out when the machine is known, as the pairs do.
-        iterations: "auto".into(),
-        samples: "auto".into(),
-        span: "auto".into(),
         repetitions: REPETITIONS.into(),
-        seed: args.seed,
-        oversubscribe: "1".into(),
-        accept_panic: false,
-        wait: args.wait,
         clock: args.clock,
         binder: args.binder,
+        ..usual::what(&kernels)
     };
-    let how = HowArgs {
-        mapping: vec![super::convert::FITTING.into()],
-        axes: AxesArgs::with_size("auto"),
-        layout: "padded".into(),
-        critical: "0".into(),
-        parallel: "0".into(),
-        period: "fitting".into(),
-        timeout: "1ms".into(),
-        allow_stack: false,
-    };
-    let mut asked = asked(what, how, &args.invocations, &args.budget);
-    (asked.precision, asked.strict, asked.dry_run) = (args.precision, args.strict, args.dry_run);
-    (asked.output, asked.force) = (args.output, args.force);
+    let asked = usual::square(what, AxesArgs::with_size("auto"), args.square);
     Ok(c2c::Options {
         new: sweep(asked, &Layers::default(), notes)?,
         strands: strands.transpose()?,

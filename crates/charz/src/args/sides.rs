@@ -9,6 +9,7 @@ use super::layers::Layers;
 use super::quantities::{count, percentage};
 use super::refusal;
 use super::spelling::{AbArgs, AxesArgs, Half, HowArgs, SelftestArgs, SweepArgs, WhatArgs};
+use super::usual;
 use crate::command::{ab, selftest};
 use crate::exit::Error;
 use crate::plan::MOST_INVOCATIONS;
@@ -70,31 +71,15 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
     let invocations = count("--invocations", &args.invocations, MOST_INVOCATIONS)?.to_string();
     // A number only: one placement is compared with itself.
     count("--threads", &args.threads, usize::MAX)?;
+    let kernels: Vec<&str> = args.kernel.iter().map(String::as_str).collect();
     let what = WhatArgs {
-        kernel: args.kernel,
-        family: Vec::new(),
         threads: args.threads,
-        iterations: "auto".into(),
-        samples: "auto".into(),
-        span: "auto".into(),
         repetitions: REPETITIONS.into(),
         seed: args.seed,
-        oversubscribe: "1".into(),
-        accept_panic: false,
         wait: args.wait,
-        clock: "auto".into(),
-        binder: "hwloc".into(),
+        ..usual::what(&kernels)
     };
-    let how = HowArgs {
-        mapping: vec!["round-robin".into()],
-        axes: AxesArgs::with_size(args.size),
-        layout: "padded".into(),
-        critical: "0".into(),
-        parallel: "0".into(),
-        period: "fitting".into(),
-        timeout: "1ms".into(),
-        allow_stack: false,
-    };
+    let how = HowArgs { mapping: vec!["round-robin".into()], ..usual::how(AxesArgs::with_size(args.size)) };
     let new = sweep(asked(what, how, &invocations, &args.budget), &Layers::default(), notes)?;
     let planted = args.planted.as_deref().map(|text| {
         percentage(text).map_err(|what| Error::bad_input(format!("--planted: {what}; example: --planted 5%")))

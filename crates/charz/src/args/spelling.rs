@@ -6,16 +6,22 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::help;
-use crate::render::{compare, doctor, explain, kernels, placement, report};
+use crate::render::{compare, doctor, explain, kernels, placement, view};
 
 mod axes;
+mod history;
 mod memory;
 mod pairs;
+mod replicate;
+mod square;
 mod turns;
 
 pub(super) use axes::AxesArgs;
+pub(super) use history::{HistoryArgs, HistoryTask, PlotArgs, ShowArgs, ShowingArgs};
 pub(super) use memory::{NumaArgs, TopoArgs};
 pub(super) use pairs::C2cArgs;
+pub(super) use replicate::ReplicateArgs;
+pub(super) use square::SquareArgs;
 pub(super) use turns::{AbArgs, Half, NoiseArgs, SelftestArgs};
 
 const EXAMPLES: &str = "\
@@ -29,7 +35,9 @@ Examples:
   charz numa                                     what memory takes from each NUMA node to each
   charz ab --a '--mapping round-robin' --b '--mapping dumb' --kernel arith-int --threads 2
                                                  which of two configurations is faster here
+  charz replicate t3-4                           run what the SPARC T3-4 report ran, beside its values
   charz compare base.json new.json               what became faster or slower, as far as the data can say
+  charz history add nightly.json                 keep a report; charz history plot tells when the machine changed
   charz doctor                                   what will disturb measurements here, and what mends it
   charz explain V03                              why a number is marked";
 
@@ -58,8 +66,10 @@ pub(super) enum Verb {
     Numa(NumaArgs),
     Ab(Box<AbArgs>),
     Selftest(SelftestArgs),
+    Replicate(Box<ReplicateArgs>),
     Render(RenderArgs),
     Compare(CompareArgs),
+    History(HistoryArgs),
     Doctor(DoctorArgs),
     Explain(ExplainArgs),
     Docs(DocsArgs),
@@ -267,11 +277,21 @@ pub(super) struct WhatArgs {
 /// Show a report again
 #[derive(Debug, Args)]
 pub(super) struct RenderArgs {
-    /// A report that `charz sweep` wrote
-    #[arg(value_name = "REPORT")]
-    pub(super) report: PathBuf,
-    #[arg(long, default_value = "table", help = help::formats(report::FORMATS.iter().map(|f| f.name)))]
+    /// Reports that `charz sweep` wrote; several are shown side by side
+    #[arg(value_name = "REPORT", required = true)]
+    pub(super) reports: Vec<PathBuf>,
+    #[arg(long, default_value = "table", help = help::formats(view::views().iter().map(|view| view.name)),
+        long_help = help::explained_formats(view::views().iter().map(|view| (view.name, view.about))))]
     pub(super) format: String,
+    /// The one figure to show; --format figures lists them
+    #[arg(long, value_name = "NAME")]
+    pub(super) figure: Option<String>,
+    /// The file to write, all of it or nothing; replaces what stands there
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(super) color: String,
 }
 
 /// Compare two reports: faster, slower, the same, or inconclusive, for every cell
@@ -280,14 +300,25 @@ pub(super) struct RenderArgs {
 /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
 /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
 /// data could not say, and the reason says what would. Ends with code 1 if anything is slower.
+///
+/// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
-    /// The report to compare with
+    /// The report to compare with; left out with --baseline
     #[arg(value_name = "BASE")]
     pub(super) base: PathBuf,
     /// The report that is compared
-    #[arg(value_name = "NEW")]
-    pub(super) new: PathBuf,
+    #[arg(value_name = "NEW", required_unless_present = "baseline")]
+    pub(super) new: Option<PathBuf>,
+    /// Take the base out of the history: newest, before-change, or the number of a report
+    ///
+    /// newest is the newest report that was measured before the new one and may be compared with it; before-change the newest such
+    /// one that is older than the last change of any of its cells. The output says which one it is.
+    #[arg(long, value_name = "WHICH", allow_hyphen_values = true)]
+    pub(super) baseline: Option<String>,
+    /// The history's file, as for charz history
+    #[arg(long, value_name = "FILE", requires = "baseline")]
+    pub(super) db: Option<PathBuf>,
     #[arg(long, default_value = "table", help = help::formats(compare::FORMATS.iter().map(|f| f.name)),
         long_help = help::explained_formats(compare::FORMATS.iter().map(|f| (f.name, f.about))))]
     pub(super) format: String,

@@ -4,16 +4,18 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::thread;
 
+use super::history;
 use super::render::read;
 use super::turns::largest_floor;
 use crate::compare::{self, Totals};
 use crate::exit::{Error, Exit};
+use crate::history::{Baseline, Wanted};
 use crate::render::compare::Format;
 
 /// What to compare.
 pub struct Options {
-    /// The file of the report to compare with.
-    pub base: PathBuf,
+    /// The report to compare with.
+    pub base: Base,
     /// The file of the report that is compared.
     pub new: PathBuf,
     /// What may be compared.
@@ -26,18 +28,41 @@ pub struct Options {
     pub format: &'static Format,
 }
 
+/// The report to compare with.
+pub enum Base {
+    /// In a file.
+    File(PathBuf),
+    /// Out of a history.
+    History {
+        /// The history's file; `None` takes the user's.
+        file: Option<PathBuf>,
+        /// How it is chosen.
+        wanted: Wanted,
+    },
+}
+
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    // Reading takes nearly all of the time.
-    let (base, new) = thread::scope(|scope| {
-        let base = scope.spawn(|| read(&options.base));
-        let new = read(&options.new);
-        (base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), new)
-    });
-    let (base, new) = (base?, new?);
+    let (base, new, notes, name) = match &options.base {
+        Base::File(file) => {
+            // Reading takes nearly all of the time.
+            let (base, new) = thread::scope(|scope| {
+                let base = scope.spawn(|| read(file));
+                let new = read(&options.new);
+                (base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), new)
+            });
+            (base?, new?, Vec::new(), format!("{file:?}"))
+        }
+        Base::History { file, wanted } => {
+            let new = read(&options.new)?;
+            let chosen = Baseline::choose(&mut history::open(file.clone())?, &new, *wanted, &options.rules)?;
+            (chosen.report, new, chosen.notes, "the base out of the history".to_owned())
+        }
+    };
     let (noise_floor, unread) = largest_floor(options.noise.as_deref(), [&base, &new]);
     let rules = compare::Options { noise_floor, ..options.rules };
     let mut comparison = compare::compare(&base, &new, &rules)
-        .map_err(|refusal| Error::bad_input(format!("{:?} and {:?}: {refusal}", options.base, options.new)))?;
+        .map_err(|refusal| Error::bad_input(format!("{name} and {:?}: {refusal}", options.new)))?;
+    comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);
     (options.format.write)(&comparison, out)?;
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.

@@ -1,29 +1,164 @@
 //! `charz render`.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use crate::atomic_file;
 use crate::exit::{Error, Exit};
+use crate::figure::Figure;
 use crate::journal;
-use crate::render::report::Format;
-use crate::report;
+use crate::page::{self, Page, Source};
+use crate::render::look::{Colour, Look};
+use crate::render::view::{Draw, View};
+use crate::report::{self, Report};
 
 /// What to show.
 pub struct Options {
-    /// The report's file.
-    pub report: PathBuf,
+    /// The reports' files; at least one.
+    pub reports: Vec<PathBuf>,
     /// How.
-    pub format: &'static Format,
+    pub showing: Showing,
+}
+
+/// How to show something, and where.
+pub struct Showing {
+    /// How.
+    pub view: View,
+    /// Which figure of the page, where the view shows one.
+    pub figure: Option<String>,
+    /// Where to, if not to standard output. A file that stands there is replaced.
+    pub output: Option<PathBuf>,
+    /// When to use colours.
+    pub colour: Colour,
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let report = read(&options.report)?;
-    (options.format.write)(&report, out)?;
+    let reports: Vec<Report> = options.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    let names = names(&options.reports);
+    let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
+    show(&sources, &options.showing, out)
+}
+
+/// Shows reports.
+pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
+    let Draw::Report(write) = options.view.draw else { return show_page(page::page(sources), options, out) };
+    let name = options.view.name;
+    if options.figure.is_some() {
+        return Err(Error::bad_input(format!("--figure is for formats that show figures; {name} shows the numbers")));
+    }
+    let [source] = sources else {
+        return Err(Error::bad_input(format!(
+            "--format {name} shows one report at a time; html, term and markdown show several side by side"
+        )));
+    };
+    let look = look(options);
+    put(options, out, |out| write(source.report, &look, out))
+}
+
+/// Shows a page, or a figure of it. Everything that can be refused is refused before the file that it would replace is touched.
+pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
+    let view = options.view;
+    match view.draw {
+        Draw::Report(_) => Err(Error::bad_input(format!("--format {} shows a single report", view.name))),
+        Draw::Page(write) => {
+            let page = only(page, options.figure.as_deref())?;
+            let look = look(options);
+            put(options, out, |out| write(&page, &look, out))
+        }
+        Draw::Figure(write) => {
+            let figure = the_figure(&page, options.figure.as_deref(), view.name)?;
+            put(options, out, |out| write(figure, out))
+        }
+        Draw::Binary(write) => {
+            if options.output.is_none() && std::io::stdout().is_terminal() {
+                return Err(Error::bad_input(format!("--format {} is no text; name a file with --output", view.name)));
+            }
+            let figure = the_figure(&page, options.figure.as_deref(), view.name)?;
+            put(options, out, |out| write(figure, out))
+        }
+    }
+}
+
+/// That of the place where it goes: a file is nobody's terminal, but colours are put into it where that was asked for.
+fn look(options: &Showing) -> Look {
+    match options.output {
+        Some(_) => Look { colour: options.colour == Colour::Always, ..Look::PLAIN },
+        None => Look::of_stdout(options.colour),
+    }
+}
+
+/// To the file that was named, all of it or nothing; else to the output.
+fn put(
+    options: &Showing,
+    out: &mut dyn Write,
+    write: impl Fn(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<Exit, Error> {
+    match &options.output {
+        None => write(out)?,
+        Some(file) => {
+            let file = super::sweep::output(file.clone(), true)?;
+            atomic_file::replace(&file, write)
+                .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
+        }
+    }
     Ok(Exit::Done)
 }
 
+/// The page with one figure alone, where one was asked for.
+fn only(mut page: Page, id: Option<&str>) -> Result<Page, Error> {
+    let Some(id) = id else { return Ok(page) };
+    find(&page, id)?;
+    for section in &mut page.sections {
+        section.figures.retain(|figure| figure.id == id);
+    }
+    page.sections.retain(|section| !section.figures.is_empty());
+    // What is said of all the others would hide it.
+    page.findings.clear();
+    page.doubts.clear();
+    Ok(page)
+}
+
+/// The figure that was asked for, or the only one.
+fn the_figure<'a>(page: &'a Page, id: Option<&str>, view: &str) -> Result<&'a Figure, Error> {
+    let mut all = page.figures();
+    match (id, all.next(), all.next()) {
+        (Some(id), ..) => find(page, id),
+        (None, Some(only), None) => Ok(only),
+        (None, None, _) => Err(Error::bad_input("there is nothing in the report that a figure could show")),
+        (None, Some(_), Some(_)) => Err(Error::bad_input(format!(
+            "--format {view} shows one figure, and there are several; name one with --figure: {}",
+            ids(page)
+        ))),
+    }
+}
+
+fn find<'a>(page: &'a Page, id: &str) -> Result<&'a Figure, Error> {
+    let found = page.figures().find(|figure| figure.id == id);
+    found.ok_or_else(|| Error::bad_input(format!("--figure: there is no {id:?}; choose from {}", ids(page))))
+}
+
+fn ids(page: &Page) -> String {
+    page.figures().map(|figure| figure.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// What the reports are called beside each other: their files' names without folder and ending, numbered where they are the same.
+fn names(files: &[PathBuf]) -> Vec<String> {
+    let stem = |file: &PathBuf| file.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned());
+    let stems: Vec<String> = files.iter().map(stem).collect();
+    let named = |(at, stem): (usize, &String)| match stems.iter().filter(|other| *other == stem).count() {
+        1 => stem.clone(),
+        _ => format!("{stem} ({})", stems[..=at].iter().filter(|other| *other == stem).count()),
+    };
+    stems.iter().enumerate().map(named).collect()
+}
+
 /// Reads a report that the user named; of one that is not there yet, or is still a journal, it says how to get it.
-pub(super) fn read(path: &Path) -> Result<report::Report, Error> {
+pub(super) fn read(path: &Path) -> Result<Report, Error> {
+    read_with_text(path).map(|(report, _)| report)
+}
+
+/// As [`read`], with what stands in the file.
+pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
     let unfinished = |report: &Path| {
         Error::bad_input(format!(
             "{path:?} belongs to a sweep that was not finished, or still runs; charz sweep --resume {report:?} finishes it, \
@@ -33,8 +168,19 @@ pub(super) fn read(path: &Path) -> Result<report::Report, Error> {
     if journal::is_journal(path) {
         return Err(unfinished(&path.with_extension("")));
     }
-    report::read(path).map_err(|error| match error.kind() {
+    report::read_with_text(path).map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::from_bad_file(error),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_of_one_name_are_told_apart() {
+        let files = ["a/x.json", "b/x.json", "y.json"].map(PathBuf::from);
+        assert_eq!(names(&files), ["x (1)", "x (2)", "y"]);
+    }
 }

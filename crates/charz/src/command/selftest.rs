@@ -70,9 +70,9 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         return Ok(exit);
     }
     let learned = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    for finding in &findings {
+    for (finding, cell) in findings.iter().zip(&blank.cells) {
         if let Some(floor) = finding.equal.floor() {
-            let subject = subject(&blank, &finding.kernel, finding.workers);
+            let subject = subject(&blank, cell);
             let comparisons = finding.equal.effects.len() as u64;
             floors.learn(Floor { subject, floor, comparisons, learned: learned.clone() });
         }
@@ -119,6 +119,7 @@ impl Trial<'_> {
             .map(|cell| Finding {
                 kernel: cell.kernel.clone(),
                 workers: cell.workers,
+                point: cell.point,
                 equal: Tally::default(),
                 planted: Tally::default(),
             })

@@ -14,7 +14,7 @@ use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::render::plan as plan_table;
 use crate::render::progress::note;
-use crate::render::report::{self as report_table, Format};
+use crate::render::report::{self as report_table, Format, Show};
 use crate::render::text::plain;
 use crate::report::Report;
 use crate::sweep::{Context, new_report};
@@ -132,7 +132,7 @@ pub(super) struct Venture<'a> {
     /// For the budget and the ETA.
     pub(super) predictor: &'a Predictor,
     /// How the report is shown in the end.
-    pub(super) format: &'static Format,
+    pub(super) format: &'a dyn Show,
 }
 
 impl Venture<'_> {
@@ -162,9 +162,9 @@ fn warn(report: &Report) {
 }
 
 /// Where the report is: behind what people read, and beside what programs do.
-fn tell_file(file: &Path, format: &Format, out: &mut dyn Write) -> std::io::Result<()> {
+fn tell_file(file: &Path, format: &dyn Show, out: &mut dyn Write) -> std::io::Result<()> {
     let line = format!("report: {}", plain(&file.to_string_lossy()));
-    if format.for_people {
+    if format.for_people() {
         writeln!(out, "{line}")?;
     } else {
         note(&line);

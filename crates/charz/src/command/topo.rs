@@ -1,17 +1,21 @@
 //! `charz topo`.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use charz_topology::{Machine, Source, discover, export_xml};
+use charz_topology::{Access, Machine, Source, discover, export_xml};
 
 use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
+use crate::figure::Figure;
 use crate::numa;
+use crate::render::look::{Colour, Look};
+use crate::render::progress::note;
 use crate::render::report::Format as ReportFormat;
-use crate::render::topo::Format;
+use crate::render::text::counted;
+use crate::render::topo::{self, Format};
 use crate::report::{self, Report};
 
 /// What to show.
@@ -20,8 +24,17 @@ pub enum Options {
     Said {
         /// Which machine.
         source: Source,
-        /// How.
-        format: &'static Format,
+        /// How, if not as fits the terminal.
+        format: Option<&'static Format>,
+    },
+    /// A machine as a picture.
+    Picture {
+        /// Which machine.
+        source: Source,
+        /// What writes it.
+        write: fn(&Figure, &mut dyn Write) -> io::Result<()>,
+        /// Whether it is text, that a terminal may get.
+        is_text: bool,
     },
     /// A machine as hwloc XML.
     Xml {
@@ -47,12 +60,28 @@ pub enum Options {
 }
 
 /// This machine, as hwloc XML, with what a report of it says.
-pub const XML: &ReportFormat = &ReportFormat { name: "xml", for_people: false, write: write_xml };
+pub const XML: &ReportFormat = &ReportFormat {
+    name: "xml",
+    about: "for lstopo, with what was measured as distances and memory attributes",
+    for_people: false,
+    write: |report, _, out| write_xml(report, out),
+};
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
-        Options::Said { source, format } => (format.write)(&discover(&source)?, out)?,
-        Options::Card { measured, format } => (format.write)(&read(&measured)?, out)?,
+        Options::Said { source, format } => {
+            let (machine, look) = (discover(&source)?, Look::of_stdout(Colour::Auto));
+            // What is read by programs does not change with the width of anything.
+            let usual = if io::stdout().is_terminal() { topo::fitting(&machine, &look) } else { &topo::FORMATS[0] };
+            (format.unwrap_or(usual).write)(&machine, &look, out)?;
+        }
+        Options::Picture { is_text: false, .. } if io::stdout().is_terminal() => {
+            return Err(Error::bad_input(
+                "--format png is no text; send it to a file: charz topo --format png >machine.png",
+            ));
+        }
+        Options::Picture { source, write, .. } => write(&topo::figure(&discover(&source)?), out)?,
+        Options::Card { measured, format } => (format.write)(&read(&measured)?, &Look::of_stdout(Colour::Auto), out)?,
         Options::Measure { new, format } => return sweep::start(&new, "charz topo --measured", format, out),
         Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,
         Options::Xml { source, measured: Some(path) } => {
@@ -63,7 +92,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
                      that it was measured on, example: --topology machine.xml"
                 )));
             }
-            out.write_all(export_xml(&source, &numa::accesses(&report))?.as_bytes())?;
+            out.write_all(export_xml(&source, &accesses(&report))?.as_bytes())?;
         }
     }
     Ok(Exit::Done)
@@ -78,7 +107,17 @@ fn is_of(measured: &report::Machine, machine: &Machine) -> bool {
     theirs == ours
 }
 
+/// What the file says of memory; what it leaves out is told on standard error.
+fn accesses(report: &Report) -> Vec<Access> {
+    let (accesses, left_out) = numa::accesses(report);
+    if left_out > 0 {
+        let numbers = counted(left_out, "suspect number");
+        note(&format!("{numbers} left out, since XML has no mark for them; charz render --format numa shows them"));
+    }
+    accesses
+}
+
 fn write_xml(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let text = export_xml(&Source::ThisMachine, &numa::accesses(report)).map_err(io::Error::other)?;
+    let text = export_xml(&Source::ThisMachine, &accesses(report)).map_err(io::Error::other)?;
     out.write_all(text.as_bytes())
 }

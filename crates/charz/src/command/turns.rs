@@ -10,8 +10,9 @@ use crate::exit::Error;
 use crate::invoke::Invoke;
 use crate::limits::Limits;
 use crate::noise::{Floors, Subject, usual_file};
+use crate::point;
 use crate::predict::Predictor;
-use crate::report::Report;
+use crate::report::{Cell, Report};
 use crate::sweep::{self, Keep, Listener, Sweep};
 
 /// One of the two.
@@ -61,13 +62,14 @@ pub(super) fn noise_file(named: Option<&Path>) -> Option<PathBuf> {
 }
 
 /// What a floor of one of the report's cells holds for.
-pub(super) fn subject(report: &Report, kernel: &str, workers: u64) -> Subject {
+pub(super) fn subject(report: &Report, cell: &Cell) -> Subject {
     Subject {
         host: report.host.name.clone(),
         processor: report.host.processor.clone(),
         kernels: report.tool.kernels.clone(),
-        kernel: kernel.to_owned(),
-        workers,
+        kernel: cell.kernel.clone(),
+        workers: cell.workers,
+        parameters: point::parameters(cell, &report.plan),
     }
 }
 
@@ -79,7 +81,7 @@ pub(super) fn largest_floor(named: Option<&Path>, reports: [&Report; 2]) -> (Opt
         Ok(floors) => {
             let of = |report: &Report| {
                 let cells = report.cells.iter();
-                let floors = cells.filter_map(|cell| floors.of(&subject(report, &cell.kernel, cell.workers)));
+                let floors = cells.filter_map(|cell| floors.of(&subject(report, cell)));
                 floors.max_by(f64::total_cmp)
             };
             (reports.into_iter().filter_map(of).max_by(f64::total_cmp), None)

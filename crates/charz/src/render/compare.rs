@@ -4,6 +4,8 @@ mod line;
 mod markdown;
 mod table;
 
+pub(super) use markdown::escaped;
+
 use std::io::{self, Write};
 
 use super::json;

@@ -24,6 +24,21 @@ pub fn value(value: f64, unit: Unit) -> String {
     }
 }
 
+/// By what numbers of a unit are divided to be short in a table, and the name of the unit that they have then.
+pub fn billions(unit: Unit) -> (f64, &'static str) {
+    match unit {
+        Unit::OpsPerSecond => (1e9, "Gop/s"),
+        Unit::BytesPerSecond => (1e9, "GB/s"),
+        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => (1.0, "ns"),
+        Unit::MillisecondsPerGib => (1.0, "ms/GiB"),
+    }
+}
+
+/// What stands behind a doubtful number: ` ?`, and nothing behind a sound one.
+pub fn doubt(doubtful: bool) -> &'static str {
+    if doubtful { " ?" } else { "" }
+}
+
 /// A duration given in nanoseconds: `450 ns`, `12.3 µs`, `1.20 s`.
 pub fn nanos(nanos: f64) -> String {
     let (scale, unit) = match nanos.abs() {
@@ -56,6 +71,11 @@ pub fn count(number: u64) -> String {
 /// A number of things that need not be whole, in three digits: `850`, `12.3 k`.
 pub fn count_of(number: f64) -> String {
     si(number, "").trim_end().to_owned()
+}
+
+/// A frequency: `3.69 GHz`.
+pub fn hertz(hertz: f64) -> String {
+    si(hertz, "Hz")
 }
 
 /// A fraction as a percentage: `4.2%`.

@@ -18,6 +18,32 @@ pub(super) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::R
     value.serialize(&mut Serializer::with_formatter(out, Escaping(PrettyFormatter::new()))).map_err(io::Error::from)
 }
 
+/// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They stand in strings only, where
+/// an escape is the same.
+pub(super) fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    for part in text.split_inclusive(|mark: char| !is_harmless(mark)) {
+        match part.char_indices().next_back() {
+            // Between strings, where nothing but blanks can be; a return to the line's start would hide what stands there.
+            Some((at, mark @ ('\n' | '\t' | '\r'))) => {
+                write!(out, "{}{}", &part[..at], if mark == '\r' { ' ' } else { mark })?
+            }
+            Some((at, mark)) if !is_harmless(mark) => {
+                out.write_all(&part.as_bytes()[..at])?;
+                write_units(mark, out)?;
+            }
+            _ => out.write_all(part.as_bytes())?,
+        }
+    }
+    Ok(())
+}
+
+fn write_units<W: ?Sized + Write>(mark: char, out: &mut W) -> io::Result<()> {
+    for unit in mark.encode_utf16(&mut [0; 2]) {
+        write!(out, "\\u{unit:04x}")?;
+    }
+    Ok(())
+}
+
 /// The layout of another formatter. JSON demands escapes only below U+0020; here every mark that is not to be seen gets one.
 struct Escaping<F>(F);
 
@@ -27,9 +53,7 @@ impl<F: Formatter> Formatter for Escaping<F> {
             match part.char_indices().next_back() {
                 Some((at, mark)) if !is_harmless(mark) => {
                     writer.write_all(&part.as_bytes()[..at])?;
-                    for unit in mark.encode_utf16(&mut [0; 2]) {
-                        write!(writer, "\\u{unit:04x}")?;
-                    }
+                    write_units(mark, writer)?;
                 }
                 _ => writer.write_all(part.as_bytes())?,
             }
@@ -93,6 +117,20 @@ mod tests {
                 prop_assert!(text.chars().all(|mark| mark == '\n' || is_harmless(mark)), "{text:?}");
                 prop_assert_eq!(&serde_json::from_str::<BTreeMap<String, String>>(&text).unwrap(), &texts);
             }
+        }
+
+        /// The same of what others wrote.
+        #[test]
+        fn any_json_survives_and_none_steers(texts in prop::collection::btree_map(any::<String>(), ".*", 0..4)) {
+            let raw = serde_json::to_string_pretty(&texts).unwrap().replace('\n', "\r\n");
+            let mut out = Vec::new();
+            write_escaped(&raw, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            prop_assert!(text.chars().all(|mark| mark == '\n' || is_harmless(mark)), "{text:?}");
+            prop_assert_eq!(&serde_json::from_str::<BTreeMap<String, String>>(&text).unwrap(), &texts);
+            let mut again = Vec::new();
+            write_escaped(&text, &mut again).unwrap();
+            prop_assert_eq!(String::from_utf8(again).unwrap(), text);
         }
     }
 

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::human;
 use super::text::{counted, plain};
 use crate::point;
-use crate::report::{Cell, Report};
+use crate::report::{Cell, Report, Status};
 use crate::sweep::Listener;
 
 /// The listener for this standard error.
@@ -78,7 +78,10 @@ fn title(cell: &Cell) -> String {
 
 fn told(cell: &Cell) -> String {
     match cell.summary.and_then(|summary| summary.value) {
-        Some(value) => format!("{}: {}", title(cell), human::value(value, cell.unit)),
+        Some(value) => {
+            let doubt = human::doubt(cell.outcome.status == Status::Suspect);
+            format!("{}: {}{doubt}", title(cell), human::value(value, cell.unit))
+        }
         None => format!("{}: {}", title(cell), plain(cell.outcome.reason.as_deref().unwrap_or("nothing"))),
     }
 }
@@ -91,4 +94,17 @@ fn rest(left: Duration) -> String {
 pub fn note(line: &str) {
     // Progress that nobody can read is no reason to stop measuring.
     let _ = writeln!(std::io::stderr(), "charz: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+    use crate::report::{Unit, invented};
+
+    #[test]
+    fn a_suspect_number_is_told_with_its_mark() {
+        let cell = invented::cell("mem-read", 2, Unit::BytesPerSecond, 1e9);
+        assert_eq!(told(&cell), "mem-read rr x2: 1.00 GB/s");
+        assert_eq!(told(&cell.suspect()), "mem-read rr x2: 1.00 GB/s ?");
+    }
 }

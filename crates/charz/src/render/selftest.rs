@@ -4,13 +4,14 @@ use std::io::{self, Write};
 
 use super::human;
 use super::text::{counted, plain};
+use crate::point;
 use crate::selftest::{Finding, Tally};
 
 /// Writes a paragraph a kernel; `planted` is the slowdown that was planted, as a fraction.
 pub fn write(findings: &[Finding], planted: Option<f64>, out: &mut dyn Write) -> io::Result<()> {
     for finding in findings {
         let Finding { equal, planted: tally, .. } = finding;
-        let kernel = plain(&finding.kernel);
+        let kernel = format!("{}{}", plain(&finding.kernel), point::label(&finding.point));
         writeln!(out, "{kernel}, {} against itself:", counted(finding.workers as usize, "worker"))?;
         let false_verdicts = equal.faster + equal.slower;
         writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.all(), unsettled(equal))?;

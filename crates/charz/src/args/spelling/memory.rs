@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{SourceArgs, help};
+use super::{SourceArgs, SquareArgs, help};
 use crate::render::{report, topo};
 
 /// Show where the strands of a machine are, or what was measured of it
@@ -40,8 +40,11 @@ pub(in crate::args) struct TopoArgs {
 }
 
 fn topo_formats() -> String {
-    let plain = topo::FORMATS.iter().map(|format| format.name).chain(["xml"]);
-    format!("{} [default: tree]; with --measured: table, json, xml [default: table]", help::formats(plain))
+    let plain = topo::FORMATS.iter().map(|format| format.name).chain(topo::OTHERS.iter().map(|(name, _)| *name));
+    format!(
+        "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, json, xml [default: table]",
+        help::formats(plain)
+    )
 }
 
 /// Measure what memory takes from each NUMA node to each
@@ -61,33 +64,8 @@ pub(in crate::args) struct NumaArgs {
     /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)
     #[arg(long, value_name = "KIND", default_value = "thp")]
     pub(in crate::args) pages: String,
-    /// Invocations of each pair of nodes: the fewest and the most, or one number for both
-    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
-    pub(in crate::args) invocations: String,
-    /// The half width of the 95% interval that is wanted, in percent of the number; auto is 2%
-    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
-    pub(in crate::args) precision: String,
-    /// The longest that it may take, with a unit, e.g. 90s, 10m
-    #[arg(long, value_name = "TIME", default_value = "5m", allow_hyphen_values = true)]
-    pub(in crate::args) budget: String,
-    /// Draw the order from this number [default: another one each time]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(in crate::args) seed: Option<String>,
-    /// The report's file [default: charz-<date>-<time>.json in this folder]
-    #[arg(long, value_name = "FILE")]
-    pub(in crate::args) output: Option<PathBuf>,
-    /// Replace an existing output file
-    #[arg(long)]
-    pub(in crate::args) force: bool,
-    /// Print the plan and the predicted time; measure nothing but a few milliseconds of pilot runs
-    #[arg(long)]
-    pub(in crate::args) dry_run: bool,
-    /// Wait for another charz that is measuring on this machine, instead of refusing
-    #[arg(long)]
-    pub(in crate::args) wait: bool,
-    /// End with code 5 unless every pair is ok
-    #[arg(long)]
-    pub(in crate::args) strict: bool,
+    #[command(flatten)]
+    pub(in crate::args) square: SquareArgs,
     #[arg(long, default_value = "heat", help = help::formats(report::SQUARES.iter().map(|f| f.name)))]
     pub(in crate::args) format: String,
 }

@@ -1,10 +1,8 @@
 //! How the arguments of `charz c2c` are spelled.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
-use super::help;
+use super::{SquareArgs, help};
 use crate::render::report;
 
 /// Measure how long a line of memory takes from each core to each other
@@ -27,33 +25,8 @@ pub(in crate::args) struct C2cArgs {
     /// Plan every pair, however many there are; the budget still ends it
     #[arg(long)]
     pub(in crate::args) all_pairs: bool,
-    /// Invocations of each pair: the fewest and the most, or one number for both
-    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
-    pub(in crate::args) invocations: String,
-    /// The half width of the 95% interval that is wanted, in percent of the number; auto is 5%
-    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
-    pub(in crate::args) precision: String,
-    /// The longest that it may take, with a unit, e.g. 90s, 10m
-    #[arg(long, value_name = "TIME", default_value = "5m", allow_hyphen_values = true)]
-    pub(in crate::args) budget: String,
-    /// Draw pairs and their order from this number [default: another one each time]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(in crate::args) seed: Option<String>,
-    /// The report's file [default: charz-<date>-<time>.json in this folder]
-    #[arg(long, value_name = "FILE")]
-    pub(in crate::args) output: Option<PathBuf>,
-    /// Replace an existing output file
-    #[arg(long)]
-    pub(in crate::args) force: bool,
-    /// Print the kinds of pairs, how many of each, and the predicted time; measure nothing but a few milliseconds of pilot runs
-    #[arg(long)]
-    pub(in crate::args) dry_run: bool,
-    /// Wait for another charz that is measuring on this machine, instead of refusing
-    #[arg(long)]
-    pub(in crate::args) wait: bool,
-    /// End with code 5 unless every pair is ok
-    #[arg(long)]
-    pub(in crate::args) strict: bool,
+    #[command(flatten)]
+    pub(in crate::args) square: SquareArgs,
     /// What stamps: os, tsc, or auto, as for charz sweep
     #[arg(long, default_value = "auto")]
     pub(in crate::args) clock: String,

@@ -19,6 +19,7 @@ use crate::plan::{
     Budget, MOST_BYTES, MOST_CHAINS, MOST_ITERATIONS, MOST_REPETITIONS, MOST_SAMPLES, MOST_SECTION, MOST_SPAN,
 };
 use crate::point;
+use crate::render::look::{Colour, Look};
 use crate::render::progress::note;
 use crate::render::report as report_table;
 use crate::render::text::plain;
@@ -35,7 +36,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     } else {
         let report = read(&file)?;
         if report.complete {
-            report_table::write_summary(&report, out)?;
+            report_table::write_summary(&report, &Look::of_stdout(Colour::Auto), out)?;
             writeln!(out, "{} is complete: nothing is left to measure", plain(&file.to_string_lossy()))?;
             return Ok(Exit::Done);
         }

@@ -15,8 +15,9 @@ use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::lock::MachineLock;
 use crate::predict::Predictor;
+use crate::render::look::{Colour, Look};
 use crate::render::progress;
-use crate::render::report::Format;
+use crate::render::report::Show;
 use crate::report::{self, Ending, Report, Status};
 use crate::signals::Signals;
 use crate::sweep::Sweep;
@@ -169,7 +170,7 @@ impl Stage {
             report.stopped_by = Some("a full disk".into());
         }
         // The numbers first: they are told even when the disk refuses them.
-        let told = (sitting.format.write)(report, out);
+        let told = sitting.format.write(report, &Look::of_stdout(Colour::Auto), out);
         let file = kept.finish(report);
         swept?;
         let file = file?;
@@ -215,7 +216,7 @@ pub(super) struct Sitting<'a> {
     /// Whether anything less than `ok` is a failure.
     pub(super) strict: bool,
     /// How the report is shown in the end.
-    pub(super) format: &'static Format,
+    pub(super) format: &'a dyn Show,
 }
 
 /// A pilot takes milliseconds; one that takes longer than this is stuck.

@@ -3,6 +3,7 @@
 use crate::compare::{Comparison, Row, Side, Verdict};
 use crate::point;
 use crate::render::human;
+use crate::report::Status;
 
 /// What matters first. Verdicts in this order, cells of one verdict in the comparison's.
 const ORDER: [Verdict; 5] =
@@ -20,8 +21,10 @@ pub(super) fn sorted(comparison: &Comparison) -> Vec<&Row> {
 
 /// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
 pub(super) fn words(row: &Row, comparison: &Comparison) -> [String; HEADING.len()] {
-    let side = |side: Option<Side>| match side.and_then(|side| side.value) {
-        Some(value) => human::value(value, row.unit),
+    let side = |side: Option<Side>| match side.and_then(|side| Some((side.value?, side.status))) {
+        Some((value, status)) => {
+            format!("{}{}", human::value(value, row.unit), human::doubt(status == Status::Suspect))
+        }
         None => "-".into(),
     };
     [

@@ -53,7 +53,7 @@ fn write_rest(rows: usize, out: &mut dyn Write) -> io::Result<()> {
 const LONGEST: usize = 300;
 
 /// Foreign text as one line of text and nothing else: no markup, no HTML, no mention of people, no link.
-fn escaped(text: &str) -> String {
+pub(in crate::render) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let text = plain(text);
     for mark in text.chars().take(LONGEST) {

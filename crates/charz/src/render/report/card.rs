@@ -7,7 +7,7 @@ use crate::numa::LATENCY;
 use crate::render::json::write_compact;
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human, wrapped};
-use crate::report::{Caches, Report};
+use crate::report::{Caches, Report, Unit};
 
 /// What stands where there is no number.
 const NONE: &str = "not measured";
@@ -69,8 +69,10 @@ fn mark(card: &Card, about: &str) -> &'static str {
 
 fn row(level: &Level, card: &Card, most: u64) -> Vec<String> {
     let found = level.found.as_ref();
-    let load = found.map_or_else(|| "-".into(), |found| human::nanos(found.ns));
-    let cycles = found.and_then(|found| found.cycles).map_or_else(|| "-".into(), |cycles| format!("{cycles:.1}"));
+    let doubt = human::doubt(found.is_some_and(|found| found.suspect));
+    let load = found.map_or_else(|| "-".into(), |found| format!("{}{doubt}", human::nanos(found.ns)));
+    let cycles = found.and_then(|found| found.cycles);
+    let cycles = cycles.map_or_else(|| "-".into(), |cycles| format!("{cycles:.1}{doubt}"));
     let memory = card.memory_bytes.filter(|_| level.name == MEMORY).map(human::iec);
     let claimed = level.claimed.as_ref().map(claim).or(memory).unwrap_or_else(|| "-".into());
     let mut row = vec![
@@ -86,8 +88,8 @@ fn row(level: &Level, card: &Card, most: u64) -> Vec<String> {
             row.push(number.map_or_else(
                 || "-".into(),
                 |one| {
-                    let doubt = if one.suspect { "?" } else { "" };
-                    format!("{}B/s{doubt}", human::count_of(one.bytes_per_second))
+                    let rate = human::value(one.bytes_per_second, Unit::BytesPerSecond);
+                    format!("{rate}{}", human::doubt(one.suspect))
                 },
             ));
         }
@@ -105,7 +107,9 @@ fn claim(claimed: &Caches) -> String {
 
 fn edge(found: &Found) -> String {
     match (found.inside_bytes, found.beyond_bytes) {
-        (Some(inside), Some(beyond)) => format!("{} to {}", human::iec(inside), human::iec(beyond)),
+        (Some(inside), Some(beyond)) => {
+            format!("{} to {}{}", human::iec(inside), human::iec(beyond), human::doubt(found.edge_suspect))
+        }
         _ => "no end".into(),
     }
 }
@@ -126,8 +130,10 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         |tlb| {
             let (inside, beyond) = (human::iec(tlb.inside_bytes), human::iec(tlb.beyond_bytes));
             format!(
-                "4k pages are as fast as huge ones up to {inside} to {beyond}; beyond, a load takes {} longer",
-                human::nanos(tlb.extra_ns)
+                "4k pages are as fast as huge ones up to {inside} to {beyond}{}; beyond, a load takes {}{} longer",
+                human::doubt(tlb.edge_suspect),
+                human::nanos(tlb.extra_ns),
+                human::doubt(tlb.suspect)
             )
         },
     );
@@ -141,7 +147,8 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
             || "not known what was obtained".to_owned(),
             |share| format!("{} obtained", human::percent(share)),
         );
-        let ns = pages.ns.map_or_else(String::new, |ns| format!("; memory takes {} a load", human::nanos(ns)));
+        let doubt = human::doubt(pages.suspect);
+        let ns = pages.ns.map(|ns| format!("; memory takes {}{doubt} a load", human::nanos(ns))).unwrap_or_default();
         lines.push(("pages", format!("{}: {obtained}{ns}", plain(&pages.kind))));
     }
     if let Some(remote) = card.remote {
@@ -149,8 +156,9 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         lines.push((
             "remote",
             format!(
-                "{:.2} times the latency of local memory measured, {claimed} claimed{}",
+                "{:.2}{} times the latency of local memory measured, {claimed} claimed{}",
                 remote.times,
+                human::doubt(remote.suspect),
                 mark(card, "numa")
             ),
         ));

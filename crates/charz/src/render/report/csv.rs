@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use crate::point;
 use crate::render::text::plain;
-use crate::report::{Cell, Counts, Distribution, PageKind, Report, Shape, Unit};
+use crate::report::{Cell, Counts, Distribution, PageKind, Point, Report, Shape, Status, Unit};
 
-const HEADER: [&str; 53] = [
+const HEADER: [&str; 54] = [
     "kernel",
     "mapping",
     "workers",
@@ -52,14 +53,31 @@ const HEADER: [&str; 53] = [
     "wait_share",
     "fairness",
     "most_to_least",
-    "size_bytes",
-    "pages",
-    "stride_bytes",
-    "chains",
-    "delay",
+    POINT[0],
+    POINT[1],
+    POINT[2],
+    POINT[3],
+    POINT[4],
     "level",
     "traffic",
+    POINT[5],
 ];
+
+/// The columns of what a cell has for itself of the parameters that the sweep varies.
+pub(super) const POINT: [&str; 6] = ["size_bytes", "pages", "stride_bytes", "chains", "delay", "memory"];
+
+/// Their values.
+pub(super) fn point(point: &Point) -> [String; POINT.len()] {
+    let [.., memory] = point::words(point);
+    [
+        number(point.size_bytes),
+        number(point.pages.map(PageKind::name)),
+        number(point.stride_bytes),
+        number(point.chains),
+        number(point.delay),
+        memory.unwrap_or_default(),
+    ]
+}
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut rows = csv::Writer::from_writer(out);
@@ -77,12 +95,6 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
     let interval = summary.and_then(|summary| summary.interval);
     let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
     let pages = last.and_then(|invocation| invocation.evidence.as_ref()?.pages);
-    let unit = match cell.unit {
-        Unit::OpsPerSecond => "op/s",
-        Unit::BytesPerSecond => "B/s",
-        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "ns",
-        Unit::MillisecondsPerGib => "ms/GiB",
-    };
     let distribution = cell.distribution.as_ref().filter(|_| value.is_some());
     let sharing = cell.sharing.filter(|_| value.is_some());
     let percentile = |shape: fn(&Distribution) -> &Shape, at: usize| {
@@ -90,6 +102,7 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
     };
     let first = |at| percentile(|distribution| &distribution.first, at);
     let second = |at| percentile(|distribution| &distribution.second, at);
+    let [size, pages_asked, stride, chains, delay, memory] = point(&cell.point);
     let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
     [
         harmless(&cell.kernel),
@@ -98,7 +111,7 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
         status(cell),
         harmless(cell.outcome.reason.as_deref().unwrap_or_default()),
         harmless(last.and_then(|invocation| invocation.variant.as_deref()).unwrap_or_default()),
-        unit.to_owned(),
+        unit(cell.unit).to_owned(),
         number(value),
         number(interval.map(|i| i.low)),
         number(interval.map(|i| i.high)),
@@ -138,14 +151,25 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
         number(sharing.and_then(|sharing| sharing.wait_share)),
         number(sharing.map(|sharing| sharing.fairness)),
         number(sharing.and_then(|sharing| sharing.most_to_least)),
-        number(cell.point.size_bytes),
-        number(cell.point.pages.map(PageKind::name)),
-        number(cell.point.stride_bytes),
-        number(cell.point.chains),
-        number(cell.point.delay),
+        size,
+        pages_asked,
+        stride,
+        chains,
+        delay,
         harmless(cell.level.as_deref().unwrap_or_default()),
         number(cell.traffic),
+        memory,
     ]
+}
+
+/// The unit that numbers in a file are in.
+pub(in crate::render) fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::OpsPerSecond => "op/s",
+        Unit::BytesPerSecond => "B/s",
+        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "ns",
+        Unit::MillisecondsPerGib => "ms/GiB",
+    }
 }
 
 /// A sum over all laps; one with an unknown part is unknown, and so is one of nothing.
@@ -158,17 +182,22 @@ fn sum(cell: &Cell, count: impl Fn(&Counts) -> Option<u64>) -> Option<u64> {
 
 /// The word of the JSON report.
 pub(super) fn status(cell: &Cell) -> String {
-    let word = serde_json::to_value(cell.outcome.status).ok();
+    status_word(cell.outcome.status)
+}
+
+/// The same of a status.
+pub(in crate::render) fn status_word(status: Status) -> String {
+    let word = serde_json::to_value(status).ok();
     word.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned()
 }
 
 /// What is not known is an empty field.
-pub(super) fn number(value: Option<impl ToString>) -> String {
+pub(in crate::render) fn number(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// A spreadsheet takes text with one of these at its start for a formula.
-pub(super) fn harmless(text: &str) -> String {
+pub(in crate::render) fn harmless(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

@@ -5,10 +5,13 @@ use std::io::{self, Write};
 use charz_kernels::Counts;
 
 use crate::checks::V08;
+use crate::point;
 use crate::render::text::plain;
 use crate::render::{grid, human};
 use crate::report::{Cell, Ending, Peak, Shape};
 
+/// The heading of what the sweep varies.
+const AT: &str = "at";
 /// The heading of times in cycles.
 const IN_CYCLES: &str = "cycles";
 /// The most bands that a line tells.
@@ -16,19 +19,36 @@ const MOST_BANDS: usize = 3;
 
 /// Percentiles, the side of the line, and bands, of the kernel's cells that have them. Gives whether there are cycles among them.
 pub(super) fn write_times(kernel: &str, cells: &[&Cell], out: &mut dyn Write) -> io::Result<bool> {
-    let rows: Vec<[String; 10]> = cells.iter().copied().filter_map(rows).flatten().collect();
+    let rows: Vec<[String; 11]> = cells.iter().copied().filter_map(rows).flatten().collect();
     if rows.is_empty() {
         return Ok(false);
     }
     writeln!(out, "{}", legend(kernel))?;
-    let heading = ["mapping", "workers", "time", "p50", IN_CYCLES, "p99", "p99.9", "p99.99", "B < A", "times gather"];
-    // A column that nobody has anything for is left out.
-    let kept: Vec<usize> = (0..heading.len()).filter(|&at| rows.iter().any(|row| row[at] != "-")).collect();
-    let words: Vec<usize> = (0..kept.len()).filter(|&at| [0, 2, 9].contains(&kept[at])).collect();
+    let heading =
+        [AT, "mapping", "workers", "time", "p50", IN_CYCLES, "p99", "p99.9", "p99.99", "B < A", "times gather"];
+    let kept = write_kept(&heading, &[0, 1, 3, 10], &rows, out)?;
+    Ok(kept.contains(&IN_CYCLES))
+}
+
+/// Writes the columns for which somebody has anything, and gives their headings; those in `words` hold no numbers.
+fn write_kept<'a, const N: usize>(
+    heading: &[&'a str; N],
+    words: &[usize],
+    rows: &[[String; N]],
+    out: &mut dyn Write,
+) -> io::Result<Vec<&'a str>> {
+    let kept: Vec<usize> = (0..N).filter(|&at| rows.iter().any(|row| row[at] != "-")).collect();
+    let words: Vec<usize> = (0..kept.len()).filter(|&at| words.contains(&kept[at])).collect();
     let heading: Vec<&str> = kept.iter().map(|&at| heading[at]).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| kept.iter().map(|&at| row[at].clone()).collect()).collect();
     grid::columns(&heading, &words, &rows, out)?;
-    Ok(heading.contains(&IN_CYCLES))
+    Ok(heading)
+}
+
+/// The parameters that a cell has for itself, in words; a dash where it has none.
+fn at(cell: &Cell) -> String {
+    let label = point::label(&cell.point);
+    if label.is_empty() { "-".into() } else { label.trim_start().to_owned() }
 }
 
 /// By which clock cycles are counted.
@@ -50,15 +70,16 @@ fn legend(kernel: &str) -> String {
 }
 
 /// Two rows, one for each time.
-fn rows(cell: &Cell) -> Option<[[String; 10]; 2]> {
+fn rows(cell: &Cell) -> Option<[[String; 11]; 2]> {
     let distribution = cell.distribution.as_ref().filter(|_| super::value(cell).is_some())?;
-    let hertz = hertz(cell);
-    let row = |name: &str, shape: &Shape, below: String, place: [String; 2]| {
-        let time = |time: Option<f64>| time.map_or("-".to_owned(), human::nanos);
-        let cycles =
-            shape.p50_ns.zip(hertz).map_or("-".to_owned(), |(time, hertz)| human::count_of(time * hertz / 1e9));
-        let [mapping, workers] = place;
+    let (hertz, doubt) = (hertz(cell), super::doubt(cell));
+    let row = |name: &str, shape: &Shape, below: String, place: [String; 3]| {
+        let time = |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{}{doubt}", human::nanos(time)));
+        let cycles = shape.p50_ns.zip(hertz).map(|(time, hertz)| human::count_of(time * hertz / 1e9));
+        let cycles = cycles.map_or("-".to_owned(), |cycles| format!("{cycles}{doubt}"));
+        let [at, mapping, workers] = place;
         [
+            at,
             mapping,
             workers,
             name.to_owned(),
@@ -68,25 +89,24 @@ fn rows(cell: &Cell) -> Option<[[String; 10]; 2]> {
             time(shape.p999_ns),
             time(shape.p9999_ns),
             below,
-            gather(&shape.peaks),
+            gather(&shape.peaks, doubt),
         ]
     };
-    let place = [plain(&cell.mapping), cell.workers.to_string()];
-    let below = human::percent(distribution.below);
-    Some([
-        row("A", &distribution.first, String::new(), place),
-        row("B", &distribution.second, below, Default::default()),
-    ])
+    let place = [at(cell), plain(&cell.mapping), cell.workers.to_string()];
+    // The second row goes on where the first one begins.
+    let again = [if place[0] == "-" { "-" } else { "" }, "", ""].map(str::to_owned);
+    let below = format!("{}{doubt}", human::percent(distribution.below));
+    Some([row("A", &distribution.first, String::new(), place), row("B", &distribution.second, below, again)])
 }
 
 /// `86% within 14.0 µs to 22.0 µs, 9% within 30.1 µs to 38.2 µs`.
-fn gather(peaks: &[Peak]) -> String {
+fn gather(peaks: &[Peak], doubt: &str) -> String {
     let bands: Vec<String> = peaks
         .iter()
         .take(MOST_BANDS)
         .map(|peak| {
             let (low, high) = (human::nanos(peak.low_ns), human::nanos(peak.high_ns));
-            format!("{:.0}% within {low} to {high}", peak.share * 100.0)
+            format!("{:.0}% within {low} to {high}{doubt}", peak.share * 100.0)
         })
         .collect();
     if bands.is_empty() { "-".into() } else { bands.join(", ") }
@@ -107,11 +127,12 @@ fn hertz(cell: &Cell) -> Option<f64> {
 
 /// Attempts, waits and fairness of the kernel's cells that have them.
 pub(super) fn write_sharing(cells: &[&Cell], out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<[String; 7]> = cells.iter().filter_map(|cell| sharing(cell)).collect();
+    let rows: Vec<[String; 8]> = cells.iter().filter_map(|cell| sharing(cell)).collect();
     if rows.is_empty() {
         return Ok(());
     }
     let heading = [
+        AT,
         "mapping",
         "workers",
         "attempts for a success",
@@ -120,19 +141,22 @@ pub(super) fn write_sharing(cells: &[&Cell], out: &mut dyn Write) -> io::Result<
         "fairness",
         "most / least",
     ];
-    grid::columns(&heading, &[0], &rows, out)
+    write_kept(&heading, &[0, 1], &rows, out).map(|_| ())
 }
 
-fn sharing(cell: &Cell) -> Option<[String; 7]> {
+fn sharing(cell: &Cell) -> Option<[String; 8]> {
     // A worker alone shares nothing.
     let sharing = cell.sharing.filter(|_| super::value(cell).is_some() && cell.workers > 1)?;
+    let doubt = super::doubt(cell);
+    let most = sharing.most_to_least.map_or("a worker had nothing".to_owned(), |ratio| format!("{ratio:.2}"));
     Some([
+        at(cell),
         plain(&cell.mapping),
         cell.workers.to_string(),
-        format!("{:.2}", sharing.attempts_per_success),
-        human::percent(sharing.waited),
-        sharing.wait_share.map_or("-".into(), human::percent),
-        format!("{:.3}", sharing.fairness),
-        sharing.most_to_least.map_or("a worker had nothing".into(), |ratio| format!("{ratio:.2}")),
+        format!("{:.2}{doubt}", sharing.attempts_per_success),
+        format!("{}{doubt}", human::percent(sharing.waited)),
+        sharing.wait_share.map_or("-".into(), |share| format!("{}{doubt}", human::percent(share))),
+        format!("{:.3}{doubt}", sharing.fairness),
+        format!("{most}{doubt}"),
     ])
 }

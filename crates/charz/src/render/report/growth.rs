@@ -35,11 +35,12 @@ fn table(cell: &Cell, growth: &Growth, out: &mut dyn Write) -> io::Result<()> {
     };
     writeln!(
         out,
-        "growth of {}, in the repetition that came furthest; stopped since {why}",
+        "growth of {}{}, in the repetition that came furthest; stopped since {why}",
         plain(&point::name(cell)),
+        super::doubt(cell),
     )?;
     let least = growth.steps.iter().map(|step| step.time_ns).min().unwrap_or(0);
-    let rows: Vec<[String; 7]> = growth.steps.iter().map(|step| row(step, least)).collect();
+    let rows: Vec<[String; 7]> = growth.steps.iter().map(|step| row(step, least, super::doubt(cell))).collect();
     let heading = [
         "size",
         "activities",
@@ -52,10 +53,10 @@ fn table(cell: &Cell, growth: &Growth, out: &mut dyn Write) -> io::Result<()> {
     grid::columns(&heading, &[6], &rows, out)
 }
 
-fn row(step: &GrowthStep, least_ns: u64) -> [String; 7] {
+fn row(step: &GrowthStep, least_ns: u64, doubt: &str) -> [String; 7] {
     let per_success = match step.attempts.saturating_sub(step.failures) {
         0 => "-".to_owned(),
-        successes => human::count_of(step.attempts as f64 / successes as f64),
+        successes => format!("{}{doubt}", human::count_of(step.attempts as f64 / successes as f64)),
     };
     [
         step.size.to_string(),
@@ -63,7 +64,7 @@ fn row(step: &GrowthStep, least_ns: u64) -> [String; 7] {
         human::count(step.threads),
         human::count(step.would_spawn),
         per_success,
-        human::nanos(step.time_ns as f64),
+        format!("{}{doubt}", human::nanos(step.time_ns as f64)),
         bar(step.time_ns, least_ns),
     ]
 }
@@ -98,8 +99,9 @@ mod tests {
             attempts: 14,
             failures: 14,
         };
-        assert_eq!(row(&step, 1000)[4], "-");
-        assert_eq!(row(&GrowthStep { failures: 7, ..step }, 1000)[4], human::count_of(2.0));
-        assert_eq!(row(&GrowthStep { failures: 99, ..step }, 1000)[4], "-", "a report may say anything");
+        assert_eq!(row(&step, 1000, "")[4], "-");
+        let half = row(&GrowthStep { failures: 7, ..step }, 1000, " ?");
+        assert_eq!((half[4].as_str(), half[5].as_str()), ("2.00 ?", "1.00 µs ?"));
+        assert_eq!(row(&GrowthStep { failures: 99, ..step }, 1000, "")[4], "-", "a report may say anything");
     }
 }

@@ -31,10 +31,11 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         any = true;
         writeln!(
             out,
-            "{}: {}, B is shorter than A in {}",
+            "{}: {}, B is shorter than A in {}{}",
             plain(&point::name(cell)),
             counted(usize::try_from(distribution.samples.count).unwrap_or(usize::MAX), "pair"),
             human::percent(distribution.below),
+            super::doubt(cell),
         )?;
         picture(&distribution.samples, out)?;
     }
@@ -47,15 +48,19 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// A row for each bin of pairs: the least times of the bin, and how many pairs are in it.
 pub(super) fn write_csv(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut rows = csv::Writer::from_writer(out);
-    rows.write_record(["kernel", "mapping", "workers", "first_ns", "second_ns", "count"])?;
+    let head = ["kernel", "mapping", "workers", "first_ns", "second_ns", "count"];
+    rows.write_record(head.into_iter().chain(super::csv::POINT).chain(["status"]))?;
     for cell in &report.cells {
         let Some(distribution) = cell.distribution.as_ref().filter(|_| super::value(cell).is_some()) else { continue };
         let Cell { kernel, mapping, workers, .. } = cell;
         let (kernel, mapping, workers) =
             (super::csv::harmless(kernel), super::csv::harmless(mapping), workers.to_string());
+        let (point, status) = (super::csv::point(&cell.point), super::csv::status(cell));
         for [first, second, count] in &distribution.samples.bins {
             let numbers = [first.to_string(), second.to_string(), count.to_string()];
-            rows.write_record([&kernel, &mapping, &workers].into_iter().chain(&numbers))?;
+            rows.write_record(
+                [&kernel, &mapping, &workers].into_iter().chain(&numbers).chain(&point).chain([&status]),
+            )?;
         }
     }
     rows.flush()

@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use super::csv::number;
 use super::matrix::heat::coloured;
-use crate::numa::{LATENCY, Number, Spot, spots};
+use crate::numa::{LATENCY, Number, Spot, median, spots};
 use crate::render::json::write_compact;
+use crate::render::look::Look;
 use crate::render::{human, wrapped};
 use crate::report::Report;
 use crate::stats::Sample;
@@ -41,20 +42,19 @@ const FIGURES: [Figure; 2] = [
 ///
 /// # Errors
 /// Those of the output.
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let spots = spots(report);
     if spots.is_empty() {
         let line =
             format!("nothing of it was measured between NUMA nodes: neither {LATENCY} nor mem-read past all caches");
         return writeln!(out, "{line}");
     }
-    let colours = super::matrix::heat::has_colours();
     for figure in &FIGURES {
-        square(figure, &spots, colours, out)?;
+        square(figure, &spots, look.colour, out)?;
         writeln!(out)?;
     }
     for sentence in sentences(&spots) {
-        wrapped::labelled("", 0, &sentence, textwrap::termwidth(), out)?;
+        wrapped::labelled("", 0, &sentence, look.columns, out)?;
     }
     Ok(())
 }
@@ -111,16 +111,14 @@ fn cost(figure: &Figure, found: Number) -> f64 {
 }
 
 fn sentences(spots: &[Spot]) -> Vec<String> {
-    let medians = |of: fn(&Spot) -> Option<f64>| {
-        let of_some = |local: bool| {
-            let values = spots.iter().filter(|spot| spot.is_local() == local).filter_map(of);
-            Sample::new(values.collect()).map(|sample| sample.median())
-        };
-        of_some(true).zip(of_some(false))
+    let medians = |of: fn(&Spot) -> Option<Number>| median(spots, true, of).zip(median(spots, false, of));
+    // How many times as much it is there, with a question mark behind what is suspect.
+    let times = |near: Number, far: Number| {
+        format!("{:.2}{} times", far.value / near.value, human::doubt(near.suspect || far.suspect))
     };
-    let latency = medians(|spot| spot.latency_ns.map(|found| found.value));
-    let bandwidth = medians(|spot| spot.bytes_per_second.map(|found| found.value));
-    let claimed = medians(|spot| spot.claimed.map(|distance| distance as f64));
+    let latency = medians(|spot| spot.latency_ns);
+    let bandwidth = medians(|spot| spot.bytes_per_second);
+    let claimed = medians(Spot::claim);
     let mut sentences = Vec::new();
     if spots.iter().all(Spot::is_local) {
         sentences.push(match spots.len() {
@@ -129,15 +127,16 @@ fn sentences(spots: &[Spot]) -> Vec<String> {
         });
     }
     if let Some((near, far)) = latency {
-        let (near_ns, far_ns) = (human::nanos(near), human::nanos(far));
-        sentences
-            .push(format!("remote memory takes {:.2} times as long as local: {far_ns} against {near_ns}", far / near));
+        let [near_ns, far_ns] =
+            [near, far].map(|found| format!("{}{}", human::nanos(found.value), human::doubt(found.suspect)));
+        let times = times(near, far);
+        sentences.push(format!("remote memory takes {times} as long as local: {far_ns} against {near_ns}"));
     }
     if let Some((near, far)) = bandwidth {
-        sentences.push(format!("remote memory gives {:.2} times the bandwidth of local", far / near));
+        sentences.push(format!("remote memory gives {} the bandwidth of local", times(near, far)));
     }
     if let Some((near, far)) = claimed {
-        sentences.push(format!("the firmware claims {:.2} times the distance", far / near));
+        sentences.push(format!("the firmware claims {} the distance", times(near, far)));
     }
     if spots.iter().any(|spot| (FIGURES.iter().filter_map(|figure| (figure.of)(spot))).any(|found| found.suspect)) {
         sentences.push("? is a suspect number: charz render of the report says why".to_owned());

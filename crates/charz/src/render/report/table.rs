@@ -5,12 +5,14 @@ use std::io::{self, Write};
 
 use super::matrix::{Matrix, heat};
 use super::{distribution, doubt, growth};
+use crate::page::doubts;
 use crate::point;
+use crate::render::look::Look;
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human};
 use crate::report::{Cell, Estimator, Point, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {}, {} usable of {} strands; started {}",
@@ -31,7 +33,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for kernel in &report.plan.kernels {
         if let Some(matrix) = Matrix::of(report, kernel) {
             writeln!(out, "\n{}", heading(&matrix.cells().collect::<Vec<_>>()))?;
-            heat::write(&matrix, report, out)?;
+            heat::write(&matrix, report, look, out)?;
             continue;
         }
         let cells: Vec<&Cell> = report.cells.iter().filter(|cell| &cell.kernel == kernel).collect();
@@ -119,33 +121,21 @@ fn number(cell: &&Cell) -> String {
 /// Why numbers carry a question mark, or are missing: each kind of reason once, with its first case as an
 /// example and how many more there are.
 fn write_reasons(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let mut kinds: BTreeMap<(Severity, &str), (&str, Vec<String>)> = BTreeMap::new();
-    for cell in &report.cells {
-        let place = || point::name(cell);
-        if let Some(reason) = cell.outcome.reason.as_ref().filter(|_| cell.marks.is_empty()) {
-            kinds.entry((Severity::Invalid, reason)).or_insert((reason, Vec::new())).1.push(place());
-        }
-        for mark in &cell.marks {
-            kinds.entry((mark.severity, &mark.code)).or_insert((&mark.reason, Vec::new())).1.push(place());
-        }
-    }
-    if !kinds.is_empty() {
+    let doubts = doubts(report);
+    if !doubts.is_empty() {
         writeln!(out)?;
     }
-    // The weightiest first.
-    for ((severity, kind), (example, places)) in kinds.into_iter().rev() {
-        let first = places.first().map_or("", String::as_str);
-        let rest = match places.len() {
+    for doubt in doubts {
+        let rest = match doubt.count {
             0 | 1 => String::new(),
             more => format!(" (and {} like it)", counted(more - 1, "cell")),
         };
-        let doubt = match severity {
-            _ if kind == example => String::new(),
-            Severity::Note => format!("note {kind} "),
-            Severity::Suspect => format!("? {kind} "),
-            Severity::Invalid => format!("invalid {kind} "),
+        let kind = match (&doubt.code, doubt.severity) {
+            (None, _) => String::new(),
+            (Some(code), Severity::Suspect) => format!("? {code} "),
+            (Some(code), _) => format!("{} {code} ", doubt.weight()),
         };
-        writeln!(out, "{}{}: {}{rest}", plain(&doubt), plain(first), plain(example))?;
+        writeln!(out, "{}{}: {}{rest}", plain(&kind), plain(&doubt.cell), plain(&doubt.reason))?;
     }
     Ok(())
 }

@@ -3,45 +3,15 @@
 use charz_kernels::Joint;
 
 use super::FORMATS;
+use crate::render::look::Look;
 use crate::report::{
-    Cell, Distribution, Ending, Estimator, Evidence, Frequency, Invocation, Marginal, Outcome, Peak, Point, Report,
-    Samples, Shape, Sharing, Status, Summary, Unit, parse,
+    Cell, Distribution, Ending, Evidence, Frequency, Invocation, Marginal, Peak, Samples, Shape, Sharing, Unit,
+    invented,
 };
 
-/// A cell with this number and nothing else.
+/// A cell with this number and no interval.
 fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Cell {
-    Cell {
-        kernel: kernel.into(),
-        mapping: mapping.into(),
-        point: Point::default(),
-        level: None,
-        traffic: None,
-        workers,
-        seats: vec![None; workers as usize],
-        unit,
-        estimator: Estimator::Median,
-        precision: 0.05,
-        repetitions: 2,
-        footprint_bytes: 0,
-        outcome: Outcome { status: Status::Ok, reason: None },
-        marks: Vec::new(),
-        invocations: Vec::new(),
-        summary: Some(Summary {
-            value: Some(value),
-            raw: Some(value),
-            interval: None,
-            invocations: 1,
-            clean_runs: 1,
-            dirty_runs: 0,
-            spread: None,
-            best: value,
-            worst: value,
-            best_of_three: value,
-            start_skew_ns: 0,
-        }),
-        distribution: None,
-        sharing: None,
-    }
+    invented::cell(kernel, workers, unit, value).under(mapping).without_interval()
 }
 
 /// Pairs of which nine in ten are around (1000, 4000) and the others around (5000, 500).
@@ -76,15 +46,10 @@ fn distribution() -> Distribution {
 }
 
 fn shown(format: &str, cells: Vec<Cell>) -> String {
-    let mut report: Report = parse(include_str!("../../../../../tests/golden/reports/v2.0.json")).unwrap();
-    let mut seen = std::collections::BTreeSet::new();
-    report.plan.kernels =
-        cells.iter().map(|cell| cell.kernel.clone()).filter(|kernel| seen.insert(kernel.clone())).collect();
-    report.plan.mappings = vec!["rr".into(), "auto".into(), "pair:core".into()];
-    report.cells = cells;
+    let report = invented::report(cells);
     let format = FORMATS.iter().find(|known| known.name == format).unwrap();
     let mut out = Vec::new();
-    (format.write)(&report, &mut out).unwrap();
+    (format.write)(&report, &Look::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -118,16 +83,8 @@ fn times_have_percentiles_and_bands_and_no_column_for_what_nobody_has() {
 /// What the invocation of a cell saw of its cores.
 fn at(before_hz: f64, highest_hz: f64, drift: f64) -> Cell {
     let frequency = Frequency { before_hz, after_hz: before_hz, highest_hz, drift };
-    let invocation = Invocation {
-        started_ns: 0,
-        seed: 0,
-        ending: Ending::Done,
-        reason: None,
-        variant: None,
-        evidence: Some(Evidence { frequency: Some(frequency), ..Evidence::default() }),
-        runs: Vec::new(),
-        value: None,
-    };
+    let evidence = Evidence { frequency: Some(frequency), ..Evidence::default() };
+    let invocation = Invocation { evidence: Some(evidence), ..invented::barren(Ending::Done) };
     Cell { invocations: vec![invocation], ..sampled() }
 }
 
@@ -150,6 +107,78 @@ fn what_workers_cost_each_other_has_a_table() {
     let text = shown("table", vec![alone, shared]);
     check(&text, &["attempts for a success", "1.50   25.0%", "0.800", "a worker had nothing"]);
     assert_eq!(text.matches("1.50").count(), 1, "a worker alone shares nothing:\n{text}");
+}
+
+/// The same under two sizes of a block.
+fn at_two_sizes(cell: Cell) -> Vec<Cell> {
+    [64 << 10, 1 << 20].map(|size| cell.clone().sized(size)).to_vec()
+}
+
+#[test]
+fn what_lies_behind_cells_says_at_which_point_they_are() {
+    let text = shown("table", at_two_sizes(sampled()));
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("pair:core") && line.contains(" A ")).collect();
+    assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
+    let sharing =
+        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: None, fairness: 0.8, most_to_least: None };
+    let shared = cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6).sharing(sharing);
+    let text = shown("table", at_two_sizes(shared));
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("25.0%")).collect();
+    assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
+}
+
+#[test]
+fn what_lies_behind_suspect_cells_carries_their_mark() {
+    let sharing =
+        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: Some(0.5), fairness: 0.8, most_to_least: None };
+    let suspect = at(3e9, 3e9, 0.0).sharing(sharing).suspect();
+    let times = ["1.50 µs ?", "13.2 µs ?", "10.0% ?", "4.50 k ?", "90% within 4.00 µs to 5.00 µs ?"];
+    let shared = ["1.50 ?", "25.0% ?", "50.0% ?", "0.800 ?", "a worker had nothing ?"];
+    check(&shown("table", vec![suspect.clone()]), &[times, shared].concat());
+    check(&shown("joint", vec![suspect.clone()]), &["in 10.0% ?"]);
+    let rows = shown("joint-csv", vec![suspect]);
+    assert!(rows.lines().skip(1).all(|row| row.ends_with(",suspect")), "{rows}");
+}
+
+#[test]
+fn the_best_mapping_is_that_of_a_point() {
+    let rate = |mapping, size, rate| cell("mem-read", mapping, 2, Unit::BytesPerSecond, rate).sized(size);
+    let cells = vec![
+        rate("rr", 4096, 9e9),
+        rate("rr", 8192, 1e9),
+        rate("auto", 4096, 6e9),
+        rate("auto", 8192, 2e9),
+        rate("rr", 64, 1e9),
+    ];
+    let text = shown("table", cells);
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("mem-read ")).collect();
+    assert_eq!(rows.len(), 2, "one size has one mapping:\n{text}");
+    check(rows[0], &["mem-read 4 KiB", "rr", "9.00 GB/s", "loses 33.3%"]);
+    check(rows[1], &["mem-read 8 KiB", "auto", "2.00 GB/s", "it is the best"]);
+}
+
+#[test]
+fn a_verdict_from_suspect_numbers_carries_its_mark() {
+    let rate = |mapping, workers, rate| cell("mem-read", mapping, workers, Unit::BytesPerSecond, rate);
+    let row = |cells: Vec<Cell>| {
+        let text = shown("table", cells);
+        text.lines()
+            .find(|line| line.starts_with("mem-read "))
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let cells = || vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9), rate("rr", 4, 9e9), rate("auto", 2, 6e9)];
+    assert_eq!(row(cells()), "mem-read rr 2 9.00 GB/s 2 loses 33.3%, interval unknown");
+    let auto = [cells()[..3].to_vec(), vec![rate("auto", 2, 6e9).suspect()]].concat();
+    assert_eq!(row(auto), "mem-read rr 2 9.00 GB/s 2 loses 33.3% ?, interval unknown");
+    let better = [cells(), vec![rate("dumb", 2, 20e9).suspect()]].concat();
+    assert_eq!(row(better), "mem-read rr ? 2 9.00 GB/s 2 loses 33.3%, interval unknown");
+    let all: Vec<Cell> = cells().into_iter().map(Cell::suspect).collect();
+    assert_eq!(row(all), "mem-read rr ? 2 9.00 GB/s ? 2 ? loses 33.3% ?, interval unknown");
+    let rising = vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9)];
+    assert_eq!(row(rising), "mem-read rr 2 9.00 GB/s not by 2 not measured");
 }
 
 #[test]
@@ -206,6 +235,14 @@ fn pairs_and_percentiles_are_in_the_csv() {
     assert_eq!(column(&text, "second_p50_ns"), ["4400", ""]);
     assert_eq!(column(&text, "first_p999_ns"), ["", ""]);
     assert_eq!(column(&text, "samples"), ["1000", ""]);
+    let sizes = at_two_sizes(sampled());
+    let joint = shown("joint-csv", sizes.clone());
+    let named: std::collections::BTreeSet<String> = column(&joint, "size_bytes").into_iter().collect();
+    assert_eq!(named, ["1048576", "65536"].map(str::to_owned).into());
+    let mut far = sampled();
+    far.point.memory = Some(crate::report::MemoryHome::Node(3));
+    assert_eq!(column(&shown("csv", vec![far.clone()]), "memory"), ["node:3"]);
+    assert!(column(&shown("joint-csv", vec![far]), "memory").iter().all(|memory| memory == "node:3"));
     let joint = shown("joint-csv", vec![sampled()]);
     let counts: u64 = column(&joint, "count").iter().map(|count| count.parse::<u64>().unwrap()).sum();
     assert_eq!(counts, 1000);

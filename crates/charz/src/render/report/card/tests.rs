@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::card::tests::measured;
+use crate::report::Status;
 
 #[track_caller]
 fn shown(write: fn(&Report, &mut dyn Write) -> io::Result<()>, report: &Report) -> String {
@@ -22,6 +23,29 @@ fn what_contradicts_is_marked_and_explained() {
     }
     let text = shown(write, &measured(32 << 20));
     assert!(!text.contains('!') && !text.contains("contradictions"), "{text}");
+}
+
+#[test]
+fn suspect_numbers_carry_their_mark() {
+    let mut report = measured(32 << 20);
+    assert!(!shown(write, &report).contains('?'), "{}", shown(write, &report));
+    report.cells.iter_mut().for_each(|cell| cell.outcome.status = Status::Suspect);
+    let text = shown(write, &report);
+    for words in [
+        "32 KiB to 45.3 KiB ?",
+        "1.00 ns ?",
+        "3.0 ?",
+        "100 GB/s ?",
+        "to 11.3 MiB ?;",
+        "20.0 ns ? longer",
+        "140 ns ? a load",
+    ] {
+        assert!(text.contains(words), "{words:?}: {text}");
+    }
+    let found: Value = serde_json::from_str(&shown(json, &report)).unwrap();
+    for place in ["/levels/0/found/suspect", "/levels/0/found/edge_suspect", "/tlb/suspect", "/pages/0/suspect"] {
+        assert_eq!(found.pointer(place), Some(&true.into()), "{place}");
+    }
 }
 
 #[test]

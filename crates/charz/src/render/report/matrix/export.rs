@@ -74,6 +74,8 @@ struct ClassOf {
     pairs: Option<u64>,
     /// Those that have a number.
     measured: usize,
+    /// How many of these numbers are suspect.
+    suspect: usize,
     median: Option<f64>,
     min: Option<f64>,
     max: Option<f64>,
@@ -118,6 +120,7 @@ impl<'a> Square<'a> {
                 to: row.class.to.into(),
                 pairs: row.pairs,
                 measured: row.measured,
+                suspect: row.suspect,
                 median: values.map(|values| values.median()),
                 min: values.map(|values| values.min()),
                 max: values.map(|values| values.max()),

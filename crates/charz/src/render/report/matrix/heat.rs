@@ -1,16 +1,15 @@
 //! Pairs of strands for people: a table of numbers, coloured where the terminal can, and one of classes.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use super::{Matrix, Row, class_name};
+use crate::render::look::Look;
 use crate::render::report::value;
+use crate::render::term::heat::COLOURS;
 use crate::render::text::counted;
 use crate::render::{grid, human, wrapped};
 use crate::report::{Cell, Report, Status, Strand};
 use crate::stats::Sample;
-
-/// Backgrounds of the fifths from the shortest to the longest time, among the 256 colours of terminals: green to red.
-const COLOURS: [u8; 5] = [114, 156, 228, 215, 203];
 
 const LEGEND: &str = "Nanoseconds one way. A row is the strand on whose node the line is at home; strands of one node are there once. \
                       ? is a suspect number, x none, · was not measured.";
@@ -19,19 +18,17 @@ const LEGEND: &str = "Nanoseconds one way. A row is the strand on whose node the
 ///
 /// # Errors
 /// Those of the output.
-pub(in crate::render::report) fn write(matrix: &Matrix<'_>, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let page = Page { width: textwrap::termwidth(), colours: has_colours() };
-    page.write(matrix, out)?;
+pub(in crate::render::report) fn write(
+    matrix: &Matrix<'_>,
+    report: &Report,
+    look: &Look,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    square(matrix, look, out)?;
     let heading = ["distance", "measured", "median", "least", "most"];
     let rows: Vec<_> = matrix.rows().into_iter().map(|row| line(&row, report)).collect();
     writeln!(out)?;
     grid::columns(&heading, &[0], &rows, out)
-}
-
-/// Whether results go to a terminal that shows colours, and its user wants them (`NO_COLOR`, see no-color.org).
-pub(in crate::render::report) fn has_colours() -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 fn line(row: &Row, report: &Report) -> [String; 5] {
@@ -42,60 +39,48 @@ fn line(row: &Row, report: &Report) -> [String; 5] {
     [class_name(&row.class, &report.machine), measured, time(Sample::median), time(Sample::min), time(Sample::max)]
 }
 
-/// Where a table is to be seen.
-pub(super) struct Page {
-    /// Columns of the terminal.
-    pub(super) width: usize,
-    /// Whether it has colours.
-    pub(super) colours: bool,
-}
-
-impl Page {
-    /// The numbers, a row for each strand that is home.
-    pub(super) fn write(&self, matrix: &Matrix<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let strands = &matrix.strands;
-        let label = strands.iter().map(|strand| strand.os_id.to_string().len()).max().unwrap_or(0);
-        let borders = strands.windows(2).filter(|pair| pair[0].package != pair[1].package).count();
-        let fits = |longest: usize| label + strands.len() * (longest + 1) + borders <= self.width;
-        // Not even their ids: then there may be millions of pairs.
-        let texts: Vec<Vec<String>> = match fits(label) {
-            true => {
-                strands.iter().map(|home| strands.iter().map(|other| text(matrix, home, other)).collect()).collect()
-            }
-            false => Vec::new(),
-        };
-        let longest = texts.iter().flatten().map(|text| text.chars().count()).max().unwrap_or(0).max(label);
-        if !fits(longest) {
-            return writeln!(
-                out,
-                "{} have no room in {} columns: --format matrix-csv or matrix-json of charz render has every pair",
-                counted(strands.len(), "strand"),
-                self.width
-            );
-        }
-        let border = |at: usize| at > 0 && strands[at].package != strands[at - 1].package;
-        let gap = |at: usize| if border(at) { "  " } else { " " };
-        let heads: String =
-            strands.iter().enumerate().map(|(at, strand)| format!("{}{:>longest$}", gap(at), strand.os_id)).collect();
-        writeln!(out, "{:label$}{heads}", "")?;
-        let fifths = Sample::new(matrix.cells().filter_map(value).collect());
-        for (at, (home, texts)) in strands.iter().zip(texts).enumerate() {
-            if border(at) {
-                writeln!(out)?;
-            }
-            let mut line = format!("{:>label$}", home.os_id);
-            for (at, (other, text)) in strands.iter().zip(texts).enumerate() {
-                line += gap(at);
-                let number = matrix.at(home, other).and_then(value).filter(|_| self.colours);
-                match number.zip(fifths.as_ref()) {
-                    Some((number, all)) => line += &coloured(&format!("{text:>longest$}"), number, all),
-                    None => line += &format!("{text:>longest$}"),
-                }
-            }
-            writeln!(out, "{}", line.trim_end())?;
-        }
-        wrapped::labelled("", 0, LEGEND, self.width, out)
+/// The numbers, a row for each strand that is home.
+pub(super) fn square(matrix: &Matrix<'_>, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let strands = &matrix.strands;
+    let label = strands.iter().map(|strand| strand.os_id.to_string().len()).max().unwrap_or(0);
+    let borders = strands.windows(2).filter(|pair| pair[0].package != pair[1].package).count();
+    let fits = |longest: usize| label + strands.len() * (longest + 1) + borders <= look.columns;
+    // Not even their ids: then there may be millions of pairs.
+    let texts: Vec<Vec<String>> = match fits(label) {
+        true => strands.iter().map(|home| strands.iter().map(|other| text(matrix, home, other)).collect()).collect(),
+        false => Vec::new(),
+    };
+    let longest = texts.iter().flatten().map(|text| text.chars().count()).max().unwrap_or(0).max(label);
+    if !fits(longest) {
+        return writeln!(
+            out,
+            "{} have no room in {} columns: --format matrix-csv or matrix-json of charz render has every pair",
+            counted(strands.len(), "strand"),
+            look.columns
+        );
     }
+    let border = |at: usize| at > 0 && strands[at].package != strands[at - 1].package;
+    let gap = |at: usize| if border(at) { "  " } else { " " };
+    let heads: String =
+        strands.iter().enumerate().map(|(at, strand)| format!("{}{:>longest$}", gap(at), strand.os_id)).collect();
+    writeln!(out, "{:label$}{heads}", "")?;
+    let fifths = Sample::new(matrix.cells().filter_map(value).collect());
+    for (at, (home, texts)) in strands.iter().zip(texts).enumerate() {
+        if border(at) {
+            writeln!(out)?;
+        }
+        let mut line = format!("{:>label$}", home.os_id);
+        for (at, (other, text)) in strands.iter().zip(texts).enumerate() {
+            line += gap(at);
+            let number = matrix.at(home, other).and_then(value).filter(|_| look.colour);
+            match number.zip(fifths.as_ref()) {
+                Some((number, all)) => line += &coloured(&format!("{text:>longest$}"), number, all),
+                None => line += &format!("{text:>longest$}"),
+            }
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    wrapped::labelled("", 0, LEGEND, look.columns, out)
 }
 
 /// A number, its doubt, or a mark for why there is none.

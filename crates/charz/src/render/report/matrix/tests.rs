@@ -2,12 +2,13 @@ use charz_kernels::Params;
 use charz_topology::{Source, discover};
 use serde_json::Value;
 
-use super::heat::Page;
+use super::heat::square;
 use super::*;
 use crate::limits::Limits;
 use crate::plan::{Invocations, Plan, Request};
 use crate::predict::Predictor;
-use crate::report::{Outcome, Summary, Timer};
+use crate::render::look::Look;
+use crate::report::{Outcome, Report, Status, Summary, Timer, invented};
 use crate::sweep::{Context, new_report};
 
 /// A report of pairs on a synthetic machine, each with a time and a status.
@@ -39,18 +40,9 @@ fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> R
     let mut report = new_report(&plan, &context);
     for (cell, &(_, time, status)) in report.cells.iter_mut().zip(pairs) {
         cell.outcome = Outcome { status, reason: None };
-        cell.summary = (status != Status::Pending).then_some(Summary {
-            value: (status != Status::Invalid).then_some(time),
-            raw: Some(time),
-            interval: None,
-            invocations: 1,
-            clean_runs: 1,
-            dirty_runs: 0,
-            spread: None,
-            best: time,
-            worst: time,
-            best_of_three: time,
-            start_skew_ns: 0,
+        cell.summary = (status != Status::Pending).then(|| {
+            let summary = invented::cell(kernel, 2, cell.unit, time).summary.unwrap();
+            Summary { value: (status != Status::Invalid).then_some(time), interval: None, ..summary }
         });
     }
     report
@@ -74,7 +66,7 @@ fn two() -> Report {
 fn page(report: &Report, width: usize, colours: bool) -> String {
     let matrix = Matrix::of(report, "c2c-cas").unwrap();
     let mut out = Vec::new();
-    Page { width, colours }.write(&matrix, &mut out).unwrap();
+    square(&matrix, &Look { columns: width, colour: colours, ..Look::PLAIN }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -1,0 +1,37 @@
+//! How the arguments are spelled that `charz c2c` and `charz numa` have in common.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// A sweep whose cells are pairs of a square.
+#[derive(Debug, Args)]
+pub(in crate::args) struct SquareArgs {
+    /// Invocations of each pair: the fewest and the most, or one number for both
+    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
+    pub(in crate::args) invocations: String,
+    /// The half width of the 95% interval that is wanted, in percent of the number; auto is 5% for lines between cores, and 2% for memory
+    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
+    pub(in crate::args) precision: String,
+    /// The longest that it may take, with a unit, e.g. 90s, 10m
+    #[arg(long, value_name = "TIME", default_value = "5m", allow_hyphen_values = true)]
+    pub(in crate::args) budget: String,
+    /// Draw the order, and pairs that do not all fit, from this number [default: another one each time]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(in crate::args) seed: Option<String>,
+    /// The report's file [default: charz-<date>-<time>.json in this folder]
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::args) output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub(in crate::args) force: bool,
+    /// Print the plan and the predicted time; measure nothing but a few milliseconds of pilot runs
+    #[arg(long)]
+    pub(in crate::args) dry_run: bool,
+    /// Wait for another charz that is measuring on this machine, instead of refusing
+    #[arg(long)]
+    pub(in crate::args) wait: bool,
+    /// End with code 5 unless every pair is ok
+    #[arg(long)]
+    pub(in crate::args) strict: bool,
+}

@@ -1,0 +1,51 @@
+//! What commands ask for that make a sweep of their own and let their users say only a part of it.
+
+use super::convert::FITTING;
+use super::sides::asked;
+use super::spelling::{AxesArgs, HowArgs, SquareArgs, SweepArgs, WhatArgs};
+
+/// These kernels with blocks of these sizes, and all that is said of a square.
+pub(super) fn square(what: WhatArgs, axes: AxesArgs, args: SquareArgs) -> SweepArgs {
+    let what = WhatArgs { seed: args.seed, wait: args.wait, ..what };
+    SweepArgs {
+        precision: args.precision,
+        strict: args.strict,
+        dry_run: args.dry_run,
+        output: args.output,
+        force: args.force,
+        ..asked(what, how(axes), &args.invocations, &args.budget)
+    }
+}
+
+/// These kernels, for as many workers as the command itself finds out.
+pub(super) fn what(kernels: &[&str]) -> WhatArgs {
+    WhatArgs {
+        kernel: kernels.iter().map(|name| (*name).to_owned()).collect(),
+        family: Vec::new(),
+        threads: "auto".into(),
+        iterations: "auto".into(),
+        samples: "auto".into(),
+        span: "auto".into(),
+        repetitions: "auto".into(),
+        seed: None,
+        oversubscribe: "1".into(),
+        accept_panic: false,
+        wait: false,
+        clock: "auto".into(),
+        binder: "hwloc".into(),
+    }
+}
+
+/// Blocks of these sizes, and all else as usual.
+pub(super) fn how(axes: AxesArgs) -> HowArgs {
+    HowArgs {
+        mapping: vec![FITTING.into()],
+        axes,
+        layout: "padded".into(),
+        critical: "0".into(),
+        parallel: "0".into(),
+        period: "fitting".into(),
+        timeout: "1ms".into(),
+        allow_stack: false,
+    }
+}
