@@ -34,8 +34,10 @@ complete -c charz -n "__fish_charz_needs_command" -f -a "c2c" -d 'Measure how lo
 complete -c charz -n "__fish_charz_needs_command" -f -a "numa" -d 'Measure what memory takes from each NUMA node to each'
 complete -c charz -n "__fish_charz_needs_command" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
 complete -c charz -n "__fish_charz_needs_command" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
+complete -c charz -n "__fish_charz_needs_command" -f -a "replicate" -d 'Run what a source document ran, and show each of its figures beside its own values'
 complete -c charz -n "__fish_charz_needs_command" -f -a "render" -d 'Show a report again'
 complete -c charz -n "__fish_charz_needs_command" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
+complete -c charz -n "__fish_charz_needs_command" -f -a "history" -d 'Keep reports of one machine, and see when it changed'
 complete -c charz -n "__fish_charz_needs_command" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
 complete -c charz -n "__fish_charz_needs_command" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
 complete -c charz -n "__fish_charz_needs_command" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
@@ -45,7 +47,7 @@ complete -c charz -n "__fish_charz_using_subcommand topo" -l topology -d 'Which 
 complete -c charz -n "__fish_charz_using_subcommand topo" -l measured -d 'Show what was measured beside what is claimed: by this report, or measure now' -r -F
 complete -c charz -n "__fish_charz_using_subcommand topo" -l budget -d 'The longest that measuring may take, with a unit, e.g. 90s, 10m' -r
 complete -c charz -n "__fish_charz_using_subcommand topo" -l output -d 'The file of the new report [default: charz-<date>-<time>.json in this folder]' -r -F
-complete -c charz -n "__fish_charz_using_subcommand topo" -l format -d 'How: tree, table, psrinfo, json, xml [default: tree]; with --measured: table, json, xml [default: table]' -r
+complete -c charz -n "__fish_charz_using_subcommand topo" -l format -d 'How: tree, boxes, table, psrinfo, json, xml, svg, png [default: boxes on a terminal with room for them, else tree]; with --measured: table, json, xml [default: table]' -r
 complete -c charz -n "__fish_charz_using_subcommand topo" -l force -d 'Replace an existing output file'
 complete -c charz -n "__fish_charz_using_subcommand topo" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand topo" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -97,25 +99,25 @@ complete -c charz -n "__fish_charz_using_subcommand sweep" -s h -l help -d 'Prin
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l mode -d 'How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas' -r
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l strands -d 'Only pairs of these strands, e.g. 0-3,8 [default: all that are usable]' -r
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l invocations -d 'Invocations of each pair: the fewest and the most, or one number for both' -r
-complete -c charz -n "__fish_charz_using_subcommand c2c" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number; auto is 5%' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number; auto is 5% for lines between cores, and 2% for memory' -r
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m' -r
-complete -c charz -n "__fish_charz_using_subcommand c2c" -l seed -d 'Draw pairs and their order from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l seed -d 'Draw the order, and pairs that do not all fit, from this number [default: another one each time]' -r
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l output -d 'The report\'s file [default: charz-<date>-<time>.json in this folder]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l clock -d 'What stamps: os, tsc, or auto, as for charz sweep' -r
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l binder -d 'What binds workers to seats: hwloc, or core-affinity' -r
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l format -d 'How: heat, csv, json' -r
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l all-pairs -d 'Plan every pair, however many there are; the budget still ends it'
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l force -d 'Replace an existing output file'
-complete -c charz -n "__fish_charz_using_subcommand c2c" -l dry-run -d 'Print the kinds of pairs, how many of each, and the predicted time; measure nothing but a few milliseconds of pilot runs'
+complete -c charz -n "__fish_charz_using_subcommand c2c" -l dry-run -d 'Print the plan and the predicted time; measure nothing but a few milliseconds of pilot runs'
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand c2c" -l strict -d 'End with code 5 unless every pair is ok'
 complete -c charz -n "__fish_charz_using_subcommand c2c" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand numa" -l size -d 'Size of a worker\'s block, past all caches' -r
 complete -c charz -n "__fish_charz_using_subcommand numa" -l pages -d 'Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)' -r
-complete -c charz -n "__fish_charz_using_subcommand numa" -l invocations -d 'Invocations of each pair of nodes: the fewest and the most, or one number for both' -r
-complete -c charz -n "__fish_charz_using_subcommand numa" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number; auto is 2%' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l invocations -d 'Invocations of each pair: the fewest and the most, or one number for both' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number; auto is 5% for lines between cores, and 2% for memory' -r
 complete -c charz -n "__fish_charz_using_subcommand numa" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m' -r
-complete -c charz -n "__fish_charz_using_subcommand numa" -l seed -d 'Draw the order from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand numa" -l seed -d 'Draw the order, and pairs that do not all fit, from this number [default: another one each time]' -r
 complete -c charz -n "__fish_charz_using_subcommand numa" -l output -d 'The report\'s file [default: charz-<date>-<time>.json in this folder]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand numa" -l format -d 'How: heat, csv, json' -r
 complete -c charz -n "__fish_charz_using_subcommand numa" -l force -d 'Replace an existing output file'
@@ -175,8 +177,34 @@ complete -c charz -n "__fish_charz_using_subcommand selftest" -l aa -d 'Measure 
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l allow-suspect -d 'Compare suspect cells too'
 complete -c charz -n "__fish_charz_using_subcommand selftest" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c charz -n "__fish_charz_using_subcommand render" -l format -d 'How: table, json, csv, joint, joint-csv, matrix-json, matrix-csv, card, card-json, numa, numa-json, numa-csv' -r
-complete -c charz -n "__fish_charz_using_subcommand render" -s h -l help -d 'Print help'
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l from -d 'Draw the page from this report instead of measuring' -r -F
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l only -d 'Only these figures, by their numbers: 5, figure-5, table-2, separated by commas' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l iterations -d 'Steps of the loop per worker and repetition in compute kernels: auto, or a number' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l samples -d 'Pairs of times that a repetition takes where each is stamped: auto, or a number' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l span -d 'How long a repetition lasts that does what it can in a given time: auto, or e.g. 20ms' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l invocations -d 'Invocations of each cell: the fewest and the most, or one number for both' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l precision -d 'The half width of the 95% interval that is wanted, in percent of the number; auto is as for charz sweep' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l budget -d 'The longest that it may take, with a unit, e.g. 90s, 10m; auto is a few minutes, by the document' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l seed -d 'Draw the order of the cells from this number [default: another one each time]' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l oversubscribe -d 'Let up to K times as many workers as strands contend' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l output -d 'The report\'s file [default: charz-<date>-<time>.json in this folder]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l clock -d 'What stamps: os, tsc, or auto, as for charz sweep' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l binder -d 'What binds workers to seats: hwloc, or core-affinity' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l format -d 'How: table, json, markdown, csv' -r
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l list -d 'Only list the documents, or the figures of one and what could be measured here'
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l accept-panic -d 'Run such cells also where the kernel is set to panic on a lockup'
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l force -d 'Replace an existing output file'
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l dry-run -d 'Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs'
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
+complete -c charz -n "__fish_charz_using_subcommand replicate" -l strict -d 'End with code 5 unless every cell is ok'
+complete -c charz -n "__fish_charz_using_subcommand replicate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand render" -l format -d 'How: table, json, csv, joint, joint-csv, matrix-json, matrix-csv, card, card-json, numa, numa-json, numa-csv, html, term, markdown, figures, svg, png, openmetrics, bencher, github-bigger, github-smaller' -r
+complete -c charz -n "__fish_charz_using_subcommand render" -l figure -d 'The one figure to show; --format figures lists them' -r
+complete -c charz -n "__fish_charz_using_subcommand render" -s o -l output -d 'The file to write, all of it or nothing; replaces what stands there' -r -F
+complete -c charz -n "__fish_charz_using_subcommand render" -l color -d 'When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE' -r
+complete -c charz -n "__fish_charz_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand compare" -l baseline -d 'Take the base out of the history: newest, before-change, or the number of a report' -r
+complete -c charz -n "__fish_charz_using_subcommand compare" -l db -d 'The history\'s file, as for charz history' -r -F
 complete -c charz -n "__fish_charz_using_subcommand compare" -l format -d 'How: table, json, markdown' -r
 complete -c charz -n "__fish_charz_using_subcommand compare" -l noise -d 'The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand compare" -l allow-suspect -d 'Compare suspect cells too; every such line says so'
@@ -185,6 +213,41 @@ complete -c charz -n "__fish_charz_using_subcommand compare" -l cross-build -d '
 complete -c charz -n "__fish_charz_using_subcommand compare" -l cross-plan -d 'Compare reports whose plans differ in what changes numbers (pages, sizes, iterations); every line says so'
 complete -c charz -n "__fish_charz_using_subcommand compare" -l strict -d 'End with code 5 unless every cell has a verdict'
 complete -c charz -n "__fish_charz_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "add" -d 'Add reports: all of them, or none'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "list" -d 'List the reports, the oldest first, and what became other from each to the next'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "show" -d 'Show a report that was added'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "plot" -d 'Show what reports say in the course of time, and where that changed'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l label -d 'What to call them, e.g. "before the BIOS update"' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l any-host -d 'Take hosts with other names for the same machine, if they are alike in all else; what the name became is told'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from list" -l format -d 'How: table, json, csv' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from list" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l format -d 'How: table, json, csv, joint, joint-csv, matrix-json, matrix-csv, card, card-json, numa, numa-json, numa-csv, html, term, markdown, figures, svg, png, openmetrics, bencher, github-bigger, github-smaller' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l figure -d 'The one figure to show; --format figures lists them' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -s o -l output -d 'The file to write, all of it or nothing; replaces what stands there' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l color -d 'When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l kernel -d 'Only these kernels, separated by commas, by name or by how names begin, e.g. mem-read or level-*' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l mapping -d 'Only this mapping; may be given several times' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l threads -d 'Only these numbers of workers, separated by commas' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l point -d 'Only cells whose parameters have these words in them, as the table has them, e.g. "256 MiB thp"' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l format -d 'How: table, json, csv, html, term, markdown, figures, svg, png' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l figure -d 'The one figure to show; --format figures lists them' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -s o -l output -d 'The file to write, all of it or nothing; replaces what stands there' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l color -d 'When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l changed -d 'Only cells that changed'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "add" -d 'Add reports: all of them, or none'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the reports, the oldest first, and what became other from each to the next'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a report that was added'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "plot" -d 'Show what reports say in the course of time, and where that changed'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c charz -n "__fish_charz_using_subcommand doctor" -l format -d 'How: table, json' -r
 complete -c charz -n "__fish_charz_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand explain" -l format -d 'How: text, markdown' -r
@@ -192,18 +255,24 @@ complete -c charz -n "__fish_charz_using_subcommand explain" -s h -l help -d 'Pr
 complete -c charz -n "__fish_charz_using_subcommand docs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand measure" -l about -d 'Only say how this program was built'
 complete -c charz -n "__fish_charz_using_subcommand measure" -s h -l help -d 'Print help'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "topo" -d 'Show where the strands of a machine are, or what was measured of it'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "map" -d 'Show where a mapping puts workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "numa" -d 'Measure what memory takes from each NUMA node to each'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "render" -d 'Show a report again'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest render compare doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "topo" -d 'Show where the strands of a machine are, or what was measured of it'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "map" -d 'Show where a mapping puts workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "kernels" -d 'List the kernels: what each counts, and whether it can run here'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "numa" -d 'Measure what memory takes from each NUMA node to each'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "replicate" -d 'Run what a source document ran, and show each of its figures beside its own values'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "render" -d 'Show a report again'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "compare" -d 'Compare two reports: faster, slower, the same, or inconclusive, for every cell'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "history" -d 'Keep reports of one machine, and see when it changed'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "doctor" -d 'Look for what will disturb or limit measurements on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "explain" -d 'Explain a check that a number is marked by: cause, limits, evidence, and what to do'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "docs" -d 'Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "add" -d 'Add reports: all of them, or none'
+complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the reports, the oldest first, and what became other from each to the next'
+complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "show" -d 'Show a report that was added'
+complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "plot" -d 'Show what reports say in the course of time, and where that changed'
