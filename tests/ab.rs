@@ -81,7 +81,8 @@ fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
     let [a, b] = sides.each_ref().map(|file| read_json(file));
     for (one, other) in a["cells"].as_array().unwrap().iter().zip(b["cells"].as_array().unwrap()) {
         let made = [one, other].map(|cell| cell["invocations"].as_array().unwrap().len());
-        assert!(made[0] == made[1] && made[0] >= 6, "{made:?}");
+        // On a machine that is taken away for seconds the budget may end first, which the report then says.
+        assert!(made[0] == made[1] && (made[0] >= 6 || a["stopped_by"] == "budget"), "{made:?}");
         assert_eq!(one["repetitions"], other["repetitions"]);
     }
     for file in &sides {
