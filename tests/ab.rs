@@ -11,7 +11,7 @@ use crate::support::{Ran, charz, read_json, run};
 
 /// A comparison that takes about a second: arguments without the sides.
 const SMALL: [&str; 9] =
-    ["ab", "--kernel", "arith-int,arith-float", "--threads", "1", "--repetitions", "2", "--budget", "30s"];
+    ["ab", "--kernel", "arith-int,arith-float", "--threads", "1", "--repetitions", "2", "--budget", "5m"];
 
 #[track_caller]
 fn check_refused(args: &[&str], word: &str) {
@@ -81,8 +81,9 @@ fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
     let [a, b] = sides.each_ref().map(|file| read_json(file));
     for (one, other) in a["cells"].as_array().unwrap().iter().zip(b["cells"].as_array().unwrap()) {
         let made = [one, other].map(|cell| cell["invocations"].as_array().unwrap().len());
-        // On a machine that is taken away for seconds the budget may end first, which the report then says.
-        assert!(made[0] == made[1] && (made[0] >= 6 || a["stopped_by"] == "budget"), "{made:?}");
+        // A cell that a busy machine leaves without a clean repetition is given up early, and has no value.
+        let given_up = [one, other].iter().any(|cell| cell["summary"]["value"].is_null());
+        assert!(made[0] == made[1] && (made[0] >= 6 || given_up), "{made:?}");
         assert_eq!(one["repetitions"], other["repetitions"]);
     }
     for file in &sides {

@@ -23,7 +23,7 @@ fn words_that_do_not_exist() {
         ("a layout", &["sweep", "--layout", "tight"], &["\"tight\"", "padded, contiguous"]),
         ("a clock", &["sweep", "--clock", "sun"], &["\"sun\"", "os, tsc"]),
         ("a binder", &["sweep", "--binder", "numactl"], &["\"numactl\"", "hwloc, core-affinity"]),
-        ("a format of topo", &["topo", "--format", "gif"], &["\"gif\"", "tree, table"]),
+        ("a format of topo", &["topo", "--format", "gif"], &["\"gif\"", "tree, boxes, table"]),
         (
             "a format of map",
             &["map", "--mapping", "dumb", "--threads", "1", "--format", "slurm"],
