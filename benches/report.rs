@@ -16,7 +16,7 @@ use charz::report::{Report, read, save};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn report(criterion: &mut Criterion) {
-    let report = invented::report(1024);
+    let report = invented::report(1024 / share());
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let file = folder.path().join("report.json");
     criterion.bench_function("report/save", |bencher| {
@@ -42,9 +42,13 @@ fn pages(criterion: &mut Criterion) {
             });
         });
     };
-    let share = if std::env::args().any(|argument| argument == "--bench") { 1 } else { 1000 };
-    show("html", &[invented::report(1024 / share)]);
-    show("html/1000000-repetitions", &[invented::cells(16_667 / share as usize, 10)]);
+    show("html", &[invented::report(1024 / share())]);
+    show("html/1000000-repetitions", &[invented::cells(16_667 / share() as usize, 10)]);
+}
+
+/// The part of the work that is done where benches only show that they work.
+fn share() -> u64 {
+    if std::env::args().any(|argument| argument == "--bench") { 1 } else { 1000 }
 }
 
 /// Too slow to be done a hundred times.
@@ -55,8 +59,7 @@ fn large(criterion: &mut Criterion) {
     let file = folder.path().join("report.json");
     let mut group = criterion.benchmark_group("report");
     group.sample_size(FEW);
-    // A test run only sees that they work.
-    let share = if std::env::args().any(|argument| argument == "--bench") { 1 } else { 1000 };
+    let share = share() as usize;
     save(&file, &invented::cells(16_667 / share, 10)).expect("the disk takes it");
     group.bench_function("read/1000000-repetitions", |bencher| {
         common::measure(bencher, || read(&file).expect("it is a report"));
