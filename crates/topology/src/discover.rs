@@ -16,7 +16,7 @@ pub(crate) mod synthetic;
 pub(crate) mod xml;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -79,12 +79,12 @@ impl fmt::Display for Source {
 ///
 /// # Errors
 ///
-/// [`Error::Topology`] with one sentence where the source is missing, unreadable, or no topology.
+/// [`Error::Topology`] if the source is missing, unreadable, or no topology.
 pub fn discover(source: &Source) -> Result<Machine, Error> {
     discover_timed(source).map(|(machine, _)| machine)
 }
 
-/// Describes a machine and tells how much of the time hwloc took to load it.
+/// As [`discover`], with the time that hwloc took to load it.
 ///
 /// # Errors
 ///
@@ -124,13 +124,21 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
     // The kernel's files tell all that the x86 component would ask each processor for, on each in turn: it would bind the
     // calling thread, and each question costs a guest a trap into its hypervisor. Memory attributes are not read here.
     let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
-    let (topology, took) =
-        load(flags, |builder| builder.without_component("x86").map_err(|error| format!("hwloc refuses: {error}")))?;
+    // hwloc would say on standard error that it cannot read the system, and then count the strands another way.
+    let unreadable = !Path::new("/sys/devices/system/cpu").is_dir();
+    let without: &[&str] = if unreadable { &["x86", "linux"] } else { &["x86"] };
+    let (topology, took) = load(flags, |builder| {
+        let mut without = without.iter();
+        without.try_fold(builder, |builder, part| builder.without_component(part)).map_err(|error| format!("hwloc refuses: {error}"))
+    })?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
     usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
+    if unreadable {
+        machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
+    }
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     machine.doubts.extend(memory::doubt(&machine.numa_nodes, &meminfo));
     Ok((machine, took))

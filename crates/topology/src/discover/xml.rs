@@ -256,6 +256,24 @@ mod tests {
         }
     }
 
+    /// A machine of one NUMA node, which hwloc 1 wrote as that node.
+    #[test]
+    fn version_1_may_have_a_numa_node_outermost() {
+        let strand = |id: u32| {
+            let set = format!("0x{:x}", 1 << id);
+            object("PU", &set, 9, "").replace("os_index=\"0\"", &format!("os_index=\"{id}\""))
+        };
+        let node = object("NUMANode", "0x3", 9, &(strand(0) + &strand(1))).replace(" gp_index=\"9\"", "");
+        let old = format!("<topology>{node}</topology>");
+        let (machine, _) = crate::discover::from_xml(&check(&old).unwrap(), String::new()).unwrap();
+        assert_eq!((machine.strands.len(), machine.numa_nodes.len(), machine.numa_nodes[0].strands), (2, 1, 2));
+        refuses(&old.replace("<topology>", "<topology version=\"2.0\">"), "outermost object");
+        refuses(&old.replacen("\"0x3\"", "\"0x7\"", 2), "none of its children");
+        let offline = strand(0).replace(" cpuset=\"0x1\"", " cpuset=\"0x0\"").replace(" gp_index=\"9\"", "");
+        let offline = object("NUMANode", "0x0", 9, &offline).replace(" gp_index=\"9\"", "");
+        refuses(&format!("<topology>{}</topology>", offline.replacen("complete_cpuset=\"0x0\"", "complete_cpuset=\"0x1\"", 1)), "offline");
+    }
+
     #[test]
     fn refuses_what_is_no_topology() {
         refuses("", "empty");

@@ -95,6 +95,8 @@ pub(super) struct Objects {
     /// The last object, until it is known whether it has children.
     last: Option<Open>,
     strands: HashSet<u32>,
+    /// Whether any strand is online.
+    online: bool,
     /// The NUMA nodes seen, as a set.
     node_set: Set,
     /// Whether any object is a NUMA node.
@@ -109,6 +111,9 @@ impl Objects {
     pub(super) fn end(&self) -> Result<(), String> {
         if self.strands.is_empty() {
             return Err("its topology has no strands (objects of type PU)".to_owned());
+        }
+        if !self.online {
+            return Err("all of its strands are offline (objects of type PU with an empty cpuset)".to_owned());
         }
         // In version 1 a machine may be silent about memory, and hwloc then makes one node of it.
         if !self.nodes && (self.strict || self.nodes_promised) {
@@ -128,7 +133,8 @@ impl Objects {
     /// seen.
     pub(super) fn leave(&mut self, element: &str) -> Result<(), String> {
         let Some(open) = (element == "object").then(|| self.open.pop()).flatten() else { return Ok(()) };
-        let has_children = open.kind != "PU" && !BESIDE.contains(&open.kind.as_str());
+        let is_beside = BESIDE.contains(&open.kind.as_str()) && !self.open.is_empty();
+        let has_children = open.kind != "PU" && !is_beside;
         if has_children && open.sets.strands.as_ref() != Some(&open.children) {
             return Err(format!("an object of type {} has strands that none of its children has", quote(&open.kind)));
         }
@@ -146,7 +152,9 @@ impl Objects {
     pub(super) fn object(&mut self, attributes: &[(String, String)]) -> Result<(), String> {
         let value = |wanted: &str| attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
         let kind = value("type").ok_or("an object has no type")?;
-        if self.open.is_empty() && !["Machine", "System"].contains(&kind) {
+        // Version 1 wrote a machine of one NUMA node as that node.
+        let is_outermost = ["Machine", "System"].contains(&kind) || (kind == "NUMANode" && !self.strict);
+        if self.open.is_empty() && !is_outermost {
             return Err(format!("its outermost object is of type {}, not Machine", quote(kind)));
         }
         if self.strict && value("gp_index").is_none() {
@@ -204,6 +212,7 @@ impl Objects {
         if sets.all_strands.as_ref().is_some_and(|all| !all.is_only(id)) {
             return Err(format!("the complete_cpuset of PU {id} is not its own bit"));
         }
+        self.online |= !set.is_empty();
         if self.strands.insert(id) { Ok(()) } else { Err(format!("the PU {id} stands there twice")) }
     }
 
