@@ -5,7 +5,7 @@
 //! 1. [`discover`] turns a [`Source`] (this machine, a file of hwloc XML, a synthetic description) into a [`Machine`],
 //!    plain data that says for each [`Strand`] its package, NUMA node, core, ALU group and slot, and whether this
 //!    process may use it.
-//! 2. A [`Mapping`] such as `round-robin` or `list:0,8` is read from text; [`MAPPERS`] lists them all.
+//! 2. A [`Mapping`] such as `round-robin` or `list:0,8` is read from text; [`mappers`] lists them, and a program can [`add`] its own.
 //! 3. [`Mapping::order`] says in which [`Order`] workers fill the usable strands, however irregular the machine.
 //! 4. [`place`] deals any number of workers along the order, and starts over where it ends: a [`Placement`].
 //! 5. Each worker's thread takes its seat by a [`Binder`] and reads back where the operating system has put it.
@@ -35,7 +35,9 @@ pub use discover::{Source, discover, discover_timed};
 pub use distance::Distance;
 pub use error::Error;
 pub use machine::{Cache, CacheHolds, Core, Group, Info, Kind, Machine, NumaNode, Package, Strand};
-pub use mapper::{MAPPERS, Mapper, MapperCard, Mapping, Order, pair_mappings, parse_mappings};
+pub use mapper::{
+    MAPPERS, Mapper, MapperCard, Mapping, NotAdded, Order, ReadMapper, add, mappers, pair_mappings, parse_mappings,
+};
 pub use memory::MemoryPolicy;
 pub use placement::{Placement, place};
 pub use usable::Usable;

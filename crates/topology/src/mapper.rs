@@ -1,8 +1,8 @@
 //! Mappers: in which order workers fill a machine.
 //!
-//! A mapper is an order and nothing more; how many workers there are and what happens when they outnumber the strands
-//! is [`place`](crate::place)'s business. To add a mapper, write a type that implements [`Mapper`] and add its line to
-//! [`MAPPERS`]: the command line, the help, the documentation and the tests follow from there.
+//! A mapper is an order and nothing more; [`place`](crate::place) deals workers along it. A new mapper is a type that implements
+//! [`Mapper`] and a line in [`MAPPERS`]: the command line, its help, the generated page and the tests follow from it. A program
+//! that links the crate can bring mappers of its own, by [`add`]; a program in any language can be one, by `command:`.
 
 mod command;
 mod list;
@@ -13,7 +13,7 @@ mod simple;
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use command::ids as answer;
 pub use pair::pair_mappings;
@@ -30,7 +30,7 @@ pub enum Order {
     Floating,
 }
 
-/// A way to fill machines.
+/// Gives an order for each machine.
 pub trait Mapper: Send + Sync {
     /// The order in which workers fill the usable strands of this machine.
     ///
@@ -45,22 +45,22 @@ pub trait Mapper: Send + Sync {
     }
 }
 
-/// A mapper before it has its parameter, and the canonical text of the parameter.
-type Read = fn(&str) -> Result<(Box<dyn Mapper>, String), String>;
+/// A mapper with its parameter, and the canonical text of the parameter.
+pub type ReadMapper = fn(&str) -> Result<(Box<dyn Mapper>, String), String>;
 
-/// What the table says about a mapper.
+/// A line of the list of mappers.
 pub struct MapperCard {
-    /// The word on the command line.
+    /// The word on the command line: lower-case letters and hyphens.
     pub name: &'static str,
     /// The syntax of what follows the name and a colon; `None` where nothing does.
     pub parameter: Option<&'static str>,
     /// One sentence: what it does and what for.
     pub about: &'static str,
-    /// Reads the parameter, which is empty where there is none.
-    read: Read,
+    /// Reads the parameter, which is empty where there is none; an error is a clause that says what is wrong.
+    pub read: ReadMapper,
 }
 
-/// All mappers, one a line.
+/// The built-in mappers.
 #[rustfmt::skip]
 pub static MAPPERS: &[MapperCard] = &[
     MapperCard { name: "round-robin", parameter: None, about: "Spreads: a worker to each package in turn, then to each core, then to each ALU group, then to each strand; the faster kind of core first.", read: round_robin::by_package },
@@ -75,7 +75,46 @@ pub static MAPPERS: &[MapperCard] = &[
     MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
 ];
 
-/// A mapping as somebody wrote it: a mapper with its parameter.
+/// Those given to [`add`].
+static ADDED: OnceLock<&[MapperCard]> = OnceLock::new();
+
+/// Why mappers were not added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAdded {
+    /// There is another mapper of this name, built-in or among those to add.
+    #[error("two mappers are called {0:?}: give each a name of its own")]
+    NameTaken(&'static str),
+    /// A colon begins a parameter, a comma ends a mapping, and a digit would continue the one before.
+    #[error("{0:?} is no name for a mapper: lower-case letters and hyphens only")]
+    BadName(&'static str),
+    /// A list that grows while it is in use would differ from one reader to the next.
+    #[error("mappers were added before: add all of them in one call, when the program starts")]
+    Twice,
+}
+
+/// Adds mappers behind the built-in ones, for the whole process: once, before anything asks for [`mappers`].
+///
+/// # Errors
+///
+/// [`NotAdded`]; the list is then as it was.
+pub fn add(cards: &'static [MapperCard]) -> Result<(), NotAdded> {
+    for (i, MapperCard { name, .. }) in cards.iter().enumerate() {
+        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
+            return Err(NotAdded::BadName(name));
+        }
+        if MAPPERS.iter().chain(&cards[..i]).any(|other| other.name == *name) {
+            return Err(NotAdded::NameTaken(name));
+        }
+    }
+    ADDED.set(cards).map_err(|_| NotAdded::Twice)
+}
+
+/// Every mapper: the built-in ones, then those added.
+pub fn mappers() -> impl Iterator<Item = &'static MapperCard> {
+    MAPPERS.iter().chain(ADDED.get().copied().unwrap_or_default())
+}
+
+/// A mapper with its parameter, as it was written.
 #[derive(Clone)]
 pub struct Mapping {
     text: String,
@@ -113,8 +152,8 @@ impl FromStr for Mapping {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
-        let Some(card) = MAPPERS.iter().find(|card| card.name == name) else {
-            let names: Vec<_> = MAPPERS.iter().map(|card| card.name).collect();
+        let Some(card) = mappers().find(|card| card.name == name) else {
+            let names: Vec<_> = mappers().map(|card| card.name).collect();
             return Err(misfit(text, &format!("there is no such mapper; there are {}", names.join(", "))));
         };
         match (card.parameter, parameter) {
@@ -180,7 +219,6 @@ fn end_of_mapping(text: &str) -> usize {
     text.match_indices(',').map(|(at, _)| at).find(ends).unwrap_or(text.len())
 }
 
-/// The error for a mapping that cannot be read or does not fit.
 fn misfit(text: &str, reason: &str) -> Error {
     Error::Mapping { mapping: quote(text), reason: reason.to_owned() }
 }
@@ -246,9 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn every_card_is_a_name_and_a_sentence() {
+    fn every_name_reads_and_is_its_own() {
         for card in MAPPERS {
-            assert!(card.about.ends_with('.'), "{}", card.name);
             assert!(card.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", card.name);
             assert_eq!(MAPPERS.iter().filter(|other| other.name == card.name).count(), 1);
         }

@@ -1,11 +1,11 @@
 //! Help texts that follow from the tables of mappers, kernels, formats and exit codes.
 
-use charz_topology::MAPPERS;
+use charz_topology::mappers;
 
 use crate::exit::EXITS;
 
 pub(super) fn mappings(first: &str) -> String {
-    let lines = MAPPERS.iter().map(|mapper| {
+    let lines = mappers().map(|mapper| {
         let parameter = mapper.parameter.map(|parameter| format!(":{parameter}")).unwrap_or_default();
         format!("  {}{parameter}: {}", mapper.name, mapper.about)
     });

@@ -1,13 +1,12 @@
 //! The table of mappers.
 
-use charz_topology::MAPPERS;
+use charz_topology::mappers;
 
 use super::grid;
 
 /// The page `docs/mappers.md`.
 pub fn markdown() -> String {
-    let rows = MAPPERS
-        .iter()
+    let rows = mappers()
         .map(|mapper| {
             let spelling = match mapper.parameter {
                 Some(parameter) => format!("`{}:{parameter}`", mapper.name),
