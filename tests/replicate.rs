@@ -96,7 +96,7 @@ fn a_run_leaves_a_report_from_which_the_page_comes_again() {
 
 #[test]
 fn a_report_of_something_else_lacks_what_the_document_wants() {
-    let golden = crate::support::root().join("tests/golden/reports/v2.1.json");
+    let golden = crate::support::root().join("tests/golden/reports/waits.json");
     let page = output(&["replicate", "cascade", "--from", golden.to_str().unwrap()]);
     // Wherever lines end.
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");

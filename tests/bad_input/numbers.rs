@@ -128,7 +128,7 @@ fn times_and_counts() {
 #[test]
 fn odd_surroundings_change_nothing() {
     let place = Place::new();
-    let golden = root().join("tests/golden/reports/v1.0.json");
+    let golden = root().join("tests/golden/reports/arithmetic.json");
     let usual = place.accepts("as usual", &[OsStr::new("render"), golden.as_os_str()], &[]);
     for (name, value) in [
         ("NO_COLOR", "1"),

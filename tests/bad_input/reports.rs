@@ -53,7 +53,7 @@ fn taint(report: &mut Value, evil: &str) {
 #[test]
 fn names_in_a_report_steer_no_terminal_and_name_no_file() {
     let place = Place::new();
-    let mut report = read_json(&root().join("tests/golden/reports/v1.0.json"));
+    let mut report = read_json(&root().join("tests/golden/reports/arithmetic.json"));
     let evil = "../../x/\u{1b}[2J\u{7}\u{9b}31m\u{202e}\u{2066}\n";
     taint(&mut report, evil);
     place.put("a.json", report.to_string().as_bytes());

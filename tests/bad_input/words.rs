@@ -68,7 +68,7 @@ fn flags_that_contradict_each_other() {
 #[test]
 fn files_with_a_dash_in_front() {
     let place = Place::new();
-    let report = fs::read(root().join("tests/golden/reports/v1.0.json")).unwrap();
+    let report = fs::read(root().join("tests/golden/reports/arithmetic.json")).unwrap();
     place.put("-x", &report);
     place.refuses("taken for an option", &["render", "-x"], &["'-x'", "'-- -x'"]);
     assert!(place.accepts("behind two dashes", &["render", "--", "-x"], &[]).contains("arith-int"));

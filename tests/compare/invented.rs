@@ -12,7 +12,7 @@ pub const RATE: f64 = 1e9;
 
 /// A report with these cells.
 pub fn report(cells: &[Value]) -> Report {
-    let mut report = read_json(&root().join("tests/golden/reports/v2.0.json"));
+    let mut report = read_json(&root().join("tests/golden/reports/arithmetic.json"));
     report["cells"] = cells.into();
     report
 }

@@ -16,7 +16,7 @@ use crate::{process, setup, workspace};
 use chromium::Chromium;
 
 /// A report that travels with the checkout.
-const REPORT: &str = "tests/golden/reports/v2.1.json";
+const REPORT: &str = "tests/golden/reports/waits.json";
 
 /// Acts as a reader, and says in an attribute of the page's root what it found.
 const READER: &str = include_str!("browser/reader.js");

@@ -11,12 +11,13 @@ pub(crate) mod tests;
 
 use std::collections::BTreeSet;
 
+use charz_data::machine::{CacheHolds, Caches};
 use serde::Serialize;
 
 use crate::curve::{Edge, Level as Place, Plateau, Reach, plateaus, reach};
 use crate::findings::Curve;
 use crate::numa::{self, LATENCY};
-use crate::report::{Caches, Cell, PageKind, Report, Status};
+use crate::report::{Cell, PageKind, Report, Status};
 
 /// The operations whose bandwidth is told, each with the kernel that has it.
 pub const OPERATIONS: [(&str, &str); 3] = [("read", "level-read"), ("write", "level-write"), ("copy", "level-copy")];
@@ -32,13 +33,13 @@ pub struct Card {
     /// The processor's model, as it says itself.
     pub processor: Option<String>,
     /// Packages, as claimed.
-    pub packages: u64,
+    pub packages: usize,
     /// Cores of all packages together, as claimed.
-    pub cores: u64,
+    pub cores: usize,
     /// Strands, as claimed.
-    pub strands: u64,
+    pub strands: usize,
     /// NUMA nodes, as claimed.
-    pub numa_nodes: u64,
+    pub numa_nodes: usize,
     /// Memory, as claimed; null where nobody claims.
     pub memory_bytes: Option<u64>,
     /// The clock.
@@ -171,7 +172,7 @@ impl Card {
     /// Draws a card from a report.
     pub fn of(report: &Report) -> Card {
         let machine = &report.machine;
-        let claims = claims(&machine.caches);
+        let claims = claims(machine.alike_caches());
         let sizes: Vec<u64> = claims.iter().filter_map(|claim| claim.size_bytes).collect();
         let curves = curves(report);
         let clock = Clock { claimed_hz: report.host.claimed_hz, measured_hz: seen::clock(report) };
@@ -181,10 +182,10 @@ impl Card {
         let mut card = Card {
             report: report.id.clone(),
             processor: report.host.processor.clone(),
-            packages: machine.packages,
-            cores: machine.cores,
-            strands: machine.strands.len() as u64,
-            numa_nodes: machine.numa_nodes,
+            packages: machine.packages.len(),
+            cores: machine.cores.len(),
+            strands: machine.strands.len(),
+            numa_nodes: machine.numa_nodes.len(),
             memory_bytes: report.host.memory.total_bytes,
             line: Line { claimed_bytes: claims.first().and_then(|claim| claim.line_bytes), measured_bytes: None },
             levels: levels(&claims, &plateaus, &clock, report),
@@ -200,11 +201,11 @@ impl Card {
 }
 
 /// The caches for data, from the innermost outwards, one for each level: where a machine has several kinds, the commonest.
-fn claims(caches: &[Caches]) -> Vec<Caches> {
-    let mut data: Vec<&Caches> = caches.iter().filter(|cache| cache.holds != "instruction").collect();
-    data.sort_by_key(|cache| (cache.level, std::cmp::Reverse(cache.count.saturating_mul(cache.strands))));
-    data.dedup_by_key(|cache| cache.level);
-    data.into_iter().cloned().collect()
+fn claims(mut caches: Vec<Caches>) -> Vec<Caches> {
+    caches.retain(|cache| cache.holds != CacheHolds::Instruction);
+    caches.sort_by_key(|cache| (cache.level, std::cmp::Reverse(cache.count.saturating_mul(cache.strands))));
+    caches.dedup_by_key(|cache| cache.level);
+    caches
 }
 
 fn levels(claims: &[Caches], plateaus: &[Plateau], clock: &Clock, report: &Report) -> Vec<Level> {

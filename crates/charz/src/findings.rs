@@ -24,7 +24,7 @@ use series::Series;
 /// Everything that follows from the cells of a report, by kind, and then in the order of the cells.
 pub fn findings(report: &Report) -> Vec<Finding> {
     let all = Series::of(report);
-    let strands = report.machine.strands.iter().filter(|strand| strand.usable).count() as u64;
+    let strands = report.machine.usable_strands().count() as u64;
     let mut found: Vec<Finding> = all.iter().filter_map(|series| cliff::cliff(series, strands)).collect();
     found.extend(all.iter().filter_map(collapse::collapse));
     found.extend(fastest::fastest(&all));

@@ -42,7 +42,6 @@ pub struct Subject {
     /// How many workers.
     pub workers: u64,
     /// The parameters that the kernel obeys, with their values; empty where it obeys none, and for floors from before they were kept.
-    #[serde(default)]
     pub parameters: String,
 }
 

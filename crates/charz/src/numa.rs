@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use charz_topology::Access;
+use charz_data::distance::Access;
 
-use crate::report::{Cell, Machine, MemoryHome, PageKind, Report, Status};
+use crate::report::{Cell, MemoryHome, PageKind, Report, Status};
 use crate::stats::Sample;
 
 /// The kernel whose time is the latency of memory.
@@ -59,7 +59,7 @@ pub fn median(spots: &[Spot], local: bool, of: impl Fn(&Spot) -> Option<Number>)
 /// All pairs of nodes of which a report has a number, by the ids of the strands' node, then of the memory's. What was measured
 /// on a node's own memory without asking for it counts as well.
 pub fn spots(report: &Report) -> Vec<Spot> {
-    let nodes = nodes(&report.machine);
+    let nodes = report.machine.node_of_strands();
     let mut cells: BTreeMap<(u32, u32), Vec<(&Cell, Number)>> = BTreeMap::new();
     for cell in &report.cells {
         if let (Some(way), Some(number)) = (way(cell, &nodes), number(cell)) {
@@ -76,7 +76,7 @@ pub fn spots(report: &Report) -> Vec<Spot> {
             to,
             latency_ns: best(LATENCY).map(|(_, number)| *number),
             bytes_per_second: BANDWIDTH.iter().find_map(|kernel| best(kernel)).map(|(_, number)| *number),
-            claimed: claimed(&report.machine, from, to),
+            claimed: report.machine.node_distance(from, to),
         };
         (spot.latency_ns.is_some() || spot.bytes_per_second.is_some()).then_some(spot)
     };
@@ -96,18 +96,6 @@ pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
     };
     let numbers = spots.iter().flat_map(|spot| [spot.latency_ns, spot.bytes_per_second]).flatten();
     (spots.iter().map(access).collect(), numbers.filter(|number| number.suspect).count())
-}
-
-/// What the firmware claims of the distance between two nodes.
-fn claimed(machine: &Machine, from: u32, to: u32) -> Option<u64> {
-    let place = |id: u32| machine.nodes.iter().position(|node| node.os_id == Some(id));
-    machine.nodes[place(from)?].distances.get(place(to)?).copied()
-}
-
-/// The OS id of the NUMA node of each strand.
-pub fn nodes(machine: &Machine) -> HashMap<u32, u32> {
-    let node = |index: u32| machine.nodes.get(index as usize)?.os_id;
-    machine.strands.iter().filter_map(|strand| Some((strand.os_id, node(strand.numa?)?))).collect()
 }
 
 /// The node that a cell's workers are all on, and the one that their memory is on; `None` where there is none, and where the
@@ -147,7 +135,7 @@ pub(crate) mod tests {
     /// An empty report of a synthetic machine.
     pub(crate) fn report(synthetic: &str) -> Report {
         let mut report = invented::report(Vec::new());
-        report.machine = crate::sweep::machine(&discover(&Source::Synthetic(synthetic.into())).unwrap());
+        report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
         report.host.virtual_machine = Some(false);
         report
     }
@@ -175,7 +163,7 @@ pub(crate) mod tests {
             }
         }
         report.cells[7].outcome.status = Status::Suspect;
-        (report.machine.nodes[0].distances, report.machine.nodes[1].distances) = (vec![10, 21], vec![21, 10]);
+        report.machine.numa_distances = vec![vec![10, 21], vec![21, 10]];
         report
     }
 
@@ -245,8 +233,8 @@ pub(crate) mod tests {
             cell("arith-int", &[0], Point::default(), 100.0),
         ];
         assert_eq!(spots(&report), []);
-        let mut old = two();
-        old.machine.nodes.clear();
-        assert_eq!(spots(&old), [], "a report from before nodes were kept");
+        let mut without = two();
+        without.machine.numa_nodes.clear();
+        assert_eq!(spots(&without), [], "no node has an id");
     }
 }

@@ -40,7 +40,7 @@ use cells::Sorted;
 pub use about::{About, Difference, Fact};
 pub use doubts::{Doubt, doubts};
 pub use history::history;
-pub use machine::{nest, nest_of};
+pub use machine::nest;
 pub use verdicts::Verdict;
 
 /// A report with the name that it goes by among others.

@@ -7,9 +7,8 @@ mod choice;
 
 use std::collections::{BTreeMap, HashMap};
 
-use charz_topology::Distance;
-
-use crate::report::Strand;
+use charz_data::distance::Distance;
+use charz_data::machine::{Machine, Strand};
 
 pub use choice::{Choice, Chosen, LEAST, choose};
 
@@ -55,30 +54,14 @@ impl Class {
     }
 
     /// The class of a pair of which the first is home.
-    pub fn of(home: &Strand, other: &Strand) -> Class {
-        Class::new(distance(home, other), Side::of(home), Side::of(other))
+    pub fn of(machine: &Machine, home: &Strand, other: &Strand) -> Class {
+        Class::new(machine.distance(home, other), Side::of(home), Side::of(other))
     }
 }
 
-/// As [`charz_topology::Machine::distance`], by what a report says of the strands.
-fn distance(one: &Strand, other: &Strand) -> Distance {
-    let both = |one: Option<u32>, other: Option<u32>| one.is_some() && one == other;
-    if one.os_id == other.os_id || both(one.core, other.core) {
-        Distance::Core
-    } else if both(one.cache, other.cache) {
-        Distance::Cache
-    } else if one.package != other.package {
-        Distance::Machine
-    } else if both(one.numa, other.numa) {
-        Distance::Numa
-    } else {
-        Distance::Package
-    }
-}
-
-/// The pairs of some strands by class, as many as there are.
-pub fn count(strands: &[&Strand]) -> BTreeMap<Class, u64> {
-    Classes::of(strands).list.into_iter().collect()
+/// The number of pairs of these strands by class.
+pub fn count(machine: &Machine, strands: &[&Strand]) -> BTreeMap<Class, u64> {
+    Classes::of(machine, strands).list.into_iter().collect()
 }
 
 /// The classes of some strands, numbered, so that a million pairs are soon told apart.
@@ -91,7 +74,7 @@ struct Classes {
 }
 
 impl Classes {
-    fn of(strands: &[&Strand]) -> Classes {
+    fn of(machine: &Machine, strands: &[&Strand]) -> Classes {
         let mut known: HashMap<Side, u32> = HashMap::new();
         let sides = strands.iter().map(|strand| {
             let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
@@ -100,7 +83,7 @@ impl Classes {
         let sides = sides.collect();
         let mut classes = Classes { list: Vec::new(), sides, numbers: HashMap::new() };
         let mut places: HashMap<Class, usize> = HashMap::new();
-        each_way(strands, |from, to, distance| {
+        each_way(machine, strands, |from, to, distance| {
             let key = (distance, classes.sides[from], classes.sides[to]);
             let list = &mut classes.list;
             let number = *classes.numbers.entry(key).or_insert_with(|| {
@@ -121,10 +104,10 @@ impl Classes {
 }
 
 /// Calls with every pair that can be measured, by places in the list, home first. None is stored: there may be millions.
-fn each_way(strands: &[&Strand], mut call: impl FnMut(usize, usize, Distance)) {
+fn each_way(machine: &Machine, strands: &[&Strand], mut call: impl FnMut(usize, usize, Distance)) {
     for (from, one) in strands.iter().enumerate() {
         for (to, other) in strands.iter().enumerate().skip(from + 1) {
-            let distance = distance(one, other);
+            let distance = machine.distance(one, other);
             call(from, to, distance);
             if !Side::of(one).is_home_of(Side::of(other)) {
                 call(to, from, distance);
@@ -141,12 +124,9 @@ mod tests {
     use charz_topology::{Source, discover};
 
     use super::*;
-    use crate::report;
 
-    fn machine(synthetic: &str) -> (charz_topology::Machine, report::Machine) {
-        let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
-        let told = crate::sweep::machine(&machine);
-        (machine, told)
+    fn machine(synthetic: &str) -> Machine {
+        discover(&Source::Synthetic(synthetic.into())).unwrap()
     }
 
     const MACHINES: [&str; 9] = [
@@ -161,26 +141,13 @@ mod tests {
         "NUMA:2 Package:2 Core:2 PU:1",
     ];
 
-    #[test]
-    fn a_report_tells_distances_as_the_machine_does() {
-        for synthetic in MACHINES {
-            let (machine, told) = machine(synthetic);
-            for (one, first) in machine.strands.iter().zip(&told.strands) {
-                for (other, second) in machine.strands.iter().zip(&told.strands) {
-                    let expected = machine.distance(one, other);
-                    assert_eq!(distance(first, second), expected, "{synthetic}: {} and {}", one.os_id, other.os_id);
-                }
-            }
-        }
-    }
-
     /// Every pair is in one class, in both directions where home differs, and in one otherwise.
     #[test]
     fn all_pairs_are_each_there_once() {
         for synthetic in MACHINES {
-            let (_, told) = machine(synthetic);
-            let strands: Vec<&Strand> = told.strands.iter().collect();
-            let choice = choose(&strands, u64::MAX, 1);
+            let machine = machine(synthetic);
+            let strands: Vec<&Strand> = machine.strands.iter().collect();
+            let choice = choose(&machine, &strands, u64::MAX, 1);
             let found: HashSet<[u32; 2]> = choice.pairs.iter().copied().collect();
             assert_eq!(found.len(), choice.pairs.len(), "{synthetic}");
             for one in &strands {
@@ -190,7 +157,7 @@ mod tests {
                     assert_eq!(there, if one.numa == other.numa { 1 } else { 2 }, "{synthetic}: {ways:?}");
                 }
             }
-            let counted = count(&strands);
+            let counted = count(&machine, &strands);
             assert_eq!(counted.values().sum::<u64>(), choice.pairs.len() as u64);
             for Chosen { class, pairs, chosen } in choice.classes {
                 assert_eq!((pairs, chosen), (counted[&class], counted[&class]), "{synthetic}: {class:?}");
@@ -200,8 +167,8 @@ mod tests {
 
     #[test]
     fn classes_tell_homes_apart() {
-        let (_, told) = machine("Package:2 [NUMA(memory=1GB)] L3:1 Core:2 PU:2");
-        let counts = count(&told.strands.iter().collect::<Vec<_>>());
+        let machine = machine("Package:2 [NUMA(memory=1GB)] L3:1 Core:2 PU:2");
+        let counts = count(&machine, &machine.strands.iter().collect::<Vec<_>>());
         let of = |distance| {
             let classes = counts.iter().filter(|(class, _)| class.distance == distance);
             classes.map(|(class, count)| (class.from.numa, class.to.numa, *count)).collect::<Vec<_>>()
@@ -215,11 +182,11 @@ mod tests {
     /// 1536 strands have more than two million ways between them: some of each class are chosen, and soon.
     #[test]
     fn a_large_machine_is_sampled() {
-        let (_, told) = machine("Package:16 [NUMA(memory=1GB)] L3:4 Core:12 PU:2");
-        let strands: Vec<&Strand> = told.strands.iter().collect();
+        let machine = machine("Package:16 [NUMA(memory=1GB)] L3:4 Core:12 PU:2");
+        let strands: Vec<&Strand> = machine.strands.iter().collect();
         assert_eq!(strands.len(), 1536);
         let begun = Instant::now();
-        let choice = choose(&strands, 2000, 7);
+        let choice = choose(&machine, &strands, 2000, 7);
         // Without optimisation it takes ten times as long as it may.
         assert!(begun.elapsed() < Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 1 }));
         assert_eq!(choice.classes.len(), 16 * 3 + 16 * 15);
@@ -227,7 +194,7 @@ mod tests {
         let mut found: HashMap<Class, u64> = HashMap::new();
         let mut seated: HashSet<u32> = HashSet::new();
         for [home, other] in &choice.pairs {
-            *found.entry(Class::of(places[home], places[other])).or_default() += 1;
+            *found.entry(Class::of(&machine, places[home], places[other])).or_default() += 1;
             seated.extend([home, other]);
         }
         for Chosen { class, pairs, chosen } in choice.classes {
@@ -240,9 +207,9 @@ mod tests {
 
     #[test]
     fn the_seed_decides() {
-        let (_, told) = machine("Package:2 L3:2 Core:8 PU:2");
-        let strands: Vec<&Strand> = told.strands.iter().collect();
-        assert_eq!(choose(&strands, 100, 7), choose(&strands, 100, 7));
-        assert_ne!(choose(&strands, 100, 7).pairs, choose(&strands, 100, 8).pairs);
+        let machine = machine("Package:2 L3:2 Core:8 PU:2");
+        let strands: Vec<&Strand> = machine.strands.iter().collect();
+        assert_eq!(choose(&machine, &strands, 100, 7), choose(&machine, &strands, 100, 7));
+        assert_ne!(choose(&machine, &strands, 100, 7).pairs, choose(&machine, &strands, 100, 8).pairs);
     }
 }

@@ -4,8 +4,8 @@
 //! Integers carry their unit in the field's name. What is not known is `null`, never 0. Rates can be recomputed from the
 //! laps; [`Run::interval_ns`], [`Invocation::value`] and [`Summary`] stand beside them for readers that do not want to.
 //!
-//! Within one major version fields are only added, each with a default, so that old readers read new files and new readers
-//! read old files. Files of earlier major versions are read too; a file of a later one is refused.
+//! Within one major version fields are only added, each with a default: old readers read new files, and new readers old ones.
+//! A file of another major version is refused.
 
 mod cell;
 mod contention;
@@ -13,14 +13,13 @@ mod evidence;
 mod file;
 mod finding;
 mod growth;
+mod host;
 #[cfg(test)]
 pub(crate) mod invented;
-mod machine;
 mod point;
 mod read;
 mod run;
 mod samples;
-mod upgrade;
 
 pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
 pub use contention::Sharing;
@@ -28,22 +27,23 @@ pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
 pub use file::{FileError, release, reserve, save, write_new};
 pub use finding::{Finding, FindingKind};
 pub use growth::{Growth, GrowthStep, Halt};
-pub use machine::{Caches, Host, Machine, Memory, NumaNode, Strand, Tool};
+pub use host::{Host, Memory, Tool};
 pub use point::{MemoryHome, PageKind, Point};
 pub(crate) use read::parse;
 pub use read::{MAX_BYTES, check, check_invocation, read, read_with_text};
 pub use run::{Contention, Counts, Lap, Run};
 pub use samples::{Distribution, Marginal, Peak, Samples, Shape};
 
+use charz_data::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The name in [`Schema::name`].
 pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
-pub const SCHEMA_MAJOR: u32 = 2;
+pub const SCHEMA_MAJOR: u32 = 1;
 /// Grows with every added field.
-pub const SCHEMA_MINOR: u32 = 3;
+pub const SCHEMA_MINOR: u32 = 0;
 
 /// Which format a file has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,7 @@ pub struct Report {
     pub started: String,
     /// The system that was measured.
     pub host: Host,
-    /// Its strands.
+    /// The machine that was measured.
     pub machine: Machine,
     /// The clock that stamps laps; null where it was not looked at.
     pub timer: Option<Timer>,
@@ -87,7 +87,6 @@ pub struct Report {
     /// Every cell of the plan, in its order.
     pub cells: Vec<Cell>,
     /// What follows from several cells together: cliffs, collapses, advice.
-    #[serde(default)]
     pub findings: Vec<Finding>,
     /// Nanoseconds spent sweeping, timed spans and everything around them; over all sittings if it was resumed.
     pub wall_ns: u64,
@@ -110,35 +109,26 @@ pub struct Plan {
     /// Steps of a loop per worker and repetition.
     pub iterations: u64,
     /// Pairs of times of a repetition, in kernels that stamp them.
-    #[serde(default = "one")]
     pub samples: u64,
     /// How long a repetition lasts, in kernels that run by time.
-    #[serde(default = "one")]
     pub span_ns: u64,
     /// Steps of about a nanosecond that a worker makes while it holds a lock or an item.
-    #[serde(default)]
     pub critical: u64,
     /// Such steps that it makes in between.
-    #[serde(default)]
     pub parallel: u64,
     /// When samples of waking and creating begin: `fitting`, `closed`, or nanoseconds from one to the next.
-    #[serde(default = "fitting")]
     pub period: String,
     /// How long waits are to last that nothing ends but their time.
-    #[serde(default = "milli")]
     pub timeout_ns: u64,
     /// Size of a worker's private block.
     pub size_bytes: u64,
     /// The kind of pages asked for: `4k`, `thp`, `2m` or `1g`.
     pub pages: String,
     /// Bytes from one place of a block that a load may read to the next.
-    #[serde(default = "line")]
     pub stride_bytes: u64,
     /// Chains of loads that a worker follows at once.
-    #[serde(default = "one")]
     pub chains: u64,
     /// Steps of about a nanosecond that workers which load the memory make between two portions.
-    #[serde(default)]
     pub delay: u64,
     /// How the inputs of arithmetic kernels lie: `padded` or `contiguous`.
     pub layout: String,
@@ -156,24 +146,4 @@ pub struct Plan {
     pub clock: String,
     /// What binds threads: `hwloc` or `core-affinity`.
     pub binder: String,
-}
-
-/// What a report from before there were samples says of them.
-fn one() -> u64 {
-    1
-}
-
-/// Its stride: a line.
-fn line() -> u64 {
-    64
-}
-
-/// Its period.
-fn fitting() -> String {
-    "fitting".into()
-}
-
-/// The timeout of a report from before there were any.
-fn milli() -> u64 {
-    1_000_000
 }

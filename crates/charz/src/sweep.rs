@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use charz_kernels::{Family, Knob, Params, Stop};
 
-pub use host::{host, machine, tool};
+pub use host::{host, tool};
 pub use keep::{Keep, Record, Unkept};
 pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};

@@ -1,32 +1,4 @@
-//! How a core's strands share its execution units.
-//!
-//! On the SPARC T3 a core of eight strands has two integer pipelines, and strands 0-3 share one while 4-7 share the
-//! other. Operating systems do not tell. hwloc has no object for it either, but a Group below a Core says exactly this,
-//! and a person who knows the machine can write it down: `Core:16 Group:2 PU:4`.
-
-use std::fmt;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// How it is known which strands share execution units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AluSource {
-    /// The topology has groups of strands below its cores.
-    Stated,
-    /// The topology says nothing; all strands of a core are taken to share all of its units.
-    Assumed,
-}
-
-impl fmt::Display for AluSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Stated => "stated: the topology groups strands below the core",
-            Self::Assumed => "assumed: one group a core, since the topology does not say",
-        })
-    }
-}
+//! The ranks of a core's strands among those that share its execution units: see [`AluSource`](crate::AluSource).
 
 /// A strand's place within its core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

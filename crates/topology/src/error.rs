@@ -1,11 +1,7 @@
 //! What can go wrong, each as one sentence that says what is wrong and what to do.
 
+pub(crate) use charz_data::quote;
 use thiserror::Error;
-
-/// The longest piece of somebody's text that an error repeats, in characters after escaping.
-///
-/// Long enough to recognise a path or a mapping, short enough that a megabyte of garbage stays one line.
-const QUOTED: usize = 120;
 
 /// Why a question about the machine has no answer.
 ///
@@ -59,30 +55,4 @@ pub enum Error {
         /// What was tried.
         reason: String,
     },
-}
-
-/// Foreign text in quotation marks, with control characters escaped and the middle of long text left out of the line.
-pub(crate) fn quote(text: &str) -> String {
-    let mut length = 0;
-    // An escape is up to ten characters for one.
-    let beyond = |(_, mark): &(usize, char)| {
-        length += mark.escape_debug().count();
-        length > QUOTED
-    };
-    match text.char_indices().find(beyond) {
-        None => format!("{text:?}"),
-        Some((end, _)) => format!("{:?}… ({} bytes)", &text[..end], text.len()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quote;
-
-    #[test]
-    fn foreign_text_cannot_steer_the_terminal_or_flood_the_line() {
-        assert_eq!(quote("\u{1b}[2J\n"), r#""\u{1b}[2J\n""#);
-        assert!(quote(&"é".repeat(1 << 20)).chars().count() < 160);
-        assert!(quote(&"\u{1b}".repeat(1 << 20)).chars().count() < 160);
-    }
 }

@@ -16,11 +16,8 @@
 mod alu;
 mod bind;
 pub mod cgroup;
-pub mod cpulist;
 mod discover;
-mod distance;
 mod error;
-mod machine;
 mod mapper;
 mod memory;
 #[doc(hidden)]
@@ -28,16 +25,21 @@ pub mod parsers;
 mod placement;
 mod usable;
 
-pub use alu::AluSource;
 pub use bind::{Backend, Binder, Seating, Seats, hwloc_version};
-pub use discover::export::{Access, export_xml};
+pub use charz_data::cpulist;
+pub use charz_data::distance::{Access, Distance};
+pub use charz_data::machine::{
+    AluSource, Cache, CacheHolds, Core, Group, Info, Kind, Machine, NumaNode, Package, Strand, Usable,
+};
+pub use discover::export::export_xml;
 pub use discover::{Source, discover, discover_timed};
-pub use distance::Distance;
 pub use error::Error;
-pub use machine::{Cache, CacheHolds, Core, Group, Info, Kind, Machine, NumaNode, Package, Strand};
 pub use mapper::{
     MAPPERS, Mapper, MapperCard, Mapping, NotAdded, Order, ReadMapper, add, mappers, pair_mappings, parse_mappings,
 };
 pub use memory::MemoryPolicy;
 pub use placement::{Placement, place};
-pub use usable::Usable;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

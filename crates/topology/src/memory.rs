@@ -1,11 +1,10 @@
 //! Where workers' memory is put: a policy, and what it comes to on a machine.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::quote;
-use crate::{Machine, NumaNode, Strand, cpulist};
+use crate::{Machine, cpulist};
 
 /// Where the memory of workers is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,10 +39,10 @@ impl MemoryPolicy {
     ///
     /// Why the policy cannot be followed on this machine, as a clause.
     pub fn homes(self, machine: &Machine, seats: &[Option<u32>]) -> Result<Vec<Vec<u32>>, String> {
-        let nodes = machine.memory_nodes();
+        let nodes = machine.nodes_for_memory();
         match self {
             MemoryPolicy::Local => return Ok(Vec::new()),
-            MemoryPolicy::Node(id) => return machine.node_for_memory(id).map(|()| vec![vec![id]]),
+            MemoryPolicy::Node(id) => return check_node(machine, id).map(|()| vec![vec![id]]),
             MemoryPolicy::First | MemoryPolicy::Remote | MemoryPolicy::Interleaved => {}
         }
         if nodes.len() < 2 {
@@ -54,77 +53,37 @@ impl MemoryPolicy {
             return Err(format!("one NUMA node here: {why}"));
         }
         if self == MemoryPolicy::Interleaved {
-            return Ok(vec![nodes.into_iter().map(|(_, id)| id).collect()]);
+            return Ok(vec![nodes]);
         }
-        let places = machine.places();
+        let places = machine.node_of_strands();
         let own = |seat: &Option<u32>| match seat {
-            Some(seat) => {
-                places.get(seat).copied().ok_or_else(|| format!("nobody says on which NUMA node strand {seat} is"))
-            }
+            Some(seat) => places.get(seat).copied().ok_or_else(|| format!("the NUMA node of strand {seat} is not known")),
             None => Err(format!(
                 "a floating worker is on no NUMA node, so that no memory is {self}; take a mapping that seats"
             )),
         };
         match (self, seats.first()) {
-            (MemoryPolicy::First, Some(first)) => {
-                let id = machine.numa_nodes[own(first)?].os_id.ok_or("the first worker's NUMA node has no id")?;
-                Ok(vec![vec![id]])
+            (MemoryPolicy::First, Some(first)) => Ok(vec![vec![own(first)?]]),
+            _ => {
+                let far = |seat| own(seat).map(|own| machine.farthest_node(own).into_iter().collect());
+                seats.iter().map(far).collect()
             }
-            _ => seats.iter().map(|seat| own(seat).map(|own| vec![machine.farthest(own, &nodes)])).collect(),
         }
     }
 }
 
-impl Machine {
-    /// The nodes that this process can put memory on: logical index and OS id.
-    fn memory_nodes(&self) -> Vec<(usize, u32)> {
-        let holds = |node: &NumaNode| node.usable && node.memory_bytes != Some(0);
-        let nodes = self.numa_nodes.iter().enumerate().filter(|(_, node)| holds(node));
-        nodes.filter_map(|(index, node)| Some((index, node.os_id?))).collect()
+/// Whether this process can put memory on a node, by its OS id.
+fn check_node(machine: &Machine, id: u32) -> Result<(), String> {
+    let known = machine.nodes_for_memory();
+    if known.contains(&id) {
+        return Ok(());
     }
-
-    /// OS ids of the NUMA nodes that this process can put memory on, in logical order.
-    #[must_use]
-    pub fn nodes_for_memory(&self) -> Vec<u32> {
-        self.memory_nodes().into_iter().map(|(_, id)| id).collect()
-    }
-
-    fn node_for_memory(&self, id: u32) -> Result<(), String> {
-        let known = self.nodes_for_memory();
-        if known.contains(&id) {
-            return Ok(());
-        }
-        let list = cpulist::print(&known);
-        Err(match self.numa_nodes.iter().find(|node| node.os_id == Some(id)) {
-            None => format!("there is no NUMA node {id}; those with memory to use are {list}"),
-            Some(node) if node.usable => format!("NUMA node {id} has no memory; those that have are {list}"),
-            Some(_) => format!("this process may put no memory on NUMA node {id}; it may on {list}"),
-        })
-    }
-
-    /// The OS id of the NUMA node of each seat; `None` for a floating worker, and where nobody says.
-    #[must_use]
-    pub fn nodes_of(&self, seats: &[Option<u32>]) -> Vec<Option<u32>> {
-        let places = self.places();
-        seats.iter().map(|seat| self.numa_nodes[*places.get(&(*seat)?)?].os_id).collect()
-    }
-
-    /// The logical index of the NUMA node that each strand is on, by its OS id.
-    fn places(&self) -> HashMap<u32, usize> {
-        let known = |node: &usize| *node < self.numa_nodes.len();
-        let place = |strand: &Strand| Some((strand.os_id, strand.numa.map(|node| node as usize).filter(known)?));
-        self.strands.iter().filter_map(place).collect()
-    }
-
-    /// The OS id of the node that is farthest from another by what is claimed; where nothing is, or several are equally
-    /// far, the first after it in a circle, so that not all workers meet at one. There are two nodes at least.
-    fn farthest(&self, from: usize, nodes: &[(usize, u32)]) -> u32 {
-        let claimed = |to: usize| self.numa_distances.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0);
-        let after = |to: usize| (to + self.numa_nodes.len() - from) % self.numa_nodes.len();
-        let others = nodes.iter().filter(|(index, _)| *index != from);
-        let far = others.max_by_key(|(index, _)| (claimed(*index), std::cmp::Reverse(after(*index))));
-        far.map_or(0, |(_, id)| *id)
-    }
+    let list = cpulist::print(&known);
+    Err(match machine.numa_nodes.iter().find(|node| node.os_id == Some(id)) {
+        None => format!("there is no NUMA node {id}; those with memory to use are {list}"),
+        Some(node) if node.usable => format!("NUMA node {id} has no memory; those that have are {list}"),
+        Some(_) => format!("this process may put no memory on NUMA node {id}; it may on {list}"),
+    })
 }
 
 impl fmt::Display for MemoryPolicy {

@@ -2,33 +2,7 @@
 
 use std::fs;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::{Machine, cgroup, cpulist};
-
-/// What this process may use of the machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Usable {
-    /// How many strands it may run on: those in the cpuset and in the affinity mask.
-    pub strands: u32,
-    /// The strands that the administrator's cpuset allows, as a list such as `0-3,8`; `None` on another machine.
-    pub cpuset: Option<String>,
-    /// The strands in the affinity mask that the process was started with, as such a list; `None` on another machine.
-    pub affinity: Option<String>,
-    /// The NUMA nodes that the administrator's cpuset allows memory on, as such a list; `None` on another machine.
-    #[serde(default)]
-    pub memory: Option<String>,
-    /// The CPU bandwidth quota in CPUs' worth: 1.5 is one and a half strands' full time; `None` without a limit.
-    pub quota_cpus: Option<f64>,
-}
-
-impl Usable {
-    /// Everything: for a machine that is not this one.
-    pub(crate) fn everything(strands: usize) -> Self {
-        Self { strands: count(strands), cpuset: None, affinity: None, memory: None, quota_cpus: None }
-    }
-}
+use crate::{Machine, Usable, cgroup, cpulist};
 
 /// Writes into the description of this machine what this process may use of it.
 ///
@@ -53,11 +27,11 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
         node.usable = node.os_id.is_none_or(|id| nodes.as_ref().is_none_or(|nodes| nodes.contains(&id)));
     }
     machine.usable = Usable {
-        strands: count(machine.usable_strands().count()),
         cpuset: Some(cpulist::print(allowed)),
         affinity: known.then(|| cpulist::print(&affinity)),
         memory: nodes.map(|nodes| cpulist::print(&nodes)),
         quota_cpus: cgroup::quota(),
+        ..Usable::everything(machine.usable_strands().count())
     };
 }
 
@@ -80,10 +54,6 @@ pub(crate) fn allowed_list(status: &str) -> Option<Vec<u32>> {
 fn list(status: &str, name: &str) -> Option<Vec<u32>> {
     let list = status.lines().find_map(|line| line.strip_prefix(name))?;
     cpulist::parse(list.trim()).ok()
-}
-
-fn count(strands: usize) -> u32 {
-    u32::try_from(strands).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ const ROWS: &[&[&str]] = &[
 ];
 
 /// What the wire types of the report may be made of.
-const REPORT_MAY: &[&str] = &["std", "core", "serde", "serde_json", "schemars", "super", "self"];
+const REPORT_MAY: &[&str] = &["std", "core", "charz_data", "serde", "serde_json", "schemars", "super", "self"];
 /// The one file of the report that also reads and writes, and the module of ours that it may name for it.
 const REPORT_FILE: (&str, &str) = ("crates/charz/src/report/file.rs", "atomic_file");
 

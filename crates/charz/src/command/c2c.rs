@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
-use charz_topology::{Machine, Mapping, cpulist};
+use charz_topology::{Machine, Mapping, Strand, cpulist};
 
 use super::sweep::{New, Stage, Venture};
 use crate::exit::{Error, Exit};
@@ -15,8 +15,6 @@ use crate::pairs::{self, Class};
 use crate::plan::{PLANNED_SHARE, Plan, Request};
 use crate::render::pairs as pairs_table;
 use crate::render::report::Format;
-use crate::report::Strand;
-use crate::sweep;
 
 /// What to measure, and how.
 pub struct Options {
@@ -38,9 +36,9 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     if let Some(ids) = &strands {
         check(ids, &stage.machine)?;
     }
-    let machine = sweep::machine(&stage.machine);
-    let wanted = |strand: &&Strand| strand.usable && strands.as_ref().is_none_or(|ids| ids.contains(&strand.os_id));
-    let strands: Vec<&Strand> = machine.strands.iter().filter(wanted).collect();
+    let machine = &stage.machine;
+    let wanted = |strand: &&Strand| strands.as_ref().is_none_or(|ids| ids.contains(&strand.os_id));
+    let strands: Vec<&Strand> = machine.usable_strands().filter(wanted).collect();
     let [first, second, ..] = strands.as_slice() else {
         return Err(Error::bad_input(format!(
             "--strands: a pair takes two strands, and there is {} to use; example: --strands 0-3",
@@ -56,26 +54,26 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let planned = |request: &Request| -> Result<Plan, Error> {
         Ok(Plan::new(request, request.fit(&stage.machine, &limits)?, &limits, &predictor))
     };
-    request.iterations = Some(iterations(&stage, request, nearest(&strands, seed)));
+    request.iterations = Some(iterations(&stage, request, nearest(machine, &strands, seed)));
     request.mappings = Some(mappings(&[[first.os_id, second.os_id]])?);
     let of_one = planned(request)?.predicted();
     let most = if all_pairs { u64::MAX } else { affordable(stage.left(request.budget.least()), of_one) };
-    let choice = pairs::choose(&strands, most, seed);
+    let choice = pairs::choose(machine, &strands, most, seed);
     request.mappings = Some(mappings(&choice.pairs)?);
     let plan = planned(request)?;
     let Some(file) = file else {
-        pairs_table::write(&choice, &machine, &plan, out)?;
+        pairs_table::write(&choice, machine, &plan, out)?;
         return Ok(Exit::Done);
     };
     Venture { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
 }
 
 /// The pair between which a line is handed over fastest, as far as distances tell.
-fn nearest(strands: &[&Strand], seed: u64) -> [u32; 2] {
+fn nearest(machine: &Machine, strands: &[&Strand], seed: u64) -> [u32; 2] {
     let places: HashMap<u32, &Strand> = strands.iter().map(|strand| (strand.os_id, *strand)).collect();
     // The fewest of each class: there are two strands, so that there is a pair.
-    let some = pairs::choose(strands, 0, seed).pairs;
-    let distance = |pair: &[u32; 2]| Class::of(places[&pair[0]], places[&pair[1]]).distance;
+    let some = pairs::choose(machine, strands, 0, seed).pairs;
+    let distance = |pair: &[u32; 2]| Class::of(machine, places[&pair[0]], places[&pair[1]]).distance;
     some.into_iter().min_by_key(distance).expect("two strands are a pair")
 }
 

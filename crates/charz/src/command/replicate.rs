@@ -17,7 +17,6 @@ use crate::render::replicate::{self as page, Format};
 use crate::render::report::Show;
 use crate::replicate::{Document, Figure, Place, Wanted, draw, prospect};
 use crate::report::Report;
-use crate::sweep;
 
 /// What to tell, and of what.
 pub enum Options {
@@ -55,7 +54,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     match options {
         Options::Documents => page::documents(out)?,
         Options::List(asked) => {
-            let machine = sweep::machine(&discover(&Source::ThisMachine)?);
+            let machine = discover(&Source::ThisMachine)?;
             let replication = prospect(asked.document, &asked.figures, &Place::of(&machine));
             (asked.format.list)(&replication, out)?;
         }
@@ -80,7 +79,7 @@ fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error>
     let name = &asked.document.name;
     let stage = Stage::set(&format!("charz replicate {name}"), new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
-    let wanted = asked.document.wanted(&Place::of(&sweep::machine(&stage.machine)), &asked.figures);
+    let wanted = asked.document.wanted(&Place::of(&stage.machine), &asked.figures);
     let chosen = wanted.iter().map(chosen).collect::<Result<Vec<_>, Error>>()?;
     if chosen.is_empty() {
         return Err(Error::bad_input(format!(

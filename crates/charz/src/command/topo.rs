@@ -1,6 +1,5 @@
 //! `charz topo`.
 
-use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -16,7 +15,7 @@ use crate::render::progress::note;
 use crate::render::report::Format as ReportFormat;
 use crate::render::text::counted;
 use crate::render::topo::{self, Format};
-use crate::report::{self, Report};
+use crate::report::Report;
 
 /// What to show.
 pub enum Options {
@@ -99,12 +98,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 }
 
 /// Whether a report can have been measured on a machine: it has the same strands on the same NUMA nodes.
-fn is_of(measured: &report::Machine, machine: &Machine) -> bool {
-    let theirs: BTreeSet<_> = numa::nodes(measured).into_iter().collect();
-    let seats: Vec<Option<u32>> = machine.strands.iter().map(|strand| Some(strand.os_id)).collect();
-    let nodes = machine.nodes_of(&seats);
-    let ours: BTreeSet<_> = seats.into_iter().zip(nodes).filter_map(|(seat, node)| Some((seat?, node?))).collect();
-    theirs == ours
+fn is_of(measured: &Machine, machine: &Machine) -> bool {
+    measured.node_of_strands() == machine.node_of_strands()
 }
 
 /// What the file says of memory; what it leaves out is told on standard error.

@@ -1,9 +1,10 @@
 //! What two reports differ in besides their numbers.
 
+use charz_data::machine::{Machine, Strand};
 use charz_kernels::Knob;
 
 use super::Caveat;
-use crate::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR, Strand};
+use crate::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
 /// A difference that makes numbers incomparable unless somebody says otherwise.
 pub(super) struct Difference {
@@ -29,6 +30,7 @@ fn machine(base: &Report, new: &Report) -> Option<Difference> {
 /// What shows that two reports are of different machines: a clause. `None` where they may be of one.
 pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
     let (one, other) = (&base.machine, &new.machine);
+    let counts = |machine: &Machine| (machine.packages.len(), machine.cores.len(), machine.strands.len());
     let bytes = |report: &Report| report.host.memory.total_bytes;
     if base.host.processor != new.host.processor {
         Some(format!(
@@ -37,33 +39,29 @@ pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
             told(new.host.processor.as_deref())
         ))
     } else if places(&one.strands) != places(&other.strands)
-        || (one.packages, one.cores) != (other.packages, other.cores)
+        || counts(one) != counts(other)
     {
+        let ((packages, cores, strands), others) = (counts(one), counts(other));
         Some(format!(
-            "the machines differ in their strands ({} packages, {} cores and {} strands; {}, {} and {})",
-            one.packages,
-            one.cores,
-            one.strands.len(),
-            other.packages,
-            other.cores,
-            other.strands.len()
+            "the machines differ in their strands ({packages} packages, {cores} cores and {strands} strands; {}, {} and {})",
+            others.0, others.1, others.2
         ))
-    } else if one.numa_nodes != other.numa_nodes || moved(bytes(base), bytes(new)) {
+    } else if one.numa_nodes.len() != other.numa_nodes.len() || moved(bytes(base), bytes(new)) {
         Some(format!(
             "the machines differ in their memory ({} on {} NUMA nodes, and {} on {})",
             size(bytes(base)),
-            one.numa_nodes,
+            one.numa_nodes.len(),
             size(bytes(new)),
-            other.numa_nodes
+            other.numa_nodes.len()
         ))
     } else {
         None
     }
 }
 
-/// Where strands are. Whether they could be used shows in the seats of each cell; their caches older reports do not tell.
+/// Where strands are. Whether they could be used shows in the seats of each cell.
 fn places(strands: &[Strand]) -> Vec<Strand> {
-    let place = |strand: &Strand| Strand { usable: true, cache: None, cache_bytes: Vec::new(), ..strand.clone() };
+    let place = |strand: &Strand| Strand { usable: true, ..strand.clone() };
     strands.iter().map(place).collect()
 }
 

@@ -16,7 +16,6 @@ pub struct Row {
     /// The kernel's name.
     pub kernel: String,
     /// The parameters that the sweep varies for the kernel; those of the base.
-    #[serde(default)]
     pub point: Point,
     /// The mapping, as on the command line; `A -> B` where the base has another one than the new side.
     pub mapping: String,

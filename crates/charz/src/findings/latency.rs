@@ -40,7 +40,7 @@ fn finding(curve: &Curve<'_>, value: Option<f64>, text: String) -> Finding {
 
 /// The plateaus of a random chase beside what the operating system claims; or that it shows none.
 fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
-    let (name, caches) = (curve.name(), curve.caches);
+    let (name, caches) = (curve.name(), &curve.caches);
     if let Reading::Prefetched { ns, doubtful, .. } = curve::reading(&curve.points, caches, None) {
         let text = format!(
             "{name}: beyond the caches a load takes {}, which no memory does: the hardware read ahead, and no latency of memory can \
@@ -64,7 +64,7 @@ fn part(plateau: &Plateau, curve: &Curve<'_>) -> String {
     let cycles = curve.hz.map(|hz| format!(" ({}{doubt} cycles)", human::count_of(plateau.ns * hz / 1e9)));
     let cycles = cycles.unwrap_or_default();
     let end = plateau.edge.map_or(String::new(), |edge| format!(" to {}", between(edge)));
-    let claim = match (plateau.edge, claimed(plateau, curve.caches)) {
+    let claim = match (plateau.edge, claimed(plateau, &curve.caches)) {
         (Some(_), Some(bytes)) => format!(" (the OS claims {})", human::iec(bytes)),
         _ => String::new(),
     };
@@ -94,7 +94,7 @@ fn claimed(plateau: &Plateau, caches: &[u64]) -> Option<u64> {
 /// Edges that are not where the claims would put them, and what that is likely to be.
 fn contradictions(report: &Report, curve: &Curve<'_>, plateaus: &[Plateau]) -> String {
     let words = plateaus.iter().filter_map(|plateau| {
-        let (edge, bytes) = (plateau.edge?, claimed(plateau, curve.caches)?);
+        let (edge, bytes) = (plateau.edge?, claimed(plateau, &curve.caches)?);
         let level = word(plateau.level);
         let (place, claim) = (between(edge), human::iec(bytes));
         if edge.agrees(bytes) {
@@ -152,7 +152,7 @@ fn ahead(strides: &[&Curve<'_>], random: &[Curve<'_>]) -> Option<Finding> {
     let mut fastest: Option<f64> = None;
     for curve in strides {
         let stride = curve.stride;
-        match curve::reading(&curve.lines(), curve.caches, beside.as_deref()) {
+        match curve::reading(&curve.lines(), &curve.caches, beside.as_deref()) {
             Reading::Prefetched { ns, doubtful, .. } => {
                 fastest = Some(fastest.map_or(ns, |fastest| fastest.min(ns)));
                 ahead.push(format!("{stride} ({})", time(ns, doubtful)));

@@ -130,7 +130,7 @@ mod tests {
     fn report() -> crate::report::Report {
         crate::report::read(std::path::Path::new(concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/golden/reports/v2.1.json"
+            "/../../tests/golden/reports/waits.json"
         )))
         .unwrap()
     }

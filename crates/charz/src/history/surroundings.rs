@@ -1,6 +1,6 @@
 //! What surrounds the numbers of a report, and may have changed from one to the next.
 
-use charz_topology::cpulist;
+use charz_data::cpulist;
 use serde::Serialize;
 
 use crate::compare::{built, surroundings};
@@ -50,8 +50,7 @@ fn facts(report: &Report) -> Vec<(&'static str, Option<String>)> {
 const QUOTA: &str = "processor quota";
 
 fn usable(report: &Report) -> String {
-    let strands = report.machine.strands.iter().filter(|strand| strand.usable);
-    let mut ids: Vec<u32> = strands.map(|strand| strand.os_id).collect();
+    let mut ids: Vec<u32> = report.machine.usable_strands().map(|strand| strand.os_id).collect();
     ids.sort_unstable();
     cpulist::print(&ids)
 }

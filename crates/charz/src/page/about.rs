@@ -56,7 +56,7 @@ pub(super) fn about(source: &Source<'_>) -> About {
 
 fn environment(report: &Report) -> Vec<Fact> {
     let (host, machine, tool) = (&report.host, &report.machine, &report.tool);
-    let usable = machine.strands.iter().filter(|strand| strand.usable).count();
+    let usable = machine.usable_strands().count();
     let bytes = |bytes: Option<u64>| bytes.map(human::iec);
     let virtual_machine = host.virtual_machine.map(|is| if is { "yes" } else { "no" }.to_owned());
     let facts = [
@@ -64,10 +64,10 @@ fn environment(report: &Report) -> Vec<Fact> {
         ("processor", host.processor.as_deref().map(|name| name.trim().to_owned())),
         ("clock, as the system claims", host.claimed_hz.map(human::hertz)),
         ("strands", Some(format!("{usable} usable of {}", machine.strands.len()))),
-        ("cores", Some(machine.cores.to_string())),
-        ("packages", Some(machine.packages.to_string())),
-        ("NUMA nodes", Some(machine.numa_nodes.to_string())),
-        ("ALU slots", Some(machine.alu_evidence.clone())),
+        ("cores", Some(machine.cores.len().to_string())),
+        ("packages", Some(machine.packages.len().to_string())),
+        ("NUMA nodes", Some(machine.numa_nodes.len().to_string())),
+        ("ALU slots", Some(machine.alu.to_string())),
         ("memory", bytes(host.memory.total_bytes)),
         ("memory that was available", bytes(host.memory.available_bytes)),
         ("memory for one cell at most", bytes(host.memory.budget_bytes)),

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use charz_data::machine::{Machine, Strand};
+
 use super::cells::PAIRS;
 use crate::pairs::{self, Class, Side};
-use crate::report::{Cell, Machine, Report, Status, Strand};
+use crate::report::{Cell, Report, Status};
 use crate::stats::Sample;
 
 /// The most strands whose pairs are counted: more than Linux is built for, and soon done.
@@ -92,8 +94,8 @@ impl<'a> Matrix<'a> {
 
     /// Its classes, also those of which nothing was measured; the nearest first.
     pub(crate) fn rows(&self) -> Vec<Row> {
-        let usable: Vec<&Strand> = self.machine.strands.iter().filter(|strand| strand.usable).collect();
-        self.classes((usable.len() <= MOST_COUNTED).then(|| pairs::count(&usable)))
+        let usable: Vec<&Strand> = self.machine.usable_strands().collect();
+        self.classes((usable.len() <= MOST_COUNTED).then(|| pairs::count(self.machine, &usable)))
     }
 
     /// Those of its pairs, and of the machine's where these were counted.
@@ -104,7 +106,7 @@ impl<'a> Matrix<'a> {
         }
         let strands: HashMap<u32, &Strand> = self.strands.iter().map(|strand| (strand.os_id, *strand)).collect();
         for ([home, other], cell) in &self.cells {
-            cells.entry(Class::of(strands[home], strands[other])).or_default().push(cell);
+            cells.entry(Class::of(self.machine, strands[home], strands[other])).or_default().push(cell);
         }
         let row = |(class, cells): (Class, Vec<&Cell>)| {
             let numbered: Vec<&Cell> = cells.into_iter().filter(|cell| value(cell).is_some()).collect();
@@ -131,8 +133,8 @@ pub(crate) fn class_name(class: &Class, machine: &Machine) -> String {
     let kinds = machine.strands.iter().any(|strand| strand.kind != machine.strands[0].kind);
     let place = |side: Side| {
         let words = [
-            ("package", side.package.filter(|_| machine.packages > 1)),
-            ("node", side.numa.filter(|_| machine.numa_nodes > 1)),
+            ("package", side.package.filter(|_| machine.packages.len() > 1)),
+            ("node", side.numa.filter(|_| machine.numa_nodes.len() > 1)),
             ("kind", side.kind.filter(|_| kinds)),
         ];
         let words = words.iter().filter_map(|(word, index)| Some(format!("{word} {}", (*index)?)));

@@ -73,7 +73,7 @@ fn pairs(report: &Report) -> Option<(&'static str, Flags)> {
         seated.extend([home, other]);
     }
     let usable: BTreeSet<u32> =
-        report.machine.strands.iter().filter(|strand| strand.usable).map(|strand| strand.os_id).collect();
+        report.machine.usable_strands().map(|strand| strand.os_id).collect();
     let mut flags = vec![("--mode", modes.join(","))];
     // One pair of many may be what was asked for, or what fitted.
     if seated != usable && seated.len() > 1 {
@@ -186,7 +186,7 @@ fn threads(plan: &Plan, own: &[(&str, Own<'_>)]) -> Flags {
 
 /// How many times the strands workers that contend were allowed to be.
 fn oversubscribed(report: &Report, own: &[(&str, Own<'_>)]) -> u64 {
-    let strands = report.machine.strands.iter().filter(|strand| strand.usable).count().max(1) as u64;
+    let strands = report.machine.usable_strands().count().max(1) as u64;
     let contending = own.iter().filter(|(_, own)| own.kernel.is_some_and(|kernel| kernel.card().contends));
     let run = contending.flat_map(|(_, own)| &own.cells).filter(|cell| cell.outcome.status != Status::Skipped);
     run.map(|cell| cell.workers.div_ceil(strands)).max().unwrap_or(1)

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use charz_data::machine::Machine;
+
 use super::cells::{Own, Shape, Sorted, by_point};
 use super::lines::{Along, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
 use crate::figure::{Axis, Figure, Flag, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
 use crate::point;
-use crate::report::{Machine, Point, Unit};
+use crate::report::{Point, Unit};
 use crate::verdict::Verdict;
 
 /// Rates, a figure for each kernel and point.
@@ -114,8 +116,8 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
 
 /// From where on workers share what they had for themselves, if there are as many.
 fn shared(sorted: &Sorted<'_>, source: usize, machine: &Machine, own: &[&Series]) -> Vec<Rule> {
-    let strands = machine.strands.iter().filter(|strand| strand.usable).count() as f64;
-    let cores = machine.cores as f64;
+    let strands = machine.usable_strands().count() as f64;
+    let cores = machine.cores.len() as f64;
     let most = own.iter().flat_map(|series| &series.spots).map(|spot| spot.x).fold(0.0, f64::max);
     let places = [(cores, "as many as cores"), (strands, "as many as strands")];
     let places = places.into_iter().filter(|(count, _)| *count > 0.0 && *count < most);
@@ -147,7 +149,7 @@ fn limits(sorted: &Sorted<'_>, at: usize, source: &Source<'_>, own: &[&Series]) 
         .filter(|(spot, _)| spot.state == State::Sound && spot.x > 0.0)
         .map(|(spot, y)| (spot.x, y / spot.x))
         .min_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
-    let strands = source.report.machine.strands.iter().filter(|strand| strand.usable).count() as f64;
+    let strands = source.report.machine.usable_strands().count() as f64;
     let most = own.iter().flat_map(|series| &series.spots).map(|spot| spot.x).fold(0.0, f64::max);
     let Some((fewest, pace)) = pace.filter(|_| strands > 0.0 && most > 1.0) else { return Vec::new() };
     let line = |role, what: &str, ends: [f64; 2], y: fn(f64, f64) -> f64, by: f64| Series {

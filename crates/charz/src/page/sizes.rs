@@ -129,9 +129,9 @@ fn edges(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Rule> {
         // Of kernels that nobody knows there may be many, and none is told in plateaus.
         let is_known = kernel.starts_with(CHASES) && charz_kernels::find(kernel).is_some();
         let curves = if is_known { Curve::of(report, kernel) } else { Vec::new() };
-        let claimed = curves.first().map_or_else(|| claims(report), |curve| curve.caches);
+        let claimed = curves.first().map_or_else(|| claims(report), |curve| curve.caches.clone());
         let claimed = (1..).zip(claimed).map(|(level, bytes)| {
-            let place = *bytes as f64;
+            let place = bytes as f64;
             Rule { from: place, to: place, label: format!("L{level}, claimed") }
         });
         found.extend(claimed.chain(measured(kernel, &curves)).map(|rule| (source, rule)));
@@ -152,18 +152,19 @@ fn edges(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Rule> {
 const MOST_RULES: usize = 16;
 
 /// What the system claims of the caches of the first strand.
-fn claims(report: &Report) -> &[u64] {
-    report.machine.strands.iter().find(|strand| strand.usable).map_or(&[], |strand| &strand.cache_bytes)
+fn claims(report: &Report) -> Vec<u64> {
+    let machine = &report.machine;
+    machine.usable_strands().next().map_or_else(Vec::new, |strand| machine.cache_sizes(strand))
 }
 
 /// The edges of the curve that is least disturbed by the translation of addresses: the last kind of pages of those that are plain.
 fn measured(kernel: &str, curves: &[Curve<'_>]) -> Vec<Rule> {
     let plain = curves.iter().filter(|curve| curve.is_plain() && curve.chains == 1 && kernel == RANDOM);
     let Some(curve) = plain.max_by_key(|curve| curve.pages != SMALL_PAGES) else { return Vec::new() };
-    if matches!(curve::reading(&curve.points, curve.caches, None), curve::Reading::Prefetched { .. }) {
+    if matches!(curve::reading(&curve.points, &curve.caches, None), curve::Reading::Prefetched { .. }) {
         return Vec::new();
     }
-    let plateaus = curve::plateaus(&curve.points, curve.caches);
+    let plateaus = curve::plateaus(&curve.points, &curve.caches);
     let rule = |plateau: &curve::Plateau| {
         let (edge, level) = (plateau.edge?, plateau.level?);
         let curve::Level::Cache(level) = level else { return None };

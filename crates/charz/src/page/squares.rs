@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use charz_data::machine::Strand;
+
 use super::Drawing;
 use super::cells::{Own, Shape, Sorted, grouped, unit_place};
 use super::matrix::{Matrix, Row, class_name, places};
 use super::{spots, table};
 use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
 use crate::render::human;
-use crate::report::{Cell, Status, Strand};
+use crate::report::{Cell, Status};
 use crate::stats::Sample;
 
 /// The most rows of a square; where there are more strands, neighbours share one.

@@ -38,16 +38,15 @@ pub(super) fn summary(sorted: &Sorted<'_>) -> Vec<(usize, String)> {
 /// `Intel(R) Xeon(R): 2 usable strands of 2, on 1 core of 1 package`.
 fn machine(report: &Report) -> String {
     let machine = &report.machine;
-    let usable = machine.strands.iter().filter(|strand| strand.usable).count();
+    let usable = machine.usable_strands().count();
     let name = report.host.processor.as_deref().map(str::trim).filter(|name| !name.is_empty());
     let strands = match machine.strands.len() {
         all if all == usable => counted(all, "strand"),
         all => format!("{usable} usable of {}", counted(all, "strand")),
     };
-    let parts = [(machine.cores, "core"), (machine.packages, "package"), (machine.numa_nodes, "NUMA node")];
+    let parts = [(machine.cores.len(), "core"), (machine.packages.len(), "package"), (machine.numa_nodes.len(), "NUMA node")];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> =
-        parts.map(|(count, noun)| counted(usize::try_from(count).unwrap_or(usize::MAX), noun)).collect();
+    let parts: Vec<String> = parts.map(|(count, noun)| counted(count, noun)).collect();
     let guest = if report.host.virtual_machine == Some(true) { ", in a virtual machine" } else { "" };
     format!("{}: {strands}; {}{guest}", name.unwrap_or("A processor that says no name"), parts.join(", "))
 }

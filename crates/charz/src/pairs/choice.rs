@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
+use charz_data::machine::{Machine, Strand};
+
 use super::{Class, Classes, each_way};
-use crate::report::Strand;
 
 /// The fewest pairs of a class that say something of it, if it has as many.
 pub const LEAST: u64 = 3;
@@ -30,15 +31,15 @@ pub struct Chosen {
 
 /// Chooses about `most` pairs of these strands: as many of each class, at least [`LEAST`], or all of those that have fewer. Which
 /// they are is drawn from the seed, each pair of a class as likely as another.
-pub fn choose(strands: &[&Strand], most: u64, seed: u64) -> Choice {
-    let classes = Classes::of(strands);
+pub fn choose(machine: &Machine, strands: &[&Strand], most: u64, seed: u64) -> Choice {
+    let classes = Classes::of(machine, strands);
     let counts: Vec<u64> = classes.list.iter().map(|(_, count)| *count).collect();
     let shares = shares(&counts, most);
     let mut random = fastrand::Rng::with_seed(seed);
     // J. S. Vitter, "Random sampling with a reservoir", TOMS 11 (1985), algorithm R, for each class.
     let mut drawn: Vec<Vec<(usize, usize)>> = vec![Vec::new(); shares.len()];
     let mut seen = vec![0_u64; shares.len()];
-    each_way(strands, |from, to, distance| {
+    each_way(machine, strands, |from, to, distance| {
         let number = classes.number(from, to, distance);
         let (share, drawn, seen) = (shares[number], &mut drawn[number], &mut seen[number]);
         *seen += 1;

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
+use charz_data::machine::Machine;
+
 use super::report::class_name;
 use super::text::counted;
 use super::{grid, human};
 use crate::pairs::{Choice, Chosen};
 use crate::plan::Plan;
-use crate::report::Machine;
 
 /// Every class of pairs with how many there are and are going to be measured, then the totals.
 ///

@@ -1,8 +1,9 @@
 //! What of a machine decides which of a document's cells make sense on it.
 
+use charz_data::machine::Machine;
+
 use super::count::What;
 use super::data::Need;
-use crate::report::Machine;
 
 /// How many there are of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Place {
 impl Place {
     /// Those of a machine.
     pub fn of(machine: &Machine) -> Place {
-        let usable = || machine.strands.iter().filter(|strand| strand.usable);
+        let usable = || machine.usable_strands();
         // What nobody knows is one.
         let distinct = |mut ids: Vec<u32>| {
             ids.sort_unstable();

@@ -17,15 +17,12 @@ pub struct Cell {
     /// The mapping, as on the command line.
     pub mapping: String,
     /// The parameters that the sweep varies for its kernel.
-    #[serde(default)]
     pub point: Point,
     /// The level of caches that holds all workers' blocks, by the sizes that the operating system claims: `L1`, `L2`, … or
     /// `memory`; null for kernels without blocks, and where it is not known.
-    #[serde(default)]
     pub level: Option<String>,
     /// How many bytes move for each that is counted where the blocks are far larger than the caches, with the reads of lines that
     /// ordinary stores overwrite (write-allocate); null where that is not known, or has no meaning.
-    #[serde(default)]
     pub traffic: Option<f64>,
     /// How many workers.
     pub workers: u64,
@@ -50,10 +47,8 @@ pub struct Cell {
     /// The numbers; null where nothing was measured.
     pub summary: Option<Summary>,
     /// What the pairs of times come to that workers stamped; null where they stamp none.
-    #[serde(default)]
     pub distribution: Option<Distribution>,
     /// What the workers cost each other; null where they share nothing.
-    #[serde(default)]
     pub sharing: Option<Sharing>,
 }
 

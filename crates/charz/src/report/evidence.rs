@@ -67,7 +67,6 @@ pub struct Nodes {
     pub local_bytes: u64,
     /// Bytes that lie as they were asked to, where that is not on the worker's own node: of several nodes, no more on one than
     /// its equal part. Null where nothing else was asked.
-    #[serde(default)]
     pub asked_bytes: Option<u64>,
     /// All bytes.
     pub bytes: u64,

@@ -6,10 +6,12 @@
 //! let report = report(cells);
 //! ```
 
+use charz_data::machine::{Core, Strand};
+
 use super::samples::{JOINT_BITS, MARGINAL_BITS, bin};
 use super::{
     Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Interval, Invocation, Lap, Marginal, Mark,
-    Outcome, Point, Report, Run, Samples, Severity, Shape, Sharing, Status, Strand, Summary, Unit, parse,
+    Outcome, Point, Report, Run, Samples, Severity, Shape, Sharing, Status, Summary, Unit, parse,
 };
 
 /// Invocations of a cell: enough for an interval.
@@ -22,7 +24,7 @@ const WORK: u64 = 1_000_000_000;
 /// A report with these cells of its own kernels, mappings and numbers of workers, on a machine with all of their seats and two strands
 /// at least.
 pub(crate) fn report(cells: Vec<Cell>) -> Report {
-    let mut report: Report = parse(include_str!("../../../../tests/golden/reports/v2.0.json")).unwrap();
+    let mut report: Report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
     report.plan.kernels = each(cells.iter().map(|cell| cell.kernel.clone()));
     report.plan.mappings = each(cells.iter().map(|cell| cell.mapping.clone()));
     report.plan.threads = each(cells.iter().map(|cell| cell.workers));
@@ -180,7 +182,7 @@ impl Report {
         let one = self.machine.strands[0].clone();
         self.machine.strands =
             (0..strands).map(|id| Strand { os_id: id, core: Some(id), usable: true, ..one.clone() }).collect();
-        self.machine.cores = u64::from(strands);
+        self.machine.cores = vec![Core { os_id: None, strands: 1 }; strands as usize];
         self
     }
 }

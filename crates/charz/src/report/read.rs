@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::file::FileError;
-use super::{Cell, Ending, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit, upgrade};
+use super::{Cell, Ending, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit};
 
 /// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
 pub const MAX_BYTES: u64 = 2 << 30;
@@ -62,30 +62,30 @@ pub(crate) fn parse(text: &str) -> Result<Report, String> {
     if text.trim().is_empty() {
         return Err("it is empty".into());
     }
-    // Nearly every report is of this version: it is read once, and looked at again only when that fails.
-    if let Ok(report) = serde_json::from_str::<Report>(text)
-        && report.schema.name == SCHEMA_NAME
-        && report.schema.major == SCHEMA_MAJOR
-    {
-        check(&report)?;
-        return Ok(report);
-    }
-    let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if head.schema.name != SCHEMA_NAME {
-        return Err(format!("its schema is {:?}, not {SCHEMA_NAME:?}", head.schema.name));
-    }
-    let report = match head.schema.major {
-        1 => upgrade::from_version_1(text)?,
-        SCHEMA_MAJOR => serde_json::from_str(text).map_err(|error| error.to_string())?,
-        later => {
-            return Err(format!(
-                "it has format version {later}.{}, and this program reads 1.x to {SCHEMA_MAJOR}.x; use the charz that wrote it",
-                head.schema.minor
-            ));
+    // Nearly every report is of this version: it is read once, and its head by itself only when that fails.
+    let report = match serde_json::from_str::<Report>(text) {
+        Ok(report) if report.schema.name == SCHEMA_NAME && report.schema.major == SCHEMA_MAJOR => report,
+        other => {
+            let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            check_schema(&head.schema)?;
+            other.map_err(|error| error.to_string())?
         }
     };
     check(&report)?;
     Ok(report)
+}
+
+fn check_schema(schema: &Schema) -> Result<(), String> {
+    let Schema { name, major, minor } = schema;
+    if name != SCHEMA_NAME {
+        return Err(format!("its schema is {name:?}, not {SCHEMA_NAME:?}"));
+    }
+    match major == &SCHEMA_MAJOR {
+        true => Ok(()),
+        false => Err(format!(
+            "it has format version {major}.{minor}, and this program reads {SCHEMA_MAJOR}.x; use the charz that wrote it"
+        )),
+    }
 }
 
 /// What the types cannot say.
@@ -94,10 +94,7 @@ pub(crate) fn parse(text: &str) -> Result<Report, String> {
 /// The first contradiction, as the end of a sentence.
 pub fn check(report: &Report) -> Result<(), String> {
     // A journal holds a report too, and is read without looking at its head first.
-    if report.schema.name != SCHEMA_NAME || report.schema.major != SCHEMA_MAJOR {
-        let Schema { name, major, minor } = &report.schema;
-        return Err(format!("it has the schema {name:?} {major}.{minor}, not {SCHEMA_NAME:?} {SCHEMA_MAJOR}.x"));
-    }
+    check_schema(&report.schema)?;
     let mut seen = HashSet::new();
     let mut keys = report.cells.iter().map(|cell| (&cell.kernel, &cell.mapping, cell.workers, cell.point));
     if let Some((kernel, mapping, workers, _)) = keys.find(|key| !seen.insert(*key)) {

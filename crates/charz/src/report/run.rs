@@ -27,10 +27,8 @@ pub struct Run {
     #[serde(deserialize_with = "snug")]
     pub laps: Vec<Lap>,
     /// The pairs of times that the workers stamped; null where they stamp none.
-    #[serde(default)]
     pub samples: Option<Box<Samples>>,
     /// How its recursion grew from size to size; null where there is none.
-    #[serde(default)]
     pub growth: Option<Box<Growth>>,
 }
 
@@ -60,7 +58,6 @@ pub struct Lap {
     /// What the system counted for the thread around the run.
     pub counts: Counts,
     /// What it met at what it shares with others; null where it shares nothing.
-    #[serde(default)]
     pub contention: Option<Contention>,
 }
 

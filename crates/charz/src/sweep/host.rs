@@ -1,11 +1,11 @@
 //! What a report says about the system and the program.
 
-use charz_topology::{Cache, CacheHolds, Machine};
+use charz_topology::Machine;
 
 use crate::doctor::{self, chosen, under_hypervisor};
 use crate::harness::fingerprint::word;
 use crate::limits::Limits;
-use crate::report::{self, Host, Memory, Tool};
+use crate::report::{Host, Memory, Tool};
 
 /// How this program was built.
 pub fn tool() -> Tool {
@@ -79,76 +79,6 @@ fn first_word<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
     Some(line.split_once(':')?.1.trim())
 }
 
-/// The strands, as far as a reader of the numbers needs them.
-pub fn machine(machine: &Machine) -> report::Machine {
-    report::Machine {
-        packages: machine.packages.len() as u64,
-        numa_nodes: machine.numa_nodes.len() as u64,
-        cores: machine.cores.len() as u64,
-        alu_evidence: machine.alu.to_string(),
-        strands: machine
-            .strands
-            .iter()
-            .map(|strand| report::Strand {
-                os_id: strand.os_id,
-                package: strand.package,
-                numa: strand.numa,
-                core: strand.core,
-                cache: data_caches(machine, strand).last().map(|(at, _)| at),
-                cache_bytes: data_caches(machine, strand).map_while(|(_, cache)| cache.size_bytes).collect(),
-                alu: strand.alu,
-                slot: strand.slot,
-                kind: strand.kind,
-                usable: strand.usable,
-            })
-            .collect(),
-        nodes: nodes(machine),
-        caches: caches(machine),
-    }
-}
-
-fn nodes(machine: &Machine) -> Vec<report::NumaNode> {
-    let node = |(index, node): (usize, &charz_topology::NumaNode)| report::NumaNode {
-        os_id: node.os_id,
-        memory_bytes: node.memory_bytes,
-        usable: node.usable,
-        distances: machine.numa_distances.get(index).cloned().unwrap_or_default(),
-    };
-    machine.numa_nodes.iter().enumerate().map(node).collect()
-}
-
-/// The caches, those that are alike counted.
-fn caches(machine: &Machine) -> Vec<report::Caches> {
-    let mut alike: Vec<report::Caches> = Vec::new();
-    for cache in &machine.caches {
-        let holds = match cache.holds {
-            CacheHolds::Unified => "unified",
-            CacheHolds::Data => "data",
-            CacheHolds::Instruction => "instruction",
-        };
-        let one = report::Caches {
-            level: cache.level,
-            holds: holds.to_owned(),
-            size_bytes: cache.size_bytes,
-            line_bytes: cache.line_bytes,
-            ways: cache.ways,
-            strands: cache.strands.into(),
-            count: 1,
-        };
-        match alike.iter_mut().find(|known| report::Caches { count: 1, ..(*known).clone() } == one) {
-            Some(known) => known.count += 1,
-            None => alike.push(one),
-        }
-    }
-    alike
-}
-
-/// The caches for data of a strand, from the innermost outwards: any that it shares lies within the last.
-fn data_caches<'a>(machine: &'a Machine, strand: &charz_topology::Strand) -> impl Iterator<Item = (u32, &'a Cache)> {
-    let caches = strand.caches.iter().filter_map(|at| Some((*at, machine.caches.get(*at as usize)?)));
-    caches.filter(|(_, cache)| cache.holds != CacheHolds::Instruction)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,7 +88,6 @@ mod tests {
         let machine = charz_topology::discover(&charz_topology::Source::ThisMachine).unwrap();
         let host = host(&machine, &Limits::read());
         assert!(host.kernel.is_some_and(|kernel| kernel.starts_with("Linux ")), "/proc names the kernel");
-        assert_eq!(super::machine(&machine).strands.len(), machine.strands.len());
     }
 
     #[test]
@@ -174,14 +103,5 @@ mod tests {
         assert_eq!(microcode("flags\t: a\nmicrocode\t: 0xa101144\nmicrocode\t: 0x1\n").as_deref(), Some("0xa101144"));
         assert_eq!(microcode("microcode\t: \n"), None);
         assert_eq!(microcode("processor\t: 0\n"), None);
-    }
-
-    #[test]
-    fn caches_that_are_alike_are_counted() {
-        let source = charz_topology::Source::Synthetic("Package:2 L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:2".into());
-        let told = machine(&charz_topology::discover(&source).unwrap());
-        let found: Vec<_> = told.caches.iter().map(|one| (one.level, one.size_bytes, one.strands, one.count)).collect();
-        assert_eq!(found, [(3, Some(8 << 20), 4, 2), (2, Some(1 << 20), 2, 4)]);
-        assert_eq!(told.nodes.len() as u64, told.numa_nodes);
     }
 }

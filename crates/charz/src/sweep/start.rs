@@ -36,7 +36,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         tool: super::tool(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         host: super::host(context.machine, context.limits),
-        machine: super::machine(context.machine),
+        machine: context.machine.clone(),
         plan: wire_plan(plan, context),
         floor: floor(plan),
         complete: false,

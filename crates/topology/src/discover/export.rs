@@ -14,23 +14,10 @@ use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
 use super::{ELSEWHERE, Source, load, synthetic, what, xml};
-use crate::Error;
+use crate::{Access, Error};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
 const LARGEST: u64 = 8192;
-
-/// What was measured between the strands of one NUMA node and the memory of one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Access {
-    /// OS id of the strands' node.
-    pub from: u32,
-    /// OS id of the memory's node.
-    pub to: u32,
-    /// How long a load takes, in nanoseconds.
-    pub latency_ns: Option<f64>,
-    /// How much all strands of the node read together, in bytes per second.
-    pub bytes_per_second: Option<f64>,
-}
 
 /// One of the two things that are measured, as hwloc has it.
 struct Figure {

@@ -15,8 +15,9 @@ use hwlocality::object::types::{CacheType, ObjectType};
 
 use super::kinds;
 use super::scale::Scale;
-use crate::machine::{Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand};
-use crate::{AluSource, Usable, alu, cpulist};
+use crate::{
+    AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, alu, cpulist,
+};
 
 /// Reads a loaded topology. All its strands count as usable.
 ///

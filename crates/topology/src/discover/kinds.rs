@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hwlocality::Topology;
 
 use super::hwloc::ids;
-use crate::machine::{Info, Kind, Machine};
+use crate::{Info, Kind, Machine};
 
 /// What hwloc ranks kinds by when nobody has given it a rank, best first (`HWLOC_CPUKINDS_RANKING`, default strategy).
 const EVIDENCE: [&str; 4] = ["CoreType", "FrequencyMaxMHz", "FrequencyBaseMHz", "LinuxCapacity"];

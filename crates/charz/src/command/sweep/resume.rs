@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use charz_kernels::timer::MOST_TIMEOUT;
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
-use charz_topology::Backend;
+use charz_topology::{Backend, Machine};
 
 use super::kept::Kept;
 use super::{ClockKind, Resume, Sitting, Stage, kernels_of, read};
@@ -54,7 +54,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
     let stage = Stage::set("charz sweep", clock, binder, resume.wait)?;
     let host = sweep::host(&stage.machine, &Limits::read());
-    if let Some(difference) = difference(&report, &sweep::machine(&stage.machine), &host) {
+    if let Some(difference) = difference(&report, &stage.machine, &host) {
         return Err(refuse(format!("cannot be finished here: {difference}; start a new sweep")));
     }
     let kept = match kept {
@@ -141,8 +141,12 @@ fn params(report: &Report) -> Result<Params, String> {
 }
 
 /// What keeps the two halves of a report from being comparable.
-fn difference(report: &Report, machine: &report::Machine, host: &report::Host) -> Option<String> {
-    if &report.machine != machine {
+fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option<String> {
+    let parts = |machine: &Machine| {
+        let Machine { strands, cores, packages, numa_nodes, numa_distances, caches, .. } = machine.clone();
+        (strands, cores, packages, numa_nodes, numa_distances, caches)
+    };
+    if parts(&report.machine) != parts(machine) {
         return Some("it is of another machine, or of this one with other strands usable".into());
     }
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());

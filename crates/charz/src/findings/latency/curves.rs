@@ -33,7 +33,7 @@ pub(crate) struct Curve<'a> {
     pub(crate) chains: u64,
     pub(crate) points: Vec<Point>,
     /// What the operating system claims that the data caches of its strand hold, from the innermost outwards.
-    pub(crate) caches: &'a [u64],
+    pub(crate) caches: Vec<u64>,
     /// The clock of its core, if that is known: the fastest that it was found to have.
     pub(crate) hz: Option<f64>,
     /// What all of its cells have in common; the kind of pages is told even where there is one for all.
@@ -80,7 +80,7 @@ impl<'a> Curve<'a> {
             stride: place.stride_bytes.unwrap_or(report.plan.stride_bytes).max(LINE),
             chains: place.chains.unwrap_or(report.plan.chains),
             points: Vec::new(),
-            caches: strand.map_or(&[], |strand| &strand.cache_bytes),
+            caches: strand.map_or_else(Vec::new, |strand| report.machine.cache_sizes(strand)),
             hz: None,
             place,
         }

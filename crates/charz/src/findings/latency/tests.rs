@@ -1,7 +1,9 @@
 //! Findings from invented chases.
 
 use super::*;
-use crate::report::{Cell, Host, PageKind, Point, Status, Strand, Unit, invented};
+use charz_data::machine::{Cache, CacheHolds, Strand};
+
+use crate::report::{Cell, Host, PageKind, Point, Status, Unit, invented};
 
 const MIB: u64 = 1 << 20;
 
@@ -37,7 +39,17 @@ fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) ->
 fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
     let mut report = invented::report(cells);
     let strand = report.machine.strands[0].clone();
-    report.machine.strands = vec![Strand { usable: true, cache_bytes: CACHES.to_vec(), ..strand }];
+    let cache = |(level, size)| Cache {
+        level,
+        holds: CacheHolds::Unified,
+        index: 0,
+        size_bytes: Some(size),
+        line_bytes: Some(64),
+        ways: None,
+        strands: 1,
+    };
+    report.machine.caches = (1..).zip(CACHES).map(cache).collect();
+    report.machine.strands = vec![Strand { usable: true, caches: vec![0, 1, 2], ..strand }];
     report.host = Host { virtual_machine: Some(virtual_machine), ..report.host };
     latency(&report).into_iter().map(|finding| finding.text).collect()
 }

@@ -7,7 +7,7 @@ use crate::report::{self, Report};
 
 /// A report with the trial's cell in it.
 fn report(trial: &Trial) -> Report {
-    let golden = include_str!("../../../../../tests/golden/reports/v2.0.json");
+    let golden = include_str!("../../../../../tests/golden/reports/arithmetic.json");
     let mut report: Report = serde_json::from_str(golden).expect("the golden report can be read");
     report.cells = vec![trial.cell.clone()];
     report

@@ -3,7 +3,7 @@ use charz_topology::{Source, discover};
 use super::*;
 use crate::figure::Part;
 
-fn machine(synthetic: &str) -> charz_topology::Machine {
+fn machine(synthetic: &str) -> Machine {
     discover(&Source::Synthetic(synthetic.into())).unwrap()
 }
 
@@ -19,7 +19,7 @@ fn words(parts: &[Part]) -> String {
 
 #[track_caller]
 fn check(synthetic: &str, expected: &str) {
-    assert_eq!(words(&nest_of(&machine(synthetic)).parts), expected);
+    assert_eq!(words(&nest(&machine(synthetic), true, Vec::new()).parts), expected);
 }
 
 #[test]
@@ -38,31 +38,22 @@ fn parts_lie_inside_each_other() {
     check("NUMA:1 Package:2 Core:1 PU:1", "NUMA node 0 (1 GiB)(package 0(core 0(0)) package 1(core 1(1)))");
 }
 
-/// What a report says of a machine comes to the same parts, but for groups, which it does not have.
+/// Caches that only some strands have, as on hybrid machines, are drawn once.
 #[test]
-fn a_report_tells_the_same() {
-    for synthetic in [
-        "Package:1 Core:1 Group:2 PU:2",
-        "Package:2 L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:2",
-        "Package:2 [NUMA(memory=1GiB)] L3:2(size=8MiB) Core:2 PU:1",
-    ] {
-        let machine = machine(synthetic);
-        let mut report = crate::report::invented::report(Vec::new());
-        report.machine = crate::sweep::machine(&machine);
-        let all: u64 = machine.numa_nodes.iter().filter_map(|node| node.memory_bytes).sum();
-        report.host.memory.total_bytes = Some(all);
-        assert_eq!(words(&nest(&report).parts), words(&nest_of(&machine).parts), "{synthetic}");
-    }
+fn a_cache_is_one_part_whatever_lies_inside() {
+    let mut machine = machine("L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:1");
+    machine.strands[0].caches.remove(0);
+    assert_eq!(words(&nest(&machine, true, Vec::new()).parts), "NUMA node 0 (1 GiB)(L3 8 MiB(core 0(0) L2 1 MiB(core 1(1))))");
 }
 
 #[test]
 fn nodes_that_do_not_add_up_say_nothing_of_memory() {
     let machine = machine("Package:1 [NUMA(memory=4GiB)] Core:2 PU:1");
     let mut report = crate::report::invented::report(Vec::new());
-    report.machine = crate::sweep::machine(&machine);
+    report.machine = machine;
     for (total, expected) in [(4_u64, true), (24, false), (1, false)] {
         report.host.memory.total_bytes = Some(total << 30);
-        assert_eq!(words(&nest(&report).parts).contains("4 GiB"), expected, "of {total} GiB");
+        assert_eq!(words(&of_report(&report).parts).contains("4 GiB"), expected, "of {total} GiB");
     }
 }
 
@@ -74,13 +65,12 @@ fn the_largest_machines_are_drawn_by_few_parts() {
     for (synthetic, strands) in
         [("Package:4 Core:16 Group:2 PU:4", 512), ("Package:16 Core:64 PU:8", 8192), ("PU:65536", 65536)]
     {
-        let nest = nest_of(&machine(synthetic));
+        let nest = nest(&machine(synthetic), true, Vec::new());
         assert_eq!(nest.strands(), strands, "{synthetic}");
         assert!(leaves(&nest.parts) <= MOST_DRAWN, "{synthetic}");
-        assert!(nest.orders.len() == 2 && nest.orders.iter().all(|order| order.seats.len() == strands), "{synthetic}");
     }
     // hwloc puts a NUMA node around everything where none is named.
-    let nest = nest_of(&machine("Package:16 Core:64 PU:8"));
+    let nest = nest(&machine("Package:16 Core:64 PU:8"), true, Vec::new());
     let packages = &nest.parts[0].parts;
     assert_eq!((packages.len(), packages[0].parts[0].times), (16, 64), "packages are told apart, their cores are not");
 }
@@ -89,7 +79,7 @@ fn the_largest_machines_are_drawn_by_few_parts() {
 fn what_is_not_usable_is_not_folded_with_what_is() {
     let mut machine = machine("Package:2 Core:1024 PU:1");
     machine.strands[5].usable = false;
-    let nest = nest_of(&machine);
+    let nest = nest(&machine, true, Vec::new());
     assert_eq!(nest.strands(), 2048);
     let package = &nest.parts[0].parts[0];
     let times: Vec<usize> = package.parts.iter().map(|part| part.times).collect();
@@ -104,6 +94,6 @@ fn orders_are_those_of_mappings_with_several_crews() {
         cell("mem-read", seats.len() as u64, crate::report::Unit::BytesPerSecond, 1e9).under(mapping).seated(seats)
     };
     let report = report(vec![one("rr", &[0]), one("rr", &[0, 2]), one("rr", &[0, 2, 1, 0]), one("list:1", &[1])]);
-    let orders = nest(&report).orders;
+    let orders = of_report(&report).orders;
     assert_eq!(orders, [Order { mapping: "rr".into(), seats: vec![0, 2, 1] }]);
 }

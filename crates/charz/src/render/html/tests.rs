@@ -13,7 +13,7 @@ const HOSTILE: &str =
 
 /// A report that an earlier version wrote.
 fn golden() -> Report {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/v2.1.json");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/waits.json");
     report::read(file.as_ref()).unwrap()
 }
 

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
+use charz_data::machine::Caches;
+
 use crate::card::{Card, Found, Level, MEMORY, OPERATIONS};
 use crate::numa::LATENCY;
 use crate::render::json::write_compact;
 use crate::render::text::{counted, plain};
 use crate::render::{grid, human, wrapped};
-use crate::report::{Caches, Report, Unit};
+use crate::report::{Report, Unit};
 
 /// What stands where there is no number.
 const NONE: &str = "not measured";
@@ -19,10 +21,10 @@ const NONE: &str = "not measured";
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let card = Card::of(report);
     let words = [
-        counted(card.packages as usize, "package"),
-        counted(card.cores as usize, "core"),
-        counted(card.strands as usize, "strand"),
-        counted(card.numa_nodes as usize, "NUMA node"),
+        counted(card.packages, "package"),
+        counted(card.cores, "core"),
+        counted(card.strands, "strand"),
+        counted(card.numa_nodes, "NUMA node"),
     ];
     let processor = card.processor.as_deref().map_or("an unnamed processor", str::trim);
     writeln!(out, "{}: {} by what the system claims\n", plain(processor), words.join(", "))?;
@@ -97,12 +99,16 @@ fn row(level: &Level, card: &Card, most: u64) -> Vec<String> {
     row
 }
 
-/// `32 KiB, 8 ways, 2 of 1 strand`
+/// `2 × 32 KiB, 8 ways, one per strand`
 fn claim(claimed: &Caches) -> String {
-    let size = claimed.size_bytes.map(human::iec);
+    let size = claimed.size_bytes.map_or_else(|| "of unknown size".to_owned(), human::iec);
+    let size = if claimed.count == 1 { size } else { format!("{} × {size}", claimed.count) };
     let ways = claimed.ways.map(|ways| counted(ways as usize, "way"));
-    let shared = format!("{} of {}", claimed.count, counted(claimed.strands as usize, "strand"));
-    [size, ways, Some(shared)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let shared = match claimed.strands {
+        1 => "one per strand".to_owned(),
+        strands => format!("one per {strands} strands"),
+    };
+    [Some(size), ways, Some(shared)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn edge(found: &Found) -> String {

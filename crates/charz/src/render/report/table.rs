@@ -18,7 +18,7 @@ pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Re
         "{}: {}, {} usable of {} strands; started {}",
         plain(report.host.name.as_deref().unwrap_or("this host")),
         plain(report.host.processor.as_deref().unwrap_or("an unnamed processor").trim()),
-        report.machine.strands.iter().filter(|strand| strand.usable).count(),
+        report.machine.usable_strands().count(),
         report.machine.strands.len(),
         plain(&report.started),
     )?;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use charz_topology::Machine;
+use charz_topology::{Machine, Mapping, place};
 
 use super::tree::{self, head, rest};
-use crate::figure::{Body, Figure};
-use crate::page::nest_of;
+use crate::figure::{Body, Figure, Nest, Order};
+use crate::page;
 use crate::render::look::Look;
 use crate::render::term::nest::{UNUSABLE, boxes, has_unusable};
 use crate::render::term::pen::Pen;
@@ -15,7 +15,7 @@ use crate::render::text::plain;
 
 /// As boxes where they have room, as a tree where they do not.
 pub(super) fn write(machine: &Machine, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-    let nest = nest_of(machine);
+    let nest = nest(machine);
     let Some(sheet) = boxes(&nest, Pen::new(look, out).width()) else { return tree::write(machine, out) };
     head(machine, out)?;
     let mut pen = Pen::new(look, out);
@@ -29,7 +29,7 @@ pub(super) fn write(machine: &Machine, look: &Look, out: &mut dyn Write) -> io::
 
 /// Whether a terminal that looks so has room for all boxes.
 pub(super) fn fits(machine: &Machine, look: &Look) -> bool {
-    boxes(&nest_of(machine), look.columns).is_some()
+    boxes(&nest(machine), look.columns).is_some()
 }
 
 /// The machine as a picture.
@@ -38,9 +38,20 @@ pub(super) fn figure(machine: &Machine) -> Figure {
         id: "machine".to_owned(),
         title: plain(machine.name.as_deref().unwrap_or(&machine.source)),
         about: Vec::new(),
-        body: Body::Nest(nest_of(machine)),
+        body: Body::Nest(nest(machine)),
         table: None,
     }
+}
+
+/// The parts, and the orders in which the usual mappings fill them once.
+fn nest(machine: &Machine) -> Nest {
+    let strands = machine.usable_strands().count();
+    let order = |name: &str| {
+        let mapping: Mapping = name.parse().ok()?;
+        let seats = place(&mapping.order(machine).ok()?, strands).seats;
+        Some(Order { mapping: name.to_owned(), seats: seats.into_iter().flatten().collect() })
+    };
+    page::nest(machine, true, ["round-robin", "dumb"].into_iter().filter_map(order).collect())
 }
 
 /// What the boxes have no room for: each model of processors once.

@@ -9,7 +9,7 @@ use crate::report::{Cell, Severity, Status, Unit, read};
 
 /// A report that an earlier version wrote, of 16 cells under three mappings.
 pub(in crate::render) fn golden() -> Report {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/v2.1.json");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/waits.json");
     read(file.as_ref()).unwrap()
 }
 
@@ -69,8 +69,9 @@ pub(in crate::render) const EVIL: &str = "=1+1|</script><script>alert(1)</script
 /// The same report with evil in front of every string that may be any.
 pub(in crate::render) fn hostile() -> Report {
     /// Fields whose words are known ones, which a reader would refuse, and a date.
-    const KNOWN: [&str; 10] =
-        ["status", "unit", "estimator", "ending", "severity", "kind", "stopped_by", "pages", "memory", "started"];
+    const KNOWN: [&str; 12] = [
+        "status", "unit", "estimator", "ending", "severity", "kind", "stopped_by", "pages", "memory", "started", "alu", "holds",
+    ];
     fn spoil(value: &mut Value, key: &str) {
         match value {
             // How the names of kernels of pairs begin decides how they are drawn.
@@ -173,10 +174,10 @@ fn edges() -> Vec<(&'static str, Report)> {
         change(&mut report);
         report
     };
-    fn strand(os_id: u32) -> crate::report::Strand {
+    fn strand(os_id: u32) -> charz_data::machine::Strand {
         let known = golden().machine.strands[0].clone();
         let (package, core) = (Some(os_id / 128), Some(os_id / 8));
-        crate::report::Strand { os_id, package, numa: package, core, alu: os_id / 4 % 2, slot: os_id % 4, ..known }
+        charz_data::machine::Strand { os_id, package, numa: package, core, alu: os_id / 4 % 2, slot: os_id % 4, ..known }
     }
     fn spread(cell: &mut Cell, by: f64) {
         if let Some(summary) = &mut cell.summary {

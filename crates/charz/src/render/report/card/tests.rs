@@ -17,7 +17,7 @@ fn shown(write: fn(&Report, &mut dyn Write) -> io::Result<()>, report: &Report) 
 fn what_contradicts_is_marked_and_explained() {
     let text = shown(write, &measured(8 << 20));
     for words in
-        ["32 KiB, 2 of 1 strand", "L3 !", "8 MiB to 11.3 MiB", "32 MiB claimed", "contradictions", "not measured"]
+        ["2 × 32 KiB, one per strand", "L3 !", "8 MiB to 11.3 MiB", "32 MiB claimed", "contradictions", "not measured"]
     {
         assert!(text.contains(words), "{words:?}: {text}");
     }

@@ -2,13 +2,15 @@
 
 use std::io::{self, Write};
 
+use charz_data::machine::Strand;
+
 use super::{Matrix, Row, class_name};
 use crate::render::look::Look;
 use crate::render::report::value;
 use crate::render::term::heat::COLOURS;
 use crate::render::text::counted;
 use crate::render::{grid, human, wrapped};
-use crate::report::{Cell, Report, Status, Strand};
+use crate::report::{Cell, Report, Status};
 use crate::stats::Sample;
 
 const LEGEND: &str = "Nanoseconds one way. A row is the strand on whose node the line is at home; strands of one node are there once. \

@@ -1,4 +1,4 @@
-//! A machine as plain, owned data: what there is, which parts contain which, and what this process may use of it.
+//! A machine: its parts, which of them contain which, and what this process may use of it.
 //!
 //! Indices such as [`Strand::package`] are machine-wide logical indices: positions in the lists of [`Machine`], counted
 //! from zero in hwloc's logical order. Only the fields named `os_id` hold numbers of the operating system.
@@ -8,30 +8,27 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AluSource, Usable};
-
-/// One machine, whether this one, one out of a file, or one that never existed.
+/// This machine, one from a file, or a synthetic one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
-    /// Where the description comes from, in words: `this machine`, a file's path, or a synthetic description.
+    /// Where the description comes from: `this machine`, a file's path, or a synthetic description.
     pub source: String,
-    /// The product's name, where the description has one.
+    /// The product's name.
     pub name: Option<String>,
     /// All strands (hardware threads) in hwloc's logical order.
     pub strands: Vec<Strand>,
-    /// All cores in logical order; empty where the description has none.
+    /// All cores in logical order.
     pub cores: Vec<Core>,
-    /// All packages (sockets) in logical order; empty where the description has none.
+    /// All packages (sockets) in logical order.
     pub packages: Vec<Package>,
     /// All NUMA nodes in logical order, also those without strands.
     pub numa_nodes: Vec<NumaNode>,
-    /// What the firmware claims of the distances between NUMA nodes: a row for each node of a strand, a column for each node
-    /// of memory, in logical order; 10 is a node's distance from itself, and 20 twice the latency. Empty where nobody claims.
-    #[serde(default)]
+    /// The distances between NUMA nodes that the firmware claims: one row per node of a strand, one column per node of memory,
+    /// in logical order; 10 is a node's distance from itself, and 20 twice the latency. Empty where nothing is claimed.
     pub numa_distances: Vec<Vec<u64>>,
     /// All caches, outer ones before those inside them.
     pub caches: Vec<Cache>,
-    /// What else lies between machine and core: dies and groups, outer ones before those inside them.
+    /// Dies and groups between machine and core, outer ones before those inside them.
     pub groups: Vec<Group>,
     /// The kinds of core of a hybrid machine; one or none on others.
     pub kinds: Vec<Kind>,
@@ -40,9 +37,8 @@ pub struct Machine {
     /// Operating-system ids of strands that the description knows but does not list: offline, or not allowed.
     /// Ascending.
     pub absent: Vec<u32>,
-    /// What this process may use of the machine.
     pub usable: Usable,
-    /// Figures of this description that something else contradicts, a sentence each.
+    /// Contradictions between this description and another source, one sentence each.
     pub doubts: Vec<String>,
 }
 
@@ -78,56 +74,40 @@ pub struct Strand {
 /// A physical processor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Package {
-    /// The operating system's id, where it has one.
     pub os_id: Option<u32>,
-    /// The processor's model name.
     pub model: Option<String>,
-    /// How many strands it holds.
     pub strands: u32,
 }
 
-/// A core.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Core {
     /// The operating system's id, where it has one; often unique within its package only.
     pub os_id: Option<u32>,
-    /// How many strands it holds.
     pub strands: u32,
 }
 
 /// A NUMA node: memory, and the strands it is local to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NumaNode {
-    /// The operating system's id, where it has one.
     pub os_id: Option<u32>,
-    /// What kind of memory, where it is not plain main memory, such as `MCDRAM` or `GPUMemory`.
+    /// The kind of memory where it is not main memory, such as `MCDRAM` or `GPUMemory`.
     pub subtype: Option<String>,
-    /// The memory in bytes; `None` where it is not known.
+    /// `None` where it is not known.
     pub memory_bytes: Option<u64>,
     /// How many strands it is local to; zero for memory of its own, such as a GPU's.
     pub strands: u32,
     /// Whether this process may put memory on it. Always true on a machine that is not this one.
-    #[serde(default = "yes")]
     pub usable: bool,
 }
 
-/// What a description from before there were nodes that are not usable says of them.
-fn yes() -> bool {
-    true
-}
-
-/// A cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// 1 for the caches next to the core.
     pub level: u32,
-    /// What it holds.
     pub holds: CacheHolds,
     /// Rank among the caches of its level that hold the same, machine-wide.
     pub index: u32,
-    /// The size in bytes; `None` where it is not known.
     pub size_bytes: Option<u64>,
-    /// The line size in bytes; `None` where it is not known.
     pub line_bytes: Option<u32>,
     /// How many ways a set has; `None` where it is not known, or the cache is fully associative.
     pub ways: Option<u32>,
@@ -135,15 +115,11 @@ pub struct Cache {
     pub strands: u32,
 }
 
-/// What a cache holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheHolds {
-    /// Data and instructions.
     Unified,
-    /// Data only.
     Data,
-    /// Instructions only.
     Instruction,
 }
 
@@ -152,7 +128,6 @@ pub enum CacheHolds {
 pub struct Group {
     /// What it is: `die`, `group`, or the group's own subtype.
     pub what: String,
-    /// How many strands it holds.
     pub strands: u32,
 }
 
@@ -163,19 +138,114 @@ pub struct Kind {
     pub speed_rank: Option<u32>,
     /// How the rank is known.
     pub how_known: String,
-    /// What the description says about the kind, such as `CoreType` or `FrequencyMaxMHz`, in its order.
+    /// Attributes of the kind, such as `CoreType` or `FrequencyMaxMHz`, in its order.
     pub infos: Vec<Info>,
-    /// How many strands are of this kind.
     pub strands: u32,
 }
 
 /// A named text out of the description.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Info {
-    /// The name.
     pub name: String,
     /// The text, as found: not escaped.
     pub value: String,
+}
+
+/// How it is known which strands of a core share execution units.
+///
+/// On the SPARC T3 a core of eight strands has two integer pipelines: strands 0-3 share one, strands 4-7 the other. Operating
+/// systems do not report it and hwloc has no object for it, but a Group below a Core says exactly this, and can be written
+/// down: `Core:16 Group:2 PU:4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AluSource {
+    /// The topology has groups of strands below its cores.
+    Stated,
+    /// The topology has none; all strands of a core are taken to share all of its units.
+    Assumed,
+}
+
+/// What this process may use of the machine. Lists are as in [`cpulist`](crate::cpulist), and `None` on another machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Usable {
+    /// How many strands it may run on: those in the cpuset and in the affinity mask.
+    pub strands: u32,
+    /// The strands that the administrator's cpuset allows.
+    pub cpuset: Option<String>,
+    /// The strands in the affinity mask that the process was started with.
+    pub affinity: Option<String>,
+    /// The NUMA nodes that the administrator's cpuset allows memory on.
+    pub memory: Option<String>,
+    /// The CPU bandwidth quota: 1.5 is the full time of one and a half strands; `None` without a limit.
+    pub quota_cpus: Option<f64>,
+}
+
+/// Caches that are alike, and how many there are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Caches {
+    pub level: u32,
+    pub holds: CacheHolds,
+    pub size_bytes: Option<u64>,
+    pub line_bytes: Option<u32>,
+    pub ways: Option<u32>,
+    /// How many strands share each of them.
+    pub strands: u32,
+    pub count: u32,
+}
+
+impl Usable {
+    /// Everything: for a machine that is not this one.
+    #[must_use]
+    pub fn everything(strands: usize) -> Self {
+        let strands = u32::try_from(strands).unwrap_or(u32::MAX);
+        Self { strands, cpuset: None, affinity: None, memory: None, quota_cpus: None }
+    }
+}
+
+impl Machine {
+    /// The strands that this process may use, in logical order.
+    pub fn usable_strands(&self) -> impl Iterator<Item = &Strand> + Clone {
+        self.strands.iter().filter(|strand| strand.usable)
+    }
+
+    /// How many packages there are for mapping: a machine without packages counts as one.
+    #[must_use]
+    pub fn package_count(&self) -> usize {
+        self.packages.len().max(1)
+    }
+
+    /// How fast a strand's kind is; zero where the kinds are not ranked.
+    #[must_use]
+    pub fn speed_rank(&self, strand: &Strand) -> u32 {
+        let kind = strand.kind.and_then(|kind| self.kinds.get(kind as usize));
+        kind.and_then(|kind| kind.speed_rank).unwrap_or(0)
+    }
+
+    /// A strand's caches for data with their indices, from the innermost outwards.
+    pub fn data_caches<'a>(&'a self, strand: &'a Strand) -> impl DoubleEndedIterator<Item = (u32, &'a Cache)> {
+        let caches = strand.caches.iter().filter_map(|index| Some((*index, self.caches.get(*index as usize)?)));
+        caches.filter(|(_, cache)| cache.holds != CacheHolds::Instruction)
+    }
+
+    /// The sizes of a strand's caches for data, from the innermost outwards, up to the first that is not known.
+    #[must_use]
+    pub fn cache_sizes(&self, strand: &Strand) -> Vec<u64> {
+        self.data_caches(strand).map_while(|(_, cache)| cache.size_bytes).collect()
+    }
+
+    /// The caches that are alike, counted; outer ones before those inside them.
+    #[must_use]
+    pub fn alike_caches(&self) -> Vec<Caches> {
+        let mut alike: Vec<Caches> = Vec::new();
+        for &Cache { level, holds, size_bytes, line_bytes, ways, strands, .. } in &self.caches {
+            let one = Caches { level, holds, size_bytes, line_bytes, ways, strands, count: 1 };
+            match alike.iter_mut().find(|known| Caches { count: 1, ..(*known).clone() } == one) {
+                Some(known) => known.count += 1,
+                None => alike.push(one),
+            }
+        }
+        alike
+    }
 }
 
 impl fmt::Display for Cache {
@@ -190,21 +260,11 @@ impl fmt::Display for Cache {
     }
 }
 
-impl Machine {
-    /// The strands that this process may use, in logical order.
-    pub fn usable_strands(&self) -> impl Iterator<Item = &Strand> + Clone {
-        self.strands.iter().filter(|strand| strand.usable)
-    }
-
-    /// How many packages the machine has for mapping: a machine without packages counts as one.
-    #[must_use]
-    pub fn package_count(&self) -> usize {
-        self.packages.len().max(1)
-    }
-
-    /// How fast a strand's kind is; zero where the kinds are not ranked.
-    pub(crate) fn speed_rank(&self, strand: &Strand) -> u32 {
-        let kind = strand.kind.and_then(|kind| self.kinds.get(kind as usize));
-        kind.and_then(|kind| kind.speed_rank).unwrap_or(0)
+impl fmt::Display for AluSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stated => "stated: the topology groups strands below the core",
+            Self::Assumed => "assumed: one group per core, since the topology has no groups below the core",
+        })
     }
 }

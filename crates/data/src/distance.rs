@@ -1,9 +1,9 @@
-//! How far apart two strands are: by the innermost part of the machine that holds both.
+//! How far apart two strands are, and strands and memory.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{CacheHolds, Machine, Strand};
+use crate::machine::{Machine, Strand};
 
 /// The innermost part of the machine that holds two strands. The nearer, the smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +21,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// Every distance, the nearest first.
+    /// The nearest first.
     pub const ALL: [Distance; 5] =
         [Distance::Core, Distance::Cache, Distance::Numa, Distance::Package, Distance::Machine];
 
@@ -55,14 +55,16 @@ impl FromStr for Distance {
 }
 
 impl Machine {
-    /// How far apart two strands of this machine are. A part that the description does not have holds nobody.
+    /// How far apart two strands of this machine are. A part that the description lacks holds no strand.
     #[must_use]
     pub fn distance(&self, one: &Strand, other: &Strand) -> Distance {
         let both = |one: Option<u32>, other: Option<u32>| one.is_some() && one == other;
         if one.os_id == other.os_id || both(one.core, other.core) {
             return Distance::Core;
         }
-        if self.data_caches(one).any(|cache| other.caches.contains(&cache)) {
+        // Any cache that two strands share lies within their outermost one.
+        let outermost = |strand| self.data_caches(strand).next_back().map(|(index, _)| index);
+        if both(outermost(one), outermost(other)) {
             return Distance::Cache;
         }
         // A NUMA node may be as large as the machine: packages that share one are no nearer for it.
@@ -72,20 +74,28 @@ impl Machine {
         if both(one.numa, other.numa) { Distance::Numa } else { Distance::Package }
     }
 
-    /// The parts at a distance that hold a strand, by number.
-    pub(crate) fn holders(&self, strand: &Strand, distance: Distance) -> Vec<u32> {
+    /// The parts at a distance that hold a strand, by index.
+    #[must_use]
+    pub fn holders(&self, strand: &Strand, distance: Distance) -> Vec<u32> {
         match distance {
             Distance::Core => strand.core.into_iter().collect(),
-            Distance::Cache => self.data_caches(strand).collect(),
+            Distance::Cache => self.data_caches(strand).map(|(index, _)| index).collect(),
             Distance::Numa => strand.numa.into_iter().collect(),
             Distance::Package => vec![strand.package.unwrap_or(0)],
             Distance::Machine => vec![0],
         }
     }
+}
 
-    fn data_caches<'a>(&'a self, strand: &'a Strand) -> impl Iterator<Item = u32> + 'a {
-        let holds_data =
-            |cache: &u32| self.caches.get(*cache as usize).is_some_and(|cache| cache.holds != CacheHolds::Instruction);
-        strand.caches.iter().copied().filter(holds_data)
-    }
+/// Measured access of the strands of one NUMA node to the memory of one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Access {
+    /// OS id of the strands' node.
+    pub from: u32,
+    /// OS id of the memory's node.
+    pub to: u32,
+    /// The time of a load.
+    pub latency_ns: Option<f64>,
+    /// What all strands of the node read together.
+    pub bytes_per_second: Option<f64>,
 }

@@ -54,10 +54,10 @@ pub fn print(ids: &[u32]) -> String {
 fn id(text: &str) -> Result<u32, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
-        return Err(format!("{} is not a strand id; write ids and ranges such as 0-3,8", crate::error::quote(text)));
+        return Err(format!("{} is not a strand id; write ids and ranges such as 0-3,8", crate::quote(text)));
     }
     text.parse().ok().filter(|id| *id <= MAX_ID).ok_or_else(|| {
-        format!("the strand id {} is above the largest one possible, {MAX_ID}", crate::error::quote(text))
+        format!("the strand id {} is above the largest one possible, {MAX_ID}", crate::quote(text))
     })
 }
 

@@ -1,0 +1,77 @@
+//! Where a report comes from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The program that measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Its version.
+    pub version: String,
+    /// The commit that it was built from, or `unknown`.
+    pub commit: String,
+    /// The compiler.
+    pub rustc: String,
+    /// The target triple.
+    pub target: String,
+    /// The build profile and its optimisation level.
+    pub profile: String,
+    /// Flags given to the compiler beside the profile's.
+    pub rustflags: String,
+    /// A hash of the kernels' source code, 16 hexadecimal digits: with the compiler, its flags and the profile it says whether
+    /// two programs run the same loops.
+    pub kernels: String,
+    /// The version of hwloc that read the machine.
+    pub hwloc: String,
+}
+
+impl Tool {
+    /// Whether it was built with optimisation, without which its numbers are nobody's.
+    pub fn optimised(&self) -> bool {
+        !self.profile.starts_with("debug")
+    }
+}
+
+/// The system that was measured. Everything that could not be read is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Host {
+    /// The host's name.
+    pub name: Option<String>,
+    /// The kernel's name and release.
+    pub kernel: Option<String>,
+    /// The processor's model.
+    pub processor: Option<String>,
+    /// The version of its microcode.
+    pub microcode: Option<String>,
+    /// The version of the machine's firmware.
+    pub firmware: Option<String>,
+    /// The clock of the processor in hertz, as the system claims it: its nominal frequency where it has one.
+    pub claimed_hz: Option<f64>,
+    /// Whether a hypervisor runs below the system.
+    pub virtual_machine: Option<bool>,
+    /// What the kernel keeps time by.
+    pub clock_source: Option<String>,
+    /// The policy of transparent huge pages: `always`, `madvise` or `never`.
+    pub transparent_huge_pages: Option<String>,
+    /// The frequency governor of the first strand.
+    pub frequency_governor: Option<String>,
+    /// By how many nanoseconds the system may let a thread wait longer than it asked for, so that several are woken at once.
+    pub timer_slack_ns: Option<u64>,
+    /// Processor quota of the control group, in strands' worth; null if there is none.
+    pub cpu_quota: Option<String>,
+    /// What was disturbing measurements when the sweep began, a sentence each; `charz doctor` tells more.
+    pub disturbances: Vec<String>,
+    /// Memory.
+    pub memory: Memory,
+}
+
+/// Memory, by `/proc/meminfo` and the control group. hwloc's own figure is not used: it is wrong on some guests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// Installed.
+    pub total_bytes: Option<u64>,
+    /// Available when the sweep began, the control group's limit included.
+    pub available_bytes: Option<u64>,
+    /// The most that the blocks of one cell may take in all.
+    pub budget_bytes: Option<u64>,
+}

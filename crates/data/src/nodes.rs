@@ -1,0 +1,57 @@
+//! The NUMA nodes of a machine by their OS ids.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::machine::{Machine, NumaNode, Strand};
+
+impl Machine {
+    /// OS ids of the NUMA nodes that this process can put memory on, in logical order.
+    #[must_use]
+    pub fn nodes_for_memory(&self) -> Vec<u32> {
+        self.memory_nodes().map(|(_, id)| id).collect()
+    }
+
+    /// The same with their logical indices.
+    fn memory_nodes(&self) -> impl Iterator<Item = (usize, u32)> {
+        let holds = |node: &NumaNode| node.usable && node.memory_bytes != Some(0);
+        let nodes = self.numa_nodes.iter().enumerate().filter(move |(_, node)| holds(node));
+        nodes.filter_map(|(index, node)| Some((index, node.os_id?)))
+    }
+
+    /// The OS id of the NUMA node of each strand, by the strand's OS id; strands without a known node are left out.
+    #[must_use]
+    pub fn node_of_strands(&self) -> HashMap<u32, u32> {
+        let node = |strand: &Strand| self.numa_nodes.get(strand.numa? as usize)?.os_id;
+        self.strands.iter().filter_map(|strand| Some((strand.os_id, node(strand)?))).collect()
+    }
+
+    /// The OS id of the NUMA node of each seat; `None` for a floating worker, and where the node is not known.
+    #[must_use]
+    pub fn nodes_of(&self, seats: &[Option<u32>]) -> Vec<Option<u32>> {
+        let nodes = self.node_of_strands();
+        seats.iter().map(|seat| nodes.get(&(*seat)?).copied()).collect()
+    }
+
+    /// The distance that the firmware claims from the strands of one node to the memory of another, by OS ids; 10 is a node's
+    /// distance from itself.
+    #[must_use]
+    pub fn node_distance(&self, from: u32, to: u32) -> Option<u64> {
+        self.numa_distances.get(self.node_index(from)?)?.get(self.node_index(to)?).copied()
+    }
+
+    fn node_index(&self, id: u32) -> Option<usize> {
+        self.numa_nodes.iter().position(|node| node.os_id == Some(id))
+    }
+
+    /// The node for memory that is farthest from another one by the firmware's distances, all by OS ids. Of nodes that are
+    /// equally far, or where nothing is claimed, the next one in a circle, so that not all workers meet at one.
+    #[must_use]
+    pub fn farthest_node(&self, from: u32) -> Option<u32> {
+        let from = self.node_index(from)?;
+        let claimed = |to: usize| self.numa_distances.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0);
+        let after = |to: usize| (to + self.numa_nodes.len() - from) % self.numa_nodes.len();
+        let others = self.memory_nodes().filter(|(index, _)| *index != from);
+        others.max_by_key(|(index, _)| (claimed(*index), Reverse(after(*index)))).map(|(_, id)| id)
+    }
+}
