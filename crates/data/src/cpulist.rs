@@ -56,9 +56,10 @@ fn id(text: &str) -> Result<u32, String> {
     if !digits {
         return Err(format!("{} is not a strand id; write ids and ranges such as 0-3,8", crate::quote(text)));
     }
-    text.parse().ok().filter(|id| *id <= MAX_ID).ok_or_else(|| {
-        format!("the strand id {} is above the largest one possible, {MAX_ID}", crate::quote(text))
-    })
+    text.parse()
+        .ok()
+        .filter(|id| *id <= MAX_ID)
+        .ok_or_else(|| format!("the strand id {} is above the largest one possible, {MAX_ID}", crate::quote(text)))
 }
 
 #[cfg(test)]

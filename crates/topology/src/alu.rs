@@ -11,7 +11,7 @@ pub(crate) struct Place {
 
 /// Places the strands of one core.
 ///
-/// `groups` tells for each strand of the core, in logical order, which group below the core it belongs to. Where some
+/// `groups` holds for each strand of the core, in logical order, the group below the core that it belongs to. Where some
 /// have a group, a strand without one stands alone: hwloc leaves out groups of a single strand.
 pub(crate) fn places(groups: &[Option<u32>]) -> Vec<Place> {
     if groups.iter().all(Option::is_none) {

@@ -1,8 +1,8 @@
 //! Seating the calling thread on a strand, and reading back where it sits.
 //!
 //! This is the only file that asks the operating system to bind. Asking and reading back go separate ways: hwloc or
-//! core_affinity seats, and `/proc` tells the outcome. A request that silently failed is worse than none, so that
-//! whoever seats a thread should read back and compare.
+//! core_affinity seats, and `/proc` shows the outcome. A request that silently failed is worse than none:
+//! read back after binding, and compare.
 
 use std::fmt;
 use std::fs;
@@ -59,7 +59,7 @@ impl FromStr for Backend {
 pub struct Seating {
     /// The strands that the thread may run on, ascending.
     pub allowed: Vec<u32>,
-    /// The strand that it ran on when it was asked; `None` where the operating system does not tell.
+    /// The strand that it ran on when it was asked; `None` where the operating system does not report it.
     pub on: Option<u32>,
 }
 
@@ -84,7 +84,7 @@ pub trait Seats: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Why that cannot be told.
+    /// Why it cannot be determined.
     fn read_back(&self) -> Result<Seating, String>;
 
     /// Asks that memory which the calling thread touches first from now on come from these NUMA nodes and no other; of
@@ -196,7 +196,7 @@ impl Seats for Hwloc {
     }
 
     fn read_back(&self) -> Result<Seating, String> {
-        proc_seating().or_else(|| self.hwloc_seating()).ok_or_else(|| "neither /proc nor hwloc tells".to_owned())
+        proc_seating().or_else(|| self.hwloc_seating()).ok_or_else(|| "neither /proc nor hwloc reports it".to_owned())
     }
 }
 
@@ -224,7 +224,7 @@ impl Seats for CoreAffinity {
             return Err(format!("core_affinity knows no ids from {CORE_AFFINITY_STRANDS} on; bind through hwloc"));
         }
         let core = core_affinity::CoreId { id: os_id as usize };
-        let reason = "the operating system refuses; core_affinity does not tell why, hwloc would";
+        let reason = "the operating system refuses; core_affinity does not report why, hwloc would";
         core_affinity::set_for_current(core).then_some(()).ok_or_else(|| reason.to_owned())
     }
 
@@ -234,7 +234,7 @@ impl Seats for CoreAffinity {
             let allowed = cores.iter().filter_map(|core| u32::try_from(core.id).ok()).collect();
             Some(Seating { allowed, on: None })
         };
-        proc_seating().or_else(listed).ok_or_else(|| "neither /proc nor core_affinity tells".to_owned())
+        proc_seating().or_else(listed).ok_or_else(|| "neither /proc nor core_affinity reports it".to_owned())
     }
 }
 
@@ -255,7 +255,7 @@ fn processor(stat: &str) -> Option<u32> {
 /// The version of the hwloc library that is in use, such as `2.9.0`.
 #[must_use]
 pub fn hwloc_version() -> String {
-    // hwloc tells the version of its interface by a function, and its own only within a topology.
+    // hwloc reports the version of its interface by a function, and its own only within a topology.
     let smallest = Topology::builder().from_synthetic("pu:1").ok().and_then(|builder| builder.build().ok());
     let own = smallest.and_then(|topology| {
         let root = topology.objects_with_type(ObjectType::Machine).next()?;

@@ -121,7 +121,7 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<(Machine, Duration),
 fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
-    // The kernel's files tell all that the x86 component would ask each processor for, on each in turn: it would bind the
+    // The kernel's files hold all that the x86 component would ask each processor for, on each in turn: it would bind the
     // calling thread, and each question costs a guest a trap into its hypervisor. Memory attributes are not read here.
     let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
     // hwloc would say on standard error that it cannot read the system, and then count the strands another way.
@@ -129,7 +129,9 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
     let without: &[&str] = if unreadable { &["x86", "linux"] } else { &["x86"] };
     let (topology, took) = load(flags, |builder| {
         let mut without = without.iter();
-        without.try_fold(builder, |builder, part| builder.without_component(part)).map_err(|error| format!("hwloc refuses: {error}"))
+        without
+            .try_fold(builder, |builder, part| builder.without_component(part))
+            .map_err(|error| format!("hwloc refuses: {error}"))
     })?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
@@ -144,7 +146,7 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
     Ok((machine, took))
 }
 
-/// Lets hwloc load what `describe` sets as the source, and tells how long it took.
+/// Lets hwloc load what `describe` sets as the source, with the time that it took.
 ///
 /// The filters keep caches of all kinds, and by hwloc's own default those groups that bring structure.
 fn load(
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_told_apart_by_their_looks() {
+    fn text_names_a_source_by_its_form() {
         check("", Source::File("".into()));
         check("this", Source::ThisMachine);
         for text in ["Package:4 Core:16 Group:2 PU:4", "pu:1", "foo:2", "pack:2 core", "(memory=1GB) pu:2", "x:"] {

@@ -49,7 +49,7 @@ pub enum Error {
         /// What stood against it.
         reason: String,
     },
-    /// The operating system does not tell where a thread is.
+    /// The operating system does not report where a thread is.
     #[error("cannot read back where a worker sits: {reason}")]
     ReadBack {
         /// What was tried.

@@ -63,15 +63,15 @@ pub struct MapperCard {
 /// The built-in mappers.
 #[rustfmt::skip]
 pub static MAPPERS: &[MapperCard] = &[
-    MapperCard { name: "round-robin", parameter: None, about: "Spreads: a worker to each package in turn, then to each core, then to each ALU group, then to each strand; the faster kind of core first.", read: round_robin::by_package },
+    MapperCard { name: "round-robin", parameter: None, about: "Spreads workers over packages, then cores, then ALU groups, then strands; the faster kind of core first.", read: round_robin::by_package },
     MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: simple::dumb },
     MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: simple::auto },
     MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a package before the next.", read: simple::compact },
     MapperCard { name: "one-per-core", parameter: None, about: "The first strand of each core in round-robin order, and no other: with more workers than cores it starts over.", read: round_robin::one_per_core },
-    MapperCard { name: "numa", parameter: None, about: "As round-robin, but a worker to each NUMA node in turn before anything else.", read: round_robin::by_numa },
-    MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "So many workers on each package, one digit or one comma-separated number a package, dealt in turn and in round-robin order within.", read: occupancy::read },
+    MapperCard { name: "numa", parameter: None, about: "As round-robin, but over NUMA nodes first.", read: round_robin::by_numa },
+    MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of workers on each package, one digit or one comma-separated number per package, dealt in turn and in round-robin order within.", read: occupancy::read },
     MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These strands by operating-system id, in this order.", read: list::read },
-    MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two strands of which this is the innermost part that holds both: for kernels that show what two workers cost each other.", read: pair::read },
+    MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two strands of which this is the innermost part that holds both: for kernels that measure what two workers cost each other.", read: pair::read },
     MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
 ];
 
@@ -136,8 +136,8 @@ impl Mapping {
 
     /// A strand that the mapping names more than once, if there is one.
     ///
-    /// Workers then share it although other strands may be free. That can be meant, as an experiment, or be a slip;
-    /// whoever takes a mapping from somebody has to ask.
+    /// Workers then share it although other strands may be free. That can be meant, as an experiment, or be a slip: the
+    /// caller has to ask.
     #[must_use]
     pub fn repeated(&self) -> Option<u32> {
         self.mapper.repeated()
@@ -261,14 +261,14 @@ mod tests {
         check("list:", Err("write list:0,8"));
         check("list:1-", Err("is not a strand id"));
         check("occupancy:x", Err("is not a number"));
-        check("occupancy:0000", Err("seats nobody"));
+        check("occupancy:0000", Err("has no workers"));
         check("command: ", Err("names no program"));
         check("command:'", Err("quotation mark"));
         check("\u{1b}[2J", Err("\\u{1b}"));
     }
 
     #[test]
-    fn a_strand_that_is_named_twice_is_told() {
+    fn a_strand_that_is_named_twice_is_found() {
         for (text, strand) in [("list:0,0", Some(0)), ("list:0-3,2", Some(2)), ("list:3,1", None), ("dumb", None)] {
             assert_eq!(text.parse::<Mapping>().unwrap().repeated(), strand, "{text}");
         }

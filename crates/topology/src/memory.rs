@@ -9,7 +9,7 @@ use crate::{Machine, cpulist};
 /// Where the memory of workers is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MemoryPolicy {
-    /// Where each worker is: whoever touches memory first gets it from its own node.
+    /// Where each worker is, by first touch.
     #[default]
     Local,
     /// All of it where the first worker is, as if one thread had touched it for all.
@@ -57,7 +57,9 @@ impl MemoryPolicy {
         }
         let places = machine.node_of_strands();
         let own = |seat: &Option<u32>| match seat {
-            Some(seat) => places.get(seat).copied().ok_or_else(|| format!("the NUMA node of strand {seat} is not known")),
+            Some(seat) => {
+                places.get(seat).copied().ok_or_else(|| format!("the NUMA node of strand {seat} is not known"))
+            }
             None => Err(format!(
                 "a floating worker is on no NUMA node, so that no memory is {self}; take a mapping that seats"
             )),

@@ -10,7 +10,7 @@ use crate::{Machine, NumaNode, mapper, usable};
 ///
 /// # Errors
 ///
-/// The reason, as [`discover`](crate::discover) tells it.
+/// The reason, as [`discover`](crate::discover) reports it.
 pub fn synthetic(text: &str) -> Result<u64, String> {
     synthetic::check(text).map(|description| description.counts.iter().map(|(count, _)| count).product())
 }
@@ -19,7 +19,7 @@ pub fn synthetic(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 ///
-/// The reason, as [`discover`](crate::discover) tells it.
+/// The reason, as [`discover`](crate::discover) reports it.
 pub fn xml(bytes: &[u8]) -> Result<String, String> {
     xml::check(&xml::decode(bytes.to_vec())?)
 }
@@ -28,7 +28,7 @@ pub fn xml(bytes: &[u8]) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// The reason, as [`discover`](crate::discover) tells it.
+/// The reason, as [`discover`](crate::discover) reports it.
 pub fn machine(xml: &str) -> Result<Machine, String> {
     discover::from_xml(xml, String::new()).map(|(machine, _)| machine)
 }

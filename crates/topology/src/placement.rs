@@ -15,7 +15,7 @@ pub struct Placement {
 
 /// Gives each worker its seat: worker `i` the strand that is `i`-th in the order, starting over where the order ends.
 ///
-/// An order without strands seats nobody.
+/// An order without strands has no seats.
 #[must_use]
 pub fn place(order: &Order, workers: usize) -> Placement {
     match order {

@@ -38,9 +38,7 @@ pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
             told(base.host.processor.as_deref()),
             told(new.host.processor.as_deref())
         ))
-    } else if places(&one.strands) != places(&other.strands)
-        || counts(one) != counts(other)
-    {
+    } else if places(&one.strands) != places(&other.strands) || counts(one) != counts(other) {
         let ((packages, cores, strands), others) = (counts(one), counts(other));
         Some(format!(
             "the machines differ in their strands ({packages} packages, {cores} cores and {strands} strands; {}, {} and {})",

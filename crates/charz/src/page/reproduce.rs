@@ -72,8 +72,7 @@ fn pairs(report: &Report) -> Option<(&'static str, Flags)> {
         }
         seated.extend([home, other]);
     }
-    let usable: BTreeSet<u32> =
-        report.machine.usable_strands().map(|strand| strand.os_id).collect();
+    let usable: BTreeSet<u32> = report.machine.usable_strands().map(|strand| strand.os_id).collect();
     let mut flags = vec![("--mode", modes.join(","))];
     // One pair of many may be what was asked for, or what fitted.
     if seated != usable && seated.len() > 1 {

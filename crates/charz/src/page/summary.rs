@@ -44,7 +44,8 @@ fn machine(report: &Report) -> String {
         all if all == usable => counted(all, "strand"),
         all => format!("{usable} usable of {}", counted(all, "strand")),
     };
-    let parts = [(machine.cores.len(), "core"), (machine.packages.len(), "package"), (machine.numa_nodes.len(), "NUMA node")];
+    let parts =
+        [(machine.cores.len(), "core"), (machine.packages.len(), "package"), (machine.numa_nodes.len(), "NUMA node")];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, noun)| counted(count, noun)).collect();
     let guest = if report.host.virtual_machine == Some(true) { ", in a virtual machine" } else { "" };

@@ -8,9 +8,7 @@ use crate::report::{
 /// Reports that earlier versions wrote.
 fn golden() -> Vec<Report> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports");
-    ["arithmetic.json", "waits.json"]
-        .map(|name| report::read(format!("{folder}/{name}").as_ref()).unwrap())
-        .into()
+    ["arithmetic.json", "waits.json"].map(|name| report::read(format!("{folder}/{name}").as_ref()).unwrap()).into()
 }
 
 /// Cells of every kind, each with a number of its own.

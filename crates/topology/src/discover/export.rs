@@ -1,4 +1,4 @@
-//! A machine as hwloc XML, with what was measured of its memory, for `lstopo` and whoever else reads that.
+//! A machine as hwloc XML, with what was measured of its memory, for `lstopo` and other readers.
 //!
 //! hwloc writes it. What was measured becomes two matrices of distances, as far as it is known for all pairs of nodes, and
 //! values of hwloc's own attributes `Latency` and `Bandwidth`, in hwloc's units: nanoseconds and MiB/s. They are written here,

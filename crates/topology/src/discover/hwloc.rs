@@ -15,13 +15,11 @@ use hwlocality::object::types::{CacheType, ObjectType};
 
 use super::kinds;
 use super::scale::Scale;
-use crate::{
-    AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, alu, cpulist,
-};
+use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, alu, cpulist};
 
 /// Reads a loaded topology. All its strands count as usable.
 ///
-/// `alu_width` is the number of strands in each ALU group where the source tells it; hwloc drops groups of one strand.
+/// `alu_width` is the number of strands in each ALU group where the source states it; hwloc drops groups of one strand.
 /// With a `scale` the topology is a small twin of the machine.
 pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32>, scale: Option<&Scale>) -> Machine {
     let mut machine = empty(topology, source);
@@ -306,7 +304,7 @@ fn absent(topology: &Topology, machine: &Machine) -> Vec<u32> {
     listed.sort_unstable();
     let complete = topology.complete_cpuset();
     if complete.weight().is_none() {
-        // A set without end says that nobody knows which others there are, not that there are a million.
+        // An endless set means that the others are unknown, not that there are a million.
         return Vec::new();
     }
     let mut known = ids(complete);
@@ -325,7 +323,7 @@ fn info(object: &TopologyObject, key: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Appends and tells the index.
+/// Appends, and returns the index.
 fn push<T>(list: &mut Vec<T>, element: T) -> u32 {
     list.push(element);
     u32::try_from(list.len() - 1).unwrap_or(u32::MAX)

@@ -7,7 +7,7 @@ use hwlocality::Topology;
 use super::hwloc::ids;
 use crate::{Info, Kind, Machine};
 
-/// What hwloc ranks kinds by when nobody has given it a rank, best first (`HWLOC_CPUKINDS_RANKING`, default strategy).
+/// What hwloc ranks kinds by if they have no given rank, best first (`HWLOC_CPUKINDS_RANKING`, default strategy).
 const EVIDENCE: [&str; 4] = ["CoreType", "FrequencyMaxMHz", "FrequencyBaseMHz", "LinuxCapacity"];
 
 /// Reads hwloc's kinds and gives each strand its own.

@@ -6,7 +6,7 @@ use crate::NumaNode;
 const TOLERANCE: f64 = 0.05;
 
 /// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
-/// `/proc/meminfo` has all. Then nobody knows which node is wrong, and a sentence says so.
+/// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt.
 pub(crate) fn doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -12,7 +12,7 @@ use std::ops::Range;
 use crate::error::quote;
 use attributes::attributes;
 
-/// The most strands that a described machine may have.
+/// The maximum number of strands of a described machine.
 const MAX_STRANDS: u64 = 65_536;
 
 /// The most strands where hwloc has to lay them out one by one, which takes it the square of their number: 0.1 s for so
@@ -22,7 +22,7 @@ const MAX_IRREGULAR: u64 = 4096;
 /// The longest description in bytes: room for an index list of a few thousand strands.
 const MAX_TEXT: usize = 64 << 10;
 
-/// The most levels: hwloc has room for 128.
+/// The maximum number of levels: hwloc has room for 128.
 const MAX_LEVELS: usize = 100;
 
 const TYPES: &str = "Group, Package, Die, NUMA, L5 to L1, L1i, Core and PU";
@@ -66,7 +66,7 @@ pub(crate) fn check(text: &str) -> Result<Description, String> {
         return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));
     }
     if let Some(odd) = text.chars().find(|odd| !(' '..='~').contains(odd)) {
-        return Err(format!("it contains the character {odd:?}; levels stand apart by blanks"));
+        return Err(format!("it contains the character {odd:?}; levels are separated by blanks"));
     }
     let mut rest = text.trim_start();
     if rest.starts_with('(') {
@@ -100,7 +100,7 @@ pub(crate) fn check(text: &str) -> Result<Description, String> {
         Some(level) if level.kind == Type::Pu => {
             let level_of_memory = levels.iter().any(|level| level.kind == Type::Numa);
             if level_of_memory && memories > 0 {
-                return Err("its memory stands on a level and in brackets; write either NUMA:2 or [NUMA]".to_owned());
+                return Err("its memory is on a level and in brackets; write either NUMA:2 or [NUMA]".to_owned());
             }
             memories += usize::from(level_of_memory);
             // No other word of the grammar has this one in it.
@@ -157,7 +157,7 @@ fn attached(text: &str, width: u64) -> Result<&str, String> {
     let end = text.find(['(', ']', ' ']).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     if kind(name)? != Type::Numa {
-        return Err(format!("only NUMA can stand in square brackets, not {}", quote(name)));
+        return Err(format!("only NUMA can be in square brackets, not {}", quote(name)));
     }
     let rest = if rest.starts_with('(') { attributes(rest, Type::Numa, width)? } else { rest };
     rest.strip_prefix(']').ok_or_else(|| "a square bracket is not closed; write [NUMA]".to_owned())
@@ -191,14 +191,14 @@ fn kind(name: &str) -> Result<Type, String> {
     }
 }
 
-/// Whether a level of this type may stand inside the levels read so far.
+/// Whether a level of this type may be inside the levels read so far.
 fn check_order(levels: &[Level], inner: Type) -> Result<(), String> {
     let misplaced = |outer: Type| {
         let (inner, outer) = (inner.name(), outer.name());
         if inner == outer {
-            format!("the level {inner} stands twice")
+            format!("the level {inner} is there twice")
         } else {
-            format!("the level {inner} cannot stand inside of {outer}; write levels from the outside in")
+            format!("the level {inner} cannot be inside {outer}; write levels from the outside in")
         }
     };
     match levels.iter().rev().find(|outer| !outer.kind.may_contain(inner)) {
@@ -314,18 +314,18 @@ mod tests {
     fn refuses_bad_structure() {
         refuses("", "no levels");
         refuses("   ", "no levels");
-        refuses("core:2 pack:2 pu:2", "cannot stand inside of Core");
-        refuses("l2:2 l3:2 pu:2", "L3 cannot stand inside of L2");
+        refuses("core:2 pack:2 pu:2", "cannot be inside Core");
+        refuses("l2:2 l3:2 pu:2", "L3 cannot be inside L2");
         refuses("foo:2", "no type \"foo\"");
         refuses("2 3 4", "no type");
         refuses("p:2", "no type");
         refuses("l4i:1 pu:1", "no type");
         refuses("pack:2 core", "lacks a colon");
         refuses("pack:2 core:2", "last level");
-        refuses("pu:2 pu:2", "PU stands twice");
+        refuses("pu:2 pu:2", "PU is there twice");
         refuses("pack:2 [numa] node:2 pu:2", "either NUMA:2 or [NUMA]");
         refuses("core:2 pu:2 core:2", "inside of PU");
-        refuses("core:2 core:2 pu:2", "stands twice");
+        refuses("core:2 core:2 pu:2", "is there twice");
         refuses("machine:1 pu:1", "no type");
         refuses("pack:2,core:2,pu:2", "whole number");
         refuses(&format!("{}pu:1", "group:1 ".repeat(200)), "levels");

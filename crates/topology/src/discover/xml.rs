@@ -271,7 +271,13 @@ mod tests {
         refuses(&old.replacen("\"0x3\"", "\"0x7\"", 2), "none of its children");
         let offline = strand(0).replace(" cpuset=\"0x1\"", " cpuset=\"0x0\"").replace(" gp_index=\"9\"", "");
         let offline = object("NUMANode", "0x0", 9, &offline).replace(" gp_index=\"9\"", "");
-        refuses(&format!("<topology>{}</topology>", offline.replacen("complete_cpuset=\"0x0\"", "complete_cpuset=\"0x1\"", 1)), "offline");
+        refuses(
+            &format!(
+                "<topology>{}</topology>",
+                offline.replacen("complete_cpuset=\"0x0\"", "complete_cpuset=\"0x1\"", 1)
+            ),
+            "offline",
+        );
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl Ask {
         result
     }
 
-    /// Feeds the program, collects its answer and waits for its end, on threads that nobody has to wait for: a process
+    /// Feeds the program, collects its answer and waits for its end, on threads that need not be waited for: a process
     /// that the program left behind may hold the pipes open for ever.
     fn converse(&self, child: &mut Child, question: Vec<u8>, deadline: Instant) -> Result<Vec<u8>, String> {
         if let Some(mut input) = child.stdin.take() {
@@ -144,7 +144,7 @@ fn wait(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
 
 /// Ends the program and everything that it started in its process group.
 fn end(child: &mut Child) {
-    // The program is not waited for yet, so that its process id still names its group and nobody else's.
+    // The program is not waited for yet, so its process id still names its group and no other.
     if let Ok(None) = child.try_wait() {
         end_group(child);
         let _ = child.kill();
@@ -152,7 +152,7 @@ fn end(child: &mut Child) {
     }
 }
 
-/// Ends what is left of the program's process group. The system gives the group's number to nobody else as long as there is
+/// Ends what is left of the program's process group. The system does not reuse the group's number as long as there is
 /// something left.
 fn end_group(child: &Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {

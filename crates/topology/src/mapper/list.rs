@@ -1,4 +1,4 @@
-//! A list of strands, as somebody wrote it, and the check that every list of strands must pass.
+//! A list of strands as it was written, and the check that every list of strands must pass.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +26,7 @@ impl Mapper for List {
     }
 }
 
-/// The first id that stands in the list for a second time.
+/// The first id that the list repeats.
 pub(super) fn first_repeated(ids: &[u32]) -> Option<u32> {
     let mut seen = HashSet::new();
     ids.iter().copied().find(|id| !seen.insert(*id))

@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
     let pieces: Vec<&str> = text.split(',').collect();
     let numbers = pieces.iter().map(|piece| number(piece)).collect::<Result<Vec<usize>, String>>()?;
     if numbers.iter().all(|number| *number == 0) {
-        return Err("it seats nobody; give at least one package a worker".to_owned());
+        return Err("it has no workers; give at least one package a worker".to_owned());
     }
     let occupancy = if pieces.len() == 1 { Occupancy::Digits(text.to_owned()) } else { Occupancy::Numbers(numbers) };
     let canonical = occupancy.text();

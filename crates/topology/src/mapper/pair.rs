@@ -60,7 +60,7 @@ mod tests {
             .into_iter()
             .map(|mapping| match mapping.order(&machine).unwrap() {
                 Order::Strands(pair) => (mapping.to_string(), pair),
-                Order::Floating => panic!("{mapping} binds nobody"),
+                Order::Floating => panic!("{mapping} binds no worker"),
             })
             .collect();
         let expected: Vec<_> = expected.iter().map(|(name, pair)| ((*name).to_owned(), pair.to_vec())).collect();

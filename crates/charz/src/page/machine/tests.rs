@@ -43,7 +43,10 @@ fn parts_lie_inside_each_other() {
 fn a_cache_is_one_part_whatever_lies_inside() {
     let mut machine = machine("L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:1");
     machine.strands[0].caches.remove(0);
-    assert_eq!(words(&nest(&machine, true, Vec::new()).parts), "NUMA node 0 (1 GiB)(L3 8 MiB(core 0(0) L2 1 MiB(core 1(1))))");
+    assert_eq!(
+        words(&nest(&machine, true, Vec::new()).parts),
+        "NUMA node 0 (1 GiB)(L3 8 MiB(core 0(0) L2 1 MiB(core 1(1))))"
+    );
 }
 
 #[test]

@@ -70,7 +70,18 @@ pub(in crate::render) const EVIL: &str = "=1+1|</script><script>alert(1)</script
 pub(in crate::render) fn hostile() -> Report {
     /// Fields whose words are known ones, which a reader would refuse, and a date.
     const KNOWN: [&str; 12] = [
-        "status", "unit", "estimator", "ending", "severity", "kind", "stopped_by", "pages", "memory", "started", "alu", "holds",
+        "status",
+        "unit",
+        "estimator",
+        "ending",
+        "severity",
+        "kind",
+        "stopped_by",
+        "pages",
+        "memory",
+        "started",
+        "alu",
+        "holds",
     ];
     fn spoil(value: &mut Value, key: &str) {
         match value {
@@ -177,7 +188,15 @@ fn edges() -> Vec<(&'static str, Report)> {
     fn strand(os_id: u32) -> charz_data::machine::Strand {
         let known = golden().machine.strands[0].clone();
         let (package, core) = (Some(os_id / 128), Some(os_id / 8));
-        charz_data::machine::Strand { os_id, package, numa: package, core, alu: os_id / 4 % 2, slot: os_id % 4, ..known }
+        charz_data::machine::Strand {
+            os_id,
+            package,
+            numa: package,
+            core,
+            alu: os_id / 4 % 2,
+            slot: os_id % 4,
+            ..known
+        }
     }
     fn spread(cell: &mut Cell, by: f64) {
         if let Some(summary) = &mut cell.summary {

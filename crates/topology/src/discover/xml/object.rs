@@ -213,7 +213,7 @@ impl Objects {
             return Err(format!("the complete_cpuset of PU {id} is not its own bit"));
         }
         self.online |= !set.is_empty();
-        if self.strands.insert(id) { Ok(()) } else { Err(format!("the PU {id} stands there twice")) }
+        if self.strands.insert(id) { Ok(()) } else { Err(format!("the PU {id} is there twice")) }
     }
 
     fn node(&mut self, os_index: Option<&str>, sets: &Sets) -> Result<(), String> {
@@ -222,7 +222,7 @@ impl Objects {
         let set = set.filter(|_| sets.all_nodes.as_ref().is_none_or(|all| all.is_only(id)));
         let set = set.ok_or_else(|| format!("the nodeset of NUMANode {id} is not its own bit"))?;
         if set.meets(&self.node_set) {
-            return Err(format!("the NUMANode {id} stands there twice"));
+            return Err(format!("the NUMANode {id} is there twice"));
         }
         self.node_set.add(set);
         Ok(())
