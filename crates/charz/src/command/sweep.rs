@@ -220,3 +220,17 @@ fn dated_name(now: SystemTime, exists: impl Fn(&Path) -> bool) -> PathBuf {
 fn kernels_of(report: &Report) -> Vec<&'static dyn Kernel> {
     report.plan.kernels.iter().filter_map(|name| charz_kernels::find(name)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_of_one_second_have_names_of_their_own() {
+        let name = |taken: &[&str]| dated_name(SystemTime::UNIX_EPOCH, |file| taken.iter().any(|name| file == *name));
+        let [first, second] = ["charz-19700101-000000.json", "charz-19700101-000000-2.json"].map(PathBuf::from);
+        assert_eq!(name(&[]), first);
+        assert_eq!(name(&["charz-19700101-000000.json"]), second);
+        assert_eq!(name(&["charz-19700101-000000.json.journal"]), second);
+    }
+}
