@@ -40,11 +40,11 @@ fn journal(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// The records of a journal that are whole lines, its first line apart.
+/// The records of a journal that are whole lines, without its first line.
 fn records(journal: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(journal).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    whole.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap()["record"].clone()).collect()
+    whole.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Waits until the journal holds `count` invocations.
@@ -93,7 +93,7 @@ fn check_resumes(file: &Path) {
     let started = |invocation: &Value| invocation["started_ns"].as_u64().unwrap();
     let cells = report["cells"].as_array().unwrap().iter();
     let last = cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(started).max();
-    assert!(report["wall_ns"].as_u64() > last, "the time of all sittings");
+    assert!(report["wall_ns"].as_u64() > last, "the time of all sessions");
     let measured = report["cells"].as_array().unwrap().iter().map(|cell| cell["invocations"].as_array().unwrap().len());
     assert!(measured.sum::<usize>() >= INVOCATIONS);
     let folder = std::fs::read_dir(file.parent().unwrap()).unwrap();
@@ -153,7 +153,7 @@ fn out_of_disk_in_the_middle() {
     std::fs::remove_file(&whole).unwrap();
 
     let file = folder.path().join("r.json");
-    // In blocks of 512 bytes. Room is taken before it is needed, and more of it: the last invocations do not find enough.
+    // In blocks of 512 bytes.
     let line = format!("ulimit -f {} && exec \"$0\" \"$@\"", size / 512);
     let output = Command::new("sh")
         .args(["-c", &line, env!("CARGO_BIN_EXE_charz")])
@@ -167,6 +167,7 @@ fn out_of_disk_in_the_middle() {
     assert_eq!(output.status.code(), Some(3), "{err}");
     let last = err.lines().last().unwrap();
     assert!(last.contains("--resume"), "{err}");
+    assert!(last.contains("File too large"), "{err}");
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("arith-int"), "what was measured is told: {told}");
     check_resumes(&file);
@@ -202,13 +203,10 @@ fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {
     child.wait().unwrap();
     let text = std::fs::read_to_string(journal(&file)).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    // One digit of a stamp.
-    let at = lines[2].find("\"end_ns\":").unwrap() + "\"end_ns\":".len();
-    let digit = if lines[2].as_bytes()[at] == b'1' { "2" } else { "1" };
-    lines[2].replace_range(at..=at, digit);
-    let kept: Vec<Value> = [1, 3, 4]
-        .map(|line: usize| serde_json::from_str::<Value>(&lines[line]).unwrap()["record"]["invocation"]["seed"].clone())
-        .into();
+    let seed = |line: &str| serde_json::from_str::<Value>(line).unwrap()["invocation"]["seed"].clone();
+    let kept = [1, 3, 4].map(|line: usize| seed(&lines[line]));
+    // One letter of a name.
+    lines[2] = lines[2].replacen("\"end_ns\":", "\"end_nS\":", 1);
     std::fs::write(journal(&file), lines.join("\n") + "\n").unwrap();
     let ran = run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -217,6 +215,7 @@ fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {
     let cells = ["floor", "cells"].into_iter().flat_map(|list| report[list].as_array().unwrap());
     let seeds: Vec<_> =
         cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(|one| &one["seed"]).collect();
+    assert_eq!(report["complete"], true, "what was lost is measured again");
     for seed in &kept {
         assert!(seeds.contains(&seed), "{seed} was lost");
     }
@@ -233,4 +232,51 @@ fn a_budget_leaves_the_rest_pending() {
     assert_eq!(read_json(&file)["stopped_by"], "budget");
     assert!(ran.out.contains("--resume"), "{}", ran.out);
     check_resumes(&file);
+}
+
+/// Neither a file that appeared during the sweep, nor a report that is drawn.
+#[test]
+fn nothing_is_replaced_that_was_not_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let mut child = start(&file);
+    wait_for(&file, 1);
+    std::fs::write(&file, "theirs").unwrap();
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let resume = || run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
+    let ran = resume();
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("move it away"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "theirs");
+    std::fs::remove_file(&file).unwrap();
+    check_resumes(&file);
+
+    let report = std::fs::read(&file).unwrap();
+    let render = [OsStr::new("render"), file.as_os_str(), OsStr::new("--output"), file.as_os_str()];
+    let ran = run(render);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("also an input"), "{}", ran.err);
+    assert_eq!(std::fs::read(&file).unwrap(), report);
+}
+
+/// `nohup charz sweep &`, and a logout.
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let mut child = Command::new("sh")
+        .args(["-c", "trap '' HUP && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_charz")])
+        .env("CHARZ_LOCK_DIR", folder.path())
+        .args(SLOW)
+        .arg("--output")
+        .arg(&file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(&file, 1);
+    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+    assert!(child.wait().unwrap().success());
+    assert_eq!(read_json(&file)["complete"], true);
 }

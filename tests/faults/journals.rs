@@ -26,8 +26,7 @@ fn a_damaged_record_is_named_and_the_others_are_kept() {
     let text = fs::read_to_string(trial.journal()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     // The third line is the second record.
-    let seed =
-        |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["record"]["invocation"]["seed"].clone();
+    let seed = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["invocation"]["seed"].clone();
     let (lost, kept) = (seed(&lines[2]), seed(&lines[3]));
     lines[2] = lines[2].replace("\"interval_ns\":", "\"interval_nS\":");
     fs::write(trial.journal(), lines.join("\n") + "\n").unwrap();
@@ -42,18 +41,14 @@ fn a_damaged_record_is_named_and_the_others_are_kept() {
     assert_eq!(report["complete"], true, "what was lost is measured again");
 }
 
-/// The checksum is right: it is a journal as another machine would write it.
+/// It is a journal as another machine would write it.
 #[test]
 fn the_journal_of_another_machine_is_refused_and_left_alone() {
     let _machine = alone();
     let trial = killed();
     let text = fs::read_to_string(trial.journal()).unwrap();
-    let (header, records) = text.split_once('\n').unwrap();
-    let at = header.find("\"crc\":\"").unwrap() + "\"crc\":\"".len();
-    let payload = header[at + "00000000\",".len()..].replacen("\"os_id\":0,", "\"os_id\":4711,", 1);
-    assert!(payload.contains("4711"), "the machine's strands are in the header");
-    let checksum = crc32fast::hash(payload.as_bytes());
-    let forged = format!("{}{checksum:08x}\",{payload}\n{records}", &header[..at]);
+    let forged = text.replacen("\"os_id\":0,", "\"os_id\":4711,", 1);
+    assert!(forged.lines().next().unwrap().contains("4711"), "the machine's strands are in the header");
     fs::write(trial.journal(), &forged).unwrap();
     let resumed = trial.resume();
     assert_eq!(resumed.code, Some(2), "{}", resumed.err);
@@ -79,6 +74,6 @@ fn a_journal_beside_its_own_report_is_finished() {
     let other = Trial::of("honest").run().report.unwrap().to_string();
     fs::write(trial.journal(), &journal).unwrap();
     fs::write(trial.file(), &other).unwrap();
-    assert_eq!(trial.resume().code, Some(3));
+    assert_eq!(trial.resume().code, Some(2));
     assert_eq!(fs::read_to_string(trial.file()).unwrap(), other);
 }

@@ -3,54 +3,42 @@
 use std::fmt;
 use std::io;
 
-/// Why the program ends, as the shell sees it. [`EXITS`] documents every one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Why the program ends, as the shell sees it. [`EXITS`] documents every code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "EXITS says what each means")]
 pub enum Exit {
-    /// Everything asked for was done.
-    Done,
-    /// A comparison found something slower.
-    Regression,
-    /// What was typed, or a file that was named, cannot be used.
-    BadInput,
-    /// The machine or its operating system refused something; finished cells are kept.
-    Environment,
-    /// A kernel computed a wrong answer.
-    Wrong,
-    /// Not every cell is `ok`, or not every comparison has a verdict, and that was asked for.
-    NotAllOk,
-    /// Stopped by SIGINT (^C).
-    Interrupted,
-    /// Stopped by SIGTERM.
-    Terminated,
-    /// Stopped by SIGHUP: the terminal went away.
-    HungUp,
+    Done = 0,
+    Regression = 1,
+    BadInput = 2,
+    Environment = 3,
+    Wrong = 4,
+    NotAllOk = 5,
+    HungUp = 129,
+    Interrupted = 130,
+    Terminated = 143,
 }
 
 /// Every exit code with its meaning: the source of the help text and of the documentation.
-pub const EXITS: &[(Exit, u8, &str)] = &[
-    (Exit::Done, 0, "done; a closed output pipe and the end of the given budget count as done"),
-    (Exit::Regression, 1, "a comparison found at least one cell slower"),
-    (Exit::BadInput, 2, "an argument or a named file cannot be used; nothing was measured or written"),
-    (
-        Exit::Environment,
-        3,
-        "the machine or its system refused something (disk, memory, threads); finished cells are kept",
-    ),
-    (Exit::Wrong, 4, "a kernel computed a wrong answer; its cell says so, the others are kept"),
+pub const EXITS: &[(Exit, &str)] = &[
+    (Exit::Done, "done; a closed output pipe and the end of the given budget count as done"),
+    (Exit::Regression, "a comparison found at least one cell slower"),
+    (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
+    (Exit::Environment, "the machine or its system refused something (disk, memory, threads); finished cells are kept"),
+    (Exit::Wrong, "a kernel computed a wrong answer; its cell says so, the others are kept"),
     (
         Exit::NotAllOk,
-        5,
         "finished, but not every cell is ok, or not every one could be compared with a verdict, and --strict was given",
     ),
-    (Exit::HungUp, 129, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
-    (Exit::Interrupted, 130, "stopped by SIGINT (^C); the report is valid and can be resumed"),
-    (Exit::Terminated, 143, "stopped by SIGTERM; the report is valid and can be resumed"),
+    (Exit::HungUp, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
+    (Exit::Interrupted, "stopped by SIGINT (^C); the report is valid and can be resumed"),
+    (Exit::Terminated, "stopped by SIGTERM; the report is valid and can be resumed"),
 ];
 
 impl Exit {
     /// The process's exit code.
     pub fn code(self) -> u8 {
-        EXITS.iter().find(|(exit, ..)| *exit == self).map_or(3, |(_, code, _)| *code)
+        self as u8
     }
 }
 
@@ -59,35 +47,36 @@ impl Exit {
 pub struct Error {
     /// How the program should end.
     pub exit: Exit,
-    sentence: String,
+    /// `None` where the source's own sentence suffices.
+    sentence: Option<String>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
+    /// An error that needs no sentence beside its own.
+    pub fn new(exit: Exit, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Error { exit, sentence: None, source: Some(Box::new(error)) }
+    }
+
     /// An argument or a named file cannot be used.
     pub fn bad_input(sentence: impl Into<String>) -> Self {
-        Error { exit: Exit::BadInput, sentence: shortened(sentence.into()), source: None }
+        Self::ended(Exit::BadInput, sentence)
     }
 
     /// The machine or its system refused something.
     pub fn environment(sentence: impl Into<String>) -> Self {
-        Error { exit: Exit::Environment, sentence: sentence.into(), source: None }
+        Self::ended(Exit::Environment, sentence)
     }
 
-    /// Ended before there was anything to tell.
+    /// Ended before there was anything to show.
     pub fn ended(exit: Exit, sentence: impl Into<String>) -> Self {
-        Error { exit, sentence: sentence.into(), source: None }
-    }
-
-    /// A file that the user named cannot be used as a report.
-    pub fn from_bad_file(error: crate::report::FileError) -> Self {
-        Error { exit: Exit::BadInput, sentence: shortened(error.to_string()), source: error.into_source() }
+        Error { exit, sentence: Some(sentence.into()), source: None }
     }
 
     /// Puts the place in front of the sentence that its cause was read from.
     #[must_use]
     pub fn read_from(mut self, place: &str) -> Self {
-        self.sentence = format!("{place}: {}", self.sentence);
+        self.sentence = Some(format!("{place}: {self}"));
         self
     }
 
@@ -113,32 +102,36 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence)
+        match (&self.sentence, &self.source) {
+            (Some(sentence), _) => f.write_str(&shortened(sentence)),
+            (None, Some(error)) => f.write_str(&shortened(&error.to_string())),
+            (None, None) => Ok(()),
+        }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_deref().map(|e| e as _)
+        let source = self.source.as_deref()?;
+        if self.sentence.is_some() { Some(source) } else { source.source() }
     }
 }
 
 impl From<charz_topology::Error> for Error {
     fn from(error: charz_topology::Error) -> Self {
         let refused = matches!(error, charz_topology::Error::Seat { .. } | charz_topology::Error::ReadBack { .. });
-        let sentence = error.to_string();
-        if refused { Error::environment(sentence) } else { Error::bad_input(sentence) }
+        Self::ended(if refused { Exit::Environment } else { Exit::BadInput }, error.to_string())
     }
 }
 
-/// The longest sentence in characters. What was typed may be megabytes, and is repeated in what is said of it.
+/// The longest sentence in characters: what was typed may be megabytes, and is repeated in the error.
 const LONGEST: usize = 800;
 
-/// A sentence, without its middle where it is too long: what is wrong stands at its start, what to do at its end.
-fn shortened(sentence: String) -> String {
+/// A sentence without its middle if it is too long: it begins with what is wrong and ends with what to do.
+fn shortened(sentence: &str) -> String {
     let length = sentence.chars().count();
     if length <= LONGEST {
-        return sentence;
+        return sentence.to_owned();
     }
     let start: String = sentence.chars().take(LONGEST / 2).collect();
     let end: String = sentence.chars().skip(length - LONGEST / 2).collect();
@@ -155,26 +148,6 @@ impl From<io::Error> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_exit_has_one_code_of_its_own() {
-        let all = [
-            Exit::Done,
-            Exit::Regression,
-            Exit::BadInput,
-            Exit::Environment,
-            Exit::Wrong,
-            Exit::NotAllOk,
-            Exit::Interrupted,
-            Exit::Terminated,
-            Exit::HungUp,
-        ];
-        for exit in all {
-            assert_eq!(EXITS.iter().filter(|(e, ..)| *e == exit).count(), 1, "{exit:?}");
-            assert_eq!(EXITS.iter().filter(|(_, code, _)| *code == exit.code()).count(), 1, "{exit:?}");
-        }
-        assert_eq!(all.len(), EXITS.len());
-    }
 
     #[test]
     fn a_sentence_about_megabytes_keeps_its_start_and_its_end() {

@@ -1,286 +1,217 @@
-//! A journal: a text file that only grows, one line of JSON a record, so that what was measured outlives whatever ends the
-//! program.
+//! A journal: a file of JSON lines that only grows, so what was measured survives whatever ends the program.
 //!
-//! [`Journal::append`] answers once the record is on the disk. [`recover`] gives back every record that was so acknowledged,
-//! whatever happened to the file's other lines: a torn end, flipped bits, lines that are repeated, out of order or of another
-//! run. Nothing that stands in a journal is ever written over.
-//!
-//! ```no_run
-//! # use charz::journal::{Journal, JournalError, recover};
-//! # use std::path::Path;
-//! # fn sweep(path: &Path, cells: &[u64], measure: impl Fn(u64) -> f64) -> Result<(), JournalError> {
-//! let mut journal = Journal::create(path, &"the plan".to_owned())?;
-//! for &cell in cells {
-//!     journal.reserve(64)?;
-//!     journal.append(&measure(cell))?;
-//! }
-//! assert_eq!(recover::<String, f64>(path)?.records.len(), cells.len());
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! The law, for any call of the system that fails: what was acknowledged is recovered. Beside it at most the one record
-//! appears whose `append` failed, and only where the system refused to take it back, too.
-//!
-//! Nothing here is shared between threads, so that there is nothing for a model checker to explore.
+//! The first line holds a header, each other line a record. [`Journal::append`] returns once its record is on the disk, and
+//! [`Journal::reopen`] recovers every record that was so acknowledged. A line that is torn, or damaged so that it is no JSON of a
+//! record, is named and costs nothing but itself.
 
-mod error;
-mod line;
-mod read;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::atomic_file::{open_regular, sync_folder};
+use crate::lock;
 
 #[cfg(test)]
 mod tests;
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::hash::{BuildHasher, RandomState};
-use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+/// The largest journal that is written or read: the size of the largest report.
+pub const MAX_BYTES: u64 = 2 << 30;
+/// A hostile file has a thousand million damaged lines; more than these are only counted.
+const MOST_NAMED: usize = 100;
+/// How every journal begins.
+const START: &[u8] = b"{\"journal\":";
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+/// Why a journal cannot be read or written.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    #[error("cannot {action} the journal {path:?}")]
+    System { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("another charz is writing to the journal {0:?}; wait until it ends, or end it")]
+    Busy(PathBuf),
+    #[error("{path:?} {reason}")]
+    Unusable { path: PathBuf, reason: String },
+}
 
-pub use error::JournalError;
-pub(crate) use read::parse;
-pub use read::{Cause, Dropped, Recovered, is_journal, recover};
+impl JournalError {
+    pub fn path(&self) -> &Path {
+        match self {
+            JournalError::System { path, .. } | JournalError::Busy(path) | JournalError::Unusable { path, .. } => path,
+        }
+    }
+}
 
-use crate::disk::{self, Disk, System};
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct First<H> {
+    journal: H,
+}
 
-/// The largest file that is written or read: that of a report.
-pub const MAX_FILE_BYTES: u64 = 2 << 30;
-/// The longest line that is written or read, without its newline: some 100 repetitions of 1000 workers.
-pub const MAX_LINE_BYTES: usize = 64 << 20;
+/// A journal that is open for appending, by this process alone.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    length: u64,
+    /// Whether the last line lacks its newline.
+    torn: bool,
+    ended: bool,
+}
 
-/// Where the journal of a file stands: `r.json.journal` for `r.json`.
+/// What a journal holds.
+#[derive(Debug)]
+pub struct Recovered<H, R> {
+    pub header: H,
+    /// The intact records, in the order of their lines.
+    pub records: Vec<R>,
+    /// The number of each damaged line, from 1, and what is wrong with it. The first 100 of them.
+    pub damaged: Vec<(u64, String)>,
+    /// How many more lines are damaged.
+    pub unnamed: u64,
+}
+
+/// The journal of a file: `r.json.journal` for `r.json`.
 pub fn beside(file: &Path) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".journal");
     file.with_file_name(name)
 }
 
-/// Whether there is room on the disk for what comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
-    /// It is taken: the records that it was taken for do not fail for lack of room.
-    Taken,
-    /// This file system does not take room ahead: a record may fail, though nothing says that it will.
-    Unknown,
-}
-
-/// A journal that is open for appending. Where the file system has locks, nobody else appends to it meanwhile.
-#[derive(Debug)]
-pub struct Journal<D: Disk = System> {
-    disk: D,
-    file: File,
-    path: PathBuf,
-    run: String,
-    /// The number of the next record.
-    next: Option<u64>,
-    /// The length of what was acknowledged.
-    length: u64,
-    /// The end of the room that was taken.
-    room: u64,
-    /// Whether the last line lacks its newline.
-    torn: bool,
-    /// Whether nobody else can append.
-    alone: bool,
-    failed: Option<JournalError>,
+/// Whether a file begins like a journal.
+pub fn is_journal(path: &Path) -> bool {
+    let mut start = [0; START.len()];
+    let file = open_regular(path, OpenOptions::new().read(true), OFlags::empty());
+    file.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == START
 }
 
 impl Journal {
-    /// Creates a journal where nothing stands yet, readable by its owner only, and puts it on the disk with its first line,
-    /// which holds `header`.
-    ///
-    /// # Errors
-    /// The system refused; [`JournalError::kind`] is `AlreadyExists` where something is in the way. No file is left then.
-    pub fn create<H: Serialize + DeserializeOwned>(path: &Path, header: &H) -> Result<Self, JournalError> {
-        Journal::create_on(System, path, header)
+    /// Creates a journal, readable by its owner only, and puts its header on the disk. Refused if anything has that name; if
+    /// the header cannot be written, no file is left.
+    pub fn create<H: Serialize + DeserializeOwned>(path: &Path, header: H) -> Result<Self, JournalError> {
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path);
+        let file = file.map_err(|error| system("create", path, error))?;
+        let mut journal = Journal { file, path: path.to_owned(), length: 0, torn: false, ended: false };
+        let begun = journal.lock().and_then(|()| journal.append(&First { journal: header }));
+        let begun = begun.and_then(|()| sync_folder(path).map_err(|error| system("create", path, error)));
+        match begun {
+            Ok(()) => Ok(journal),
+            Err(error) => {
+                // A file that cannot be removed is refused by its first line.
+                let _ = fs::remove_file(path);
+                Err(error)
+            }
+        }
     }
 
-    /// Recovers a journal and opens it, to go on behind what is there. Nothing is written before the next [`append`].
-    ///
-    /// [`append`]: Journal::append
-    ///
-    /// # Errors
-    /// As [`recover`]; or the file cannot be written, or somebody else is appending to it.
+    /// Recovers a journal and opens it to go on after its last line. Nothing is written before the next [`Self::append`]. A
+    /// symbolic link is refused.
     pub fn reopen<H: DeserializeOwned, R: DeserializeOwned>(
         path: &Path,
     ) -> Result<(Self, Recovered<H, R>), JournalError> {
-        Journal::reopen_on(System, path)
-    }
-}
-
-impl<D: Disk> Journal<D> {
-    fn create_on<H: Serialize + DeserializeOwned>(disk: D, path: &Path, header: &H) -> Result<Self, JournalError> {
-        let refused = |error| JournalError::io(format!("cannot create the journal {path:?}"), error);
-        let run = new_run();
-        let line = checked::<H>(line::header(&run, header), |line| match line::parse_header(line) {
-            line::Header::Intact(_, payload) => Some(payload),
-            _ => None,
-        })?;
-        let file = disk.create(path, OpenOptions::new().append(true)).map_err(refused)?;
-        let written = lock(&file, path).and_then(|alone| {
-            let on_disk = disk::write_all(&disk, &file, &line).and_then(|()| disk.sync(&file));
-            on_disk.and_then(|()| disk.sync_folder(path)).map_err(refused).map(|()| alone)
-        });
-        let alone = written.inspect_err(|_| {
-            // The file is ours and holds nothing. If it cannot be removed, it says by itself that its first line is damaged.
-            let _ = disk.remove(path);
-        })?;
-        let length = line.len() as u64;
-        let path = path.to_owned();
-        Ok(Journal { disk, file, path, run, next: Some(1), length, room: length, torn: false, alone, failed: None })
-    }
-
-    fn reopen_on<H: DeserializeOwned, R: DeserializeOwned>(
-        disk: D,
-        path: &Path,
-    ) -> Result<(Self, Recovered<H, R>), JournalError> {
-        let refused = |error| JournalError::io(format!("cannot open the journal {path:?} to go on with it"), error);
-        let file = disk::open_regular(path, OpenOptions::new().read(true).append(true)).map_err(refused)?;
-        let alone = lock(&file, path)?;
-        let recovered = read::read(&file, path)?;
-        let length = file.metadata().map_err(refused)?.len();
+        let refused = |error| system("open", path, error);
+        let file = open_regular(path, OpenOptions::new().read(true).append(true), OFlags::NOFOLLOW).map_err(refused)?;
+        let mut journal = Journal { file, path: path.to_owned(), length: 0, torn: false, ended: false };
+        journal.lock()?;
+        journal.length = journal.file.metadata().map_err(refused)?.len();
+        if journal.length > MAX_BYTES {
+            return Err(unusable(path, format!("has {} bytes; a journal has at most {MAX_BYTES}", journal.length)));
+        }
+        let recovered = parse(BufReader::new((&journal.file).take(MAX_BYTES)), path)?;
         let mut last = [0];
-        file.read_exact_at(&mut last, length - 1).map_err(|error| read::unreadable(path, error))?;
-        let (run, next, torn, path) = (recovered.run.clone(), recovered.next, last != *b"\n", path.to_owned());
-        Ok((Journal { disk, file, path, run, next, length, room: length, torn, alone, failed: None }, recovered))
+        journal.file.read_exact_at(&mut last, journal.length - 1).map_err(refused)?;
+        journal.torn = last != *b"\n";
+        Ok((journal, recovered))
     }
 
-    /// The run's name: 16 hexadecimal digits, on every line.
-    pub fn run(&self) -> &str {
-        &self.run
-    }
-
-    /// Takes room on the disk, so that the next record can be kept if its JSON has at most `bytes` bytes. The file's length
-    /// stays.
+    /// Appends a record. When this returns, the record survives the end of the program and a power cut.
     ///
-    /// # Errors
-    /// There is no such room, on the disk or in a journal; nothing is lost, and a smaller wish may be granted. Or the journal
-    /// has failed before.
-    pub fn reserve(&mut self, bytes: u64) -> Result<Room, JournalError> {
-        self.usable()?;
-        // A newline may have to end a torn line first.
-        let end = self.length.saturating_add(bytes).saturating_add(line::MOST_BESIDE + 1);
-        self.fits(end)?;
-        if end <= self.room {
-            return Ok(Room::Taken);
-        }
-        match self.disk.allocate(&self.file, self.length, end) {
-            Ok(()) => {
-                self.room = end;
-                Ok(Room::Taken)
-            }
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Room::Unknown),
-            Err(error) => {
-                Err(JournalError::io(format!("cannot take {bytes} bytes for the journal {:?}", self.path), error))
-            }
-        }
-    }
-
-    /// Appends a record and puts it on the disk. When this answers, the record outlives the program and a power cut.
-    ///
-    /// # Errors
-    /// The system refused: that is the answer to every later call, since after a failed write nobody knows what the disk
-    /// holds; what was acknowledged is there. A record that could not be read again, or that has no room in a journal, is
-    /// refused before anything is written, and the journal goes on.
+    /// The first write that fails ends the journal: a second fsync may succeed although the bytes are lost, since Linux marks
+    /// pages that it could not write as clean (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
     pub fn append<R: Serialize + DeserializeOwned>(&mut self, record: &R) -> Result<(), JournalError> {
-        self.usable()?;
-        let number = self.next.ok_or_else(|| {
-            JournalError::new(format!(
-                "the journal {:?} has no numbers left for its records; begin a new one",
-                self.path
-            ))
-        })?;
-        let mut bytes = checked::<R>(line::record(&self.run, number, record), |line| {
-            line::parse_record(line).map(|record| record.payload)
-        })?;
-        if self.torn {
-            bytes.insert(0, b'\n');
+        if self.ended {
+            return Err(unusable(&self.path, "takes no more records since a write to it failed"));
         }
-        let end = self.length + bytes.len() as u64;
-        self.fits(end)?;
-        let written = disk::write_all(&self.disk, &self.file, &bytes).and_then(|()| self.disk.sync(&self.file));
-        if let Err(error) = written {
-            if self.alone {
-                // What was not acknowledged is taken back if it can be: of its bytes nobody knows which are on the disk.
-                let _ = self.disk.cut(&self.file, self.length);
-            }
-            let error = JournalError::io(format!("cannot write to the journal {:?}", self.path), error);
-            self.failed = Some(error.clone());
-            return Err(error);
+        let mut line = if self.torn { b"\n".to_vec() } else { Vec::new() };
+        serde_json::to_writer(&mut line, record)
+            // Some values are written as what cannot be read, such as a number that is not finite.
+            .and_then(|()| serde_json::from_slice::<R>(&line).map(drop))
+            .map_err(|error| {
+                unusable(&self.path, format!("cannot hold a record that cannot be read again: {error}"))
+            })?;
+        line.push(b'\n');
+        let length = self.length + line.len() as u64;
+        if length > MAX_BYTES {
+            return Err(unusable(&self.path, format!("would have more than {MAX_BYTES} bytes")));
         }
-        (self.length, self.next, self.torn) = (end, number.checked_add(1), false);
+        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(|error| {
+            self.ended = true;
+            system("write to", &self.path, error)
+        })?;
+        (self.length, self.torn) = (length, false);
         Ok(())
     }
 
-    fn usable(&self) -> Result<(), JournalError> {
-        self.failed.clone().map_or(Ok(()), Err)
-    }
-
-    fn fits(&self, end: u64) -> Result<(), JournalError> {
-        if end <= MAX_FILE_BYTES {
-            return Ok(());
-        }
-        let sentence =
-            format!("the journal {:?} would have more than {MAX_FILE_BYTES} bytes; begin a new one", self.path);
-        Err(JournalError::new(sentence))
-    }
-}
-
-impl<D: Disk> Drop for Journal<D> {
-    /// Gives back the room that nothing was written to.
-    fn drop(&mut self) {
-        if self.alone && self.failed.is_none() && self.room > self.length {
-            let _ = self.disk.cut(&self.file, self.length);
+    /// Two processes that resume one sweep would mix their records. A file system without locks does without.
+    fn lock(&self) -> Result<(), JournalError> {
+        match lock::linger(&self.file) {
+            Ok(false) => Err(JournalError::Busy(self.path.clone())),
+            Ok(true) | Err(_) => Ok(()),
         }
     }
 }
 
-/// A line that can be read again. Some values can be written and not read, such as a number that is not finite.
-fn checked<T: DeserializeOwned>(
-    line: serde_json::Result<Vec<u8>>,
-    payload: impl Fn(&[u8]) -> Option<&[u8]>,
-) -> Result<Vec<u8>, JournalError> {
-    let refused = |error: serde_json::Error| {
-        JournalError::new(format!("a record could not be read again ({error}), so that it is not written"))
+/// Reads the lines of a journal; `path` is for messages.
+pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
+    mut reader: impl BufRead,
+    path: &Path,
+) -> Result<Recovered<H, R>, JournalError> {
+    let mut line = Vec::new();
+    let mut next = |line: &mut Vec<u8>| {
+        line.clear();
+        reader.read_until(b'\n', line).map_err(|error| system("read", path, error))
     };
-    let line = line.map_err(refused)?;
-    let text = line.strip_suffix(b"\n").unwrap_or(&line);
-    if text.len() > MAX_LINE_BYTES {
-        let sentence =
-            format!("a record of {} bytes is longer than a journal's lines, {MAX_LINE_BYTES} bytes", text.len());
-        return Err(JournalError::new(sentence));
+    next(&mut line)?;
+    if !line.starts_with(START) {
+        return Err(unusable(path, "is not a journal that charz wrote; name another file"));
     }
-    serde_json::from_slice::<T>(payload(text).unwrap_or_default()).map_err(refused)?;
-    Ok(line)
-}
-
-/// How long a lock is waited for: a process that was killed while it started another one leaves its files open in that one
-/// until it becomes the other program.
-const LINGER: Duration = Duration::from_secs(1);
-/// How often the lock is tried meanwhile.
-const TRY_EVERY: Duration = Duration::from_millis(20);
-
-/// Makes sure that nobody else appends; `false` where the file system has no locks. The lock goes with the file.
-fn lock(file: &File, path: &Path) -> Result<bool, JournalError> {
-    let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < LINGER => thread::sleep(TRY_EVERY),
-            Err(TryLockError::WouldBlock) => {
-                let sentence = format!("another charz is writing to the journal {path:?}; wait for its end, or end it");
-                return Err(JournalError::io(sentence, io::ErrorKind::WouldBlock.into()));
-            }
-            Err(TryLockError::Error(_)) => return Ok(false),
+    let First { journal: header } = serde_json::from_slice(&line).map_err(|error| {
+        let what = words(&error);
+        unusable(
+            path,
+            format!("is a journal whose first line cannot be used ({what}); remove it and start a new sweep"),
+        )
+    })?;
+    let mut recovered = Recovered { header, records: Vec::new(), damaged: Vec::new(), unnamed: 0 };
+    for number in 2.. {
+        if next(&mut line)? == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(&line) {
+            Ok(record) => recovered.records.push(record),
+            Err(error) if recovered.damaged.len() < MOST_NAMED => recovered.damaged.push((number, words(&error))),
+            Err(_) => recovered.unnamed += 1,
         }
     }
+    Ok(recovered)
 }
 
-/// A name that no other run has: of the system's random bits, which seed the hasher, and the time.
-fn new_run() -> String {
-    format!("{:016x}", RandomState::new().hash_one((SystemTime::now(), std::process::id())))
+/// The start of what the JSON reader says: it may quote the file.
+fn words(error: &serde_json::Error) -> String {
+    error.to_string().chars().take(200).collect()
+}
+
+fn system(action: &'static str, path: &Path, source: io::Error) -> JournalError {
+    JournalError::System { action, path: path.to_owned(), source }
+}
+
+fn unusable(path: &Path, reason: impl Into<String>) -> JournalError {
+    JournalError::Unusable { path: path.to_owned(), reason: reason.into() }
 }

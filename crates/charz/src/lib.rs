@@ -12,13 +12,12 @@
 //! * Only [`args`] knows how the command line is spelled.
 
 pub mod args;
-pub mod atomic_file;
+pub(crate) mod atomic_file;
 pub mod card;
 pub mod checks;
 pub mod command;
 pub mod compare;
 pub mod curve;
-pub mod disk;
 pub mod doctor;
 pub mod exit;
 pub mod figure;
@@ -26,11 +25,11 @@ pub mod findings;
 pub mod harness;
 pub mod history;
 pub mod invoke;
-pub mod journal;
+pub(crate) mod journal;
 pub mod judge;
 pub mod limits;
-pub mod lock;
-pub mod noise;
+pub(crate) mod lock;
+pub(crate) mod noise;
 pub mod numa;
 pub mod page;
 pub mod pairs;
@@ -44,7 +43,7 @@ pub mod render;
 pub mod replicate;
 pub mod report;
 pub mod selftest;
-pub mod signals;
+pub(crate) mod signals;
 pub mod stats;
 pub mod sweep;
 pub mod verdict;

@@ -1,104 +1,80 @@
-//! Two charz on one machine do not measure each other: whoever measures holds the machine's lock.
+//! Two charz do not measure at once on one machine: a process that measures holds the machine's lock.
 //!
-//! The lock is `flock(2)` on a file. It belongs to the process that took it and ends with it, however that ends, so that a file
-//! that somebody left behind locks nothing. What the file holds, its holder's number and task, is for the message only.
-//!
-//! Nothing here is shared between threads, so that there is nothing for a model checker to explore.
+//! The lock is flock(2) on an empty file. The system ends it with the process, however that ends, so a file that was left behind
+//! locks nothing. The file is never written, so nothing is lost if somebody plants another in its place; who holds the lock
+//! is in `/proc/locks`.
 
-mod file;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use thiserror::Error;
+
+use crate::atomic_file::open_regular;
+
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
-
-use serde::{Deserialize, Serialize};
-
-/// How often a waiting process looks: a cancellation or a lock that is free is seen so late at most.
+const NAME: &str = "charz.lock";
+/// How often a waiting process looks: a cancellation or a free lock is seen this late at most.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The most that is read of what a lock's file says.
-const MOST_TOLD_BYTES: u64 = 512;
+/// A process that was killed while it started another leaves its files open in that one until it executes its program: a
+/// lock without an owner can last this long.
+const LINGER: Duration = Duration::from_secs(1);
 
-/// The machine is ours to measure, until this is dropped.
+/// The right to measure on this machine, until this is dropped.
 #[derive(Debug)]
 pub struct MachineLock {
     file: File,
 }
 
-/// Why the machine is not ours.
-#[derive(Debug)]
-pub enum Refused {
-    /// Another process measures.
-    Busy(Busy),
-    /// The wait was cancelled.
+/// Why the machine's lock was not taken.
+#[derive(Debug, Error)]
+pub enum LockError {
+    #[error(
+        "{holder} holds the lock {path:?}, and two measurements would disturb each other; wait for it with --wait, or, if \
+         it is no charz, set CHARZ_LOCK_DIR to another folder"
+    )]
+    Busy { path: PathBuf, holder: String },
+    #[error("stopped while waiting for another charz that is measuring")]
     Cancelled,
-    /// There is no file that could be locked: one sentence, with the system's answer.
-    Impossible(String, io::Error),
-}
-
-/// Who holds the lock, as far as they told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Busy {
-    /// The number of the process.
-    pub pid: Option<u32>,
-    /// What it does, such as `charz sweep`.
-    pub task: Option<String>,
-    /// For how long it has had the lock, by the wall clock.
-    pub since: Option<Duration>,
-}
-
-/// What a lock's file says.
-#[derive(Serialize, Deserialize)]
-struct Holder {
-    pid: u32,
-    task: String,
-    since_unix_s: u64,
+    #[error("cannot lock {path:?}, which keeps two charz from measuring at once; set CHARZ_LOCK_DIR to another folder")]
+    Impossible { path: PathBuf, source: io::Error },
 }
 
 impl MachineLock {
-    /// Takes the lock for `task`, such as `charz sweep`. If somebody else has it, waits as long as `patience`, zero for not
-    /// at all, and until `cancelled` says so.
+    /// Takes the lock. If another process has it, waits for it as long as `wait` says so and `cancelled` does not.
     ///
-    /// The file stands in `$CHARZ_LOCK_DIR` if that is set, else in the first of `/run/lock`, `$XDG_RUNTIME_DIR` and the
-    /// folder of temporary files where one can be opened. Users who may not open each other's files there, as in folders of
-    /// their own, do not see each other.
-    ///
-    /// # Errors
-    /// Somebody else has the lock, the wait was cancelled, or no file can be locked.
-    pub fn acquire(task: &str, patience: Duration, cancelled: &dyn Fn() -> bool) -> Result<Self, Refused> {
-        Self::acquire_in(&file::folders(|name| std::env::var_os(name)), task, patience, cancelled)
+    /// Its file is in `$CHARZ_LOCK_DIR` if that is set, else in the first of `/run/lock`, `$XDG_RUNTIME_DIR` and the folder
+    /// of temporary files where it can be opened. Users with folders of their own do not see each other.
+    pub fn acquire(wait: bool, cancelled: &dyn Fn() -> bool) -> Result<Self, LockError> {
+        let patience = if wait { Duration::MAX } else { LINGER };
+        Self::acquire_in(&folders(|name| std::env::var_os(name)), patience, cancelled)
     }
 
-    fn acquire_in(
-        folders: &[PathBuf],
-        task: &str,
-        patience: Duration,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<Self, Refused> {
+    fn acquire_in(folders: &[PathBuf], patience: Duration, cancelled: &dyn Fn() -> bool) -> Result<Self, LockError> {
         let begun = Instant::now();
         loop {
-            let (file, path) = file::open(folders)?;
+            let (file, path) = open(folders)?;
             match file.try_lock() {
-                // Whoever tidies up may have removed the file before it was locked; others then lock its successor.
-                Ok(()) if file::is_at(&file, &path) => {
-                    tell(&file, task);
-                    return Ok(MachineLock { file });
-                }
+                // If the file was removed before it was locked, others lock its successor.
+                Ok(()) if is_at(&file, &path) => return Ok(MachineLock { file }),
                 Ok(()) => continue,
                 Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => return Err(impossible(&path, error)),
+                Err(TryLockError::Error(source)) => return Err(LockError::Impossible { path, source }),
             }
             let left = patience.saturating_sub(begun.elapsed());
             if left.is_zero() {
-                return Err(Refused::Busy(who(&file)));
+                return Err(LockError::Busy { holder: holder(&file).unwrap_or("another process".into()), path });
             }
             thread::sleep(left.min(LOOK_EVERY));
             if cancelled() {
-                return Err(Refused::Cancelled);
+                return Err(LockError::Cancelled);
             }
         }
     }
@@ -106,70 +82,96 @@ impl MachineLock {
 
 impl Drop for MachineLock {
     fn drop(&mut self) {
-        // Emptied first: nobody shall be told of a holder that has gone. Unlocked, not only closed: a child that was forked
-        // and has not called exec yet holds the file open, too.
-        let _ = self.file.set_len(0);
+        // Not only closed: a child that was forked and has not executed its program yet holds the file open too.
         let _ = self.file.unlock();
     }
 }
 
-fn impossible(path: &Path, error: io::Error) -> Refused {
-    let sentence = format!("cannot lock {path:?}, which keeps two charz from measuring at once; set CHARZ_LOCK_DIR");
-    Refused::Impossible(sentence, error)
+/// Locks a file; `false` if another process has it locked for longer than a lock without an owner lasts.
+pub fn linger(file: &File) -> io::Result<bool> {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < LINGER => thread::sleep(LOOK_EVERY),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
 }
 
-/// Writes down who holds the lock. Where the file is somebody else's and cannot be written, nobody is told.
-fn tell(mut file: &File, task: &str) {
-    let since_unix_s = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
-    let holder = Holder { pid: std::process::id(), task: task.to_owned(), since_unix_s };
-    let _ = file.set_len(0).and_then(|()| Ok(serde_json::to_writer(&mut file, &holder)?));
+/// The folders to look in, in this order.
+fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    if let Some(folder) = variable("CHARZ_LOCK_DIR").filter(|folder| !folder.is_empty()) {
+        return vec![folder.into()];
+    }
+    // The one folder that all users of a machine share and that a reboot empties (Filesystem Hierarchy Standard 3.0, 5.9).
+    let shared = Some(PathBuf::from("/run/lock"));
+    let own = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    [shared, own, Some(std::env::temp_dir())].into_iter().flatten().collect()
 }
 
-/// Reads who holds the lock. A process that is no more held it before.
-fn who(mut file: &File) -> Busy {
-    let mut text = String::new();
-    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(MOST_TOLD_BYTES).read_to_string(&mut text));
-    let holder = read.ok().and_then(|_| serde_json::from_str::<Holder>(&text).ok());
-    let Some(holder) = holder.filter(|holder| Path::new(&format!("/proc/{}", holder.pid)).exists()) else {
-        return Busy { pid: None, task: None, since: None };
+/// The lock's file in the first folder where it can be opened, and its path.
+fn open(folders: &[PathBuf]) -> Result<(File, PathBuf), LockError> {
+    let mut last = LockError::Impossible { path: NAME.into(), source: io::ErrorKind::NotFound.into() };
+    for folder in folders {
+        let path = folder.join(NAME);
+        match open_one(&path) {
+            Ok(file) => return Ok((file, path)),
+            Err(source) => last = LockError::Impossible { path, source },
+        }
+    }
+    Err(last)
+}
+
+/// Opens the file for reading, which suffices for a lock. It is created only if there is none: in a folder with the sticky bit
+/// the system refuses `O_CREAT` on a file of another user (`fs.protected_regular`).
+fn open_one(path: &Path) -> io::Result<File> {
+    let existing = || {
+        let file = open_regular(path, OpenOptions::new().read(true), OFlags::NOFOLLOW)?;
+        match file.metadata()?.nlink() {
+            // Somebody else's file under our name; none if it was removed meanwhile.
+            2.. => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a hard link")),
+            _ => Ok(file),
+        }
     };
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs().saturating_sub(holder.since_unix_s);
-    Busy { pid: Some(holder.pid), task: Some(holder.task), since: Some(Duration::from_secs(since)) }
-}
-
-impl fmt::Display for Busy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.task {
-            // Another user may have written it.
-            Some(task) => write!(f, "{}", task.escape_debug())?,
-            None => f.write_str("another charz")?,
+    match existing() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        opened => return opened,
+    }
+    match OpenOptions::new().read(true).write(true).create_new(true).open(path) {
+        Ok(file) => {
+            // Every user may lock it, whatever the umask of its creator.
+            file.set_permissions(Permissions::from_mode(0o444))?;
+            Ok(file)
         }
-        if let Some(pid) = self.pid {
-            write!(f, " with process id {pid}")?;
-        }
-        f.write_str(" is measuring")?;
-        if let Some(since) = self.since {
-            write!(f, " since {} s", since.as_secs())?;
-        }
-        f.write_str(" on this machine; wait with --wait, or end it")
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => existing(),
+        Err(error) => Err(error),
     }
 }
 
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refused::Busy(busy) => busy.fmt(f),
-            Refused::Cancelled => f.write_str("stopped while waiting for another charz that measures on this machine"),
-            Refused::Impossible(sentence, _) => f.write_str(sentence),
-        }
-    }
+/// Whether the file is still what its path names.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(file), Ok(there)) = (file.metadata(), fs::symlink_metadata(path)) else { return false };
+    (file.dev(), file.ino()) == (there.dev(), there.ino())
 }
 
-impl std::error::Error for Refused {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Refused::Impossible(_, error) => Some(error),
-            Refused::Busy(_) | Refused::Cancelled => None,
-        }
-    }
+/// The process that has the file locked, for people: `charz sweep (process id 1234)`.
+fn holder(file: &File) -> Option<String> {
+    // A line is `1: FLOCK  ADVISORY  WRITE 1234 00:19:567 0 EOF`. Some file systems give stat(2) another device number, so
+    // only the inode is compared.
+    let inode = format!(":{}", file.metadata().ok()?.ino());
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    let pid = locks.lines().find_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "FLOCK", _, "WRITE", pid, place, ..] if place.ends_with(&inode) => pid.parse::<u32>().ok(),
+        _ => None,
+    })?;
+    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let line = String::from_utf8_lossy(&line);
+    let mut words = line.split('\0');
+    let program = Path::new(words.next()?).file_name()?.to_string_lossy();
+    let name = format!("{program} {}", words.next().unwrap_or_default());
+    // The process may be anybody's.
+    let name: String = name.trim().chars().take(80).collect();
+    Some(format!("{} (process id {pid})", name.escape_debug()))
 }

@@ -1,12 +1,12 @@
-//! The noise floors that machines have shown: how far two measurements of one and the same thing lay apart. They are kept
-//! from self-test to self-test in a file of the user's, and comparisons take their margin from it.
+//! The noise floors of machines: how far two measurements of the same thing differed. Self-tests keep them in a file of the
+//! user's, and comparisons take their margin from it.
 //!
-//! What is in the file is not trusted: it is capped in size, and an entry that makes no sense is left out. A file that is not
-//! of this format is never written over.
+//! The file is not trusted: it is capped in size, and an entry that makes no sense is ignored. A file of another format is
+//! never replaced.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -17,48 +17,41 @@ use crate::atomic_file;
 #[cfg(test)]
 mod tests;
 
-/// The name of the format.
 const NAME: &str = "charz-noise";
 /// Changes when an entry changes its meaning.
 const MAJOR: u32 = 1;
-/// The largest file that is read: some thousand entries.
+/// The largest file that is read: about 1000 entries.
 const MOST_BYTES: u64 = 1 << 20;
-/// The most entries that are kept; the oldest go first.
+/// More entries than these push out the oldest.
 const MOST_FLOORS: usize = 1000;
-/// The largest floor that is believed: beyond twice as fast a machine has no floor.
+/// The largest floor that is believed, as a fraction.
 const MOST_FLOOR: f64 = 1.0;
 
 /// What a floor holds for. Another build of the kernels, or another processor behind the same name, starts anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// The host's name.
     pub host: Option<String>,
     /// The processor's model.
     pub processor: Option<String>,
     /// The hash of the kernels' source code.
     pub kernels: String,
-    /// The kernel's name.
     pub kernel: String,
-    /// How many workers.
     pub workers: u64,
-    /// The parameters that the kernel obeys, with their values; empty where it obeys none, and for floors from before they were kept.
+    /// The parameters that the kernel obeys, with their values; empty if it obeys none.
     pub parameters: String,
 }
 
 /// What a self-test found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
-    /// What it holds for.
     pub subject: Subject,
     /// The 95th percentile of the differences, as a fraction.
     pub floor: f64,
-    /// From how many comparisons.
     pub comparisons: u64,
     /// When, UTC, RFC 3339.
     pub learned: String,
 }
 
-/// All that is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floors(Vec<Floor>);
 
@@ -80,8 +73,8 @@ struct Found {
     floors: Vec<serde_json::Value>,
 }
 
-/// Where floors are kept: `charz/noise.json` in `$XDG_STATE_HOME`, or in `~/.local/state` where that is not an absolute path,
-/// as the XDG Base Directory Specification 0.8 has it. `None` without a home. `variable` looks into the environment.
+/// `charz/noise.json` in `$XDG_STATE_HOME`, or in `~/.local/state` if that is not an absolute path (XDG Base Directory
+/// Specification 0.8). `None` without a home. `variable` looks into the environment.
 pub fn usual_file(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
     let absolute = |name| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")))?;
@@ -89,21 +82,17 @@ pub fn usual_file(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Opti
 }
 
 impl Floors {
-    /// Reads a file; one that is not there holds nothing.
-    ///
-    /// # Errors
-    /// The end of a sentence that begins with the file's name: it cannot be read, or is not of this format.
+    /// Reads a file; one that does not exist holds nothing. An error is the end of a sentence that begins with the file's name.
     pub fn read(path: &Path) -> Result<Self, String> {
-        // A pipe would keep us waiting for its other end.
-        let flags = OFlags::NONBLOCK.bits().cast_signed();
-        let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        let file = match atomic_file::open_regular(path, OpenOptions::new().read(true), OFlags::empty()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Floors::default()),
-            answer => answer.map_err(|error| format!("cannot be read: {error}"))?,
+            opened => opened,
         };
-        if !file.metadata().is_ok_and(|about| about.is_file()) {
-            return Err("is not a regular file".into());
+        let mut text = Vec::new();
+        let read = file.and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+        if read.map_err(|error| format!("cannot be read: {error}"))? as u64 > MOST_BYTES {
+            return Err(format!("has more than {MOST_BYTES} bytes"));
         }
-        let text = capped(file).map_err(|error| format!("cannot be read: {error}"))?;
         let read: Found = serde_json::from_slice(&text).map_err(|_| NOT_OURS.to_owned())?;
         if read.schema.name != NAME || read.schema.major != MAJOR {
             return Err(NOT_OURS.into());
@@ -112,7 +101,6 @@ impl Floors {
         Ok(Floors(floors.filter(Floor::makes_sense).take(MOST_FLOORS).collect()))
     }
 
-    /// The floor of a subject, as a fraction.
     pub fn of(&self, subject: &Subject) -> Option<f64> {
         self.0.iter().find(|floor| floor.subject == *subject).map(|floor| floor.floor)
     }
@@ -125,15 +113,12 @@ impl Floors {
         self.0.drain(..surplus);
     }
 
-    /// Replaces the file in one step by one that only its owner can read; creates its folder.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Replaces the file by one that only its owner can read; creates its folder.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
-        // What a link leads to keeps its name.
+        // The file behind a link is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let written = Written { schema: Head { name: NAME.into(), major: MAJOR }, floors: &self.0 };
         atomic_file::replace_private(&path, |out| {
@@ -144,15 +129,6 @@ impl Floors {
 }
 
 const NOT_OURS: &str = "is not a file of noise floors";
-
-fn capped(file: File) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
-    }
-    Ok(text)
-}
 
 impl Floor {
     fn makes_sense(&self) -> bool {

@@ -9,6 +9,7 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
 use crate::render::text::one_line;
+use crate::signals::survive_file_size_limit;
 
 /// Does what the arguments of this process say. Errors are told on standard error; the code is that of [`Exit`].
 pub fn main() -> ExitCode {
@@ -25,6 +26,8 @@ pub fn main() -> ExitCode {
 
 fn run() -> Result<Exit, Error> {
     refuse_borrowed_rights()?;
+    survive_file_size_limit()
+        .map_err(|error| Error::environment("the system refused a signal handler").caused_by(error))?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let exit = match args::parse(std::env::args_os())? {
         Parsed::Text(text) => out.write_all(text.as_bytes()).map(|()| Exit::Done)?,

@@ -24,7 +24,7 @@ mod samples;
 pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
 pub use contention::Sharing;
 pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
-pub use file::{FileError, release, reserve, save, write_new};
+pub use file::FileError;
 pub use finding::{Finding, FindingKind};
 pub use growth::{Growth, GrowthStep, Halt};
 pub use host::{Host, Memory, Tool};

@@ -1,46 +1,64 @@
 //! SIGINT, SIGTERM and SIGHUP end a sweep in order; a second one ends it at once.
 
+use std::fs;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use charz_kernels::Stop;
+use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
+use signal_hook::low_level::{pipe, unregister};
 
-use crate::exit::{Error, Exit};
+use crate::exit::Exit;
 
-/// The signals that end a sweep, and the exit that goes with each.
-const HANDLED: [(i32, Exit); 3] = [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
+/// The signals that end a sweep.
+const HANDLED: [(i32, &str, Exit); 3] =
+    [(SIGINT, "SIGINT", Exit::Interrupted), (SIGTERM, "SIGTERM", Exit::Terminated), (SIGHUP, "SIGHUP", Exit::HungUp)];
 
 /// Which signal came, if any.
 pub struct Signals {
     stop: Stop,
     which: Arc<AtomicUsize>,
     woken: UnixStream,
+    /// What a second signal does.
+    second: Vec<SigId>,
+}
+
+/// A file-size limit (`ulimit -f`) kills the process by a signal unless there is a handler; with one, the write fails and is
+/// reported like a full disk.
+pub fn survive_file_size_limit() -> io::Result<()> {
+    register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 impl Signals {
-    /// Takes these signals over for the rest of the process's life.
-    ///
-    /// # Errors
-    /// The system refused the handlers.
-    pub fn catch() -> Result<Self, Error> {
-        let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
-        // A file-size limit (`ulimit -f`) kills by a signal unless there is a handler; with one, the write fails, and that
-        // is told like a full disk.
-        signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(refused)?;
-        let (woken, waker) = UnixStream::pair().map_err(refused)?;
-        let signals = Signals { stop: Stop::new(), which: Arc::new(AtomicUsize::new(0)), woken };
-        for (signal, exit) in HANDLED {
+    /// Handles these signals for the rest of the process's life.
+    pub fn catch() -> io::Result<Self> {
+        let (woken, waker) = UnixStream::pair()?;
+        let mut signals = Signals { stop: Stop::new(), which: Arc::default(), woken, second: Vec::new() };
+        for (signal, _, exit) in HANDLED {
+            // `nohup charz sweep &` is not to end with the terminal.
+            if signal == SIGHUP && is_ignored(SIGHUP) {
+                continue;
+            }
             // The order matters: the handler for the second signal looks at the flag before the first one sets it.
-            signal_hook::flag::register_conditional_shutdown(signal, i32::from(exit.code()), signals.stop.flag())
-                .and_then(|_| signal_hook::flag::register_usize(signal, Arc::clone(&signals.which), signal as usize))
-                .and_then(|_| signal_hook::flag::register(signal, signals.stop.flag()))
-                .and_then(|_| signal_hook::low_level::pipe::register(signal, waker.try_clone()?))
-                .map_err(refused)?;
+            let second = register_conditional_shutdown(signal, i32::from(exit.code()), signals.stop.flag())?;
+            signals.second.push(second);
+            register_usize(signal, Arc::clone(&signals.which), signal as usize)?;
+            register(signal, signals.stop.flag())?;
+            pipe::register(signal, waker.try_clone()?)?;
         }
         Ok(signals)
+    }
+
+    /// From now on no signal ends the process: a report that is being written is finished, and leaves no temporary file.
+    pub fn let_finish(&self) {
+        self.second.iter().for_each(|second| {
+            unregister(*second);
+        });
     }
 
     /// Raised by the first signal.
@@ -48,18 +66,21 @@ impl Signals {
         &self.stop
     }
 
-    /// Becomes readable with the first signal, for whoever sleeps until something happens.
+    /// Becomes readable with the first signal, for a thread that sleeps until something happens.
     pub fn wake(&self) -> BorrowedFd<'_> {
         self.woken.as_fd()
     }
 
     /// How to end after the signal that came, and its name.
     pub fn received(&self) -> Option<(Exit, &'static str)> {
-        match i32::try_from(self.which.load(Ordering::Relaxed)).ok()? {
-            SIGINT => Some((Exit::Interrupted, "SIGINT")),
-            SIGTERM => Some((Exit::Terminated, "SIGTERM")),
-            SIGHUP => Some((Exit::HungUp, "SIGHUP")),
-            _ => None,
-        }
+        let which = self.which.load(Ordering::Relaxed);
+        HANDLED.iter().find(|(signal, ..)| *signal as usize == which).map(|(_, name, exit)| (*exit, *name))
     }
+}
+
+/// Whether the parent left the signal ignored, which handlers of ours would undo.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

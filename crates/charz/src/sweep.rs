@@ -5,8 +5,8 @@
 //! spread, and a drift of the machine favours no cell.
 
 mod host;
-mod keep;
 mod pace;
+mod record;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -14,16 +14,16 @@ mod turns;
 
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Family, Knob, Params, Stop};
+use charz_kernels::{Params, Stop};
 
 pub use host::{host, tool};
-pub use keep::{Keep, Record, Unkept};
+pub use record::{NoRecorder, Record, Recorder};
 pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};
 
-use crate::exit::Error;
 use crate::findings::findings;
 use crate::invoke::{self, Invoke, Order};
+use crate::journal::JournalError;
 use crate::judge::{self, Facts};
 use crate::limits::Limits;
 use crate::point;
@@ -67,18 +67,21 @@ pub struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Measures every cell of `report` that wants it, and keeps each invocation as soon as it is made.
-    ///
-    /// # Errors
-    /// The disk refused an invocation; `report` holds all that was kept.
-    pub fn run(&self, report: &mut Report, keep: &mut dyn Keep, listener: &mut dyn Listener) -> Result<(), Error> {
+    /// Measures every cell of `report` that wants it, and records each invocation as soon as it is made. If one cannot be
+    /// recorded, the sweep ends, and `report` holds all that were.
+    pub fn run(
+        &self,
+        report: &mut Report,
+        recorder: &mut dyn Recorder,
+        listener: &mut dyn Listener,
+    ) -> Result<(), JournalError> {
         let sitting = Instant::now();
         let before = report.wall_ns;
         // What a journal kept was not judged yet.
         (0..places(report)).for_each(|place| self.judge(report, place));
         report.stopped_by = None;
         listener.begin(self.due(report), self.left(report));
-        let swept = self.rounds(report, keep, listener, sitting);
+        let swept = self.rounds(report, recorder, listener, sitting);
         report.wall_ns = before + nanos(sitting.elapsed());
         report.complete = (0..places(report)).all(|place| missing(cell(report, place), report) == 0);
         report.findings = findings(report);
@@ -89,10 +92,10 @@ impl Sweep<'_> {
     fn rounds(
         &self,
         report: &mut Report,
-        keep: &mut dyn Keep,
+        recorder: &mut dyn Recorder,
         listener: &mut dyn Listener,
         sitting: Instant,
-    ) -> Result<(), Error> {
+    ) -> Result<(), JournalError> {
         let mut pace = Pace::default();
         // A resumed sweep goes on with other numbers than it began with.
         let made: u64 = (0..places(report)).map(|place| cell(report, place).invocations.len() as u64).sum();
@@ -114,7 +117,7 @@ impl Sweep<'_> {
                 let begun = Instant::now();
                 let owed = self.owed(report, place);
                 let seed = random.u64(..);
-                match self.step(report, place, seed, sitting, keep, listener)? {
+                match self.step(report, place, seed, sitting, recorder, listener)? {
                     Ending::Stopped => return Ok(()),
                     Ending::Done => pace.learn(predicted, begun.elapsed()),
                     _ => {}
@@ -129,7 +132,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Has an invocation of the cell made, kept and judged. One that was stopped is left out: it is made again when the sweep
+    /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
     /// goes on.
     fn step(
         &self,
@@ -137,12 +140,10 @@ impl Sweep<'_> {
         place: usize,
         seed: u64,
         sitting: Instant,
-        keep: &mut dyn Keep,
+        recorder: &mut dyn Recorder,
         listener: &mut dyn Listener,
-    ) -> Result<Ending, Error> {
+    ) -> Result<Ending, JournalError> {
         listener.start(cell(report, place));
-        let samples = samples(cell(report, place), &self.params);
-        keep.reserve(room(cell(report, place), samples))?;
         let started_ns = report.wall_ns + nanos(sitting.elapsed());
         let invocation = Invocation { started_ns, ..self.invocation(report, place, seed) };
         let ending = invocation.ending;
@@ -151,8 +152,8 @@ impl Sweep<'_> {
             return Ok(ending);
         }
         let record = Record { cell: place as u64, invocation };
-        keep.keep(&record)?;
-        record.replay(report).map_err(Error::environment)?;
+        recorder.record(&record)?;
+        record.replay(report).expect("the invocation was checked when it was made");
         self.judge(report, place);
         Ok(ending)
     }
@@ -272,36 +273,6 @@ impl Sweep<'_> {
 const STORM_BOX: Duration = Duration::from_millis(500);
 /// The least that an invocation is given before it is thought stuck.
 const LEAST_DEADLINE: Duration = Duration::from_secs(5);
-
-/// The most that a cell takes in the journal beside its laps: names, evidence and reasons.
-const INVOCATION_BYTES: u64 = 8192;
-/// The most that a lap takes there: numbers of twenty digits behind their names.
-const LAP_BYTES: u64 = 640;
-
-/// The most that a bin of times takes there: two or three numbers, of which none has more than 11 digits in a run of a minute.
-const BIN_BYTES: u64 = 40;
-/// The most bins that pairs of times below a minute fill, those of the two times by themselves included.
-const MOST_BINS: u64 = 78_000;
-
-/// The most that an invocation of the cell will take in the journal, where a repetition stamps `samples` pairs of times at most.
-fn room(cell: &Cell, samples: u64) -> u64 {
-    // In the worst case each time has bins of its own: one for the pair, and one for each of the two.
-    let bins = samples.saturating_mul(3).min(MOST_BINS);
-    let laps = (cell.seats.len() as u64).saturating_mul(LAP_BYTES);
-    INVOCATION_BYTES + cell.repetitions.saturating_mul(laps.saturating_add(bins * BIN_BYTES))
-}
-
-/// How many pairs of times a repetition of the cell may stamp: what shares lines or locks may sample its waits.
-fn samples(cell: &Cell, params: &Params) -> u64 {
-    charz_kernels::find(&cell.kernel).map_or(0, |kernel| {
-        let card = kernel.card();
-        match card.family {
-            _ if card.knobs.contains(&Knob::Samples) => params.samples,
-            Family::Sync => MOST_BINS,
-            _ => 0,
-        }
-    })
-}
 
 /// The floor's cells and the plan's are counted through.
 fn places(report: &Report) -> usize {

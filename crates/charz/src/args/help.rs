@@ -27,6 +27,6 @@ pub(super) fn explained_formats<'a>(formats: impl Iterator<Item = (&'a str, &'a 
 }
 
 pub(super) fn after(examples: &str) -> String {
-    let codes: Vec<_> = EXITS.iter().map(|(_, code, meaning)| format!("  {code:<4} {meaning}")).collect();
+    let codes: Vec<_> = EXITS.iter().map(|(exit, meaning)| format!("  {:<4} {meaning}", exit.code())).collect();
     format!("{examples}\n\nExit codes:\n{}", codes.join("\n"))
 }

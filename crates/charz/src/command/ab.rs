@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use charz_topology::Backend;
 
-use super::sweep::{ClockKind, Kept, Stage, output};
+use super::sweep::{ClockKind, JournalRecorder, Stage, output};
 use super::turns::{self, largest_floor, take_turns};
 use crate::compare::{self, Comparison};
 use crate::exit::{Error, Exit};
@@ -15,7 +15,7 @@ use crate::predict::Predictor;
 use crate::render::compare::Format;
 use crate::render::progress::{self, note};
 use crate::report::{Report, Tool};
-use crate::sweep::{self, Context, Keep, Unkept, new_report};
+use crate::sweep::{self, Context, NoRecorder, Recorder, new_report};
 
 /// What to compare, and how.
 pub struct Options {
@@ -56,7 +56,7 @@ pub struct Side {
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let files = files(&options)?;
-    let stage = Stage::set("charz ab", options.clock, options.binder, options.wait)?;
+    let stage = Stage::set(options.clock, options.binder, options.wait)?;
     let limits = Limits::read();
     let mut sides = [options.a, options.b];
     // Before anything runs: bad input is refused first.
@@ -95,25 +95,24 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let tool_b = tools.pop().expect("two sides");
     let tool_a = tools.pop().expect("two sides");
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
-    let mut kept = keep(files, [&a, &b], options.force)?;
+    let mut journals = record(files, [&a, &b], options.force)?;
     let seed = plans[0].seed;
     let budget = stage.left(sides[0].request.budget.least());
     let taken = {
-        let mut unkept = [Unkept, Unkept];
-        let [unkept_a, unkept_b] = &mut unkept;
-        let [keep_a, keep_b]: [&mut dyn Keep; 2] = match &mut kept {
-            Some([kept_a, kept_b]) => [kept_a, kept_b],
-            None => [unkept_a, unkept_b],
+        let [none_a, none_b] = &mut [NoRecorder, NoRecorder];
+        let [recorder_a, recorder_b]: [&mut dyn Recorder; 2] = match &mut journals {
+            Some([journal_a, journal_b]) => [journal_a, journal_b],
+            None => [none_a, none_b],
         };
-        let side = |place: usize, report, keep| turns::Side {
+        let side = |place: usize, report, recorder| turns::Side {
             invoke: &processes[place],
             params: plans[place].params,
             predictor: &predictors[place],
             report,
-            keep,
+            recorder,
         };
         let mut listener = progress::on_stderr(io::stderr().is_terminal());
-        take_turns(&stage, [side(0, &mut a, keep_a), side(1, &mut b, keep_b)], seed, budget, listener.as_mut())
+        take_turns(&stage, [side(0, &mut a, recorder_a), side(1, &mut b, recorder_b)], seed, budget, listener.as_mut())
     };
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
@@ -125,8 +124,9 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     comparison.notes.extend(ended_early(&a));
     // The numbers first: they are told even when the disk refuses them.
     (options.format.write)(&comparison, out)?;
-    for (kept, report) in kept.into_iter().flatten().zip([&a, &b]) {
-        note(&format!("report: {:?}", kept.finish(report)?));
+    stage.signals.let_finish();
+    for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
+        note(&format!("report: {:?}", journal.finish(report)?));
     }
     taken?;
     exit(&stage, &comparison, [&a, &b], options.strict)
@@ -194,13 +194,17 @@ fn plans(
     Ok(plans)
 }
 
-fn keep(files: Option<[PathBuf; 2]>, reports: [&Report; 2], force: bool) -> Result<Option<[Kept; 2]>, Error> {
+fn record(
+    files: Option<[PathBuf; 2]>,
+    reports: [&Report; 2],
+    force: bool,
+) -> Result<Option<[JournalRecorder; 2]>, Error> {
     let Some([file_a, file_b]) = files else { return Ok(None) };
-    let kept_a = Kept::begin(file_a, reports[0], force)?;
-    match Kept::begin(file_b, reports[1], force) {
-        Ok(kept_b) => Ok(Some([kept_a, kept_b])),
+    let journal_a = JournalRecorder::begin(file_a, reports[0], force)?;
+    match JournalRecorder::begin(file_b, reports[1], force) {
+        Ok(journal_b) => Ok(Some([journal_a, journal_b])),
         Err(error) => {
-            kept_a.forget();
+            journal_a.discard();
             Err(error)
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use charz_topology::{Machine, Mapping, Strand, cpulist};
 
-use super::sweep::{New, Stage, Venture};
+use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
@@ -31,7 +31,7 @@ pub struct Options {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let Options { mut new, strands, all_pairs, format } = options;
     let file = new.file()?;
-    let stage = Stage::set("charz c2c", new.clock, new.binder, new.wait)?;
+    let stage = Stage::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
     if let Some(ids) = &strands {
         check(ids, &stage.machine)?;
@@ -65,7 +65,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         pairs_table::write(&choice, machine, &plan, out)?;
         return Ok(Exit::Done);
     };
-    Venture { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
+    NewSweep { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
 }
 
 /// The pair between which a line is handed over fastest, as far as distances tell.

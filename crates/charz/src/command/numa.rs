@@ -5,7 +5,7 @@ use std::io::Write;
 
 use charz_topology::{Machine, Mapping, MemoryPolicy, cpulist};
 
-use super::sweep::{New, Stage, Venture};
+use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::numa::LATENCY;
@@ -25,7 +25,7 @@ pub struct Options {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let Options { mut new, format } = options;
     let file = new.file()?;
-    let stage = Stage::set("charz numa", new.clock, new.binder, new.wait)?;
+    let stage = Stage::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
     let predictor = stage.predictor(&new.request.kernels, &new.request.params);
     if let Some((exit, _)) = stage.signals.received() {
@@ -36,7 +36,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         plan_table::write(&plan, &limits, out)?;
         return Ok(Exit::Done);
     };
-    Venture { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
+    NewSweep { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
 }
 
 /// The strands of each node with the memory of each: one strand for the latency, and all for the bandwidth.

@@ -32,7 +32,20 @@ pub struct Showing {
     pub colour: Colour,
 }
 
+impl Showing {
+    /// An input is never written: it may be the only copy of a measurement.
+    pub(super) fn spare(&self, input: &Path) -> Result<(), Error> {
+        match &self.output {
+            Some(file) if atomic_file::same_file(file, input) => {
+                Err(Error::bad_input(format!("--output: {file:?} is also an input; name another file")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    options.reports.iter().try_for_each(|report| options.showing.spare(report))?;
     let reports: Vec<Report> = options.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let names = names(&options.reports);
     let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
@@ -170,7 +183,7 @@ pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
     }
     report::read_with_text(path).map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
-        _ => Error::from_bad_file(error),
+        _ => Error::new(Exit::BadInput, error),
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use charz_topology::{Source, discover};
 
 use super::render::read;
-use super::sweep::{New, Stage, Venture};
+use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{Chosen, Plan};
@@ -77,7 +77,7 @@ impl Show for Asked {
 fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = new.file()?;
     let name = &asked.document.name;
-    let stage = Stage::set(&format!("charz replicate {name}"), new.clock, new.binder, new.wait)?;
+    let stage = Stage::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
     let wanted = asked.document.wanted(&Place::of(&stage.machine), &asked.figures);
     let chosen = wanted.iter().map(chosen).collect::<Result<Vec<_>, Error>>()?;
@@ -99,8 +99,8 @@ fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error>
         plan_table::write(&plan, &limits, out)?;
         return Ok(Exit::Done);
     };
-    Venture { options: new, stage: &stage, limits: &limits, predictor: &predictor, format: asked }
-        .carry_out(&plan, file, out)
+    NewSweep { options: new, stage: &stage, limits: &limits, predictor: &predictor, format: asked }
+        .run(&plan, file, out)
 }
 
 /// A cell as the plan takes it.

@@ -20,7 +20,7 @@ use crate::render::progress::note;
 use crate::render::selftest as page;
 use crate::report::Report;
 use crate::selftest::{Finding, Planted, Tally};
-use crate::sweep::{Context, Listener, Unkept, new_report};
+use crate::sweep::{Context, Listener, NoRecorder, new_report};
 
 /// What to compare with itself, and how often.
 pub struct Options {
@@ -45,7 +45,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         .ok_or_else(|| Error::bad_input("--noise: there is no home for the file; name one"))?;
     let mut floors = Floors::read(&file)
         .map_err(|why| Error::bad_input(format!("--noise: {file:?} {why}; name another file, or remove it")))?;
-    let stage = Stage::set("charz selftest", ClockKind::Auto, Backend::Hwloc, options.wait)?;
+    let stage = Stage::set(ClockKind::Auto, Backend::Hwloc, options.wait)?;
     let limits = Limits::read();
     let request = &options.request;
     let fitted = request.fit(&stage.machine, &limits)?;
@@ -166,12 +166,12 @@ impl Trial<'_> {
 
     fn compare(&self, invoke: [&dyn Invoke; 2], seed: u64, budget: Duration) -> Result<Vec<Row>, Error> {
         let (mut a, mut b) = (self.blank.clone(), self.blank.clone());
-        let (mut keep_a, mut keep_b) = (Unkept, Unkept);
+        let (mut recorder_a, mut recorder_b) = (NoRecorder, NoRecorder);
         let params = self.plan.params;
         let predictor = self.predictor;
         let sides = [
-            turns::Side { invoke: invoke[0], params, predictor, report: &mut a, keep: &mut keep_a },
-            turns::Side { invoke: invoke[1], params, predictor, report: &mut b, keep: &mut keep_b },
+            turns::Side { invoke: invoke[0], params, predictor, report: &mut a, recorder: &mut recorder_a },
+            turns::Side { invoke: invoke[1], params, predictor, report: &mut b, recorder: &mut recorder_b },
         ];
         take_turns(self.stage, sides, seed, budget, &mut Silent)?;
         let rules = compare::Options { allow_suspect: self.options.allow_suspect, ..compare::Options::default() };

@@ -9,6 +9,7 @@ use charz_topology::Backend;
 
 use super::render::read;
 use crate::exit::{Error, Exit};
+use crate::journal;
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
@@ -19,14 +20,13 @@ use crate::render::text::plain;
 use crate::report::Report;
 use crate::sweep::{Context, new_report};
 
-mod kept;
-mod lock;
+mod recorder;
 mod resume;
 mod stage;
 
-pub(super) use kept::Kept;
-pub(crate) use kept::from_bytes;
-use stage::Sitting;
+pub(crate) use recorder::from_bytes;
+pub(super) use recorder::{JournalRecorder, cannot_record};
+use stage::Session;
 pub(super) use stage::Stage;
 
 /// A new sweep, or the rest of an old one.
@@ -61,7 +61,7 @@ pub struct New {
 pub struct Resume {
     /// The unfinished report, or its journal.
     pub file: PathBuf,
-    /// The longest that this sitting may take; where nothing is said, as long as the report's plan, or the usual
+    /// The longest that this session may take; where nothing is said, as long as the report's plan, or the usual
     /// time if that is more.
     pub budget: Budget,
     /// Whether to wait for another that is measuring.
@@ -87,15 +87,15 @@ const MOST_NAME: usize = 230;
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
-        Options::New(new) => start(&new, "charz sweep", report_table::TABLE, out),
+        Options::New(new) => start(&new, report_table::TABLE, out),
         Options::Resume(resume) => resume::run(resume, out),
     }
 }
 
-/// A sweep by the name of a task, whose report is shown by a format in the end.
-pub(super) fn start(options: &New, task: &str, format: &'static Format, out: &mut dyn Write) -> Result<Exit, Error> {
+/// A new sweep whose report is shown in a format when it ends.
+pub(super) fn start(options: &New, format: &'static Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = options.file()?;
-    let stage = Stage::set(task, options.clock, options.binder, options.wait)?;
+    let stage = Stage::set(options.clock, options.binder, options.wait)?;
     let limits = Limits::read();
     let request = &options.request;
     // Before the pilots: bad input is refused without running anything.
@@ -109,36 +109,32 @@ pub(super) fn start(options: &New, task: &str, format: &'static Format, out: &mu
         plan_table::write(&plan, &limits, out)?;
         return Ok(Exit::Done);
     };
-    Venture { options, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
+    NewSweep { options, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
 }
 
 impl New {
     /// The report's file, refused before anything is measured if it cannot become one: a sweep that cannot be kept is not begun.
     /// `None` where only the plan is wanted.
     pub(super) fn file(&self) -> Result<Option<PathBuf>, Error> {
-        let named = || self.output.clone().unwrap_or_else(dated_name);
+        let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
         if self.dry_run { Ok(None) } else { output(named(), self.force).map(Some) }
     }
 }
 
 /// A new sweep that is about to begin.
-pub(super) struct Venture<'a> {
-    /// What was asked for.
+pub(super) struct NewSweep<'a> {
     pub(super) options: &'a New,
-    /// Where.
     pub(super) stage: &'a Stage,
-    /// What the system lets us have.
     pub(super) limits: &'a Limits,
-    /// For the budget and the ETA.
     pub(super) predictor: &'a Predictor,
-    /// How the report is shown in the end.
+    /// How the report is shown when the sweep ends.
     pub(super) format: &'a dyn Show,
 }
 
-impl Venture<'_> {
-    /// Measures a plan, keeps it in a file, and tells it.
-    pub(super) fn carry_out(&self, plan: &Plan, file: PathBuf, out: &mut dyn Write) -> Result<Exit, Error> {
-        let Venture { options, stage, limits, predictor, format } = *self;
+impl NewSweep<'_> {
+    /// Measures a plan, records it, and shows its report.
+    pub(super) fn run(&self, plan: &Plan, file: PathBuf, out: &mut dyn Write) -> Result<Exit, Error> {
+        let NewSweep { options, stage, limits, predictor, format } = *self;
         let context = Context {
             machine: &stage.machine,
             limits,
@@ -147,10 +143,10 @@ impl Venture<'_> {
             timer: stage.timer(),
         };
         let mut report = new_report(plan, &context);
-        let kept = Kept::begin(file, &report, options.force)?;
+        let recorder = JournalRecorder::begin(file, &report, options.force)?;
         warn(&report);
-        let sitting = Sitting { params: plan.params, predictor, budget: plan.budget, strict: options.strict, format };
-        stage.sweep(&mut report, &sitting, kept, out)
+        let session = Session { params: plan.params, predictor, budget: plan.budget, strict: options.strict, format };
+        stage.sweep(&mut report, &session, recorder, out)
     }
 }
 
@@ -195,7 +191,9 @@ pub(super) fn output(file: PathBuf, force: bool) -> Result<PathBuf, Error> {
             Err(Error::bad_input(format!("--output: {file:?} is a link; name the file that it leads to")))
         }
         Ok(about) if about.is_file() => Ok(file),
-        Ok(_) => Err(Error::bad_input(format!("--output: {file:?} is no regular file; --force replaces only those"))),
+        Ok(_) => Err(Error::bad_input(format!(
+            "--output: {file:?} is not a regular file, and only those are replaced; name another file"
+        ))),
     }
 }
 
@@ -203,14 +201,36 @@ fn exists(file: &Path) -> Error {
     Error::bad_input(format!("--output: {file:?} exists; name another file, or replace it with --force"))
 }
 
-/// `charz-20260131-120000.json`, in UTC.
-fn dated_name() -> PathBuf {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+/// `charz-20260131-120000.json`, in UTC; `charz-20260131-120000-2.json` if that one, or its journal, exists.
+fn dated_name(now: SystemTime, exists: impl Fn(&Path) -> bool) -> PathBuf {
+    let now = humantime::format_rfc3339_seconds(now).to_string();
     let digits: String = now.chars().filter(char::is_ascii_digit).collect();
-    PathBuf::from(format!("charz-{}-{}.json", &digits[..8], &digits[8..]))
+    let first = format!("charz-{}-{}", &digits[..8], &digits[8..]);
+    let mut name = PathBuf::from(format!("{first}.json"));
+    for number in 2.. {
+        if !exists(&name) && !exists(&journal::beside(&name)) {
+            break;
+        }
+        name = PathBuf::from(format!("{first}-{number}.json"));
+    }
+    name
 }
 
 /// The kernels that a report's cells name, as far as this program has them.
 fn kernels_of(report: &Report) -> Vec<&'static dyn Kernel> {
     report.plan.kernels.iter().filter_map(|name| charz_kernels::find(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_of_one_second_have_names_of_their_own() {
+        let name = |taken: &[&str]| dated_name(SystemTime::UNIX_EPOCH, |file| taken.iter().any(|name| file == *name));
+        let [first, second] = ["charz-19700101-000000.json", "charz-19700101-000000-2.json"].map(PathBuf::from);
+        assert_eq!(name(&[]), first);
+        assert_eq!(name(&["charz-19700101-000000.json"]), second);
+        assert_eq!(name(&["charz-19700101-000000.json.journal"]), second);
+    }
 }

@@ -81,7 +81,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         }
         Options::Picture { source, write, .. } => write(&topo::figure(&discover(&source)?), out)?,
         Options::Card { measured, format } => (format.write)(&read(&measured)?, &Look::of_stdout(Colour::Auto), out)?,
-        Options::Measure { new, format } => return sweep::start(&new, "charz topo --measured", format, out),
+        Options::Measure { new, format } => return sweep::start(&new, format, out),
         Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,
         Options::Xml { source, measured: Some(path) } => {
             let report = read(&path)?;

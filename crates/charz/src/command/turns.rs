@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use charz_kernels::Params;
 
-use super::sweep::Stage;
+use super::sweep::{Stage, cannot_record};
 use crate::exit::Error;
 use crate::invoke::Invoke;
 use crate::limits::Limits;
@@ -13,7 +13,7 @@ use crate::noise::{Floors, Subject, usual_file};
 use crate::point;
 use crate::predict::Predictor;
 use crate::report::{Cell, Report};
-use crate::sweep::{self, Keep, Listener, Sweep};
+use crate::sweep::{self, Listener, Recorder, Sweep};
 
 /// One of the two.
 pub(super) struct Side<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Side<'a> {
     pub(super) params: Params,
     pub(super) predictor: &'a Predictor,
     pub(super) report: &'a mut Report,
-    pub(super) keep: &'a mut dyn Keep,
+    pub(super) recorder: &'a mut dyn Recorder,
 }
 
 /// Has the sides take turns, in an order drawn from `seed`, for no longer than `budget`.
@@ -50,10 +50,10 @@ pub(super) fn take_turns(
                 budget,
             },
             report: side.report,
-            keep: side.keep,
+            recorder: side.recorder,
         }
     });
-    sweep::take_turns(&mut sides, seed, listener)
+    sweep::take_turns(&mut sides, seed, listener).map_err(cannot_record)
 }
 
 /// The file of noise floors: the one that was named, or the user's.

@@ -1,24 +1,15 @@
 //! Two processes: the test binary runs itself again as the other one.
 
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
 
 use super::*;
 
 const FOLDER: &str = "CHARZ_TEST_LOCK_FOLDER";
-const NEVER: &dyn Fn() -> bool = &|| false;
 
-fn take(folder: &Path, patience: Duration) -> Result<MachineLock, Refused> {
-    MachineLock::acquire_in(&[folder.to_owned()], "charz sweep", patience, NEVER)
-}
-
-#[track_caller]
-fn busy(folder: &Path) -> Busy {
-    match take(folder, Duration::ZERO) {
-        Err(Refused::Busy(busy)) => busy,
-        other => panic!("{other:?}"),
-    }
+fn take(folder: &Path, patience: Duration) -> Result<MachineLock, LockError> {
+    MachineLock::acquire_in(&[folder.to_owned()], patience, &|| false)
 }
 
 /// A process that holds the lock, with a child of its own.
@@ -65,31 +56,20 @@ fn hold_for_another_test() {
 }
 
 #[test]
-fn another_process_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let other = Other::start(folder.path());
-    let found = busy(folder.path());
-    assert_eq!((found.pid, found.task.as_deref()), (Some(other.process.id()), Some("charz sweep")));
-    let message = found.to_string();
-    assert!(message.starts_with(&format!("charz sweep with process id {} is", other.process.id())), "{message}");
-    assert!(found.since.unwrap() < Duration::from_secs(600), "{message}");
-}
-
-#[test]
-fn the_lock_ends_with_its_process_although_a_child_lives() {
+fn another_process_is_named_and_its_lock_ends_with_it_although_a_child_lives() {
     let folder = tempfile::tempdir().unwrap();
     let mut other = Other::start(folder.path());
-    busy(folder.path());
+    let refused = take(folder.path(), Duration::ZERO).unwrap_err();
+    let LockError::Busy { holder, .. } = refused else { panic!("{refused:?}") };
+    assert!(holder.ends_with(&format!("--exact (process id {})", other.process.id())), "{holder}");
     other.process.kill().unwrap();
     other.process.wait().unwrap();
     assert!(Path::new(&format!("/proc/{}", other.grandchild)).exists());
-    // What the dead process wrote is still there, and no lock.
-    assert!(std::fs::metadata(folder.path().join("charz.lock")).unwrap().len() > 0);
-    drop(take(folder.path(), Duration::ZERO).unwrap());
+    take(folder.path(), LINGER).unwrap();
 }
 
 #[test]
-fn who_waits_gets_the_lock_when_it_is_free() {
+fn a_waiting_process_gets_the_lock_when_it_is_free() {
     let folder = tempfile::tempdir().unwrap();
     let mut other = Other::start(folder.path());
     let path = folder.path().to_owned();
@@ -99,93 +79,82 @@ fn who_waits_gets_the_lock_when_it_is_free() {
 }
 
 #[test]
-fn a_wait_can_be_cancelled() {
+fn a_wait_ends_when_it_is_cancelled_or_patience_does() {
     let folder = tempfile::tempdir().unwrap();
     let _lock = take(folder.path(), Duration::ZERO).unwrap();
+    assert!(matches!(take(folder.path(), Duration::from_millis(1)), Err(LockError::Busy { .. })));
     let looks = std::cell::Cell::new(0);
     let cancelled = || looks.replace(looks.get() + 1) == 2;
-    let folders = [folder.path().to_owned()];
-    let refused = MachineLock::acquire_in(&folders, "charz", Duration::from_secs(600), &cancelled);
-    assert!(matches!(refused, Err(Refused::Cancelled)), "{refused:?}");
+    let refused = MachineLock::acquire_in(&[folder.path().to_owned()], Duration::MAX, &cancelled);
+    assert!(matches!(refused, Err(LockError::Cancelled)), "{refused:?}");
     assert_eq!(looks.get(), 3);
 }
 
+/// Links, pipes, folders: refused without a trace, and the next folder serves.
 #[test]
-fn patience_ends() {
-    let folder = tempfile::tempdir().unwrap();
-    let _lock = take(folder.path(), Duration::ZERO).unwrap();
-    assert!(matches!(take(folder.path(), Duration::from_millis(1)), Err(Refused::Busy(_))));
-}
-
-#[test]
-fn who_does_not_tell_is_not_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("charz.lock");
-    // No process has the number; text of nobody; a file that is too long.
-    for told in ["{\"pid\":4294967295,\"task\":\"x\",\"since_unix_s\":1}", "\u{1b}[2J", &"x".repeat(1 << 20)] {
-        let _lock = take(folder.path(), Duration::ZERO).unwrap();
-        std::fs::write(&path, told).unwrap();
-        let found = busy(folder.path());
-        assert_eq!(found, Busy { pid: None, task: None, since: None });
-        assert!(found.to_string().starts_with("another charz is measuring"), "{found}");
-    }
-}
-
-#[test]
-fn what_others_wrote_does_not_reach_the_terminal() {
-    let busy = Busy { pid: Some(1), task: Some("\u{1b}[2J\n".into()), since: None };
-    assert!(!busy.to_string().contains(|c: char| c.is_control()), "{busy}");
-}
-
-#[test]
-fn the_lock_is_no_link_pipe_or_folder() {
-    for trap in ["link", "pipe", "folder"] {
+fn what_others_planted_is_not_locked() {
+    type Trap = fn(&Path, &Path) -> io::Result<()>;
+    let traps: [(&str, Trap); 5] = [
+        ("link", |victim, path| symlink(victim, path)),
+        ("dangling link", |_, path| symlink("nowhere", path)),
+        ("hard link", |victim, path| fs::hard_link(victim, path)),
+        ("folder", |_, path| fs::create_dir(path)),
+        ("pipe", |_, path| {
+            Ok(rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0)?)
+        }),
+    ];
+    for (trap, set) in traps {
         let folder = tempfile::tempdir().unwrap();
-        let (path, target) = (folder.path().join("charz.lock"), folder.path().join("target"));
-        match trap {
-            "link" => symlink(&target, &path).unwrap(),
-            "pipe" => {
-                let kind = rustix::fs::FileType::Fifo;
-                rustix::fs::mknodat(rustix::fs::CWD, &path, kind, 0o600.into(), 0).unwrap();
-            }
-            _ => std::fs::create_dir(&path).unwrap(),
-        }
+        let (path, victim) = (folder.path().join(NAME), folder.path().join("victim"));
+        fs::write(&victim, "mine").unwrap();
+        set(&victim, &path).unwrap();
         let refused = take(folder.path(), Duration::ZERO);
-        assert!(matches!(refused, Err(Refused::Impossible(..))), "{trap}: {refused:?}");
-        assert!(!target.exists(), "a link was followed");
-        // The next folder serves.
+        assert!(matches!(refused, Err(LockError::Impossible { .. })), "{trap}: {refused:?}");
+        assert_eq!(fs::read(&victim).unwrap(), b"mine", "{trap}");
+        assert!(!folder.path().join("nowhere").exists(), "{trap}: a link was followed");
         let other = tempfile::tempdir().unwrap();
         let folders = [folder.path().to_owned(), other.path().to_owned()];
-        MachineLock::acquire_in(&folders, "charz", Duration::ZERO, NEVER).unwrap();
+        MachineLock::acquire_in(&folders, Duration::ZERO, &|| false).unwrap();
     }
+}
+
+#[test]
+fn a_foreign_file_is_locked_and_never_written() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(NAME), "theirs").unwrap();
+    drop(take(folder.path(), Duration::ZERO).unwrap());
+    assert_eq!(fs::read(folder.path().join(NAME)).unwrap(), b"theirs");
 }
 
 #[test]
 fn a_file_that_was_removed_locks_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("charz.lock");
+    let path = folder.path().join(NAME);
     let lock = take(folder.path(), Duration::ZERO).unwrap();
-    std::fs::remove_file(&path).unwrap();
-    assert!(!file::is_at(&lock.file, &path));
-    std::fs::write(&path, "").unwrap();
-    assert!(!file::is_at(&lock.file, &path), "a file of the same name is another one");
+    fs::remove_file(&path).unwrap();
+    assert!(!is_at(&lock.file, &path));
+    fs::write(&path, "").unwrap();
+    assert!(!is_at(&lock.file, &path), "a file of the same name is another one");
 }
 
 #[test]
-fn every_user_may_hold_the_lock() {
+fn every_user_may_take_the_lock() {
     let folder = tempfile::tempdir().unwrap();
     let lock = take(folder.path(), Duration::ZERO).unwrap();
-    assert_eq!(lock.file.metadata().unwrap().permissions().mode() & 0o777, 0o666);
+    assert_eq!(lock.file.metadata().unwrap().permissions().mode() & 0o777, 0o444);
 }
 
 #[test]
 fn folders_in_their_order() {
     let folders = |set: &[(&str, &str)]| {
         let find = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
-        file::folders(find)
+        folders(find)
     };
     let temporary = std::env::temp_dir();
     assert_eq!(folders(&[("CHARZ_LOCK_DIR", "/a"), ("XDG_RUNTIME_DIR", "/b")]), [PathBuf::from("/a")]);
-    assert_eq!(folders(&[("XDG_RUNTIME_DIR", "/b")]), [PathBuf::from("/run/lock"), "/b".into(), temporary.clone()]);
+    assert_eq!(
+        folders(&[("CHARZ_LOCK_DIR", ""), ("XDG_RUNTIME_DIR", "/b")]),
+        [PathBuf::from("/run/lock"), "/b".into(), temporary.clone()]
+    );
     assert_eq!(folders(&[("XDG_RUNTIME_DIR", "relative")]), [PathBuf::from("/run/lock"), temporary]);
 }

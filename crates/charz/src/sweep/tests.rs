@@ -89,24 +89,13 @@ fn run(order: &Order, nanos: f64) -> Run {
     }
 }
 
-/// Keeps in memory, and checks that room was taken for everything.
+/// Records in memory.
 #[derive(Default)]
-struct Memory {
-    room: u64,
-    records: Vec<Record>,
-}
+struct Memory(Vec<Record>);
 
-impl Keep for Memory {
-    fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
-        self.room = bytes;
-        Ok(())
-    }
-
-    fn keep(&mut self, record: &Record) -> Result<(), Error> {
-        let size = serde_json::to_vec(record).unwrap().len() as u64;
-        assert!(size <= self.room, "{size} bytes in room for {}", self.room);
-        self.room = 0;
-        self.records.push(record.clone());
+impl Recorder for Memory {
+    fn record(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.0.push(record.clone());
         Ok(())
     }
 }
@@ -184,7 +173,7 @@ fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mu
     }
     .run(&mut report, &mut memory, &mut Silent)
     .unwrap();
-    Swept { report, records: memory.records, asked: fake.asked.into_inner(), blank }
+    Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank }
 }
 
 struct Silent;
@@ -300,30 +289,4 @@ fn workers_that_contend_become_more_only_as_long_as_they_end_in_time() {
     let status: Vec<Status> = swept.report.cells.iter().map(|cell| cell.outcome.status).collect();
     assert_eq!(status[2..], [Status::Aborted, Status::Skipped, Status::Skipped]);
     assert!(swept.report.cells[4].outcome.reason.as_ref().unwrap().starts_with("safety: "));
-}
-
-/// However the pairs of a repetition lie, as long as none takes a minute.
-#[test]
-fn a_record_has_room() {
-    let mut random = fastrand::Rng::with_seed(1);
-    let mut time = || random.u64(1..60_000_000_000) >> random.u32(0..36);
-    for count in [1, 1000, 300_000] {
-        let joint: charz_kernels::Joint = (0..count).map(|_| (time(), time())).collect();
-        let samples: Vec<[u64; 3]> = joint.bins().map(|(first, second, pairs)| [first, second, pairs]).collect();
-        let marginal = |side: &charz_kernels::Marginal| report::Marginal {
-            least_ns: 0,
-            most_ns: 0,
-            bins: side.bins().map(|(low, count)| [low, count]).collect(),
-        };
-        let samples = report::Samples {
-            count,
-            below: joint.below(),
-            first: marginal(joint.first()),
-            second: marginal(joint.second()),
-            bins: samples,
-        };
-        let bytes = serde_json::to_vec(&samples).unwrap().len() as u64;
-        let bins = count.saturating_mul(3).min(MOST_BINS);
-        assert!(bytes <= bins * BIN_BYTES + 1024, "{count} pairs: {bytes} bytes in {bins} bins");
-    }
 }

@@ -7,9 +7,9 @@
 use std::time::{Duration, Instant};
 
 use super::pace::Pace;
-use super::{Keep, Listener, Sweep, cell, contends, nanos, places, wants_more};
-use crate::exit::Error;
+use super::{Listener, Recorder, Sweep, cell, contends, nanos, places, wants_more};
 use crate::findings::findings;
+use crate::journal::JournalError;
 use crate::report::{Cell, Ending, Report};
 
 /// One of the two.
@@ -18,8 +18,8 @@ pub struct Side<'a> {
     pub sweep: Sweep<'a>,
     /// What it fills.
     pub report: &'a mut Report,
-    /// Where it is kept.
-    pub keep: &'a mut dyn Keep,
+    /// Where it is recorded.
+    pub recorder: &'a mut dyn Recorder,
 }
 
 /// Which of the two.
@@ -30,14 +30,12 @@ enum Turn {
 }
 
 /// Measures both, a pair of cells at the same place after the other, until each has the invocations that its plan asks for.
-/// Where a side of a pair cannot be measured, the other is not measured further either. `seed` draws the order.
-///
-/// # Errors
-/// The disk refused an invocation; the reports hold all that was kept.
+/// Where a side of a pair cannot be measured, the other is not measured further either. `seed` draws the order. If an
+/// invocation cannot be recorded, both end, and the reports hold all that were.
 ///
 /// # Panics
 /// If the reports have different numbers of cells.
-pub fn take_turns(sides: &mut [Side<'_>; 2], seed: u64, listener: &mut dyn Listener) -> Result<(), Error> {
+pub fn take_turns(sides: &mut [Side<'_>; 2], seed: u64, listener: &mut dyn Listener) -> Result<(), JournalError> {
     assert_eq!(places(sides[0].report), places(sides[1].report), "pairs have two sides");
     let sitting = Instant::now();
     let due = (0..places(sides[0].report)).map(|place| wanted(sides, place) * 2).sum();
@@ -58,7 +56,7 @@ fn blocks(
     random: &mut fastrand::Rng,
     sitting: Instant,
     listener: &mut dyn Listener,
-) -> Result<(), Error> {
+) -> Result<(), JournalError> {
     let mut pace = Pace::default();
     loop {
         let mut progress = false;
@@ -78,7 +76,8 @@ fn blocks(
                     return Ok(());
                 }
                 let began = Instant::now();
-                let ending = side.sweep.step(side.report, place, random.u64(..), sitting, &mut *side.keep, listener)?;
+                let ending =
+                    side.sweep.step(side.report, place, random.u64(..), sitting, &mut *side.recorder, listener)?;
                 if ending == Ending::Stopped {
                     return Ok(());
                 }

@@ -35,6 +35,9 @@ pub enum Shown {
 }
 
 pub(super) fn run(file: &Path, task: &Plot, out: &mut dyn Write) -> Result<Exit, Error> {
+    if let Shown::Page(showing) = &task.shown {
+        showing.spare(file)?;
+    }
     let (entries, series) = Store::open(file)?.read()?;
     let timeline = Timeline::new(entries, series);
     let wanted: Vec<&Track> = timeline.tracks.iter().filter(|track| task.wants(&track.series)).collect();

@@ -51,6 +51,9 @@ pub(super) fn run(file: &Path, task: &Show, out: &mut dyn Write) -> Result<Exit,
             write_text(&text, out)?;
             Ok(Exit::Done)
         }
-        How::Rendered(showing) => show(&[Source { name: &format!("report {id}"), report: &report }], showing, out),
+        How::Rendered(showing) => {
+            showing.spare(file)?;
+            show(&[Source { name: &format!("report {id}"), report: &report }], showing, out)
+        }
     }
 }

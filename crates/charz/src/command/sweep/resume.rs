@@ -9,8 +9,8 @@ use charz_kernels::timer::MOST_TIMEOUT;
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 use charz_topology::{Backend, Machine};
 
-use super::kept::Kept;
-use super::{ClockKind, Resume, Sitting, Stage, kernels_of, read};
+use super::recorder::JournalRecorder;
+use super::{ClockKind, Resume, Session, Stage, kernels_of, read};
 use crate::exit::{Error, Exit};
 use crate::invoke;
 use crate::journal;
@@ -27,12 +27,14 @@ use crate::report::{self, Report};
 use crate::sweep;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = report_file(resume.file);
+    // The report replaces the file behind a link, not the link.
+    let behind = resume.file.is_symlink().then(|| resume.file.canonicalize().ok()).flatten();
+    let file = report_file(behind.unwrap_or(resume.file));
     let journal_file = journal::beside(&file);
-    let (kept, mut report) = if journal_file.exists() {
-        let (kept, report, lost) = Kept::go_on(file.clone(), journal_file)?;
+    let (recorder, mut report) = if journal_file.symlink_metadata().is_ok() {
+        let (recorder, report, lost) = JournalRecorder::resume(file.clone(), journal_file)?;
         lost.iter().for_each(|line| note(line));
-        (Some(kept), report)
+        (Some(recorder), report)
     } else {
         let report = read(&file)?;
         if report.complete {
@@ -42,8 +44,6 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         }
         (None, report)
     };
-    // The report takes the place of the file behind a link, not that of the link.
-    let file = file.canonicalize().unwrap_or(file);
     let refuse = |why: String| Error::bad_input(format!("--resume: {file:?} {why}"));
     let params = params(&report).map_err(refuse)?;
     let clock = match report.plan.clock.as_str() {
@@ -52,17 +52,17 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         other => return Err(refuse(format!("was stamped by a clock {other:?} that this program does not have"))),
     };
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
-    let stage = Stage::set("charz sweep", clock, binder, resume.wait)?;
+    let stage = Stage::set(clock, binder, resume.wait)?;
     let host = sweep::host(&stage.machine, &Limits::read());
     if let Some(difference) = difference(&report, &stage.machine, &host) {
         return Err(refuse(format!("cannot be finished here: {difference}; start a new sweep")));
     }
-    let kept = match kept {
-        Some(kept) => kept,
-        None => Kept::begin(file, &report, true)?,
+    let recorder = match recorder {
+        Some(recorder) => recorder,
+        None => JournalRecorder::begin(file, &report, true)?,
     };
     let predictor = stage.predictor(&kernels_of(&report), &params);
-    let sitting = Sitting {
+    let session = Session {
         params,
         predictor: &predictor,
         budget: match resume.budget {
@@ -72,7 +72,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         strict: resume.strict,
         format: report_table::TABLE,
     };
-    stage.sweep(&mut report, &sitting, kept, out)
+    stage.sweep(&mut report, &session, recorder, out)
 }
 
 /// The report's file, also where its journal was named.

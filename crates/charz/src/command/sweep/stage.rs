@@ -1,4 +1,4 @@
-//! What does not change during a sitting.
+//! What does not change during a session.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use charz_kernels::{Kernel, Params, Sizes};
 use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
 
 use super::ClockKind;
-use super::kept::Kept;
+use super::recorder::{JournalRecorder, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::harness::clock::{Clock, OsClock, Timer, TscClock, skew};
 use crate::invoke::{Invoke, Order, Processes};
 use crate::judge::Facts;
 use crate::limits::Limits;
-use crate::lock::MachineLock;
+use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::render::look::{Colour, Look};
 use crate::render::progress;
@@ -37,12 +37,16 @@ pub(in crate::command) struct Stage {
 }
 
 impl Stage {
-    /// Looks at the machine and at the clock, and takes the lock for `task`, for which it waits if it is told to.
-    pub(in crate::command) fn set(task: &str, clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
+    /// Looks at the machine and at the clock, and takes the machine's lock, for which it waits if `wait` says so.
+    pub(in crate::command) fn set(clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
         let begun = Instant::now();
-        let signals = Signals::catch()?;
+        let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
+        let signals = Signals::catch().map_err(refused)?;
         let machine = discover(&Source::ThisMachine)?;
-        let lock = super::lock::take(task, wait, &signals)?;
+        let lock = MachineLock::acquire(wait, &|| signals.stop().raised()).map_err(|error| match error {
+            LockError::Cancelled => Error::new(signals.received().map_or(Exit::Environment, |(exit, _)| exit), error),
+            _ => Error::new(Exit::Environment, error),
+        })?;
         let mut nanos_per_tick = None;
         let tsc = match clock {
             ClockKind::Os => None,
@@ -143,41 +147,42 @@ impl Stage {
         }
     }
 
-    /// Measures what is missing, keeps it, and tells it all.
+    /// Measures what is missing, records it, and shows the report.
     pub(super) fn sweep(
         &self,
         report: &mut Report,
-        sitting: &Sitting<'_>,
-        mut kept: Kept,
+        session: &Session<'_>,
+        mut recorder: JournalRecorder,
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
         let sweep = Sweep {
             invoke: &self.processes(),
-            order: &self.order(&sitting.params),
-            params: sitting.params,
+            order: &self.order(&session.params),
+            params: session.params,
             machine: &self.machine,
-            facts: &self.facts(report, sitting.params),
+            facts: &self.facts(report, session.params),
             stop: self.signals.stop(),
-            predictor: sitting.predictor,
+            predictor: session.predictor,
             limits: &Limits::read,
-            budget: self.left(sitting.budget),
+            budget: self.left(session.budget),
         };
         let mut progress = progress::on_stderr(io::stderr().is_terminal());
-        let swept = sweep.run(report, &mut kept, progress.as_mut());
+        let swept = sweep.run(report, &mut recorder, progress.as_mut());
         if let Some((_, name)) = self.signals.received() {
             report.stopped_by = Some(name.into());
         } else if swept.is_err() {
             report.stopped_by = Some("a full disk".into());
         }
         // The numbers first: they are told even when the disk refuses them.
-        let told = sitting.format.write(report, &Look::of_stdout(Colour::Auto), out);
-        let file = kept.finish(report);
-        swept?;
+        let told = session.format.write(report, &Look::of_stdout(Colour::Auto), out);
+        self.signals.let_finish();
+        let file = recorder.finish(report);
+        swept.map_err(cannot_record)?;
         let file = file?;
-        match told.and_then(|()| super::tell_file(&file, sitting.format, out)) {
+        match told.and_then(|()| super::tell_file(&file, session.format, out)) {
             // Whoever reads has seen enough; how the sweep ended is told all the same.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-            _ => Ok(self.exit(report, sitting.strict)),
+            _ => Ok(self.exit(report, session.strict)),
         }
     }
 
@@ -205,8 +210,8 @@ impl Stage {
     }
 }
 
-/// What a sitting measures with.
-pub(super) struct Sitting<'a> {
+/// What is measured with from start or resume to the end of the process.
+pub(super) struct Session<'a> {
     /// The parameters of all cells.
     pub(super) params: Params,
     /// For the budget and the ETA.

@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::plan::{Invocations, Plan, Request};
 use crate::predict::Predictor;
 use crate::report::{Counts, Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
-use crate::sweep::{Context, Unkept, new_report};
+use crate::sweep::{Context, NoRecorder, new_report};
 
 const SEATS: [Option<u32>; 1] = [Some(0)];
 
@@ -174,7 +174,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     };
     let (fake_a, fake_b) = (fake('A'), fake('B'));
     let (mut a, mut b) = (blank.clone(), blank);
-    let (mut keep_a, mut keep_b) = (Unkept, Unkept);
+    let (mut recorder_a, mut recorder_b) = (NoRecorder, NoRecorder);
     let sweep = |invoke| Sweep {
         invoke,
         order: &order,
@@ -187,8 +187,8 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
         budget: trial.budget,
     };
     let mut sides = [
-        Side { sweep: sweep(&fake_a), report: &mut a, keep: &mut keep_a },
-        Side { sweep: sweep(&fake_b), report: &mut b, keep: &mut keep_b },
+        Side { sweep: sweep(&fake_a), report: &mut a, recorder: &mut recorder_a },
+        Side { sweep: sweep(&fake_b), report: &mut b, recorder: &mut recorder_b },
     ];
     struct Silent;
     impl Listener for Silent {}

@@ -1,8 +1,8 @@
-//! What is measured is kept before anything else is measured.
+//! What is measured is recorded before anything else is measured.
 
 use serde::{Deserialize, Serialize};
 
-use crate::exit::Error;
+use crate::journal::JournalError;
 use crate::report::{self, Ending, Invocation, Report, Status};
 
 /// One invocation, for the journal.
@@ -15,11 +15,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Puts the invocation into its cell, which is to be judged anew. What comes from a file need not fit; such a record
-    /// changes nothing.
-    ///
-    /// # Errors
-    /// Why it does not fit, as a sentence without its end.
+    /// Puts the invocation into its cell, which is to be judged anew. A record of a file need not fit; it is refused with the
+    /// reason then, and changes nothing.
     pub fn replay(mut self, report: &mut Report) -> Result<(), String> {
         let place = usize::try_from(self.cell).ok().filter(|place| *place < super::places(report));
         let place = place.ok_or_else(|| format!("there is no cell {}", self.cell))?;
@@ -40,30 +37,17 @@ impl Record {
     }
 }
 
-/// Where invocations are kept.
-pub trait Keep {
-    /// Takes room for the next record, of at most `bytes` bytes.
-    ///
-    /// # Errors
-    /// There is no such room. What was kept stays.
-    fn reserve(&mut self, bytes: u64) -> Result<(), Error>;
-
-    /// Keeps a record. When this answers, it outlives the program.
-    ///
-    /// # Errors
-    /// The system refused. What was kept before stays.
-    fn keep(&mut self, record: &Record) -> Result<(), Error>;
+/// Where invocations are recorded.
+pub trait Recorder {
+    /// When this returns, the record survives the program. If it cannot be recorded, those before it still are.
+    fn record(&mut self, record: &Record) -> Result<(), JournalError>;
 }
 
-/// Keeps nothing: for what is not worth a file.
-pub struct Unkept;
+/// For what is not worth a file.
+pub struct NoRecorder;
 
-impl Keep for Unkept {
-    fn reserve(&mut self, _bytes: u64) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn keep(&mut self, _record: &Record) -> Result<(), Error> {
+impl Recorder for NoRecorder {
+    fn record(&mut self, _record: &Record) -> Result<(), JournalError> {
         Ok(())
     }
 }

@@ -1,0 +1,169 @@
+//! A sweep is recorded in a journal beside its report while it runs; the report is written when it ends.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::atomic_file;
+use crate::exit::{Error, Exit};
+use crate::journal::{self, Journal, JournalError, Recovered};
+use crate::report::{self, Report};
+use crate::sweep::{Record, Recorder};
+
+/// What the journal begins with.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    /// The report as it was when the session began.
+    report: Report,
+    /// Whether it may replace a file that was there before.
+    replace: bool,
+}
+
+/// Records a sweep whose report will be `file`.
+pub(in crate::command) struct JournalRecorder {
+    file: PathBuf,
+    journal_file: PathBuf,
+    journal: Journal,
+    replace: bool,
+}
+
+impl JournalRecorder {
+    pub(in crate::command) fn begin(file: PathBuf, report: &Report, replace: bool) -> Result<Self, Error> {
+        // It may have appeared while this sweep waited for another.
+        if !replace && file.symlink_metadata().is_ok() {
+            return Err(super::exists(&file));
+        }
+        let journal_file = journal::beside(&file);
+        let journal = Journal::create(&journal_file, Header { report: report.clone(), replace });
+        let journal = journal.map_err(|error| cannot_begin(&file, &journal_file, error))?;
+        Ok(JournalRecorder { file, journal_file, journal, replace })
+    }
+
+    /// Removes a journal without records.
+    pub(in crate::command) fn discard(self) {
+        // If it cannot be removed, the next sweep of this name is refused and says so.
+        let _ = fs::remove_file(&self.journal_file);
+    }
+
+    /// Goes on with a journal: also returns the report as far as it was recorded, and sentences about lines that were lost.
+    pub(super) fn resume(file: PathBuf, journal_file: PathBuf) -> Result<(Self, Report, Vec<String>), Error> {
+        let (journal, recovered) = Journal::reopen::<Header, Record>(&journal_file).map_err(bad_journal)?;
+        let (Header { report, replace }, lost) = restore(recovered, &journal_file)?;
+        // A sweep that was killed after it wrote its report leaves both files.
+        let own = || report::read(&file).is_ok_and(|there| there.id == report.id);
+        if !replace && file.symlink_metadata().is_ok() && !own() {
+            return Err(Error::bad_input(format!(
+                "--resume: {file:?} exists and is not the report of {journal_file:?}; move it away first"
+            )));
+        }
+        let replace = replace || file.symlink_metadata().is_ok();
+        Ok((JournalRecorder { file, journal_file, journal, replace }, report, lost))
+    }
+
+    /// Writes the report in one step and removes the journal. Returns the report's file.
+    pub(in crate::command) fn finish(self, report: &Report) -> Result<PathBuf, Error> {
+        let fill = |out: &mut dyn Write| -> io::Result<()> {
+            serde_json::to_writer(&mut *out, report)?;
+            out.write_all(b"\n")
+        };
+        let written =
+            if self.replace { atomic_file::replace(&self.file, fill) } else { atomic_file::create(&self.file, fill) };
+        written.map_err(|error| self.cannot_finish(error))?;
+        // If it cannot be removed, a resume finds nothing new in it.
+        let _ = fs::remove_file(&self.journal_file);
+        Ok(self.file)
+    }
+
+    fn cannot_finish(&self, error: io::Error) -> Error {
+        let (file, journal) = (&self.file, &self.journal_file);
+        let sentence = if !journal.exists() {
+            format!("the report {file:?} cannot be written, and its journal is gone too: start a new sweep")
+        } else if error.kind() == ErrorKind::AlreadyExists {
+            format!(
+                "{file:?} was created by another program during the sweep; all measurements are in {journal:?}: move {file:?} \
+                 away, then run charz sweep --resume {file:?}"
+            )
+        } else {
+            format!(
+                "the report cannot be written; all measurements are in {journal:?}: make room, then run charz sweep --resume \
+                 {file:?}"
+            )
+        };
+        Error::environment(sentence).caused_by(error)
+    }
+}
+
+impl Recorder for JournalRecorder {
+    fn record(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.journal.append(record)
+    }
+}
+
+/// What to do where a sweep ended since a journal could not grow.
+pub(in crate::command) fn cannot_record(error: JournalError) -> Error {
+    let report = error.path().with_extension("");
+    Error::environment(format!(
+        "an invocation could not be recorded; those before it are: make room, then run charz sweep --resume {report:?}"
+    ))
+    .caused_by(error)
+}
+
+fn cannot_begin(file: &Path, journal_file: &Path, error: JournalError) -> Error {
+    match &error {
+        JournalError::System { source, .. } => match source.kind() {
+            ErrorKind::AlreadyExists => Error::bad_input(format!(
+                "--output: {journal_file:?} is the journal of a sweep that was not finished, or still runs; finish it with charz \
+                 sweep --resume {file:?}, or remove it"
+            )),
+            ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::InvalidFilename => {
+                Error::bad_input("--output: nothing can be written there; name a file elsewhere").caused_by(error)
+            }
+            ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
+                Error::environment("--output: the disk or a limit is full; make room or name a file elsewhere")
+                    .caused_by(error)
+            }
+            _ => Error::new(Exit::Environment, error),
+        },
+        _ => Error::new(Exit::Environment, error),
+    }
+}
+
+/// A header whose report has what the records hold, and sentences about what was lost.
+fn restore(recovered: Recovered<Header, Record>, journal_file: &Path) -> Result<(Header, Vec<String>), Error> {
+    let mut header = recovered.header;
+    report::check(&header.report)
+        .map_err(|what| Error::bad_input(format!("--resume: the journal {journal_file:?} cannot be used: {what}")))?;
+    let damaged = recovered.damaged.iter();
+    let mut lost: Vec<String> =
+        damaged.map(|(line, what)| format!("{journal_file:?}: line {line} is damaged and ignored: {what}")).collect();
+    if recovered.unnamed > 0 {
+        lost.push(format!("{journal_file:?}: {} more lines are damaged and ignored", recovered.unnamed));
+    }
+    for record in recovered.records {
+        let ended_ns = record.ended_ns();
+        if let Err(what) = record.replay(&mut header.report) {
+            lost.push(format!("{journal_file:?}: a record is ignored: {what}"));
+            continue;
+        }
+        // The end of a session that was killed is not known otherwise.
+        header.report.wall_ns = header.report.wall_ns.max(ended_ns);
+    }
+    Ok((header, lost))
+}
+
+/// The report in the bytes of a journal, for tests of how they are read.
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<(Report, Vec<String>), Error> {
+    let file = Path::new("journal");
+    let (header, lost) = restore(journal::parse(bytes, file).map_err(bad_journal)?, file)?;
+    Ok((header.report, lost))
+}
+
+fn bad_journal(error: JournalError) -> Error {
+    Error::new(Exit::BadInput, error).read_from("--resume")
+}
