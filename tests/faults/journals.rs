@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::trial::{Trial, alone};
+use crate::trial::{Trial, together};
 
 /// A sweep that was killed after at least three records.
 fn killed() -> Trial {
@@ -21,7 +21,7 @@ fn killed() -> Trial {
 
 #[test]
 fn a_damaged_record_is_named_and_the_others_are_kept() {
-    let _machine = alone();
+    let _machine = together();
     let trial = killed();
     let text = fs::read_to_string(trial.journal()).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -44,7 +44,7 @@ fn a_damaged_record_is_named_and_the_others_are_kept() {
 /// It is a journal as another machine would write it.
 #[test]
 fn the_journal_of_another_machine_is_refused_and_left_alone() {
-    let _machine = alone();
+    let _machine = together();
     let trial = killed();
     let text = fs::read_to_string(trial.journal()).unwrap();
     let forged = text.replacen("\"os_id\":0,", "\"os_id\":4711,", 1);
@@ -60,7 +60,7 @@ fn the_journal_of_another_machine_is_refused_and_left_alone() {
 /// Killed between its report and the end of its journal, a sweep has both.
 #[test]
 fn a_journal_beside_its_own_report_is_finished() {
-    let _machine = alone();
+    let _machine = together();
     let trial = killed();
     let journal = fs::read(trial.journal()).unwrap();
     assert_eq!(trial.resume().code, Some(0));

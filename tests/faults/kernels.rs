@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::trial::{Trial, alone};
+use crate::trial::{Trial, together};
 
 /// A kernel whose every process dies, and what is said of it.
 #[track_caller]
 fn check_aborted(kernel: &str, said: &str) {
-    let _machine = alone();
+    let _machine = together();
     let ended = Trial::of(&format!("{kernel},honest")).run();
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     assert_eq!(ended.status(kernel), "aborted");
@@ -37,7 +37,7 @@ fn a_process_ends_without_an_answer() {
 
 #[test]
 fn a_kernel_that_dies_once_keeps_its_other_invocations() {
-    let _machine = alone();
+    let _machine = together();
     let trial = Trial::of("dies-once,honest").with("--invocations", "6");
     let count = trial.folder().join("count");
     let trial = trial.variable("FAULTY_COUNT", &count);
@@ -53,7 +53,7 @@ fn a_kernel_that_dies_once_keeps_its_other_invocations() {
 
 #[test]
 fn a_wrong_answer_and_less_work_are_invalid() {
-    let _machine = alone();
+    let _machine = together();
     let ended = Trial::of("lies,shirks,honest").run();
     assert_eq!(ended.code, Some(4), "{}", ended.err);
     for (kernel, said) in
@@ -68,7 +68,7 @@ fn a_wrong_answer_and_less_work_are_invalid() {
 
 #[test]
 fn a_process_that_floods_standard_error_is_read_to_its_end() {
-    let _machine = alone();
+    let _machine = together();
     let ended = Trial::of("complains,honest").run();
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     ended.check_measured("complains");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::group::Group;
-use crate::trial::{Trial, alone};
+use crate::trial::{Trial, together};
 
 /// What a refusal of one cell comes to: it has no number and a reason, and the other one is measured.
 #[track_caller]
@@ -19,14 +19,14 @@ fn check_refused(trial: &Trial, kernel: &str, code: i32, status: &str, said: &st
 
 #[test]
 fn address_space_runs_out() {
-    let _machine = alone();
+    let _machine = together();
     let trial = Trial::of("mem-read,honest").with("--size", "256MiB").after("ulimit -v 240000");
     check_refused(&trial, "mem-read", 3, "skipped", "memory");
 }
 
 #[test]
 fn the_memory_killer_takes_the_measuring_process_only() {
-    let _machine = alone();
+    let _machine = together();
     let Some(group) = Group::new("memory") else { return };
     group.set("memory.limit_in_bytes", "100M");
     let trial = Trial::of("eats,honest").after(&group.join());
@@ -35,7 +35,7 @@ fn the_memory_killer_takes_the_measuring_process_only() {
 
 #[test]
 fn a_group_has_no_memory_for_a_block() {
-    let _machine = alone();
+    let _machine = together();
     let Some(group) = Group::new("memory") else { return };
     group.set("memory.limit_in_bytes", "100M");
     let trial = Trial::of("mem-read,honest").with("--size", "64MiB").after(&group.join());
@@ -44,7 +44,7 @@ fn a_group_has_no_memory_for_a_block() {
 
 #[test]
 fn a_group_has_no_room_for_more_threads() {
-    let _machine = alone();
+    let _machine = together();
     let Some(group) = Group::new("pids") else { return };
     group.set("pids.max", "40");
     let ended = Trial::of("honest").with("--threads", "1,32").after(&group.join()).run();
@@ -55,7 +55,7 @@ fn a_group_has_no_room_for_more_threads() {
 
 #[test]
 fn no_process_can_be_made() {
-    let _machine = alone();
+    let _machine = together();
     let Some(group) = Group::new("pids") else { return };
     group.set("pids.max", "1");
     let ended = Trial::of("honest").after(&group.join()).run();
@@ -66,7 +66,7 @@ fn no_process_can_be_made() {
 
 #[test]
 fn few_files_may_be_open() {
-    let _machine = alone();
+    let _machine = together();
     for files in [4, 6, 8, 12, 16] {
         let trial = Trial::of("honest").after(&format!("ulimit -n {files}"));
         let ended = trial.run();
@@ -80,7 +80,7 @@ fn few_files_may_be_open() {
 
 #[test]
 fn a_file_may_not_grow() {
-    let _machine = alone();
+    let _machine = together();
     let trial = Trial::of("honest").with("--invocations", "6").after("ulimit -f 40");
     check_full(&trial);
 }
@@ -127,7 +127,7 @@ impl Drop for Disk {
 
 #[test]
 fn the_disk_is_full() {
-    let _machine = alone();
+    let _machine = together();
     let trial = Trial::of("honest").with("--invocations", "6");
     let Some(disk) = Disk::new(&trial.folder(), "40k") else { return };
     let trial = trial.into(disk.0.join("r.json"));
@@ -142,7 +142,7 @@ fn the_disk_is_full() {
 
 #[test]
 fn the_disk_may_only_be_read() {
-    let _machine = alone();
+    let _machine = together();
     let trial = Trial::of("honest");
     let Some(disk) = Disk::new(&trial.folder(), "1m") else { return };
     disk.remount("ro");

@@ -149,9 +149,9 @@ fn fewer_strands_than_workers() {
 fn a_cpuset_that_shrinks_for_a_while() {
     let _machine = alone();
     let Some([first, second]) = two_strands() else { return };
+    let Some(group) = cpuset(&[first, second]) else { return };
     let there = || slow().with("--mapping", &format!("list:{second}"));
     check_marks(&["V01", "V02"], &there, &|| {
-        let Some(group) = cpuset(&[first, second]) else { return there().run() };
         meddle(&there().after(&group.join()), |_| {
             group.set("cpuset.cpus", &first.to_string());
             thread::sleep(Duration::from_millis(20));
@@ -164,9 +164,10 @@ fn a_cpuset_that_shrinks_for_a_while() {
 fn a_cpuset_that_stays_small() {
     let _machine = alone();
     let Some([first, second]) = two_strands() else { return };
+    let Some(group) = cpuset(&[first, second]) else { return };
     let there = || slow().with("--mapping", &format!("list:{second}"));
     check_marks(&["V25"], &there, &|| {
-        let Some(group) = cpuset(&[first, second]) else { return there().run() };
+        group.set("cpuset.cpus", &format!("{first},{second}"));
         meddle(&there().after(&group.join()), |_| group.set("cpuset.cpus", &first.to_string()))
     });
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::trial::{Ended, Trial, alone};
+use crate::trial::{Ended, Trial, alone, together};
 
 /// A sweep of some seconds: whatever happens to it happens in its midst.
 fn long() -> Trial {
@@ -45,7 +45,7 @@ fn check_resumes(trial: &Trial) {
 
 #[test]
 fn a_signal_at_any_moment_leaves_a_valid_report_and_nobody_behind() {
-    let _machine = alone();
+    let _machine = together();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         for moment in moments(3) {
             let trial = long();
@@ -67,7 +67,7 @@ fn a_signal_at_any_moment_leaves_a_valid_report_and_nobody_behind() {
 
 #[test]
 fn a_signal_stops_even_those_that_heed_nothing() {
-    let _machine = alone();
+    let _machine = together();
     for kernel in ["spins", "stops"] {
         let trial = Trial::of(kernel);
         let mut child = trial.start();
@@ -106,7 +106,7 @@ fn a_signal_stops_a_storm() {
 
 #[test]
 fn a_second_signal_ends_it_at_once() {
-    let _machine = alone();
+    let _machine = together();
     let trial = long();
     let mut child = trial.start();
     trial.measuring(&child);
@@ -119,7 +119,7 @@ fn a_second_signal_ends_it_at_once() {
 
 #[test]
 fn nobody_measures_for_a_dead_sweep() {
-    let _machine = alone();
+    let _machine = together();
     for kernel in ["honest", "spins", "stops"] {
         let trial = Trial::of(kernel).with("--iterations", "500000000");
         let mut child = trial.start();
@@ -133,7 +133,7 @@ fn nobody_measures_for_a_dead_sweep() {
 /// Twenty times, each in the sweep that the last one left.
 #[test]
 fn what_was_kept_survives_being_killed() {
-    let _machine = alone();
+    let _machine = together();
     let trial = long();
     let mut kept = 0;
     for (number, moment) in moments(20).enumerate() {
@@ -165,7 +165,7 @@ fn whole_lines(journal: &Path) -> usize {
 
 #[test]
 fn two_sweeps_do_not_measure_each_other() {
-    let _machine = alone();
+    let _machine = together();
     // Longer than a second is willing to wait for a lock without an owner.
     let first = Trial::of("honest").with("--iterations", "2000000").with("--invocations", "100");
     let mut child = first.start();
@@ -185,7 +185,7 @@ fn two_sweeps_do_not_measure_each_other() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let _machine = alone();
+    let _machine = together();
     let trial = Trial::of("honest");
     let mut child = trial.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -198,7 +198,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn an_output_that_takes_nothing_is_told_and_the_report_is_kept() {
-    let _machine = alone();
+    let _machine = together();
     for (setup, codes) in [("exec > /dev/full", &[3][..]), ("exec >&-", &[0, 3])] {
         let trial = Trial::of("honest").after(setup);
         let Ended { code, err, report, .. } = trial.run();

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::trial::{Ended, Trial, alone};
+use crate::trial::{Ended, Trial, together};
 
 /// A kernel that does not end by itself, and who ends it.
 #[track_caller]
 fn check_overdue(trial: &Trial, kernel: &str, said: &str) -> Ended {
-    let _machine = alone();
+    let _machine = together();
     let begun = Instant::now();
     let ended = trial.run();
     // The pilot is given 2 s and the grace, the invocation 5 s and the grace.
@@ -47,7 +47,7 @@ fn the_sweeping_process_kills_what_cannot_end_itself() {
 /// Where one worker did not end, more of them are not let loose.
 #[test]
 fn a_storm_that_did_not_end_is_not_made_larger() {
-    let _machine = alone();
+    let _machine = together();
     let ended = Trial::of("fights,honest").with("--threads", "1,2").with("--oversubscribe", "2").run();
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     let cells = ended.report.as_ref().unwrap()["cells"].as_array().unwrap();

@@ -4,17 +4,23 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Nobody else measures while it lives: the tests of a binary run side by side.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static MACHINE: Mutex<()> = Mutex::new(());
-    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// No other test of this program measures while it lives: the marks of a sweep are asserted, or its worker count fills the machine.
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Others may measure at the same time: what is asserted holds on a busy machine as well.
+pub fn together() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// charz with the kernels of `tests/faulty`, not yet started, with an environment that no variable of ours disturbs.

@@ -9,11 +9,11 @@ mod listing;
 use std::path::Path;
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::packages::{self, OBJDUMP};
-use crate::{process, setup, workspace};
 use count::{Arithmetic, Count, Instructions};
 use listing::Instruction;
+use xtask::packages::{self, OBJDUMP};
+use xtask::{Failure, Outcome};
+use xtask::{process, setup, workspace};
 
 /// A kernel whose loop has a name of its own in the program.
 struct Chain {
@@ -36,21 +36,14 @@ pub fn start(arguments: &[String]) -> Outcome {
     };
     let chain = chosen.ok_or_else(|| Failure::usage(format!("`asm` takes the name of one kernel: {names}")))?;
     setup::quietly()?;
-    show(chain, &prepare()?)
-}
-
-/// Checks every kernel, as a stage of other tasks.
-///
-/// # Errors
-/// When a loop is not what the kernel's card says.
-pub fn check() -> Outcome {
-    let program = prepare()?;
-    CHAINS.iter().try_for_each(|chain| show(chain, &program))
-}
-
-fn prepare() -> Outcome<std::path::PathBuf> {
     packages::ensure(&[OBJDUMP])?;
-    workspace::build_charz()
+    show(chain, &workspace::build_charz()?)
+}
+
+/// Checks every kernel in a program that is built already. The loops are assembly, the same whatever the profile.
+pub fn check(program: &Path) -> Outcome {
+    packages::ensure(&[OBJDUMP])?;
+    CHAINS.iter().try_for_each(|chain| show(chain, program))
 }
 
 fn show(chain: &Chain, program: &Path) -> Outcome {

@@ -11,9 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::{process, setup, workspace};
 use chromium::Chromium;
+use xtask::{Failure, Outcome};
+use xtask::{process, setup, workspace};
 
 /// A report that travels with the checkout.
 const REPORT: &str = "tests/golden/reports/waits.json";

@@ -2,11 +2,14 @@
 
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::stages::Stages;
-use crate::{process, test, workspace};
+use xtask::{Failure, Outcome, process, setup, workspace};
 
-/// Format and lints first, then the tests.
+use crate::stages::Stages;
+use crate::user::User;
+use crate::{bench, test, tidy};
+
+/// Conventions, format and lints; then the tests, as an ordinary user also where this is root; then the count of
+/// instructions against the base.
 pub fn start(arguments: &[String]) -> Outcome {
     let checks_only = match arguments {
         [] => false,
@@ -14,14 +17,20 @@ pub fn start(arguments: &[String]) -> Outcome {
         _ => return Err(Failure::usage("`ci` takes --checks-only or nothing")),
     };
     let mut stages = Stages::default();
-    stages.stage("components", components)?;
+    stages.stage("setup", || setup::quietly().and_then(|()| components()))?;
     stages.stage("format", || process::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
+    stages.stage("tidy", tidy::check)?;
     stages.stage("lints", || {
         let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
         process::run(workspace::cargo().args(lints))
     })?;
-    stages.summary("checks passed");
-    if checks_only { Ok(()) } else { test::start(&[]) }
+    if !checks_only {
+        let user = User::new()?;
+        test::run(&mut stages, &[], user.as_ref())?;
+        stages.stage("instructions", || process::run(&mut bench::command("gate", &["--quick".into()])))?;
+    }
+    stages.summary("passed");
+    Ok(())
 }
 
 /// rustup's minimal profile lacks the formatter and the linter.

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::{process, setup, workspace};
+use xtask::{Failure, Outcome};
+use xtask::{process, setup, workspace};
 
 /// Writes every page, or with `--check` only compares.
 pub fn start(arguments: &[String]) -> Outcome {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::failure::{Failure, Outcome};
-use crate::{nightly, process, workspace};
+use crate::nightly;
+use xtask::{Failure, Outcome};
+use xtask::{process, workspace};
 
 /// How long each target runs unless told otherwise, in seconds.
 const SECONDS: u32 = 60;

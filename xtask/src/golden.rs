@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
-use crate::failure::{Outcome, no_arguments};
-use crate::{process, setup, workspace};
+use xtask::Outcome;
+use xtask::failure::no_arguments;
+use xtask::{process, setup, workspace};
 
 /// The tests rewrite their files when this variable is set.
 const UPDATE: &str = "CHARZ_GOLDEN";

@@ -4,31 +4,25 @@
 //! builds on a machine that has nothing but Rust and a linker. `TASKS` is the table of contents; a task is a file.
 
 mod asm;
+mod bench;
 mod browser;
 mod ci;
 mod docs;
-mod failure;
 mod fuzz;
-mod gate;
 mod golden;
-mod json;
+mod libtest;
 mod miri;
 mod models;
 mod nightly;
-mod packages;
-mod peers;
-mod process;
 mod run;
-mod setup;
 mod stages;
-mod stats;
 mod test;
 mod tidy;
-mod workspace;
+mod user;
 
 use std::process::ExitCode;
 
-use failure::{Failure, Outcome};
+use xtask::{Failure, Outcome, setup};
 
 /// A task: one line in [`TASKS`].
 struct Task {
@@ -51,7 +45,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "ci",
         arguments: "[--checks-only]",
-        about: "format and lint checks, then `test` unless told otherwise",
+        about: "format and lint checks, then the tests and the count of instructions unless told otherwise",
         start: ci::start,
     },
     Task { name: "tidy", arguments: "", about: "check the conventions: layers, unsafe, words", start: tidy::start },
@@ -88,9 +82,9 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "bench-gate",
-        arguments: "--base REV [--rounds N] [--plant PERCENT] | --self-test [--rounds N]",
+        arguments: "[--quick] [--base REV] [--rounds N] [--plant PERCENT] | --self-test [--rounds N]",
         about: "compare the benches of two revisions; fail on a slowdown",
-        start: gate::start,
+        start: bench::gate,
     },
     Task {
         name: "browser",
@@ -102,7 +96,7 @@ const TASKS: &[Task] = &[
         name: "peers",
         arguments: "[--pairs N] [NAME…]",
         about: "compare with likwid-bench, memset and lscpu, side by side",
-        start: peers::start,
+        start: bench::peers,
     },
 ];
 
@@ -147,7 +141,7 @@ mod tests {
     #[test]
     fn an_unknown_task_is_a_usage_error_that_lists_the_tasks() {
         let failure = dispatch(&["tset\n".to_owned()]).unwrap_err();
-        assert_eq!(failure.code(), failure::USAGE);
+        assert_eq!(failure.code(), xtask::failure::USAGE);
         let text = failure.to_string();
         assert!(text.contains("\"tset\\n\""), "{text}");
         for task in TASKS {

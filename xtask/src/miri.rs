@@ -1,7 +1,8 @@
 //! `miri`: the tests that an interpreter of Rust can run, which sees undefined behaviour and data races where they happen.
 
-use crate::failure::{Failure, Outcome};
-use crate::{nightly, process, workspace};
+use crate::nightly;
+use xtask::{Failure, Outcome};
+use xtask::{process, workspace};
 
 /// What miri can run of each package: it knows no foreign library (hwloc), no assembly, and few system calls. Names of tests
 /// start with one of these; the first word of an entry is the package.

@@ -1,7 +1,8 @@
 //! `loom`: the models of the concurrent parts, each with its seeded bugs.
 
-use crate::failure::{Outcome, no_arguments};
-use crate::{process, workspace};
+use xtask::Outcome;
+use xtask::failure::no_arguments;
+use xtask::{process, workspace};
 
 /// Explores every model. `cargo xtask test` does so too, among all other tests; this is for whoever works on such a part.
 pub fn start(arguments: &[String]) -> Outcome {

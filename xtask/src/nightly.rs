@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::{process, workspace};
+use xtask::{Failure, Outcome};
+use xtask::{process, workspace};
 
 /// rustup's cargo on the nightly toolchain, started in the root of the checkout.
 ///

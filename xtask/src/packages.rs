@@ -148,8 +148,7 @@ fn install(manager: &Manager, packages: &[&str]) -> Outcome {
 
 /// The words before a command that make it run as root; `None` when there are none that do not ask.
 fn privilege() -> Option<Vec<&'static str>> {
-    let root = process::read(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if root {
+    if process::is_root() {
         Some(vec![])
     } else if process::succeeds(Command::new("sudo").args(["-n", "true"])) {
         Some(vec!["sudo", "-n"])

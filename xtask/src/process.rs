@@ -40,6 +40,11 @@ pub fn find(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).chain(system).map(|folder| folder.join(program)).find(|file| is_program(file))
 }
 
+/// Whether this is root.
+pub fn is_root() -> bool {
+    read(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
+}
+
 /// The command as one would type it, for messages.
 pub fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());

@@ -3,8 +3,8 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::{process, setup, workspace};
+use xtask::{Failure, Outcome};
+use xtask::{process, setup, workspace};
 
 /// Replaces this process by `cargo run`, which in turn replaces itself by charz: standard streams, signals and the exit
 /// code are charz's own, without anybody passing them on. The working folder stays that of the caller.

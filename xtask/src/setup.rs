@@ -3,10 +3,13 @@
 use crate::failure::{Outcome, no_arguments};
 use crate::packages::{self, CC, HWLOC};
 
+/// What building and testing need.
+const NEEDS: [packages::Need; 2] = [CC, HWLOC];
+
 /// Checks, and installs what is missing.
 pub fn start(arguments: &[String]) -> Outcome {
     no_arguments("setup", arguments)?;
-    if packages::ensure(&[CC, HWLOC])? {
+    if packages::ensure(&NEEDS)? {
         eprintln!("setup: everything is there now");
     } else {
         eprintln!("setup: nothing is missing");
@@ -16,5 +19,5 @@ pub fn start(arguments: &[String]) -> Outcome {
 
 /// The same without a word when nothing is missing, for the tasks that begin with it.
 pub fn quietly() -> Outcome {
-    packages::ensure(&[CC, HWLOC]).map(|_| ())
+    packages::ensure(&NEEDS).map(|_| ())
 }

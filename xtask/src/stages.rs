@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::failure::Outcome;
+use xtask::Outcome;
 
 /// The stages gone through so far.
 #[derive(Default)]

@@ -1,24 +1,73 @@
 //! `test`: everything that shows whether the project works, fast checks first.
 
-use crate::failure::Outcome;
+use xtask::{Outcome, process, setup, workspace};
+
+use crate::libtest::{self, Skipped};
 use crate::stages::Stages;
-use crate::{asm, docs, process, setup, tidy, workspace};
+use crate::user::User;
+use crate::{asm, tidy};
 
 /// Runs every stage; `arguments` go to `cargo test`.
 pub fn start(arguments: &[String]) -> Outcome {
     let mut stages = Stages::default();
     stages.stage("setup", setup::quietly)?;
     stages.stage("tidy", tidy::check)?;
-    stages.stage("build", || workspace::build_charz().map(|_| ()))?;
-    stages.stage("docs", docs::check)?;
-    stages.stage("asm", asm::check)?;
-    // Not in the release profile: the tests take less than a minute in all without optimisation, building their
-    // dependencies with it takes minutes, and only here overflow is checked.
-    let tests = ["test", "--workspace", "--locked"];
-    stages.stage("tests", || process::run(workspace::cargo().args(tests).args(arguments)))?;
-    // Each bench runs once, which shows that it still works. In the profile of the tests, since what they depend on is
-    // built already there.
-    stages.stage("benches", || process::run(workspace::cargo().args(tests).args(["--bench", "*"])))?;
+    run(&mut stages, arguments, None)?;
     stages.summary("passed");
     Ok(())
+}
+
+/// The tests as `user`, and then, as root, those that this user had to skip. Nothing is built twice: both run the same
+/// programs.
+pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Outcome {
+    // Of the chosen package alone where there is one, and of all otherwise.
+    let chosen = arguments.iter().any(|word| ["-p", "--package"].contains(&word.as_str()));
+    let scope: &[&str] = if chosen { &[] } else { &["--workspace"] };
+    let (of_cargo, of_tests) = divide(arguments);
+    let everything = of_cargo.is_empty();
+    let mut skipped = Vec::new();
+    // In one build and without optimisation: the tests take a few minutes in all, optimising their dependencies would take
+    // longer, and only here overflow is checked. Benches run each of their cases once, which shows that they still work.
+    stages.stage("tests", || {
+        let targets = everything.then_some("--all-targets");
+        let mut command = workspace::cargo();
+        command.args(["test", "--locked"]).args(scope).args(targets).args(of_cargo);
+        if let Some(user) = user {
+            command.env(User::variable()?, user.runner());
+        }
+        skipped = libtest::run(command.args(["--", "--show-output"]).args(of_tests))?;
+        Ok(())
+    })?;
+    if user.is_some() && !skipped.is_empty() {
+        stages.stage("tests as root", || as_root(&mut skipped))?;
+    }
+    if everything {
+        stages.stage("examples in docs", || {
+            process::run(workspace::cargo().args(["test", "--locked", "--doc"]).args(scope))
+        })?;
+        stages.stage("asm", || asm::check(&workspace::target().join("debug/charz")))?;
+    }
+    for Skipped { test, reason } in &skipped {
+        println!("skipped: {test}: {reason}");
+    }
+    Ok(())
+}
+
+/// Runs the tests that an ordinary user had to skip, and keeps those that root skips as well.
+fn as_root(skipped: &mut Vec<Skipped>) -> Outcome {
+    let mut names: Vec<&str> = skipped.iter().map(|skipped| skipped.test.as_str()).collect();
+    names.dedup();
+    let mut command = workspace::cargo();
+    command.args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--", "--show-output", "--exact"]);
+    let still = libtest::run(command.args(names))?;
+    *skipped = still;
+    Ok(())
+}
+
+/// What is for cargo, and behind `--` what is for the test programs.
+fn divide(arguments: &[String]) -> (&[String], &[String]) {
+    match arguments.iter().position(|word| word == "--") {
+        Some(at) => (&arguments[..at], &arguments[at + 1..]),
+        None => (arguments, &[]),
+    }
 }

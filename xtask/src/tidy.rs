@@ -9,9 +9,10 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use crate::failure::{Failure, Outcome, no_arguments};
-use crate::workspace;
 use source::Source;
+use xtask::failure::no_arguments;
+use xtask::workspace;
+use xtask::{Failure, Outcome};
 
 /// A file that breaks a convention.
 #[derive(Debug, PartialEq)]

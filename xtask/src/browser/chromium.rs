@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::failure::{Failure, Outcome};
-use crate::process;
+use xtask::process;
+use xtask::{Failure, Outcome};
 
 /// What the same browser is called in distributions.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];

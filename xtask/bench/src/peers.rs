@@ -7,9 +7,10 @@ mod rows;
 
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::packages::{self, CC, LIKWID, LSCPU};
-use crate::{process, setup, stats, workspace};
+use charz_stats::Sample;
+use xtask::packages::{self, CC, LIKWID, LSCPU};
+use xtask::{Failure, Outcome, process, setup, workspace};
+
 use program::{Program, Programs};
 use rows::Row;
 
@@ -78,12 +79,17 @@ fn build() -> Outcome<Programs> {
     process::run(workspace::cargo().args(examples))?;
     let folder = workspace::target().join("release").join("examples");
     let compile = |name: &str| {
-        let (program, source) = (folder.join(name), workspace::root().join(format!("xtask/src/peers/{name}.c")));
+        let (program, source) = (folder.join(name), workspace::root().join(format!("xtask/bench/src/peers/{name}.c")));
         process::run(Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&program).arg(&source)).map(|_| program)
     };
     let (probe, memory) = (compile("probe")?, compile("memory")?);
     let charz = workspace::build_charz()?;
     Ok(Programs { charz, kernel: folder.join("kernel"), bare: folder.join("bare"), probe, memory })
+}
+
+/// The middle of what a program gave at least once.
+fn median(values: &[f64]) -> f64 {
+    Sample::new(values.to_vec()).map_or(f64::NAN, |sample| sample.median())
 }
 
 /// What the turns of a row gave: rates, ours and the peer's, pair by pair.
@@ -113,18 +119,18 @@ impl Comparison {
     }
 
     fn is_met(&self, row: &Row) -> bool {
-        stats::median(&self.ratios()) >= row.target
+        median(&self.ratios()) >= row.target
     }
 
     fn line(&self, row: &Row) -> String {
         let ratios = self.ratios();
         format!(
             "{:>9.3}  {:>9.3}  {:<6}  {:>6.3}  {:>6.3}  {:>5}  {:.2} {}",
-            stats::median(&self.ours),
-            stats::median(&self.peer),
+            median(&self.ours),
+            median(&self.peer),
             row.unit,
-            stats::median(&ratios),
-            stats::quartile_range(&ratios),
+            median(&ratios),
+            Sample::new(ratios.clone()).map_or(0.0, |ratios| ratios.quartile_range()),
             ratios.len(),
             row.target,
             if self.is_met(row) { "met" } else { "MISSED" }

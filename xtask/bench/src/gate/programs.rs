@@ -5,8 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::failure::{Failure, Outcome};
-use crate::{json, process, workspace};
+use serde_json::Value;
+use xtask::{Failure, Outcome, process, workspace};
+
+/// The bench targets whose cases are counted.
+pub const PURE: &str = "pure";
+
+/// How much to build, and how well.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Build {
+    /// Only what is counted, optimised as much as its counts need: whole programs take twice as long to build.
+    Pure,
+    /// Every bench, as released.
+    Full,
+}
 
 /// The benches of one revision.
 pub struct Side {
@@ -18,26 +30,20 @@ pub struct Side {
 }
 
 /// Builds the benches of the checkout as it is.
-///
-/// # Errors
-/// When they do not build.
-pub fn head() -> Outcome<Side> {
-    build("head", workspace::root(), &workspace::target())
+pub fn head(build: Build) -> Outcome<Side> {
+    compile("head", workspace::root(), build)
 }
 
-/// Builds the benches of a revision; `None` when it has none.
-///
-/// # Errors
-/// When there is no such revision, or its benches do not build.
-pub fn base(revision: &str) -> Outcome<Option<Side>> {
-    let place = folder().join("base-source");
+/// Builds the benches of a commit; `None` when it has none.
+pub fn base(commit: &str, build: Build) -> Outcome<Option<Side>> {
+    let place = folder().join("source");
     // Whatever an interrupted run left there.
     remove(&place)?;
     let source = Source { place };
-    if !source.extract(revision)? {
+    if !source.extract(commit)? {
         return Ok(None);
     }
-    build("base", &source.place, &folder().join("base-target")).map(Some)
+    compile("base", &source.place, build).map(Some)
 }
 
 /// Where the gate keeps what it builds and measures; between runs, so that the next one builds only what changed.
@@ -53,30 +59,24 @@ struct Source {
 
 impl Source {
     /// Returns whether the revision has benches.
-    fn extract(&self, revision: &str) -> Outcome<bool> {
+    fn extract(&self, commit: &str) -> Outcome<bool> {
         let git = || {
             let mut git = Command::new("git");
             git.current_dir(workspace::root());
             git
         };
-        // An option of git in place of a revision is refused here.
-        let commit = format!("{revision}^{{commit}}");
-        let known = process::succeeds(git().args(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]));
-        if !known {
-            return Err(Failure::usage(format!("git knows no commit {revision:?}")));
-        }
-        let files = process::read(git().args(["ls-tree", "--name-only", &commit, "benches/"]))?;
-        if !files.lines().any(|file| file.ends_with(".rs")) {
+        let files = process::read(git().args(["ls-tree", "-r", "--name-only", commit]))?;
+        if !files.lines().any(|file| file.ends_with(".rs") && file.split('/').any(|part| part == "benches")) {
             return Ok(false);
         }
         fs::create_dir_all(&self.place).map_err(|error| Failure::io(format!("create {:?}", self.place), &error))?;
         let archive = folder().join("base.tar");
-        process::run(git().args(["archive", "--format=tar", "--output"]).arg(&archive).arg(&commit))?;
+        process::run(git().args(["archive", "--format=tar", "--output"]).arg(&archive).arg(commit))?;
         // Cargo rebuilds what is newer than its last build, which files as old as their commit would not be.
-        let unpack =
+        let unpacked =
             process::run(Command::new("tar").args(["-x", "-m", "-f"]).arg(&archive).arg("-C").arg(&self.place));
         let _ = fs::remove_file(&archive);
-        unpack.map(|()| true)
+        unpacked.map(|()| true)
     }
 }
 
@@ -96,12 +96,17 @@ fn remove(place: &Path) -> Outcome {
     }
 }
 
-/// Builds with cargo's usual folder for the head, which then has most of it already, and one apart for the base.
-fn build(name: &'static str, source: &Path, target: &Path) -> Outcome<Side> {
+/// Builds. Both sides share a folder, and so the packages that both depend on.
+fn compile(name: &'static str, source: &Path, build: Build) -> Outcome<Side> {
     let mut command = workspace::cargo();
-    command.current_dir(source).env("CARGO_TARGET_DIR", target);
     // Only targets of this kind: the benches of a library's own tests would not understand criterion's options.
-    command.args(["bench", "--workspace", "--locked", "--no-run", "--bench", "*", "--message-format", "json"]);
+    let target = if build == Build::Pure { PURE } else { "*" };
+    command.args(["bench", "--workspace", "--locked", "--no-run", "--bench", target, "--message-format", "json"]);
+    command.current_dir(source).env("CARGO_TARGET_DIR", folder().join("target")).env("CARGO_PROFILE_BENCH_STRIP", "none");
+    if build == Build::Pure {
+        let quick = [("OPT_LEVEL", "2"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "false")];
+        command.envs(quick.map(|(key, value)| (format!("CARGO_PROFILE_BENCH_{key}"), value)));
+    }
     let messages = process::read(&mut command)?;
     let place = folder().join(name);
     remove(&place)?;
@@ -114,13 +119,15 @@ fn build(name: &'static str, source: &Path, target: &Path) -> Outcome<Side> {
     Ok(Side { name, programs: messages.lines().filter_map(program).map(copy).collect::<Outcome<_>>()? })
 }
 
-/// The name and program in one of cargo's messages, if it tells of a bench.
+/// The name and program in one of cargo's messages, if it is about a bench. Several crates may have a bench of one name, so
+/// the crate's comes first.
 fn program(message: &str) -> Option<(String, PathBuf)> {
-    let message = json::parse(message)?;
+    let message: Value = serde_json::from_str(message).ok()?;
     let target = message.get("target")?;
-    let is_bench = target.get("kind")?.list()?.iter().any(|kind| kind.text() == Some("bench"));
-    let program = message.get("executable")?.text()?;
-    is_bench.then_some((target.get("name")?.text()?.to_owned(), program.into()))
+    let is_bench = target["kind"].as_array()?.iter().any(|kind| kind == "bench");
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.file_name()?.to_str()?;
+    let name = format!("{folder}-{}", target["name"].as_str()?);
+    is_bench.then_some((name, message["executable"].as_str()?.into()))
 }
 
 #[cfg(test)]
@@ -129,16 +136,10 @@ mod tests {
 
     #[test]
     fn programs_are_found_in_cargos_messages() {
-        let bench =
-            r#"{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"pure"},"executable":"/t/pure-0f"}"#;
-        assert_eq!(program(bench), Some(("pure".to_owned(), PathBuf::from("/t/pure-0f"))));
-        for other in [
-            r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"charz"},"executable":null}"#,
-            r#"{"reason":"compiler-artifact","target":{"kind":["bin"],"name":"charz"},"executable":"/t/charz"}"#,
-            r#"{"reason":"build-finished","success":true}"#,
-            "not json",
-        ] {
-            assert_eq!(program(other), None, "{other}");
+        let bench = r#"{"reason":"compiler-artifact","manifest_path":"/c/stats/Cargo.toml","target":{"kind":["bench"],"name":"pure"},"executable":"/t/pure-0f"}"#;
+        assert_eq!(program(bench), Some(("stats-pure".to_owned(), PathBuf::from("/t/pure-0f"))));
+        for other in [bench.replace("bench", "bin"), bench.replace("\"/t/pure-0f\"", "null"), "not json".into()] {
+            assert_eq!(program(&other), None, "{other}");
         }
     }
 }

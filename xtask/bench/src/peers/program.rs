@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::failure::{Failure, Outcome};
-use crate::{process, stats};
+use xtask::{Failure, Outcome, process};
+
+use super::median;
 
 /// Bytes of a worker's block, far beyond any cache.
 const BLOCK: u64 = 256 << 20;
@@ -155,7 +156,7 @@ impl Programs {
             }
             Program::Meeting { name, workers, flags } => {
                 let rates: Vec<f64> = self.kernel(name, workers, flags, 5)?.iter().map(|[_, rate]| *rate).collect();
-                Ok(1000.0 * stats::median(&rates))
+                Ok(1000.0 * median(&rates))
             }
             Program::Chase { kib, pages } => {
                 let options = ["--size-kib", kib, "--pages", pages, "--span", "5"];
@@ -205,7 +206,7 @@ fn typical(repetitions: Vec<[f64; 2]>, workers: usize) -> f64 {
     if workers == 1 {
         return mean(repetitions);
     }
-    stats::median(&repetitions.iter().map(|[_, rate]| *rate).collect::<Vec<f64>>())
+    median(&repetitions.iter().map(|[_, rate]| *rate).collect::<Vec<f64>>())
 }
 
 /// Work by time over all repetitions.
@@ -273,7 +274,7 @@ fn spawns(command: &mut Command, runs: usize) -> Outcome<f64> {
         process::read(command)?;
         seconds.push(start.elapsed().as_secs_f64());
     }
-    Ok(1.0 / stats::median(&seconds))
+    Ok(1.0 / median(&seconds))
 }
 
 fn strange(command: &Command, text: &str) -> Failure {

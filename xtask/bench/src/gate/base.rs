@@ -1,0 +1,54 @@
+//! What a change is compared with.
+
+use std::process::Command;
+
+use xtask::{Failure, Outcome, workspace};
+
+/// What to compare with.
+pub enum Base {
+    /// A commit by its full name, and why this one.
+    Commit { id: String, why: String },
+    /// Why there is none.
+    None(String),
+}
+
+/// Names the base for a CI that knows it. The name may be that of no commit: of a new branch some services give zeros.
+const VARIABLE: &str = "CHARZ_BASE";
+
+/// The commit where the head left `asked`, or what [`VARIABLE`] names; without these the commit where it left the main branch
+/// upstream, or the head's first parent. Where the head has left nothing but files have changed, the head itself.
+pub fn choose(asked: Option<&str>) -> Outcome<Base> {
+    let Some(head) = commit("HEAD") else { return Ok(Base::None("there is no git repository with a commit".into())) };
+    let changed = !git(&["status", "--porcelain", "--untracked-files=no"]).unwrap_or_default().is_empty();
+    if let Some(asked) = asked {
+        let known = commit(asked).ok_or_else(|| Failure::usage(format!("git knows no commit {asked:?}")))?;
+        let id = git(&["merge-base", &known, &head]).unwrap_or(known);
+        return Ok(Base::Commit { id, why: format!("where HEAD left {asked}") });
+    }
+    let named = std::env::var(VARIABLE).unwrap_or_default();
+    for branch in [named.as_str(), "origin/HEAD", "origin/main", "origin/master"] {
+        let left = commit(branch).and_then(|branch| git(&["merge-base", &branch, &head]));
+        if let Some(id) = left.filter(|id| *id != head) {
+            return Ok(Base::Commit { id, why: format!("where HEAD left {branch}") });
+        }
+    }
+    if changed {
+        return Ok(Base::Commit { id: head, why: "HEAD, which files differ from".into() });
+    }
+    Ok(match commit("HEAD^") {
+        Some(id) => Base::Commit { id, why: "the parent of HEAD".into() },
+        None => Base::None("HEAD has no parent here; fetch more of the history".into()),
+    })
+}
+
+/// The full name of a commit. An option of git in place of a revision is no commit.
+fn commit(revision: &str) -> Option<String> {
+    git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
+}
+
+fn git(words: &[&str]) -> Option<String> {
+    let mut git = Command::new("git");
+    let output = git.current_dir(workspace::root()).args(words).stderr(std::process::Stdio::null()).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,28 @@
+//! `bench-gate` and `peers`: tasks that read JSON and need statistics, in a program of their own so that this one has no
+//! dependencies.
+
+use std::process::Command;
+
+use xtask::{Outcome, process, setup, workspace};
+
+/// Compares the benches of two revisions.
+pub fn gate(arguments: &[String]) -> Outcome {
+    start("gate", arguments)
+}
+
+/// Compares with other programs.
+pub fn peers(arguments: &[String]) -> Outcome {
+    start("peers", arguments)
+}
+
+fn start(task: &str, arguments: &[String]) -> Outcome {
+    setup::quietly()?;
+    process::run(&mut command(task, arguments))
+}
+
+/// The program, told what to do.
+pub fn command(task: &str, arguments: &[String]) -> Command {
+    let mut command = workspace::cargo();
+    command.args(["run", "--quiet", "--locked", "--package", "xtask-bench", "--", task]).args(arguments);
+    command
+}
