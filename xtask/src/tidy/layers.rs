@@ -82,7 +82,7 @@ const ROWS: &[&[&str]] = &[
     &["journal"],
     &["lock"],
     &["atomic_file"],
-    &["human", "text"],
+    &["human", "text", "golden"],
 ];
 
 /// What the wire types of the report may be made of.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use charz_topology::{Source, discover};
+use charz_topology::{Machine, Source, discover};
 
 use super::render::read;
 use super::sweep::{New, NewSweep, Stage};
@@ -79,8 +79,7 @@ fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error>
     let name = &asked.document.name;
     let stage = Stage::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
-    let wanted = asked.document.wanted(&Place::of(&stage.machine), &asked.figures);
-    let chosen = wanted.iter().map(chosen).collect::<Result<Vec<_>, Error>>()?;
+    let chosen = asked.cells(&stage.machine)?;
     if chosen.is_empty() {
         return Err(Error::bad_input(format!(
             "nothing of what was asked for is measured by a sweep here; charz replicate {name} --list says why"
@@ -101,6 +100,14 @@ fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error>
     };
     NewSweep { options: new, stage: &stage, limits: &limits, predictor: &predictor, format: asked }
         .run(&plan, file, out)
+}
+
+impl Asked {
+    /// The cells that answer the figures on a machine.
+    pub(crate) fn cells(&self, machine: &Machine) -> Result<Vec<Chosen>, Error> {
+        let wanted = self.document.wanted(&Place::of(machine), &self.figures);
+        wanted.iter().map(chosen).collect()
+    }
 }
 
 /// A cell as the plan takes it.
