@@ -1,7 +1,7 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
 mod axes;
-mod chosen;
+mod specs;
 mod threads;
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use charz_kernels::{Card, Crew, Family, Kernel, Knob, Params};
 use charz_topology::{Machine, Mapping, MemoryPolicy, Order, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, Ladder};
-pub use chosen::Chosen;
+pub use specs::kernel;
 pub use threads::Threads;
 
 use crate::exit::Error;

@@ -15,6 +15,7 @@ pub mod look;
 pub mod mappers;
 pub mod markdown;
 pub mod openmetrics;
+mod outline;
 pub mod pairs;
 pub mod picture;
 pub mod placement;

@@ -1,48 +1,47 @@
-//! Source documents: what each of them measured, what survives of its numbers, and how charz answers each of its figures.
+//! Source documents: what each of them measured, the values that survive, and how charz answers each figure.
 //!
-//! The documents stand in the project as data (`replicate/data`), one file each, facts only. From the data follow the cells of
-//! a sweep ([`Document::wanted`]), and from a report of those cells what is told in the end ([`draw`]): nothing here measures,
-//! prints, or knows how a sweep is run.
+//! A document is a file in `replications`. Two pure functions start from it: the cells of a sweep ([`Document::cells`]), and the
+//! document's figures beside a report of those cells ([`evaluate`]).
 
+mod cell;
 mod claim;
 mod count;
-mod data;
-mod draw;
-mod outcome;
-mod place;
-mod seen;
-mod take;
+mod document;
+mod evaluate;
+mod replication;
+mod results;
+mod statistic;
+mod target;
 #[cfg(test)]
 mod tests;
 mod unit;
-mod wanted;
 
 use std::sync::LazyLock;
 
-pub use data::{Document, Figure, Golden, Protocol, Reference, Series};
-pub use draw::{draw, prospect};
-pub use outcome::{
-    Checked, Cited, Clock, Machine, Number, Origin, Replicated, Replication, Row, Said, Standing, Totals, Verdict,
+pub use cell::CellSpec;
+pub use document::{Citation, Document, Figure, Protocol, Reference};
+pub use evaluate::{evaluate, feasibility};
+pub use replication::{
+    CheckedClaim, Clock, Gap, GapKind, Number, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status,
+    Verdict,
 };
-pub use place::Place;
-pub use wanted::Wanted;
+pub use target::{Admits, Target};
 
-/// The files, as they were when the program was built.
 const FILES: [&str; 5] = [
-    include_str!("replicate/data/t3-4.toml"),
-    include_str!("replicate/data/cmt.toml"),
-    include_str!("replicate/data/cascade.toml"),
-    include_str!("replicate/data/tacc.toml"),
-    include_str!("replicate/data/solaris.toml"),
+    include_str!("../replications/t3-4.toml"),
+    include_str!("../replications/cmt.toml"),
+    include_str!("../replications/cascade.toml"),
+    include_str!("../replications/tacc.toml"),
+    include_str!("../replications/solaris.toml"),
 ];
 
 /// Every document, in the order in which they are listed.
 pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
-    // The tests read the same files: a program with a bad one is not built.
-    FILES.iter().map(|text| toml::from_str(text).expect("a document of the project can be read")).collect()
+    // The tests read the same text, which is part of the program.
+    FILES.iter().map(|text| Document::read(text).expect("a document of the project can be read")).collect()
 });
 
 /// The document with this name.
 pub fn find(name: &str) -> Option<&'static Document> {
-    DOCUMENTS.iter().find(|document| document.name == name)
+    DOCUMENTS.iter().find(|document| document.citation.name == name)
 }

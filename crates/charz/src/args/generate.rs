@@ -27,11 +27,6 @@ pub const PAGES: &[Page] = &[
         make: |_| crate::render::compare::schema().into_bytes(),
     },
     Page {
-        name: "replications",
-        file: "docs/replications.md",
-        make: |_| crate::render::replicate::page().into_bytes(),
-    },
-    Page {
         name: "replication-schema",
         file: "docs/replication.schema.json",
         make: |_| crate::render::replicate::schema().into_bytes(),

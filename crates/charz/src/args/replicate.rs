@@ -1,8 +1,7 @@
-//! What `charz replicate` is asked for, in terms of the sweep that it makes.
+//! The sweep that `charz replicate` makes.
 
 use super::convert::{choice, sweep};
 use super::layers::Layers;
-use super::sides::asked;
 use super::spelling::{AxesArgs, HowArgs, ReplicateArgs, WhatArgs};
 use super::usual;
 use crate::command::replicate::{Asked, Options};
@@ -11,77 +10,72 @@ use crate::render::replicate::FORMATS;
 use crate::replicate::{DOCUMENTS, Document, Figure};
 
 pub(super) fn replicate(args: ReplicateArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
+    let names = || DOCUMENTS.iter().map(|document| (document.citation.name.as_str(), document));
     let Some(name) = &args.document else {
+        let names: Vec<&str> = names().map(|(name, _)| name).collect();
         return match args.list {
             true => Ok(Options::Documents),
             false => Err(Error::bad_input(format!(
-                "which document? choose from {}; charz replicate --list tells what they are",
-                DOCUMENTS.iter().map(|document| document.name.as_str()).collect::<Vec<_>>().join(", ")
+                "which document? choose from {}; charz replicate --list shows their titles",
+                names.join(", ")
             ))),
         };
     };
-    let document = choice("charz replicate", name, DOCUMENTS.iter().map(|document| (&document.name, document)))?;
-    let wanted = Asked {
+    let document = choice("charz replicate", name, names())?;
+    let asked = Asked {
         document,
         figures: figures(document, &args.only)?,
         format: choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
     };
     if args.list {
-        return Ok(Options::List(wanted));
+        return Ok(Options::List(asked));
     }
     if let Some(report) = args.from {
-        return Ok(Options::From { asked: wanted, report });
+        return Ok(Options::From { asked, report });
     }
-    // Which kernels, mappings and numbers of workers follows from the document and the machine.
+    let protocol = &document.protocol;
+    let or_protocol = |text: String, own: &str| if text == "auto" { own.to_owned() } else { text };
+    // The kernels, mappings and worker counts follow from the document and the machine.
     let what = WhatArgs {
         iterations: args.iterations,
-        samples: if args.samples == "auto" { document.protocol.samples.clone() } else { args.samples },
+        samples: or_protocol(args.samples, &protocol.samples),
         span: args.span,
-        seed: args.seed,
         oversubscribe: args.oversubscribe,
         accept_panic: args.accept_panic,
-        wait: args.wait,
         clock: args.clock,
         binder: args.binder,
         ..usual::what(&["noop"])
     };
-    let how = HowArgs {
-        layout: document.protocol.layout.clone(),
-        period: document.protocol.period.clone(),
-        ..usual::how(AxesArgs::with_size("auto"))
-    };
-    let budget = if args.budget == "auto" { &document.protocol.budget } else { &args.budget };
-    let mut asked = asked(what, how, &args.invocations, budget);
-    (asked.precision, asked.strict, asked.dry_run) = (args.precision, args.strict, args.dry_run);
-    (asked.output, asked.force) = (args.output, args.force);
-    Ok(Options::Measure { asked: wanted, new: Box::new(sweep(asked, &Layers::default(), notes)?) })
+    let mut square = args.sweep;
+    square.budget = or_protocol(square.budget, &protocol.budget);
+    let mut asked_sweep = usual::square(what, AxesArgs::with_size("auto"), square);
+    asked_sweep.how = HowArgs { layout: protocol.layout.clone(), period: protocol.period.clone(), ..asked_sweep.how };
+    Ok(Options::Measure { asked, new: Box::new(sweep(asked_sweep, &Layers::default(), notes)?) })
 }
 
-/// The figures that were named, in the document's order; all where none was. The names of some have a comma in them: what is none
-/// as a whole is taken apart.
+/// The named figures in the document's order; all if none is named. Since some numbers contain a comma, a text that is no number as
+/// a whole is split.
 fn figures(document: &'static Document, only: &[String]) -> Result<Vec<&'static Figure>, Error> {
+    let all = || document.figures.iter();
     if only.is_empty() {
-        return Ok(document.figures.iter().collect());
+        return Ok(all().collect());
     }
-    let find = |text: &str| document.figures.iter().find(|figure| is_named(figure, text));
-    let whole = |text: &str| document.figures.iter().find(|figure| figure.number.eq_ignore_ascii_case(text.trim()));
     let mut wanted: Vec<&Figure> = Vec::new();
     for text in only {
-        match whole(text) {
-            Some(figure) => wanted.push(figure),
-            None => {
-                for piece in text.split(',') {
-                    let names = || document.figures.iter().map(|figure| (figure.number.as_str(), figure));
-                    wanted.push(find(piece).map_or_else(|| choice("--only", piece, names()), Ok)?);
-                }
-            }
+        if let Some(figure) = all().find(|figure| figure.number.eq_ignore_ascii_case(text.trim())) {
+            wanted.push(figure);
+            continue;
+        }
+        for piece in text.split(',') {
+            let named = all().find(|figure| is_named(figure, piece));
+            let names = || all().map(|figure| (figure.number.as_str(), figure));
+            wanted.push(named.map_or_else(|| choice("--only", piece, names()), Ok)?);
         }
     }
-    let is_wanted = |figure: &&Figure| wanted.iter().any(|wanted| wanted.number == figure.number);
-    Ok(document.figures.iter().filter(is_wanted).collect())
+    Ok(all().filter(|figure| wanted.iter().any(|wanted| wanted.number == figure.number)).collect())
 }
 
-/// Whether a text names a figure: letters and digits decide, and a number alone is that of a figure.
+/// Compares letters and digits; a bare number is that of a figure.
 fn is_named(figure: &Figure, text: &str) -> bool {
     let plain = |text: &str| text.chars().filter(|mark| mark.is_alphanumeric()).collect::<String>().to_lowercase();
     let (number, text) = (plain(&figure.number), plain(text));

@@ -1,4 +1,7 @@
-//! `charz replicate`: what a source document ran, run here and told beside it.
+//! `charz replicate`.
+
+#[cfg(test)]
+mod tests;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -9,54 +12,53 @@ use super::render::read;
 use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
-use crate::plan::{Chosen, Plan};
-use crate::point;
+use crate::plan::{self, Plan};
 use crate::render::look::Look;
 use crate::render::plan as plan_table;
-use crate::render::replicate::{self as page, Format};
+use crate::render::replicate::{self as view, Format};
 use crate::render::report::Show;
-use crate::replicate::{Document, Figure, Place, Wanted, draw, prospect};
+use crate::render::text::counted;
+use crate::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
 use crate::report::Report;
 
-/// What to tell, and of what.
+/// What to show, and of what.
 pub enum Options {
-    /// The documents that there are.
+    /// The list of documents.
     Documents,
-    /// The figures of one, and what a sweep here could come to.
+    /// What a sweep here can replicate.
     List(Asked),
-    /// They beside a report that is there.
+    /// The document beside a report that exists.
     From {
-        /// Which.
+        /// The document.
         asked: Asked,
         /// The report's file.
         report: PathBuf,
     },
-    /// They beside a sweep that is made now.
+    /// The document beside a new sweep.
     Measure {
-        /// Which.
+        /// The document.
         asked: Asked,
-        /// The sweep, whose cells are still to be filled in.
+        /// The sweep without its cells.
         new: Box<New>,
     },
 }
 
-/// Figures of a document, and how they are shown.
+/// Figures of a document.
 pub struct Asked {
     /// The document.
     pub document: &'static Document,
-    /// Its figures; at least one.
+    /// At least one of its figures.
     pub figures: Vec<&'static Figure>,
-    /// How.
+    /// How to show them.
     pub format: &'static Format,
 }
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
-        Options::Documents => page::documents(out)?,
+        Options::Documents => view::documents(out)?,
         Options::List(asked) => {
-            let machine = discover(&Source::ThisMachine)?;
-            let replication = prospect(asked.document, &asked.figures, &Place::of(&machine));
-            (asked.format.list)(&replication, out)?;
+            let target = Target::new(&discover(&Source::ThisMachine)?, admits);
+            (asked.format.write)(&feasibility(asked.document, &asked.figures, &target), out)?;
         }
         Options::From { asked, report } => asked.write(&read(&report)?, &Look::PLAIN, out)?,
         Options::Measure { asked, new } => return measure(&asked, &new, out),
@@ -70,57 +72,51 @@ impl Show for Asked {
     }
 
     fn write(&self, report: &Report, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-        (self.format.write)(&draw(self.document, &self.figures, report), out)
+        (self.format.write)(&evaluate(self.document, &self.figures, report, admits), out)
+    }
+}
+
+/// A kernel that does not exist refuses nothing: a report may be of another charz.
+fn admits(kernel: &str, workers: u64) -> Result<(), String> {
+    let Some(kernel) = charz_kernels::find(kernel) else { return Ok(()) };
+    let (name, crew) = (kernel.card().name, kernel.card().crew);
+    if crew.admits(usize::try_from(workers).unwrap_or(usize::MAX)) {
+        return Ok(());
+    }
+    let more = if crew.admits(crew.least() + 1) { "at least " } else { "" };
+    Err(format!("{name} requires {more}{}, not {workers}", counted(crew.least(), "worker")))
+}
+
+impl Asked {
+    /// The cells that answer the figures on a machine.
+    pub(crate) fn cells(&self, machine: &Machine) -> Vec<CellSpec> {
+        self.document.cells(&self.figures, &Target::new(machine, admits))
     }
 }
 
 fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = new.file()?;
-    let name = &asked.document.name;
+    let name = &asked.document.citation.name;
     let stage = Stage::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
-    let chosen = asked.cells(&stage.machine)?;
-    if chosen.is_empty() {
+    let specs = asked.cells(&stage.machine);
+    if specs.is_empty() {
         return Err(Error::bad_input(format!(
-            "nothing of what was asked for is measured by a sweep here; charz replicate {name} --list says why"
+            "a sweep on this machine replicates none of these figures; charz replicate {name} --list has the reasons"
         )));
     }
-    let mut kernels: Vec<_> = chosen.iter().map(|one| one.kernel).collect();
-    // Each once: the cells of a kernel need not be neighbours.
+    let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, Error>>()?;
     kernels.sort_by_key(|kernel| kernel.card().name);
     kernels.dedup_by_key(|kernel| kernel.card().name);
     let predictor = stage.predictor(&kernels, &new.request.params);
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
-    let plan = Plan::of_chosen(&new.request, &chosen, &stage.machine, &limits, &predictor);
+    let plan = Plan::of_specs(&new.request, &specs, &stage.machine, &limits, &predictor)?;
     let Some(file) = file else {
         plan_table::write(&plan, &limits, out)?;
         return Ok(Exit::Done);
     };
     NewSweep { options: new, stage: &stage, limits: &limits, predictor: &predictor, format: asked }
         .run(&plan, file, out)
-}
-
-impl Asked {
-    /// The cells that answer the figures on a machine.
-    pub(crate) fn cells(&self, machine: &Machine) -> Result<Vec<Chosen>, Error> {
-        let wanted = self.document.wanted(&Place::of(machine), &self.figures);
-        wanted.iter().map(chosen).collect()
-    }
-}
-
-/// A cell as the plan takes it.
-fn chosen(wanted: &Wanted) -> Result<Chosen, Error> {
-    let kernel = charz_kernels::find(&wanted.kernel);
-    Ok(Chosen {
-        kernel: kernel.ok_or_else(|| Error::environment(format!("there is no kernel {:?}", wanted.kernel)))?,
-        mapping: wanted.mapping.parse()?,
-        workers: usize::try_from(wanted.workers).unwrap_or(usize::MAX),
-        size: wanted.size,
-        level: wanted.level.clone(),
-        pages: wanted.pages.map(point::policy),
-        stride: wanted.stride,
-        memory: wanted.memory.as_deref().map(str::parse).transpose().map_err(Error::bad_input)?,
-    })
 }

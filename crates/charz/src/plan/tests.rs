@@ -3,7 +3,7 @@ use crate::report::MemoryHome;
 use charz_kernels::{Bytes, Layout, PagePolicy};
 use charz_topology::{Source, discover};
 
-fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
+pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
     Request {
         kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
         mappings: Some(parse_mappings(mappings).unwrap()),
@@ -40,7 +40,7 @@ fn plan(request: &Request, limits: &Limits, predictor: &Predictor) -> Plan {
 }
 
 /// Every iteration takes 10 ns and every byte nothing.
-fn predictor(kernels: &[&'static str]) -> Predictor {
+pub(super) fn predictor(kernels: &[&'static str]) -> Predictor {
     Predictor::with_rates(512, kernels.iter().map(|name| (*name, 10.0, 0.0)))
 }
 
@@ -145,71 +145,4 @@ fn memory_is_put_where_there_is_some() {
     }
     let refused = of(&numa, "node:7", "dumb").unwrap_err().to_string();
     assert!(refused.starts_with("--memory: there is no NUMA node 7"), "{refused}");
-}
-
-fn chosen(kernel: &str, mapping: &str, workers: usize) -> Chosen {
-    Chosen {
-        kernel: charz_kernels::find(kernel).unwrap(),
-        mapping: mapping.parse().unwrap(),
-        workers,
-        size: None,
-        level: None,
-        pages: None,
-        stride: None,
-        memory: None,
-    }
-}
-
-fn plan_of(synthetic: &str, cells: &[Chosen]) -> Plan {
-    let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
-    // Neither its kernels nor its mappings are looked at.
-    let request = request(&["noop"], "dumb", "1");
-    Plan::of_chosen(&request, cells, &machine, &Limits::unlimited(), &predictor(&["arith-int"]))
-}
-
-#[test]
-fn chosen_cells_are_planned_once_and_differ_from_the_request_where_they_say_so() {
-    let sized = |size| Chosen { size: Some(size), ..chosen("mem-read", "dumb", 2) };
-    let cells = [chosen("mem-read", "dumb", 2), sized(1 << 20), sized(1 << 21), chosen("arith-int", "dumb", 2)];
-    let plan = plan_of("Core:2 PU:1", &cells);
-    let found: Vec<_> = plan.cells.iter().map(|cell| (cell.kernel.card().name, cell.point.size_bytes)).collect();
-    assert_eq!(found, [("mem-read", None), ("mem-read", Some(1 << 21)), ("arith-int", None)]);
-    assert_eq!(plan.cells[1].footprint_bytes, 4 << 20);
-    assert!(plan.cells.iter().all(|cell| cell.obstacle.is_none() && cell.seats == [Some(0), Some(1)]));
-    assert_eq!(plan.threads, [2]);
-    // What a kernel does not obey is no point of it.
-    let stride =
-        Chosen { stride: Some(4096), memory: Some(MemoryPolicy::Interleaved), ..chosen("arith-int", "dumb", 1) };
-    assert_eq!(plan_of("Core:2 PU:1", &[stride]).cells[0].point, Point::default());
-}
-
-#[test]
-fn chosen_cells_that_do_not_fit_say_why() {
-    for (mapping, workers, kernel, word) in [
-        ("pair:machine", 2, "mem-read", "pair:machine"),
-        ("list:7", 1, "mem-read", "7"),
-        ("dumb", 1, "ring-mutex", "does not run with 1 worker"),
-    ] {
-        let plan = plan_of("Core:2 PU:1", &[chosen(kernel, mapping, workers)]);
-        let Some(Obstacle::Skipped(why)) = &plan.cells[0].obstacle else { panic!("{mapping}: {kernel} runs") };
-        assert!(why.contains(word) && plan.cells[0].seats.len() == workers, "{why}");
-    }
-}
-
-#[test]
-fn a_level_has_its_size_or_its_reason() {
-    let of = |level: &str| {
-        let cell = Chosen { level: Some(level.into()), ..chosen("chase-stride", "round-robin", 1) };
-        let plan = plan_of("L3:1(size=32MiB) Core:2 L2:1(size=1MiB) L1d:1(size=32KiB) PU:1", &[cell]);
-        let cell = plan.cells.into_iter().next().unwrap();
-        (cell.point.size_bytes, cell.level, cell.obstacle)
-    };
-    for (level, low, high) in [("L1", 0, 32 << 10), ("L2", 32 << 10, 1 << 20), ("memory", 32 << 20, 1 << 30)] {
-        let (size, named, obstacle) = of(level);
-        assert!(size.is_some_and(|size| (low + 1..high).contains(&size)), "{level}: {size:?}");
-        assert_eq!((named.as_deref(), obstacle), (Some(level), None));
-    }
-    let (size, named, obstacle) = of("L4");
-    assert_eq!((size, named.as_deref()), (None, Some("L4")));
-    assert!(matches!(obstacle, Some(Obstacle::Skipped(why)) if why.contains("inside L4")));
 }

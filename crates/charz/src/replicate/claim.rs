@@ -1,179 +1,144 @@
-//! A document's conclusions, held against a report.
+//! A document's conclusions, checked against a report.
 
-use super::count::Count;
-use super::data::{Claim, Relation, Term};
-use super::outcome::{Checked, Number, Verdict};
-use super::place::Place;
-use super::seen::{Gap, Seen};
+use super::document::{Claim, Relation, Side};
+use super::replication::{CheckedClaim, Gap, GapKind, Number, Verdict};
+use super::results::Results;
+use super::target::Target;
 use crate::render::human;
-use crate::report::Cell;
 
-impl Claim {
-    /// Whether it holds in a report.
-    pub(super) fn check(&self, seen: &Seen<'_>, place: &Place) -> Checked {
-        let numbers = match self.prospect(place) {
-            Ok(numbers) => numbers,
-            Err(why) => return self.checked(Verdict::Unseen, why),
-        };
-        let found: Vec<Result<Compared, Gap>> =
-            numbers.into_iter().map(|workers| self.compare(seen, place, workers)).collect();
-        let told = |wanted: Option<bool>| -> Vec<&Compared> {
-            found.iter().flatten().filter(|compared| compared.holds == wanted).collect()
-        };
-        let words = |told: &[&Compared]| told.iter().map(|one| one.words.as_str()).collect::<Vec<_>>().join("; ");
-        let suspect = |told: &[&Compared]| told.iter().any(|one| one.suspect);
-        let (holding, failing, undecided) = (told(Some(true)), told(Some(false)), told(None));
-        if !failing.is_empty() {
-            return Checked { suspect: suspect(&failing), ..self.checked(Verdict::Fails, words(&failing)) };
-        }
-        if !undecided.is_empty() {
-            let because = format!("the intervals leave it open: {}", words(&undecided));
-            return Checked { suspect: suspect(&undecided), open: true, ..self.checked(Verdict::Unseen, because) };
-        }
-        match found.iter().find_map(|compared| compared.as_ref().err()) {
-            Some(gap) => Checked { open: gap.open, ..self.checked(Verdict::Unseen, gap.why.clone()) },
-            None => Checked { suspect: suspect(&holding), ..self.checked(Verdict::Holds, words(&holding)) },
-        }
-    }
-
-    /// Whether it could hold or fail on a machine; why not, as a clause.
-    pub(super) fn prospect(&self, place: &Place) -> Result<Vec<u64>, String> {
-        if let Some(why) = self.needs.iter().find_map(|need| place.lacks(*need)) {
-            return Err(why.to_owned());
-        }
-        let mut reason = None;
-        let mut numbers = Vec::new();
-        for count in &self.workers {
-            match count.on(place) {
-                Ok(found) => numbers.extend(found),
-                Err(why) => reason = Some(why),
-            }
-        }
-        match reason {
-            Some(why) if numbers.is_empty() => Err(why),
-            _ => Ok(numbers),
-        }
-    }
-
-    fn checked(&self, verdict: Verdict, because: String) -> Checked {
-        Checked { says: self.says.clone(), verdict, because, suspect: false, open: false }
-    }
-
-    fn compare(&self, seen: &Seen<'_>, place: &Place, workers: u64) -> Result<Compared, Gap> {
-        let unit = self.unit.as_deref().unwrap_or("ns");
-        let side = |term: &Term| -> Result<(Number, u64), Gap> {
-            let workers = term.workers.as_ref().map_or(Ok(workers), |count: &Count| count.one_on(place))?;
-            term.cell.takes(workers)?;
-            seen.number(&term.cell, &term.take, workers, unit).map(|number| (number, workers))
-        };
-        let (left, at) = side(&self.left)?;
-        let (right, against) = match (&self.right, self.limit) {
-            (Some(term), _) => {
-                let (right, other) = side(term)?;
-                if self.relation != Relation::Alike && alike_seats(seen, self, at, other) {
-                    return Err("both mappings put the workers on the same strands here".into());
-                }
-                let name =
-                    if term.cell == self.left.cell && term.take == self.left.take { String::new() } else { name(term) };
-                (right, format!("{name} x{other}"))
-            }
-            (None, Some(limit)) => {
-                let limit = limit * if self.per_strand { place.strands as f64 } else { 1.0 };
-                let exact = Number { value: limit, low: None, high: None, suspect: false, note: None };
-                (exact, "the limit".to_owned())
-            }
-            (None, None) => return Err("it has no other side".into()),
-        };
-        let holds = stands(self.relation, &left, &right, self.by);
-        let bare = if left.low.is_none() { ", without an interval" } else { "" };
-        let digits = |number: &Number| format!("{}{}", human::count_of(number.value), human::doubt(number.suspect));
-        Ok(Compared {
-            holds,
-            suspect: left.suspect || right.suspect,
-            words: format!(
-                "{} x{at} {} against {} {} {unit}{bare}",
-                name(&self.left),
-                digits(&left),
-                against.trim_start(),
-                digits(&right),
-            ),
-        })
-    }
-}
-
-/// What a comparison came to.
-struct Compared {
-    /// `None` where the intervals leave it open.
+/// One number of workers of a claim.
+struct Comparison {
+    /// `None` if the intervals leave it open.
     holds: Option<bool>,
     suspect: bool,
     words: String,
 }
 
-fn name(term: &Term) -> String {
-    let stride = term.cell.stride.map(|stride| format!(" stride {stride}")).unwrap_or_default();
-    let pages = term.cell.pages.map(|pages| format!(" {}", pages.name())).unwrap_or_default();
-    let memory = term.cell.memory.as_ref().map(|home| format!(" memory {home}")).unwrap_or_default();
-    format!("{} {}{pages}{stride}{memory}", term.cell.kernel, term.cell.mapping)
-}
-
-/// Whether the one side stands to the other as it is said; an interval that reaches over the bound leaves it open.
-fn stands(relation: Relation, left: &Number, right: &Number, by: f64) -> Option<bool> {
-    let low = |number: &Number| number.low.unwrap_or(number.value);
-    let high = |number: &Number| number.high.unwrap_or(number.value);
-    let above = |one: &Number, other: &Number, by: f64| {
-        if low(one) > high(other) * by {
-            Some(true)
-        } else if high(one) <= low(other) * by {
-            Some(false)
-        } else {
-            None
+impl Claim {
+    pub(super) fn check(&self, results: &Results<'_>, target: &Target) -> CheckedClaim {
+        let claim = |verdict: Verdict, evidence: String| CheckedClaim {
+            says: self.says.clone(),
+            verdict,
+            evidence,
+            suspect: false,
+            open: false,
+        };
+        let counts = match self.counts(target) {
+            Ok(counts) => counts,
+            Err(reason) => return claim(Verdict::Undecided, reason),
+        };
+        let compared: Vec<Result<Comparison, Gap>> =
+            counts.into_iter().map(|workers| self.compare(results, target, workers)).collect();
+        let all = |holds: Option<bool>| {
+            let all = || compared.iter().flatten().filter(move |comparison| comparison.holds == holds);
+            let words: Vec<&str> = all().map(|comparison| comparison.words.as_str()).collect();
+            (!words.is_empty()).then(|| (words.join("; "), all().any(|comparison| comparison.suspect)))
+        };
+        if let Some((evidence, suspect)) = all(Some(false)) {
+            return CheckedClaim { suspect, ..claim(Verdict::Fails, evidence) };
         }
-    };
-    match relation {
-        Relation::More => above(left, right, by),
-        Relation::Less => above(right, left, by),
-        Relation::Alike => {
-            let apart = [above(left, right, by), above(right, left, by)];
-            if apart.contains(&Some(true)) {
-                Some(false)
-            } else if apart.contains(&None) {
-                None
-            } else {
-                Some(true)
+        if let Some((words, suspect)) = all(None) {
+            let evidence = format!("the intervals leave it open: {words}");
+            return CheckedClaim { suspect, open: true, ..claim(Verdict::Undecided, evidence) };
+        }
+        match compared.iter().find_map(|comparison| comparison.as_ref().err()) {
+            Some(gap) => {
+                CheckedClaim { open: gap.kind == GapKind::Open, ..claim(Verdict::Undecided, gap.reason.clone()) }
+            }
+            None => {
+                let (evidence, suspect) = all(Some(true)).unwrap_or_default();
+                CheckedClaim { suspect, ..claim(Verdict::Holds, evidence) }
             }
         }
     }
+
+    /// The numbers of workers it can be checked with on a machine; why there are none, as a clause.
+    pub(super) fn counts(&self, target: &Target) -> Result<Vec<u64>, String> {
+        target.check(self.requires)?;
+        let counts: Vec<Result<Vec<u64>, String>> = self.workers.iter().map(|count| count.numbers(target)).collect();
+        if counts.iter().any(Result::is_ok) {
+            return Ok(counts.into_iter().flatten().flatten().collect());
+        }
+        counts.into_iter().next_back().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn compare(&self, results: &Results<'_>, target: &Target, workers: u64) -> Result<Comparison, Gap> {
+        let number = |side: &Side| -> Result<(Number, u64), Gap> {
+            let workers = side.workers.as_ref().map_or(Ok(workers), |count| count.number(target))?;
+            target.runs(&side.cell, workers)?;
+            Ok((results.number(&side.cell, &side.statistic, workers, &self.unit)?, workers))
+        };
+        let (left, left_workers) = number(&self.left)?;
+        let (right, against) = match (&self.right, self.limit) {
+            (Some(side), _) => {
+                let (right, workers) = number(side)?;
+                let seated = |side: &Side, workers: u64| side.cell.cells(workers).next();
+                let same_seats = seated(&self.left, left_workers)
+                    .zip(seated(side, workers))
+                    .is_some_and(|(one, other)| results.share_seats(&one, &other));
+                if self.relation != Relation::Alike && same_seats {
+                    return Err("both mappings put the workers on the same strands here".into());
+                }
+                let is_same = side.cell == self.left.cell && side.statistic == self.left.statistic;
+                let label = if is_same { String::new() } else { side.cell.label() + " " };
+                (right, format!("{label}x{workers}"))
+            }
+            (None, Some(limit)) => {
+                let limit = limit * if self.per_strand { target.strands as f64 } else { 1.0 };
+                (Number { value: limit, low: None, high: None, suspect: false, note: None }, "the limit".to_owned())
+            }
+            (None, None) => return Err("the claim has one side".into()),
+        };
+        let digits = |number: &Number| format!("{}{}", human::count_of(number.value), human::doubt(number.suspect));
+        let bare = if left.low.is_none() { ", without an interval" } else { "" };
+        let (label, unit) = (self.left.cell.label(), &self.unit);
+        Ok(Comparison {
+            holds: self.relation.holds(&left, &right, self.by),
+            suspect: left.suspect || right.suspect,
+            words: format!(
+                "{label} x{left_workers} {} against {against} {} {unit}{bare}",
+                digits(&left),
+                digits(&right)
+            ),
+        })
+    }
 }
 
-/// Whether the two sides seat their workers on the same strands, under mappings of different names.
-fn alike_seats(seen: &Seen<'_>, claim: &Claim, left: u64, right: u64) -> bool {
-    let Some(other) = &claim.right else { return false };
-    let (one, other) = (&claim.left.cell, &other.cell);
-    if one.mapping == other.mapping || left != right || one.kernel != other.kernel {
-        return false;
+impl Relation {
+    /// An interval that reaches over the bound leaves it open.
+    fn holds(self, left: &Number, right: &Number, by: f64) -> Option<bool> {
+        let low = |number: &Number| number.low.unwrap_or(number.value);
+        let high = |number: &Number| number.high.unwrap_or(number.value);
+        let exceeds = |one: &Number, other: &Number| {
+            let is_above = low(one) > high(other) * by;
+            (is_above || high(one) <= low(other) * by).then_some(is_above)
+        };
+        match self {
+            Relation::More => exceeds(left, right),
+            Relation::Less => exceeds(right, left),
+            Relation::Alike => match [exceeds(left, right), exceeds(right, left)] {
+                [Some(false), Some(false)] => Some(true),
+                apart if apart.contains(&Some(true)) => Some(false),
+                _ => None,
+            },
+        }
     }
-    let seats = |mapping: &str| {
-        let of = |cell: &&Cell| cell.kernel == one.kernel && cell.mapping == mapping && cell.workers == left;
-        let cell = seen.report.cells.iter().find(of)?;
-        let mut seats = cell.seats.iter().copied().collect::<Option<Vec<u32>>>()?;
-        seats.sort_unstable();
-        Some(seats)
-    };
-    seats(&one.mapping).is_some_and(|one| seats(&other.mapping) == Some(one))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn number(low: f64, high: f64) -> Number {
-        Number { value: f64::midpoint(low, high), low: Some(low), high: Some(high), suspect: false, note: None }
-    }
-
     #[track_caller]
     fn check(relation: Relation, left: [f64; 2], right: [f64; 2], by: f64, expected: Option<bool>) {
-        let [left, right] = [left, right].map(|[low, high]| number(low, high));
-        assert_eq!(stands(relation, &left, &right, by), expected, "{left:?} {right:?}");
+        let [left, right] = [left, right].map(|[low, high]| Number {
+            value: f64::midpoint(low, high),
+            low: Some(low),
+            high: Some(high),
+            suspect: false,
+            note: None,
+        });
+        assert_eq!(relation.holds(&left, &right, by), expected, "{left:?} {right:?}");
     }
 
     #[test]

@@ -1,56 +1,41 @@
-//! Numbers of workers that follow from the machine: a document's thread counts, and their like here.
+//! Worker counts of a document, and their counterparts on a machine of another size.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-use super::place::Place;
+use super::target::Target;
 
-/// A number of workers, or several.
+/// A worker count as a document's file has it: a number, `strands`, `core` (the strands of one core), `strands/2`, `3*strands/2`,
+/// `2*strands+1`, `strands<=16`, or `between`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
-pub enum Count {
-    /// This number.
+pub(super) enum Count {
     Fixed(u64),
-    /// `times` of `what`, divided by `over`, and `more`; but at most `most`.
-    Of { what: What, times: u64, over: u64, more: u64, most: Option<u64> },
+    /// `times` the strands divided by `over`, plus `more`, at most `max`.
+    Strands {
+        times: u64,
+        over: u64,
+        more: u64,
+        max: Option<u64>,
+    },
+    Core,
     /// Each number of the T3-4 report's series (2ⁿ and 2ⁿ+2ⁿ⁻¹) between 1 and the strands of the machine.
     Between,
 }
 
-/// What is counted of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// Its usable strands.
-    Strands,
-    /// Its cores.
-    Cores,
-    /// Its packages.
-    Packages,
-    /// The strands of one core.
-    Core,
-}
-
-/// The documents went past their machines' strands; so many times as many are the most here.
-pub(super) const MOST_TIMES: u64 = 2;
-
 impl Count {
-    /// The numbers on a machine, each at least 1.
-    ///
-    /// # Errors
-    /// Why there is none, as a clause.
-    pub fn on(&self, place: &Place) -> Result<Vec<u64>, String> {
-        let strands = place.strands;
-        let most = MOST_TIMES * strands.max(1);
-        let number = match self {
-            Count::Fixed(number) => *number,
-            Count::Of { what, times, over, more, most } => {
-                let whole = place.count(*what) * times;
-                if whole < *over {
-                    return Err(format!("{self} is less than one worker on {strands} strands"));
+    /// The numbers on a machine; why there is none, as a clause.
+    pub(super) fn numbers(&self, target: &Target) -> Result<Vec<u64>, String> {
+        let strands = target.strands;
+        let number = match *self {
+            Count::Fixed(number) => number,
+            Count::Core => (strands / target.cores.max(1)).max(1),
+            Count::Strands { times, over, more, max } => {
+                if strands * times < over {
+                    return Err(format!("{times}/{over} of {strands} strands is less than one worker"));
                 }
-                (whole / over + more).min(most.unwrap_or(u64::MAX))
+                (strands * times / over + more).min(max.unwrap_or(u64::MAX))
             }
             Count::Between => {
                 let powers = (0..63).map(|power| 1_u64 << power).take_while(|&power| power < strands);
@@ -58,62 +43,36 @@ impl Count {
                 series.retain(|&workers| workers > 1 && workers < strands);
                 series.dedup();
                 return match series.is_empty() {
-                    true => Err(format!("on {strands} strands there is no number of workers between 1 and all")),
+                    true => {
+                        Err(format!("there is no worker count between 1 and the {strands} strands of this machine"))
+                    }
                     false => Ok(series),
                 };
             }
         };
         match number {
-            0 => Err(format!("{self} is no worker on {strands} strands")),
-            number if number > most => Err(format!("more workers than twice the {strands} strands of this machine")),
+            0 => Err("this machine has no usable strand".into()),
+            number if number > target.max_workers() => {
+                Err(format!("more workers than twice the {strands} strands of this machine"))
+            }
             number => Ok(vec![number]),
         }
     }
 
-    /// The one number on a machine.
-    ///
-    /// # Errors
-    /// Why there is none, as a clause.
-    pub fn one_on(&self, place: &Place) -> Result<u64, String> {
-        let numbers = self.on(place)?;
-        numbers.first().copied().ok_or_else(|| format!("{self} is no worker here"))
+    /// The number on a machine, of several the first.
+    pub(super) fn number(&self, target: &Target) -> Result<u64, String> {
+        self.numbers(target).map(|numbers| numbers[0])
     }
 
-    /// Whether a machine of any size has it.
-    pub fn is_relative(&self) -> bool {
-        !matches!(self, Count::Fixed(_))
-    }
-}
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The number if it is the same on each machine.
+    pub(super) fn fixed(&self) -> Option<u64> {
         match self {
-            Count::Fixed(number) => write!(f, "{number}"),
-            Count::Between => f.write_str("each number between 1 and all strands"),
-            Count::Of { what, times, over, more, most } => {
-                let what = match what {
-                    What::Strands => "the strands",
-                    What::Cores => "the cores",
-                    What::Packages => "the packages",
-                    What::Core => "the strands of a core",
-                };
-                match (times, over) {
-                    (1, 1) => write!(f, "all {what}")?,
-                    (1, 2) => write!(f, "half of {what}")?,
-                    (1, 4) => write!(f, "a quarter of {what}")?,
-                    (times, 1) => write!(f, "{times} times {what}")?,
-                    (times, over) => write!(f, "{times}/{over} of {what}")?,
-                }
-                if *more > 0 {
-                    write!(f, " and {more} more")?;
-                }
-                most.map_or(Ok(()), |most| write!(f, ", at most {most}"))
-            }
+            Count::Fixed(number) => Some(*number),
+            _ => None,
         }
     }
 }
 
-/// As it stands in a file: a number, or a text such as `strands/2`, `3*strands/2`, `2*strands+1`, `strands<=16`, `between`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -126,7 +85,7 @@ impl TryFrom<Written> for Count {
 
     fn try_from(written: Written) -> Result<Self, String> {
         match written {
-            Written::Number(0) => Err("0 is no number of workers".into()),
+            Written::Number(0) => Err("0 workers".into()),
             Written::Number(number) => Ok(Count::Fixed(number)),
             Written::Text(text) => text.parse(),
         }
@@ -137,34 +96,29 @@ impl FromStr for Count {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "between" {
-            return Ok(Count::Between);
+        let number = |digits: &str| {
+            digits.parse().ok().filter(|&n: &u64| n > 0).ok_or_else(|| format!("{text:?} is not a worker count"))
+        };
+        // The number behind a sign, if the sign is there.
+        let split = |rest: &mut &str, sign: &str| {
+            let Some((before, behind)) = rest.split_once(sign) else { return Ok(None) };
+            *rest = before;
+            number(behind).map(Some)
+        };
+        let mut rest = text;
+        let max = split(&mut rest, "<=")?;
+        let more = split(&mut rest, "+")?.unwrap_or(0);
+        let over = split(&mut rest, "/")?.unwrap_or(1);
+        let (times, unit) = match rest.split_once('*') {
+            Some((times, unit)) => (number(times)?, unit),
+            None => (1, rest),
+        };
+        match (unit, text) {
+            ("strands", _) => Ok(Count::Strands { times, over, more, max }),
+            (_, "core") => Ok(Count::Core),
+            (_, "between") => Ok(Count::Between),
+            _ => Err(format!("{text:?} is not a worker count")),
         }
-        let number = |text: &str| text.parse().ok().filter(|&n: &u64| n > 0).ok_or(format!("{text:?} is no number"));
-        let (text, most) = match text.split_once("<=") {
-            Some((text, most)) => (text, Some(number(most)?)),
-            None => (text, None),
-        };
-        let (text, more) = match text.split_once('+') {
-            Some((text, more)) => (text, number(more)?),
-            None => (text, 0),
-        };
-        let (text, over) = match text.split_once('/') {
-            Some((text, over)) => (text, number(over)?),
-            None => (text, 1),
-        };
-        let (times, text) = match text.split_once('*') {
-            Some((times, text)) => (number(times)?, text),
-            None => (1, text),
-        };
-        let what = match text {
-            "strands" => What::Strands,
-            "cores" => What::Cores,
-            "packages" => What::Packages,
-            "core" => What::Core,
-            _ => return Err(format!("{text:?} is nothing that a machine has so many of")),
-        };
-        Ok(Count::Of { what, times, over, more, most })
     }
 }
 
@@ -172,46 +126,31 @@ impl FromStr for Count {
 mod tests {
     use super::*;
 
-    fn place(strands: u64, cores: u64) -> Place {
-        Place { strands, cores, packages: 1, nodes: 1 }
-    }
-
     #[track_caller]
-    fn check(text: &str, place: &Place, expected: Result<&[u64], &str>) {
-        let found = text.parse::<Count>().unwrap().on(place);
-        match (found, expected) {
-            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{text}"),
-            (Err(found), Err(word)) => assert!(found.contains(word), "{text}: {found}"),
-            (found, expected) => panic!("{text}: {found:?} instead of {expected:?}"),
-        }
+    fn check(text: &str, [strands, cores]: [u64; 2], expected: Option<&[u64]>) {
+        let target = Target { strands, cores, packages: 1, nodes: 1, admits: |_, _| Ok(()) };
+        let found = text.parse::<Count>().unwrap().numbers(&target).ok();
+        assert_eq!(found.as_deref(), expected, "{text} on {strands}");
     }
 
     #[test]
     fn numbers_follow_from_the_machine() {
-        let large = place(512, 64);
-        check("strands", &large, Ok(&[512]));
-        check("3*strands/2", &large, Ok(&[768]));
-        check("strands+1", &large, Ok(&[513]));
-        check("core", &large, Ok(&[8]));
-        check("strands<=16", &large, Ok(&[16]));
-        check("between", &place(8, 4), Ok(&[2, 3, 4, 6]));
-        check("2*strands+1", &large, Err("more workers than twice the 512"));
-        let small = place(2, 2);
-        check("strands/4", &small, Err("less than one"));
-        check("between", &small, Err("no number"));
-        check("strands/2", &small, Ok(&[1]));
-        check("core", &small, Ok(&[1]));
+        check("strands", [512, 64], Some(&[512]));
+        check("3*strands/2", [512, 64], Some(&[768]));
+        check("strands+1", [512, 64], Some(&[513]));
+        check("core", [512, 64], Some(&[8]));
+        check("strands<=16", [512, 64], Some(&[16]));
+        check("2*strands+1", [512, 64], None);
+        check("between", [8, 4], Some(&[2, 3, 4, 6]));
+        check("between", [2, 2], None);
+        check("strands/4", [2, 2], None);
+        check("strands/2", [2, 2], Some(&[1]));
+        check("core", [2, 2], Some(&[1]));
     }
 
     #[test]
-    fn fixed_numbers_are_cut_to_twice_the_strands() {
-        assert_eq!(Count::Fixed(4).on(&place(2, 2)), Ok(vec![4]));
-        assert!(Count::Fixed(6).on(&place(2, 2)).unwrap_err().contains("twice the 2 strands"));
-    }
-
-    #[test]
-    fn nonsense_is_refused() {
-        for text in ["", "threads", "strands/0", "x*strands", "strands+", "strands<=0", "-1"] {
+    fn malformed_counts_are_refused() {
+        for text in ["", "threads", "strands/0", "x*strands", "strands+", "strands<=0", "-1", "core/2", "2*between"] {
             assert!(text.parse::<Count>().is_err(), "{text}");
         }
     }

@@ -74,17 +74,16 @@ pub(super) fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
         },
         Command::CoreToCore(options) => {
             let mut request = Request { iterations: Some(5_000_000), ..usual(options.new.request) };
-            let described = crate::sweep::machine(machine);
             let wanted = |id| options.strands.as_ref().is_none_or(|ids| ids.contains(&id));
-            let strands: Vec<_> = described.strands.iter().filter(|strand| wanted(strand.os_id)).collect();
+            let strands: Vec<_> = machine.strands.iter().filter(|strand| wanted(strand.os_id)).collect();
             let time = (!options.all_pairs).then_some(Duration::from_secs(100));
             c2c::plan(&mut request, &strands, time, machine, &limits, &predictor).unwrap().1
         }
         Command::Numa(options) => numa::plan(&mut usual(options.new.request), machine, &limits, &predictor).unwrap(),
         Command::Replicate(options) => match *options {
             replicate::Options::Measure { asked, new } => {
-                let chosen = asked.cells(machine).unwrap();
-                Plan::of_chosen(&usual(new.request), &chosen, machine, &limits, &predictor)
+                let specs = asked.cells(machine);
+                Plan::of_specs(&usual(new.request), &specs, machine, &limits, &predictor)
             }
             _ => panic!("{line} measures nothing"),
         },

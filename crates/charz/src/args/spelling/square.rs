@@ -7,7 +7,7 @@ use clap::Args;
 /// A sweep whose cells are pairs of a square.
 #[derive(Debug, Args)]
 pub(in crate::args) struct SquareArgs {
-    /// Invocations of each pair: the fewest and the most, or one number for both
+    /// Invocations per configuration: min-max, or one number for both
     #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
     pub(in crate::args) invocations: String,
     /// The half width of the 95% interval that is wanted, in percent of the number; auto is 5% for lines between cores, and 2% for memory
@@ -31,7 +31,7 @@ pub(in crate::args) struct SquareArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long)]
     pub(in crate::args) wait: bool,
-    /// End with code 5 unless every pair is ok
+    /// End with code 5 unless every configuration is ok
     #[arg(long)]
     pub(in crate::args) strict: bool,
 }

@@ -1,14 +1,14 @@
-//! Every value of the document and every number of this machine, a row each.
+//! One record per value of the document, and per row without one.
 
 use std::io::{self, Write};
 
-use super::words::standing;
-use crate::replicate::{Replicated, Replication, Row, Said};
+use crate::render::report::csv::{harmless, number};
+use crate::replicate::{PublishedRange, ReplicatedFigure, Replication, Row};
 
 const HEADING: [&str; 20] = [
     "document",
     "number",
-    "standing",
+    "status",
     "group",
     "label",
     "kernel",
@@ -16,8 +16,8 @@ const HEADING: [&str; 20] = [
     "workers",
     "unit",
     "machine",
-    "document_low",
-    "document_high",
+    "published_low",
+    "published_high",
     "here",
     "here_low",
     "here_high",
@@ -28,22 +28,21 @@ const HEADING: [&str; 20] = [
     "report",
 ];
 
-/// A row for each value of the document, and for each row without one.
 pub(super) fn write(replication: &Replication, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(HEADING)?;
     for figure in &replication.figures {
+        let mut write = |row: Option<&Row>, range: Option<&PublishedRange>| {
+            writer.write_record(record(replication, figure, row, range).map(|cell| harmless(&cell)))
+        };
         if figure.rows.is_empty() {
-            writer.write_record(record(replication, figure, None, None).map(|cell| inert(&cell)))?;
+            write(None, None)?;
         }
         for row in &figure.rows {
-            let values: Vec<Option<&Said>> = match row.document.is_empty() {
-                true => vec![None],
-                false => row.document.iter().map(Some).collect(),
-            };
-            for said in values {
-                writer.write_record(record(replication, figure, Some(row), said).map(|cell| inert(&cell)))?;
+            if row.published.is_empty() {
+                write(Some(row), None)?;
             }
+            row.published.iter().try_for_each(|range| write(Some(row), Some(range)))?;
         }
     }
     writer.flush()
@@ -51,52 +50,31 @@ pub(super) fn write(replication: &Replication, out: &mut dyn Write) -> io::Resul
 
 fn record(
     replication: &Replication,
-    figure: &Replicated,
+    figure: &ReplicatedFigure,
     row: Option<&Row>,
-    said: Option<&Said>,
+    range: Option<&PublishedRange>,
 ) -> [String; HEADING.len()] {
-    let word = |word: Option<&String>| word.cloned().unwrap_or_default();
-    let digits = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
     let here = row.and_then(|row| row.here.as_ref());
     [
         replication.document.name.clone(),
         figure.number.clone(),
-        standing(figure.standing).to_owned(),
-        word(row.map(|row| &row.group)),
-        word(row.map(|row| &row.label)),
-        word(row.and_then(|row| row.kernel.as_ref())),
-        word(row.and_then(|row| row.mapping.as_ref())),
-        row.and_then(|row| row.workers).map_or_else(String::new, |workers| workers.to_string()),
-        word(row.map(|row| &row.unit)),
-        word(said.map(|said| &said.machine)),
-        digits(said.map(|said| said.low)),
-        digits(said.map(|said| said.high)),
-        digits(here.map(|here| here.value)),
-        digits(here.and_then(|here| here.low)),
-        digits(here.and_then(|here| here.high)),
-        here.map_or_else(String::new, |here| here.suspect.to_string()),
-        digits(row.and_then(|row| row.ratio)),
-        word(row.and_then(|row| row.gap.as_ref())),
+        figure.status.name().to_owned(),
+        number(row.map(|row| &row.group)),
+        number(row.map(|row| &row.label)),
+        number(row.and_then(|row| row.kernel.as_ref())),
+        number(row.and_then(|row| row.mapping.as_ref())),
+        number(row.and_then(|row| row.workers)),
+        number(row.map(|row| &row.unit)),
+        number(range.map(|range| &range.machine)),
+        number(range.map(|range| range.low)),
+        number(range.map(|range| range.high)),
+        number(here.map(|here| here.value)),
+        number(here.and_then(|here| here.low)),
+        number(here.and_then(|here| here.high)),
+        number(here.map(|here| here.suspect)),
+        number(row.and_then(|row| row.ratio)),
+        number(row.and_then(|row| row.gap.as_ref()).map(|gap| &gap.reason)),
         figure.reasons.join("; "),
-        replication.report.as_ref().map_or_else(String::new, |report| report.id.clone()),
+        number(replication.report.as_ref().map(|report| &report.id)),
     ]
-}
-
-/// Foreign text is no formula for a spreadsheet, and steers no terminal.
-fn inert(text: &str) -> String {
-    let text = crate::render::text::plain(text);
-    let number = text.parse::<f64>().is_ok();
-    if !number && text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::inert;
-
-    #[test]
-    fn no_cell_is_a_formula() {
-        for (text, expected) in [("=1+1", "'=1+1"), ("-1.5", "-1.5"), ("@x", "'@x"), ("a\u{1b}", "a\\u{1b}")] {
-            assert_eq!(inert(text), expected);
-        }
-    }
 }

@@ -1,0 +1,74 @@
+//! The documents against the catalog of kernels.
+
+use super::admits;
+use crate::invoke;
+use crate::numa::tests::report;
+use crate::plan::kernel;
+use crate::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
+use crate::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, invented};
+
+const MACHINES: [&str; 3] = ["Core:2 PU:1", "NUMA:2 Package:2 Core:3 PU:2", "Package:4 NUMA:1 Core:16 PU:8"];
+
+fn figures(document: &Document) -> Vec<&Figure> {
+    document.figures.iter().collect()
+}
+
+/// A report that has every cell of the document, with every number that a kernel may have.
+fn full_report(document: &Document, synthetic: &str) -> Report {
+    let mut report = report(synthetic);
+    report.host.claimed_hz = Some(2e9);
+    for spec in document.cells(&figures(document), &Target::new(&report.machine, admits)) {
+        let pairs: Vec<(u64, u64)> = (1..=20).map(|nth| (1000 + nth, 1000 + nth * nth)).collect();
+        let sharing = Sharing {
+            attempts_per_success: 1.0,
+            waited: 0.5,
+            wait_share: Some(0.25),
+            fairness: 1.0,
+            most_to_least: None,
+        };
+        let point = Point {
+            size_bytes: spec.size,
+            pages: spec.pages,
+            stride_bytes: spec.stride,
+            memory: spec.memory,
+            ..Point::default()
+        };
+        let unit = invoke::unit(kernel(&spec).unwrap());
+        let cell = invented::cell(&spec.kernel, spec.workers, unit, 1000.0).under(&spec.mapping).at(point);
+        let mut cell = cell.sharing(sharing).timed(&pairs);
+        cell.level = spec.level;
+        for run in cell.invocations.iter_mut().flat_map(|one| &mut one.runs) {
+            let step = |size| GrowthStep {
+                size,
+                time_ns: size,
+                activities: 1,
+                threads: 1,
+                would_spawn: 0,
+                attempts: 1,
+                failures: 1,
+            };
+            run.growth = Some(Box::new(Growth { steps: (1..=16).map(step).collect(), stopped_by: Halt::Time }));
+        }
+        report.cells.push(cell);
+    }
+    report
+}
+
+#[test]
+fn every_row_of_a_full_report_has_a_number() {
+    for synthetic in MACHINES {
+        for document in DOCUMENTS.iter() {
+            let report = full_report(document, synthetic);
+            for figure in evaluate(document, &figures(document), &report, admits).figures {
+                let name = format!("{} {} on {synthetic}", document.citation.name, figure.number);
+                for row in figure.rows.iter().filter(|row| row.kernel.is_some()) {
+                    let is_beyond = row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
+                    assert!(row.here.is_some() || is_beyond, "{name}: {row:?}");
+                }
+                // The last machine has all that a claim requires; equal values leave most of them open.
+                let decided = |claim: &CheckedClaim| claim.open || claim.verdict != Verdict::Undecided;
+                assert!(synthetic != MACHINES[2] || figure.claims.iter().all(decided), "{name}: {:?}", figure.claims);
+            }
+        }
+    }
+}

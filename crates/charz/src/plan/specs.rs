@@ -1,0 +1,198 @@
+//! A plan of cells that are listed one by one, in place of a product of kernels, mappings and worker counts.
+
+use std::collections::{HashMap, HashSet};
+
+use charz_kernels::{Bytes, Kernel, Knob, Sizes};
+use charz_topology::{Machine, Mapping, Order, place};
+
+use super::axes;
+use super::{Ladder, Obstacle, Plan, PlannedCell, Request};
+use crate::exit::Error;
+use crate::limits::Limits;
+use crate::point;
+use crate::predict::Predictor;
+use crate::render::text::counted;
+use crate::replicate::CellSpec;
+use crate::report::{MemoryHome, Point};
+
+impl Plan {
+    /// Plans each of these cells once. One that does not fit the machine is skipped, with the reason. The kernels, mappings, worker
+    /// counts and lists of parameters of the request are ignored.
+    ///
+    /// # Errors
+    /// Kernels that do not exist, and malformed mappings.
+    pub fn of_specs(
+        request: &Request,
+        specs: &[CellSpec],
+        machine: &Machine,
+        limits: &Limits,
+        predictor: &Predictor,
+    ) -> Result<Plan, Error> {
+        let ladder = Ladder::of(machine);
+        let mut orders: HashMap<&str, (Mapping, Result<Order, String>)> = HashMap::new();
+        let mut seen = HashSet::new();
+        let mut cells = Vec::new();
+        for spec in specs {
+            if !orders.contains_key(spec.mapping.as_str()) {
+                let mapping: Mapping = spec.mapping.parse()?;
+                let order = mapping.order(machine).map_err(|error| error.to_string());
+                orders.insert(&spec.mapping, (mapping, order));
+            }
+            let (mapping, order) = &orders[spec.mapping.as_str()];
+            let workers = usize::try_from(spec.workers).unwrap_or(usize::MAX);
+            let seats = order.as_ref().map_or_else(|_| vec![None; workers], |order| place(order, workers).seats);
+            let size = match &spec.level {
+                Some(level) => size_inside(level, &seats, request, machine, &ladder).map(Some),
+                None => Ok(spec.size),
+            };
+            let kernel = kernel(spec)?;
+            let card = kernel.card();
+            let refused = (!card.crew.admits(workers))
+                .then(|| format!("{} does not run with {}", card.name, counted(workers, "worker")));
+            let point = point(spec, kernel, size.clone().ok().flatten(), request);
+            let obstacle = order.as_ref().err().cloned().or(size.err()).or(refused);
+            let planned = PlannedCell::new(request, machine, kernel, point, mapping.clone(), seats);
+            if seen.insert((card.name, &spec.mapping, spec.workers, planned.point)) {
+                cells.push(PlannedCell {
+                    // A level that the machine lacks is named too.
+                    level: if obstacle.is_some() { spec.level.clone() } else { planned.level },
+                    obstacle: obstacle.map(Obstacle::Skipped).or(planned.obstacle),
+                    ..planned
+                });
+            }
+        }
+        Ok(Plan::of_cells(request, cells, machine.usable_strands().count(), limits, predictor))
+    }
+}
+
+/// The kernel of a cell.
+///
+/// # Errors
+/// If there is none with this name.
+pub fn kernel(spec: &CellSpec) -> Result<&'static dyn Kernel, Error> {
+    charz_kernels::find(&spec.kernel).ok_or_else(|| Error::environment(format!("there is no kernel {:?}", spec.kernel)))
+}
+
+/// A size of which the blocks of all these workers lie well inside a level.
+fn size_inside(
+    level: &str,
+    seats: &[Option<u32>],
+    request: &Request,
+    machine: &Machine,
+    ladder: &Ladder,
+) -> Result<u64, String> {
+    let sizes = ladder.sizes(Sizes::Levels, request.params.size.0).unwrap_or_default();
+    let fits = |size: &u64| axes::level(machine, seats, Bytes(*size)).as_deref() == Some(level);
+    sizes.into_iter().find(fits).ok_or_else(|| format!("no size is known to lie well inside {level} of this machine"))
+}
+
+/// Where the cell differs from the request, in parameters that its kernel obeys.
+fn point(spec: &CellSpec, kernel: &dyn Kernel, size: Option<u64>, request: &Request) -> Point {
+    let (base, knobs) = (&request.params, kernel.card().knobs);
+    let obeys = |knob: Knob| knobs.contains(&knob);
+    Point {
+        size_bytes: size.filter(|size| obeys(Knob::Size) && *size != base.size.0),
+        pages: spec.pages.filter(|pages| obeys(Knob::Pages) && *pages != point::kind(base.pages)),
+        stride_bytes: spec.stride.filter(|stride| obeys(Knob::Stride) && *stride != base.stride.0),
+        memory: spec.memory.filter(|home| obeys(Knob::Size) && *home != MemoryHome::Local),
+        ..Point::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use charz_topology::{Source, discover};
+
+    use super::*;
+    use crate::plan::tests::{predictor, request};
+    use crate::replicate::{DOCUMENTS, Figure, Target};
+
+    fn spec(kernel: &str, mapping: &str, workers: u64) -> CellSpec {
+        let (kernel, mapping) = (kernel.to_owned(), mapping.to_owned());
+        CellSpec { kernel, mapping, workers, size: None, level: None, pages: None, stride: None, memory: None }
+    }
+
+    fn plan_of(synthetic: &str, specs: &[CellSpec]) -> Plan {
+        let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
+        let request = request(&["noop"], "dumb", "1");
+        Plan::of_specs(&request, specs, &machine, &Limits::unlimited(), &predictor(&["arith-int"])).unwrap()
+    }
+
+    #[test]
+    fn each_cell_is_planned_once_with_what_differs_from_the_request() {
+        let sized = |size| CellSpec { size: Some(size), ..spec("mem-read", "dumb", 2) };
+        let specs = [spec("mem-read", "dumb", 2), sized(1 << 20), sized(1 << 21), spec("arith-int", "dumb", 2)];
+        let plan = plan_of("Core:2 PU:1", &specs);
+        let found: Vec<_> = plan.cells.iter().map(|cell| (cell.kernel.card().name, cell.point.size_bytes)).collect();
+        assert_eq!(found, [("mem-read", None), ("mem-read", Some(1 << 21)), ("arith-int", None)]);
+        assert_eq!(plan.cells[1].footprint_bytes, 4 << 20);
+        assert!(plan.cells.iter().all(|cell| cell.obstacle.is_none() && cell.seats == [Some(0), Some(1)]));
+        assert_eq!(plan.threads, [2]);
+        // A parameter that the kernel ignores.
+        let memory = Some(MemoryHome::Interleaved);
+        let ignored = CellSpec { stride: Some(4096), memory, ..spec("arith-int", "dumb", 1) };
+        assert_eq!(plan_of("Core:2 PU:1", &[ignored]).cells[0].point, Point::default());
+    }
+
+    #[test]
+    fn cells_that_do_not_fit_are_skipped_with_the_reason() {
+        for (mapping, workers, kernel, word) in [
+            ("pair:machine", 2, "mem-read", "pair:machine"),
+            ("list:7", 1, "mem-read", "7"),
+            ("dumb", 1, "ring-mutex", "does not run with 1 worker"),
+        ] {
+            let plan = plan_of("Core:2 PU:1", &[spec(kernel, mapping, workers)]);
+            let Some(Obstacle::Skipped(why)) = &plan.cells[0].obstacle else { panic!("{mapping}: {kernel} runs") };
+            assert!(why.contains(word) && plan.cells[0].seats.len() as u64 == workers, "{why}");
+        }
+    }
+
+    #[test]
+    fn a_level_has_its_size_or_its_reason() {
+        let of = |level: &str| {
+            let cell = CellSpec { level: Some(level.into()), ..spec("chase-stride", "round-robin", 1) };
+            let plan = plan_of("L3:1(size=32MiB) Core:2 L2:1(size=1MiB) L1d:1(size=32KiB) PU:1", &[cell]);
+            let cell = plan.cells.into_iter().next().unwrap();
+            (cell.point.size_bytes, cell.level, cell.obstacle)
+        };
+        for (level, low, high) in [("L1", 0, 32 << 10), ("L2", 32 << 10, 1 << 20), ("memory", 32 << 20, 1 << 30)] {
+            let (size, named, obstacle) = of(level);
+            assert!(size.is_some_and(|size| (low + 1..high).contains(&size)), "{level}: {size:?}");
+            assert_eq!((named.as_deref(), obstacle), (Some(level), None));
+        }
+        let (size, named, obstacle) = of("L4");
+        assert_eq!((size, named.as_deref()), (None, Some("L4")));
+        assert!(matches!(obstacle, Some(Obstacle::Skipped(why)) if why.contains("inside L4")));
+    }
+
+    /// Kernels are in the catalog, mappings in the spelling of reports, and no cell is lost or refused for its worker count.
+    #[test]
+    fn every_document_can_be_planned() {
+        let caches = "L2:1(size=1MiB) L1:1(size=32KiB)";
+        for above in ["Package:1", "Package:2 NUMA:2 L3:1(size=32MiB) Core:3", "Package:4 Core:16 Group:2"] {
+            let synthetic = format!("{above} {caches} PU:4");
+            let machine = discover(&Source::Synthetic(synthetic.clone())).unwrap();
+            let admits = |kernel: &str, workers: u64| {
+                let crew = charz_kernels::find(kernel).expect("the kernel is in the catalog").card().crew;
+                crew.admits(workers as usize).then_some(()).ok_or_else(String::new)
+            };
+            let target = Target::new(&machine, admits);
+            for document in DOCUMENTS.iter() {
+                let figures: Vec<&Figure> = document.figures.iter().collect();
+                let specs = document.cells(&figures, &target);
+                let cells = plan_of(&synthetic, &specs).cells;
+                for spec in &specs {
+                    let planned = cells.iter().find(|cell| {
+                        cell.kernel.card().name == spec.kernel
+                            && cell.mapping.to_string() == spec.mapping
+                            && cell.seats.len() as u64 == spec.workers
+                            && spec.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
+                    });
+                    let obstacle = planned.unwrap_or_else(|| panic!("{spec:?} on {synthetic}")).obstacle.as_ref();
+                    let refused = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Skipped(why) if why.contains("does not run"));
+                    assert!(!obstacle.is_some_and(refused), "{spec:?}");
+                }
+            }
+        }
+    }
+}

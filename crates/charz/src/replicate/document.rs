@@ -1,0 +1,332 @@
+//! The file of a source document.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use super::cell::CellSpec;
+use super::count::Count;
+use super::statistic::Statistic;
+use super::target::Target;
+
+/// A source document.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// What it is.
+    pub citation: Citation,
+    /// How it measured.
+    pub protocol: Protocol,
+    pub(super) machines: Vec<Reference>,
+    #[serde(default)]
+    pub(super) inconsistencies: Vec<String>,
+    /// Its figures, tables, listings and quoted numbers, in its order.
+    #[serde(rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// A document's citation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Citation {
+    /// The name on the command line.
+    pub name: String,
+    /// The title.
+    pub title: String,
+    /// The authors.
+    pub authors: String,
+    /// Publisher and date.
+    pub published: String,
+    /// Where to find it: a number of an archive, a conference, a site.
+    pub id: String,
+    /// What it is about, in one sentence of the project.
+    pub about: String,
+}
+
+/// What all cells of a document's sweep have in common, in the words of the flags of `charz sweep`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Protocol {
+    /// How the document measured, and where charz differs.
+    pub about: String,
+    /// `--budget`.
+    pub budget: String,
+    /// `--layout`.
+    pub layout: String,
+    /// `--period`.
+    pub period: String,
+    /// `--samples`.
+    pub samples: String,
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        let [about, budget, layout, period, samples] = ["", "3m", "padded", "fitting", "auto"].map(str::to_owned);
+        Protocol { about, budget, layout, period, samples }
+    }
+}
+
+/// A machine of the document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// Its name in values.
+    pub key: String,
+    /// Its name for people.
+    pub name: String,
+    /// Its clock in GHz; null where the document has none.
+    pub clock_ghz: Option<f64>,
+    /// Its hardware threads; null where the document has no number.
+    pub strands: Option<u64>,
+    /// What else the document has about it.
+    pub about: String,
+}
+
+/// A figure, a table, a listing, or a set of numbers that the document quotes. It is answered in one way: by series and claims, or by
+/// one of `impossible`, `drawing`, `elsewhere` and `same_as`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Its number in the document, such as `Figure 5`, or its section.
+    pub number: String,
+    pub(super) title: String,
+    pub(super) shows: String,
+    /// Which of its values survive in the text that the file was written from.
+    pub(super) survives: String,
+    /// Where the replication differs without being less.
+    #[serde(default)]
+    pub(super) notes: Vec<String>,
+    /// What the replication lacks.
+    #[serde(default)]
+    pub(super) missing: Vec<String>,
+    /// Why charz cannot replicate it.
+    pub(super) impossible: Option<String>,
+    /// What it draws, if it has no values.
+    pub(super) drawing: Option<String>,
+    /// The command of charz that answers it without a sweep.
+    pub(super) elsewhere: Option<String>,
+    /// The number of the table that it plots.
+    pub(super) same_as: Option<String>,
+    #[serde(default)]
+    pub(super) series: Vec<Series>,
+    #[serde(default, rename = "claim")]
+    pub(super) claims: Vec<Claim>,
+}
+
+/// Rows that share all but the number of workers, or quoted values without a cell.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Series {
+    #[serde(default)]
+    pub(super) group: String,
+    /// One per row; by default the number of workers.
+    #[serde(default)]
+    pub(super) labels: Vec<String>,
+    cell: Option<CellSpec>,
+    /// The document's numbers of workers, one per row.
+    #[serde(default)]
+    pub(super) workers: Vec<Count>,
+    /// Their counterparts here, if they differ.
+    #[serde(default)]
+    pub(super) here: Vec<Count>,
+    #[serde(default)]
+    pub(super) statistic: Statistic,
+    /// The document's unit.
+    pub(super) unit: String,
+    /// Whether a ratio to the document's value is meaningful.
+    #[serde(default = "yes")]
+    pub(super) ratio: bool,
+    /// The document's values by the key of the machine, one per row.
+    #[serde(default)]
+    pub(super) values: BTreeMap<String, Vec<PublishedValue>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Series {
+    /// What is measured; `None` if nothing is. The defaults of a figure alone name no kernel.
+    pub(super) fn cell(&self) -> Option<&CellSpec> {
+        self.cell.as_ref().filter(|cell| !cell.kernel.is_empty())
+    }
+}
+
+/// A value of a document.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum PublishedValue {
+    Number(f64),
+    Range([f64; 2]),
+    /// `-`: the document has none here.
+    None(String),
+}
+
+impl PublishedValue {
+    pub(super) fn range(&self) -> Option<[f64; 2]> {
+        match self {
+            PublishedValue::Number(number) => Some([*number; 2]),
+            PublishedValue::Range(range) => Some(*range),
+            PublishedValue::None(_) => None,
+        }
+    }
+}
+
+/// A conclusion of the document that a measurement can confirm or refute.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Claim {
+    pub(super) says: String,
+    /// What a machine must have for the claim to be about anything.
+    pub(super) requires: Option<Requirement>,
+    pub(super) relation: Relation,
+    /// The factor of the relation.
+    #[serde(default = "one")]
+    pub(super) by: f64,
+    /// It must hold with each of these numbers of workers.
+    pub(super) workers: Vec<Count>,
+    /// The unit of both sides.
+    pub(super) unit: String,
+    pub(super) left: Side,
+    pub(super) right: Option<Side>,
+    /// A number in place of the right side.
+    pub(super) limit: Option<f64>,
+    /// Whether the limit is multiplied by the strands of the machine.
+    #[serde(default)]
+    pub(super) per_strand: bool,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl Claim {
+    pub(super) fn sides(&self) -> impl Iterator<Item = &Side> {
+        std::iter::once(&self.left).chain(&self.right)
+    }
+}
+
+/// How the left side of a claim relates to the right one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Relation {
+    /// More than `by` times the right side.
+    More,
+    /// Less than the right side divided by `by`.
+    Less,
+    /// Within a factor of `by`.
+    Alike,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Side {
+    pub(super) cell: CellSpec,
+    #[serde(default)]
+    pub(super) statistic: Statistic,
+    /// In place of the numbers of the claim.
+    pub(super) workers: Option<Count>,
+}
+
+/// What a machine must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Requirement {
+    /// Two packages.
+    Packages,
+    /// Two NUMA nodes.
+    Nodes,
+    /// Two strands on a core.
+    SharedCores,
+}
+
+impl Document {
+    pub(super) fn read(text: &str) -> Result<Document, toml::de::Error> {
+        let mut file: Table = toml::from_str(text)?;
+        tables(&mut file, "figure").for_each(spread_defaults);
+        file.try_into()
+    }
+
+    /// The cells that answer these figures on a machine, each once.
+    pub fn cells(&self, figures: &[&Figure], target: &Target) -> Vec<CellSpec> {
+        let mut distinct = Vec::new();
+        for cell in figures.iter().filter(|figure| figure.impossible.is_none()).flat_map(|figure| figure.cells(target))
+        {
+            if !distinct.contains(&cell) {
+                distinct.push(cell);
+            }
+        }
+        distinct
+    }
+}
+
+impl Figure {
+    fn cells(&self, target: &Target) -> Vec<CellSpec> {
+        let mut cells = Vec::new();
+        let mut add = |spec: &CellSpec, statistic: &Statistic, counts: &[u64]| {
+            // A speedup is measured against one worker.
+            let one = (*statistic == Statistic::Speedup && !counts.is_empty() && !counts.contains(&1)).then_some(1);
+            let counts = one.into_iter().chain(counts.iter().copied());
+            cells.extend(counts.filter(|&count| target.runs(spec, count).is_ok()).flat_map(|count| spec.cells(count)));
+        };
+        for series in &self.series {
+            let counts = if series.here.is_empty() { &series.workers } else { &series.here };
+            let counts: Vec<u64> = counts.iter().filter_map(|count| count.number(target).ok()).collect();
+            if let Some(spec) = series.cell() {
+                add(spec, &series.statistic, &counts);
+            }
+        }
+        for claim in self.claims.iter().filter(|claim| target.check(claim.requires).is_ok()) {
+            let counts: Vec<u64> = claim.workers.iter().flat_map(|count| count.numbers(target)).flatten().collect();
+            for side in claim.sides() {
+                let own = side.workers.as_ref().map(|count| Vec::from_iter(count.number(target)));
+                add(&side.cell, &side.statistic, own.as_ref().unwrap_or(&counts));
+            }
+        }
+        cells
+    }
+}
+
+/// The `defaults` of a figure go to its series and to the sides of its claims, and what a right side lacks comes from the left one.
+fn spread_defaults(figure: &mut Table) {
+    let defaults = match figure.remove("defaults") {
+        Some(Value::Table(defaults)) => defaults,
+        _ => Table::new(),
+    };
+    let only = |keys: [&str; 2]| -> Table {
+        defaults
+            .iter()
+            .filter(|(key, _)| keys.contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    };
+    tables(figure, "series").for_each(|series| fill(series, &defaults));
+    for claim in tables(figure, "claim") {
+        fill(claim, &only(["workers", "unit"]));
+        fill(claim, &Table::from_iter([("left".to_owned(), Value::Table(only(["cell", "statistic"])))]));
+        let mut left = claim["left"].as_table().cloned().unwrap_or_default();
+        left.remove("workers");
+        if let Some(Value::Table(right)) = claim.get_mut("right") {
+            fill(right, &left);
+        }
+    }
+}
+
+fn tables<'a>(table: &'a mut Table, key: &str) -> impl Iterator<Item = &'a mut Table> {
+    table.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_table_mut)
+}
+
+/// Adds what is missing, also within tables.
+fn fill(table: &mut Table, defaults: &Table) {
+    for (key, default) in defaults {
+        match (table.get_mut(key), default) {
+            (None, _) => {
+                table.insert(key.clone(), default.clone());
+            }
+            (Some(Value::Table(inner)), Value::Table(defaults)) => fill(inner, defaults),
+            (Some(_), _) => {}
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What of a machine and of the kernels decides which cells of a document make sense.
+
+use super::cell::CellSpec;
+use super::document::Requirement;
+use charz_data::machine::Machine;
+
+/// Whether a kernel runs with this number of workers; why not, as a clause.
+pub type Admits = fn(kernel: &str, workers: u64) -> Result<(), String>;
+
+/// A machine to replicate a document on.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Usable strands.
+    pub strands: u64,
+    /// Cores with usable strands.
+    pub cores: u64,
+    /// Packages with usable strands.
+    pub packages: u64,
+    /// NUMA nodes with usable strands.
+    pub nodes: u64,
+    /// The worker counts of the kernels.
+    pub admits: Admits,
+}
+
+impl Target {
+    /// This machine with these kernels.
+    pub fn new(machine: &Machine, admits: Admits) -> Target {
+        let usable = || machine.usable_strands();
+        // An unknown number is 1.
+        let distinct = |mut ids: Vec<u32>| {
+            ids.sort_unstable();
+            ids.dedup();
+            ids.len().max(1) as u64
+        };
+        Target {
+            strands: usable().count() as u64,
+            cores: distinct(usable().filter_map(|strand| strand.core).collect()),
+            packages: distinct(usable().filter_map(|strand| strand.package).collect()),
+            nodes: distinct(usable().filter_map(|strand| strand.numa).collect()),
+            admits,
+        }
+    }
+
+    /// The documents went beyond the strands of their machines, and so does a replication, up to twice the strands.
+    pub fn max_workers(&self) -> u64 {
+        2 * self.strands.max(1)
+    }
+
+    /// Whether all kernels of a cell run with this number of workers.
+    pub(super) fn runs(&self, spec: &CellSpec, workers: u64) -> Result<(), String> {
+        spec.kernels().try_for_each(|kernel| (self.admits)(kernel, workers))
+    }
+
+    pub(super) fn check(&self, requirement: Option<Requirement>) -> Result<(), String> {
+        match requirement {
+            Some(Requirement::Packages) if self.packages < 2 => Err("this machine has one package".into()),
+            Some(Requirement::Nodes) if self.nodes < 2 => Err("this machine has one NUMA node".into()),
+            Some(Requirement::SharedCores) if self.strands <= self.cores => {
+                Err("no core of this machine has two usable strands".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
