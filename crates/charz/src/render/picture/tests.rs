@@ -259,6 +259,28 @@ fn heat() -> impl Strategy<Value = Heat> {
     )
 }
 
+#[test]
+fn a_frame_keeps_its_width_whatever_its_labels_say() {
+    for (quantity, scale) in [
+        (Quantity::Nanos, Scale::Linear),
+        (Quantity::Nanos, Scale::Log10),
+        (Quantity::Plain, Scale::Log2),
+        (Quantity::Names(vec!["name".repeat(500)]), Scale::Linear),
+    ] {
+        let spot = |x, y| Spot { x, y: Some(y), spread: Some([0.5, y]), state: State::Sound, note: String::new() };
+        let series = |spots| Series { name: "series".into(), role: Role::Measured, source: 0, spots };
+        let plot = Plot {
+            x: samples::axis("x", Quantity::Count, Scale::Linear),
+            y: samples::axis("y", quantity, scale),
+            series: vec![series(vec![spot(1.0, 1.0), spot(2.0, f64::MAX)])],
+            rules: vec![crate::figure::Rule { from: 1.0, to: 2.0, label: "rule".into() }],
+            flags: Vec::new(),
+        };
+        check(&samples::figure("wide", "wide", Body::Lines(plot.clone())));
+        check(&samples::figure("wide", "wide", Body::Dots(plot)));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 

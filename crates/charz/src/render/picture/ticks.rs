@@ -28,6 +28,9 @@ pub(super) struct Tick {
 /// The size of what is written.
 pub(super) const SIZE: f64 = 12.0;
 
+/// The longest label: a frame keeps its width, however many digits a number has.
+const WIDEST: f64 = 150.0;
+
 /// Along which side of a picture an axis runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
@@ -61,7 +64,7 @@ impl Span {
     fn best(&self, quantity: &Quantity, length: f64, side: Side) -> Vec<Tick> {
         let labelled = |numbers: Vec<f64>| -> Vec<Tick> {
             let inside = numbers.into_iter().filter(|number| self.holds(*number));
-            inside.map(|at| Tick { at, label: label(quantity, at) }).collect()
+            inside.map(|at| Tick { at, label: words::shortened(&label(quantity, at), SIZE, WIDEST) }).collect()
         };
         let steps = finer_first(self, quantity);
         let fitting = steps.into_iter().map(labelled).find(|ticks| ticks.len() > 1 && self.fits(ticks, length, side));
@@ -73,7 +76,7 @@ impl Span {
                 Scale::Log2 => middle.exp2(),
                 Scale::Log10 => 10_f64.powf(middle),
             };
-            let shown = label(quantity, at);
+            let shown = words::shortened(&label(quantity, at), SIZE, WIDEST);
             if self.holds(at) { vec![Tick { at, label: shown }] } else { Vec::new() }
         })
     }
