@@ -39,7 +39,7 @@ fn document(page: &Page) -> Markup {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::policy());
+                meta http-equiv="Content-Security-Policy" content=(policy::POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";

@@ -4,7 +4,7 @@
 //! locale is not one of UTF-8 the same pictures come in ASCII.
 
 mod ascii;
-mod axis;
+mod braille;
 mod dots;
 pub(super) mod heat;
 mod joint;
@@ -12,6 +12,7 @@ pub(super) mod nest;
 pub(super) mod pen;
 mod plot;
 pub(super) mod sheet;
+mod ticks;
 
 use std::io::{self, Write};
 
