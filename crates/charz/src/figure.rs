@@ -5,6 +5,7 @@
 //!
 //! Nothing here is foreign-proof: names and notes may hold whatever a report holds. Whoever writes makes them harmless.
 
+mod axis;
 mod heat;
 mod joint;
 mod nest;
@@ -12,10 +13,11 @@ mod plot;
 mod quantity;
 mod table;
 
+pub use axis::{Axis, Scale, Span, Tick};
 pub use heat::{Heat, Tile};
 pub use joint::{Band, Bar, Joint, Pair};
 pub use nest::{Nest, Order, Part, What};
-pub use plot::{Axis, Flag, Plot, Role, Rule, Scale, Series, Spot, State};
+pub use plot::{Flag, Plot, Role, Rule, Series, Spot, State};
 pub use quantity::Quantity;
 pub use table::{Datum, Row, Table};
 
@@ -64,6 +66,14 @@ impl Figure {
         words.retain(|sentence| !sentence.is_empty());
         words.join(" ")
     }
+}
+
+/// The min and the max of the finite numbers; `None` without any.
+pub fn range(numbers: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    numbers
+        .filter(|number| number.is_finite())
+        .map(|number| [number; 2])
+        .reduce(|[low, high], [number, _]| [low.min(number), high.max(number)])
 }
 
 /// A name for [`Figure::id`] out of any text.

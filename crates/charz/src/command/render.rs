@@ -86,8 +86,10 @@ pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> R
             if options.output.is_none() && std::io::stdout().is_terminal() {
                 return Err(Error::bad_input(format!("--format {} is no text; name a file with --output", view.name)));
             }
-            let figure = the_figure(&page, options.figure.as_deref(), view.name)?;
-            put(options, out, |out| write(figure, out))
+            let mut picture = Vec::new();
+            write(the_figure(&page, options.figure.as_deref(), view.name)?, &mut picture)
+                .map_err(|error| Error::bad_input(error.to_string()))?;
+            put(options, out, |out| out.write_all(&picture))
         }
     }
 }

@@ -79,7 +79,12 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
                 "--format png is no text; send it to a file: charz topo --format png >machine.png",
             ));
         }
-        Options::Picture { source, write, .. } => write(&topo::figure(&discover(&source)?), out)?,
+        Options::Picture { source, write, .. } => {
+            let mut picture = Vec::new();
+            write(&topo::figure(&discover(&source)?), &mut picture)
+                .map_err(|error| Error::bad_input(error.to_string()))?;
+            out.write_all(&picture)?;
+        }
         Options::Card { measured, format } => (format.write)(&read(&measured)?, &Look::of_stdout(Colour::Auto), out)?,
         Options::Measure { new, format } => return sweep::start(&new, format, out),
         Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,

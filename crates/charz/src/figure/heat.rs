@@ -1,6 +1,6 @@
 //! A value for each pair of things.
 
-use super::{Quantity, State};
+use super::{Quantity, State, range};
 
 /// A square, or a rectangle, of values.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,25 +48,27 @@ impl Heat {
         place.and_then(|place| self.tiles.get(place)).copied().unwrap_or(Tile::NOTHING)
     }
 
-    /// All about a pair in a sentence.
-    pub fn note(&self, row: usize, column: usize) -> String {
+    /// The value of a pair, or that it has none, with the reason for a doubt or a gap.
+    pub fn value(&self, row: usize, column: usize) -> String {
         let tile = self.at(row, column);
-        let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
         let doubt = if tile.state == State::Doubtful { " ?" } else { "" };
         let value = tile.value.map_or("no number".to_owned(), |value| format!("{}{doubt}", self.quantity.shown(value)));
-        let reason = tile.reason.and_then(|reason| self.reasons.get(reason as usize));
-        let reason = reason.map(|reason| format!("; {reason}")).unwrap_or_default();
-        let (row_name, column_name) = (name(&self.rows, row), name(&self.columns, column));
-        format!("{} {row_name}, {} {column_name}: {value}{reason}", self.row_label, self.column_label)
+        match tile.reason.and_then(|reason| self.reasons.get(reason as usize)) {
+            Some(reason) => format!("{value}; {reason}"),
+            None => value,
+        }
     }
 
-    /// The least and the greatest value; `None` without any.
+    /// All about a pair in a sentence.
+    pub fn note(&self, row: usize, column: usize) -> String {
+        let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
+        let (row_name, column_name) = (name(&self.rows, row), name(&self.columns, column));
+        format!("{} {row_name}, {} {column_name}: {}", self.row_label, self.column_label, self.value(row, column))
+    }
+
+    /// The min and the max; `None` without any value.
     pub fn range(&self) -> Option<[f64; 2]> {
-        let values = self.tiles.iter().filter_map(|tile| tile.value).filter(|value| value.is_finite());
-        values.fold(None, |range: Option<[f64; 2]>, value| {
-            let [low, high] = range.unwrap_or([value, value]);
-            Some([low.min(value), high.max(value)])
-        })
+        range(self.tiles.iter().filter_map(|tile| tile.value))
     }
 
     pub(super) fn in_words(&self) -> String {

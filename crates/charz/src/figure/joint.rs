@@ -81,16 +81,20 @@ impl Joint {
             .collect()
     }
 
-    pub(super) fn in_words(&self) -> String {
+    /// How many times or pairs there are, in how many the second is shorter, and whether they are suspect.
+    pub fn summary(&self) -> String {
         let noun = if self.y.is_some() { "pairs of times" } else { "times" };
-        let mut words = vec![format!("{} {noun}", Quantity::Count.shown(self.count as f64))];
-        words.extend(self.bands_in_words());
-        words.extend(
-            self.below.map(|share| format!("in {} the second is the shorter one", Quantity::Share.shown(share))),
-        );
-        if self.is_doubtful {
-            words.push("the cell is suspect".to_owned());
+        let mut text = format!("{} {noun}", Quantity::Count.shown(self.count as f64));
+        if let Some(share) = self.below {
+            text += &format!("; in {} the second is the shorter one", Quantity::Share.shown(share));
         }
-        words.join(". ") + "."
+        if self.is_doubtful {
+            text += "; the cell is suspect ?";
+        }
+        text
+    }
+
+    pub(super) fn in_words(&self) -> String {
+        [vec![self.summary()], self.bands_in_words()].concat().join(". ") + "."
     }
 }

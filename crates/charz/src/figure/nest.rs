@@ -57,6 +57,11 @@ pub struct Order {
 }
 
 impl Part {
+    /// Its label, with how many parts like it it stands for.
+    pub fn name(&self) -> String {
+        if self.times > 1 { format!("{} ×{}", self.label, self.times) } else { self.label.clone() }
+    }
+
     /// How many strands it holds, those of the parts that it stands for included.
     pub fn strands(&self) -> usize {
         let inside = if self.what == What::Strand { 1 } else { self.parts.iter().map(Part::strands).sum() };

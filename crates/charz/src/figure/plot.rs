@@ -1,6 +1,6 @@
 //! Lines and dots over axes.
 
-use super::Quantity;
+use super::{Axis, range};
 
 /// Series over two axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,40 +15,6 @@ pub struct Plot {
     pub rules: Vec<Rule>,
     /// Spots that something is said of: where a mapping saturates.
     pub flags: Vec<Flag>,
-}
-
-/// An axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
-    /// What it counts, in words without the unit: `workers`, `size of the block`.
-    pub label: String,
-    /// What its numbers are.
-    pub quantity: Quantity,
-    /// How they are spread.
-    pub scale: Scale,
-}
-
-/// How numbers are spread on an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// Evenly, from 0 where the quantity is a rate.
-    Linear,
-    /// By ratios, with ticks at powers of two.
-    Log2,
-    /// By ratios, with ticks at powers of ten.
-    Log10,
-}
-
-impl Scale {
-    /// Where a number lies on it, in units of the scale; `None` for what has no place on it.
-    pub fn place(self, number: f64) -> Option<f64> {
-        let place = match self {
-            Scale::Linear => number,
-            Scale::Log2 => number.log2(),
-            Scale::Log10 => number.log10(),
-        };
-        place.is_finite().then_some(place)
-    }
 }
 
 /// Spots that belong together, drawn as one line or in one colour.
@@ -128,18 +94,77 @@ impl Series {
     pub fn numbers(&self) -> impl Iterator<Item = (&Spot, f64)> {
         self.spots.iter().filter_map(|spot| Some((spot, spot.y.filter(|y| y.is_finite())?)))
     }
+
+    /// The corners of a line that is straight between numbers when it is drawn on axes that are not linear.
+    pub fn bent(&self) -> Vec<[f64; 2]> {
+        const PARTS: u32 = 24;
+        let numbers: Vec<[f64; 2]> = self.numbers().map(|(spot, y)| [spot.x, y]).collect();
+        let mut corners: Vec<[f64; 2]> = numbers.first().copied().into_iter().collect();
+        for pair in numbers.windows(2) {
+            let ([from, low], [to, high]) = (pair[0], pair[1]);
+            let parts = if low == high { 1 } else { PARTS };
+            corners.extend((1..=parts).map(|part| {
+                // Spread as on a logarithmic axis, so that a bow is as smooth at its beginning as at its end.
+                let share = f64::from(part) / f64::from(parts);
+                let x =
+                    if from > 0.0 && to > 0.0 { from * (to / from).powf(share) } else { from + (to - from) * share };
+                [x, if to > from { low + (high - low) * ((x - from) / (to - from)) } else { high }]
+            }));
+        }
+        corners
+    }
+}
+
+impl Rule {
+    /// Its label with the place or the stretch on the x axis.
+    pub fn note(&self, x: &Axis) -> String {
+        let [from, to] = [self.from, self.to].map(|end| x.quantity.shown(end));
+        if self.from == self.to { format!("{}: {from}", self.label) } else { format!("{}: {from} to {to}", self.label) }
+    }
+}
+
+impl Flag {
+    /// What is said, of which series and where.
+    pub fn note(&self, plot: &Plot) -> String {
+        let name = plot.series.get(self.series).map(|series| series.name.as_str()).unwrap_or_default();
+        format!("{name} {} at {}", self.label, plot.x.quantity.shown(self.x))
+    }
 }
 
 impl Plot {
-    /// The least and the greatest x of all spots, gaps included; `None` without any.
+    /// The series that were measured, each with its index.
+    pub fn measured(&self) -> impl Iterator<Item = (usize, &Series)> {
+        self.series.iter().enumerate().filter(|(_, series)| series.role == Role::Measured)
+    }
+
+    /// Whether a measured spot has a state.
+    pub fn has(&self, state: State) -> bool {
+        self.measured().any(|(_, series)| series.spots.iter().any(|spot| spot.state == state))
+    }
+
+    /// The min and the max x of all spots, gaps included; `None` without any.
     pub fn x_range(&self) -> Option<[f64; 2]> {
         range(self.series.iter().flat_map(|series| &series.spots).map(|spot| spot.x))
     }
 
-    /// The least and the greatest y of all numbers and their spreads; `None` without any.
+    /// The min and the max y of all numbers and their intervals; `None` without any.
     pub fn y_range(&self) -> Option<[f64; 2]> {
-        let numbers = self.series.iter().flat_map(Series::numbers);
-        range(numbers.flat_map(|(spot, y)| [y].into_iter().chain(spot.spread.into_iter().flatten())))
+        range(self.series.iter().flat_map(Series::numbers).flat_map(ends))
+    }
+
+    /// The y range to show: numbers that were measured with their intervals, and limits that do not make these small.
+    pub fn shown_range(&self) -> Option<[f64; 2]> {
+        let of = |measured: bool| {
+            let series = self.series.iter().filter(move |series| (series.role == Role::Measured) == measured);
+            series.flat_map(Series::numbers).flat_map(ends).filter(|number| self.y.scale.place(*number).is_some())
+        };
+        match range(of(true)) {
+            Some([low, high]) => {
+                let limits = of(false).filter(|limit| (low / 2.0..=high * 1.6).contains(limit));
+                range([low, high].into_iter().chain(limits))
+            }
+            None => range(of(false)),
+        }
     }
 
     /// Whether no series has a number.
@@ -149,20 +174,11 @@ impl Plot {
 
     /// From what to what each measured series goes, and how many gaps and doubtful spots it has.
     pub(super) fn in_words(&self) -> String {
-        let axes = format!("{} against {}.", self.y.label, self.x.label);
-        let measured = self.series.iter().filter(|series| series.role == Role::Measured);
-        let words = measured.map(|series| self.said(series));
-        let flags = self.flags.iter().filter_map(|flag| {
-            let name = &self.series.get(flag.series)?.name;
-            Some(format!("{name} {} at {}.", flag.label, self.x.quantity.shown(flag.x)))
-        });
-        let rules = self.rules.iter().map(|rule| match rule.from == rule.to {
-            true => format!("{}: {}.", rule.label, self.x.quantity.shown(rule.from)),
-            false => {
-                format!("{}: {} to {}.", rule.label, self.x.quantity.shown(rule.from), self.x.quantity.shown(rule.to))
-            }
-        });
-        [axes].into_iter().chain(words).chain(flags).chain(rules).collect::<Vec<_>>().join(" ")
+        let axes = format!("{} against {}", self.y.label, self.x.label);
+        let series = self.measured().map(|(_, series)| self.said(series));
+        let flags = self.flags.iter().filter(|flag| flag.series < self.series.len()).map(|flag| flag.note(self));
+        let rules = self.rules.iter().map(|rule| rule.note(&self.x));
+        [axes].into_iter().chain(series).chain(flags).chain(rules).collect::<Vec<_>>().join(". ") + "."
     }
 
     fn said(&self, series: &Series) -> String {
@@ -180,21 +196,18 @@ impl Plot {
         let besides: Vec<String> =
             besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
         let besides = if besides.is_empty() { String::new() } else { format!(" ({})", besides.join(", ")) };
-        format!("{}: {ends}{besides}.", series.name)
+        format!("{}: {ends}{besides}", series.name)
     }
 }
 
-/// The least and the greatest of the numbers that are finite.
-fn range(numbers: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
-    let finite = numbers.filter(|number| number.is_finite());
-    finite.fold(None, |range: Option<[f64; 2]>, number| {
-        let [low, high] = range.unwrap_or([number, number]);
-        Some([low.min(number), high.max(number)])
-    })
+/// A number and the ends of its interval.
+fn ends((spot, y): (&Spot, f64)) -> impl Iterator<Item = f64> {
+    [y].into_iter().chain(spot.spread.into_iter().flatten())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Quantity, Scale};
     use super::*;
     use crate::report::Unit;
 
@@ -240,8 +253,18 @@ mod tests {
     fn ranges_hold_spreads_and_gaps() {
         assert_eq!(plot().x_range(), Some([1.0, 4.0]));
         assert_eq!(plot().y_range(), Some([0.9e9, 3.3000000000000003e9]));
+        let faint = |y| Series {
+            role: Role::Bound,
+            spots: vec![Spot { y: Some(y), ..plot().series[0].spots[0].clone() }],
+            ..plot().series[0].clone()
+        };
+        let limited = Plot { series: vec![plot().series[0].clone(), faint(1e12), faint(4e9)], ..plot() };
+        assert_eq!(
+            limited.shown_range().map(|[_, high]| high > 3.4e9 && high < 5e9),
+            Some(true),
+            "a far limit is left out"
+        );
         let empty = Plot { series: Vec::new(), ..plot() };
         assert!(empty.is_empty() && empty.x_range().is_none());
-        assert_eq!(Scale::Log10.place(0.0), None);
     }
 }

@@ -25,10 +25,6 @@ use super::look::Look;
 use crate::page::Page;
 use foreign::Foreign;
 
-/// Writes the page.
-///
-/// # Errors
-/// Those of the output.
 pub fn write(page: &Page, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(document(page).0.as_bytes())
 }
@@ -39,7 +35,7 @@ fn document(page: &Page) -> Markup {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::policy());
+                meta http-equiv="Content-Security-Policy" content=(policy::POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";

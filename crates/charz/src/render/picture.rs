@@ -1,7 +1,6 @@
 //! A figure as a picture: SVG for pages and papers, PNG for slides.
 //!
-//! plotters draws axes and grids; what can be pointed at, heard and told apart without colours is drawn here. Pictures know no
-//! CSS: those within a page name their colours as variables with a fallback (`--ink`, `--soft`, `--grid`, `--paper`, `--s1` to
+//! Pictures use no CSS. Those within a page name their colours as variables with a fallback (`--ink`, `--soft`, `--grid`, `--paper`, `--s1` to
 //! `--s8` for series, `--nest0` to `--nest4` for the parts of a machine), so that the page may change them by night.
 
 mod colour;
@@ -9,25 +8,26 @@ mod dots;
 mod frame;
 mod heat;
 mod joint;
+mod layout;
 mod legend;
 mod lines;
-mod marks;
 mod nest;
 mod pen;
+#[cfg_attr(feature = "png", path = "picture/raster/enabled.rs")]
+#[cfg_attr(not(feature = "png"), path = "picture/raster/disabled.rs")]
 mod raster;
-mod room;
 #[cfg(test)]
 mod samples;
 mod series;
+mod shapes;
 #[cfg(test)]
 mod tests;
-mod ticks;
-mod words;
+mod width;
 
 use std::io::{self, Write};
 
 use self::colour::Paint;
-use self::pen::{Pen, Words};
+use self::pen::{Pen, TextStyle};
 use crate::figure::{self, Body, Figure};
 
 /// How wide a picture is in its own units, unless a machine needs more.
@@ -44,18 +44,11 @@ pub fn svg_inline(figure: &Figure) -> String {
     drawn(figure, Dress::Inline)
 }
 
-/// Writes it as SVG.
-///
-/// # Errors
-/// Those of the output.
 pub fn svg(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", drawn(figure, Dress::Alone))
 }
 
-/// Writes it as PNG.
-///
-/// # Errors
-/// Those of the output.
+/// Writes it as PNG, or fails in a build without the feature `png`.
 pub fn png(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&raster::png(&drawn(figure, Dress::Bare))?)
 }
@@ -95,11 +88,11 @@ fn drawn(figure: &Figure, dress: Dress) -> String {
         false => root.number("width", width).number("height", height),
     };
     let root = root.word("role", "img").word("aria-labelledby", &format!("{title} {about}"));
-    root.word("font-family", TYPEFACES).holds(|pen| {
-        pen.tag("title").word("id", &title).says(&figure.title);
-        pen.tag("desc").word("id", &about).says(&figure.alternative());
+    root.word("font-family", TYPEFACES).children(|pen| {
+        pen.tag("title").word("id", &title).text(&figure.title);
+        pen.tag("desc").word("id", &about).text(&figure.alternative());
         if dress == Dress::Alone {
-            pen.tag("rect").word("width", "100%").word("height", "100%").paint("fill", Paint::Paper).done();
+            pen.tag("rect").word("width", "100%").word("height", "100%").paint("fill", Paint::Paper).empty();
         }
         pen.paste(&body);
     });
@@ -108,7 +101,7 @@ fn drawn(figure: &Figure, dress: Dress) -> String {
 
 /// The title above a picture that stands alone; the height below it.
 fn heading(figure: &Figure, pen: &mut Pen) -> f64 {
-    let at = Words { room: WIDTH - 24.0, ..Words::at(12.0, 24.0, 16.0) };
-    pen.words(&figure.title, at);
+    let at = TextStyle { room: WIDTH - 24.0, ..TextStyle::at(12.0, 24.0, 16.0) };
+    pen.text(&figure.title, at);
     38.0
 }

@@ -40,7 +40,7 @@ pub const OTHERS: [(&str, &str); 3] = [
         "hwloc XML, which lstopo reads; with --measured also the latency and the bandwidth of memory, as distances and attributes.",
     ),
     ("svg", "Boxes as a scalable picture."),
-    ("png", "Boxes as a picture of dots, for a file."),
+    ("png", "Boxes as a bitmap for a file, where charz was built with it."),
 ];
 
 /// The format for a terminal: boxes where they have room, else a tree.

@@ -60,7 +60,11 @@ const VIEWS: &[View] = &[
     },
     View { name: "figures", about: "the names of the figures, for --figure", draw: Draw::Page(figures) },
     View { name: "svg", about: "one figure as a scalable picture", draw: Draw::Figure(picture::svg) },
-    View { name: "png", about: "one figure as a picture of dots", draw: Draw::Binary(picture::png) },
+    View {
+        name: "png",
+        about: "one figure as a bitmap, where charz was built with it",
+        draw: Draw::Binary(picture::png),
+    },
     View {
         name: "openmetrics",
         about: "the numbers for a node exporter's text file, in base units; -o FILE.prom replaces it at once",

@@ -8,10 +8,9 @@ for (const figure of all('figure.heat')) {
   const [rows, columns] = [Number(data.dataset.rows), Number(data.dataset.columns)];
   if (!rows || !columns) continue;
   const [rowNames, columnNames, words] = all('ol', data).map((list) => [...list.children].map((item) => item.textContent));
-  const places = Uint8Array.from(atob(data.dataset.tiles), (mark) => mark.charCodeAt(0));
+  const places = data.dataset.tiles.split(' ');
   const note = (row, column) => {
-    const at = 2 * (row * columns + column);
-    const word = words[places[at] + 256 * places[at + 1]] || 'see the table';
+    const word = words[places[row * columns + column]];
     return `${data.dataset.row} ${rowNames[row]}, ${data.dataset.column} ${columnNames[column]}: ${word}`;
   };
   const frame = make('div', 'frame');

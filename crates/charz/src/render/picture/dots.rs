@@ -1,14 +1,13 @@
 //! A row for each name, with a spot for each series.
 
 use super::colour::Paint;
-use super::frame::{BELOW, Frame, Labels};
+use super::frame::{BELOW, Frame, Side};
 use super::legend::{Legend, RADIUS, doubtful, missing};
 use super::lines::{keys, nothing};
-use super::pen::{Pen, Words, path};
+use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
-use super::ticks::{Side, Span, Tick};
-use super::{WIDTH, marks, words};
-use crate::figure::{Plot, Quantity, Role, Scale, Series, Spot, State};
+use super::{WIDTH, shapes, width};
+use crate::figure::{Plot, Quantity, Scale, Series, Span, Spot, State};
 use crate::render::text::plain;
 
 const RIGHT: f64 = 24.0;
@@ -25,27 +24,24 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
         _ => Vec::new(),
     };
     let count = names.len().min(ROWS);
-    let measured: Vec<(usize, &Series)> =
-        plot.series.iter().enumerate().filter(|(_, series)| series.role == Role::Measured).collect();
+    let measured: Vec<(usize, &Series)> = plot.measured().collect();
     let row = (8.0 + 10.0 * measured.len() as f64).clamp(24.0, 70.0);
-    let widest = names.iter().map(|name| words::width(name, SIZE)).fold(0.0, f64::max).min(NAMES);
+    let widest = names.iter().map(|name| width::of(name, SIZE)).fold(0.0, f64::max).min(NAMES);
     let left = widest + 24.0;
     let across = [left, WIDTH - RIGHT];
     let keys = if measured.len() > 1 { keys(plot) } else { keys(plot).split_off(measured.len()) };
     let legend = Legend::new(keys, [left, top], across[1] - across[0]);
     let down = top + legend.height + 6.0;
-    let x = Span::new(&plot.y, range(plot), across[1] - across[0], Side::Below);
-    // Rows count from above, and their names are written here, so that long ones are shortened.
-    let (low, high) = (count.max(1) as f64 - 0.5, -0.5);
-    let ticks = (0..count).map(|at| Tick { at: at as f64, label: String::new() }).collect();
-    let y = Span { scale: Scale::Linear, low, high, ticks };
+    let x = Side::horizontal(&plot.y, plot.shown_range(), across[1] - across[0]);
+    // Rows count from above.
+    let y = Side::blank(Span { scale: Scale::Linear, low: count.max(1) as f64 - 0.5, high: -0.5 });
     let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y };
     legend.draw(false, pen);
-    frame.draw(&Labels { x: &plot.y.label, y: "", left, below: BELOW, has_upright_lines: true }, pen);
+    frame.draw(true, pen);
     for (at, name) in names.iter().take(count).enumerate() {
         let Some(y) = frame.y(at as f64) else { continue };
-        let at = Words { anchor: "end", room: NAMES, ..Words::at(left - 10.0, y + 4.0, SIZE) };
-        pen.words(name, at);
+        let at = TextStyle { anchor: "end", room: NAMES, ..TextStyle::at(left - 10.0, y + 4.0, SIZE) };
+        pen.text(name, at);
     }
     // Series lie beside each other within a row.
     let step = (row - 8.0) / measured.len().max(1) as f64;
@@ -53,7 +49,7 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     for (beside, (at, series)) in measured.iter().enumerate() {
         let aside = (beside as f64 - last / 2.0) * step;
         let class = format!("series s{}", at % Paint::SERIES + 1);
-        pen.tag("g").word("class", &class).word("data-series", &series.name).holds(|pen| {
+        pen.tag("g").word("class", &class).word("data-series", &series.name).children(|pen| {
             let inside = |spot: &&Spot| spot.x >= -0.5 && spot.x < count as f64 - 0.5;
             for spot in series.spots.iter().filter(inside) {
                 dot(*at, spot, aside, &frame, pen);
@@ -64,16 +60,6 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
         nothing(frame.across, frame.down, pen);
     }
     frame.down[1] + BELOW
-}
-
-fn range(plot: &Plot) -> Option<[f64; 2]> {
-    let numbers = plot.series.iter().flat_map(Series::numbers);
-    let all = numbers.flat_map(|(spot, y)| [y].into_iter().chain(spot.spread.into_iter().flatten()));
-    let shown = all.filter(|number| plot.y.scale.place(*number).is_some());
-    shown.fold(None, |range: Option<[f64; 2]>, number| {
-        let [low, high] = range.unwrap_or([number, number]);
-        Some([low.min(number), high.max(number)])
-    })
 }
 
 fn dot(at: usize, spot: &Spot, aside: f64, frame: &Frame, pen: &mut Pen) {
@@ -90,7 +76,7 @@ fn dot(at: usize, spot: &Spot, aside: f64, frame: &Frame, pen: &mut Pen) {
     if let Some([low, high]) = ends {
         let [low, high] = [low, high].map(|end| end.clamp(frame.across[0], frame.across[1]));
         let whisker = pen.tag("path").word("d", &path([[low, y], [high, y]], false)).paint("stroke", paint);
-        whisker.word("stroke-opacity", ".45").word("stroke-width", "4").done();
+        whisker.word("stroke-opacity", ".45").word("stroke-width", "4").empty();
     }
     match spot.state {
         State::Doubtful => {
@@ -98,7 +84,7 @@ fn dot(at: usize, spot: &Spot, aside: f64, frame: &Frame, pen: &mut Pen) {
             hit(spot, "spot doubtful", [x, y], pen);
         }
         _ => {
-            pen.tag("path").word("d", &marks::shape(at, [x, y], RADIUS + 0.4)).paint("fill", paint).done();
+            pen.tag("path").word("d", &shapes::shape(at, [x, y], RADIUS + 0.4)).paint("fill", paint).empty();
             hit(spot, "spot sound", [x, y], pen);
         }
     }

@@ -1,13 +1,12 @@
 //! How often times came: pairs of them as intensity with the histogram of each at its side, or one alone as a histogram.
 
 use super::colour::{Paint, heat};
-use super::frame::{BELOW, Frame, Labels};
+use super::frame::{BELOW, Frame, Side};
+use super::layout::rows;
 use super::lines::nothing;
-use super::pen::{Pen, Words, path};
-use super::room::rows;
-use super::ticks::{SIZE, Side, Span};
-use super::{WIDTH, words};
-use crate::figure::{Axis, Band, Bar, Joint, Quantity};
+use super::pen::{Pen, TextStyle, path};
+use super::{WIDTH, width};
+use crate::figure::{Axis, Band, Bar, Joint, Quantity, Scale, Span, range};
 
 /// The side of the square of pairs.
 const SIDE: f64 = 400.0;
@@ -32,23 +31,21 @@ pub(super) fn draw(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
 fn pairs(joint: &Joint, y_axis: &Axis, top: f64, pen: &mut Pen) -> f64 {
     let across = joint.pairs.iter().map(|pair| pair.x).chain(joint.first.iter().map(|bar| bar.x));
     let up = joint.pairs.iter().map(|pair| pair.y).chain(joint.second.iter().map(|bar| bar.x));
-    let (across, up) = (range(across), range(up));
+    let (across, up) = (ends(across), ends(up));
     // One and the same stretch on both axes, unless one time is of another kind: equal times lie on the diagonal then.
     let both = [across, up].into_iter().flatten().reduce(|[low, high], [least, most]| [low.min(least), high.max(most)]);
     let alike = |own: Option<[f64; 2]>| match (own, both) {
         (Some(own), Some(both)) if decades(both) > 2.0 * decades(own) + 1.0 => Some(own),
         _ => both,
     };
-    let y = Span::new(y_axis, alike(up), SIDE, Side::Left);
-    let left = y.ticks.iter().map(|tick| words::width(&tick.label, SIZE)).fold(0.0, f64::max) + 40.0;
-    let x = Span::new(&joint.x, alike(across), SIDE, Side::Below);
+    let y = Side::vertical(y_axis, alike(up), SIDE);
+    let left = y.width();
+    let x = Side::horizontal(&joint.x, alike(across), SIDE);
     let lines = summary(joint, pen, [left, top]);
-    let rise = RISE + bracket_rows(&joint.first_bands, &x, left) as f64 * ROW;
+    let rise = RISE + bracket_rows(&joint.first_bands, &x.span, left) as f64 * ROW;
     let down = lines + rise + 4.0;
     let frame = Frame { across: [left, left + SIDE], down: [down, down + SIDE], x, y };
-    let labels =
-        Labels { x: &joint.x.label, y: &y_axis.label, left: left - 6.0, below: BELOW, has_upright_lines: true };
-    frame.draw(&labels, pen);
+    frame.draw(true, pen);
     diagonal(&frame, pen);
     intensity(joint, &frame, pen);
     above(joint, &frame, RISE, pen);
@@ -63,16 +60,15 @@ fn pairs(joint: &Joint, y_axis: &Axis, top: f64, pen: &mut Pen) -> f64 {
 /// One time: its histogram with its bands and what share of times lies below.
 fn single(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
     let left = 24.0;
-    let span = range(joint.first.iter().map(|bar| bar.x));
-    let x = Span::new(&joint.x, span, WIDTH - 2.0 * left, Side::Below);
+    let span = ends(joint.first.iter().map(|bar| bar.x));
+    let x = Side::horizontal(&joint.x, span, WIDTH - 2.0 * left);
     let lines = summary(joint, pen, [left, top]);
-    let rows = bracket_rows(&joint.first_bands, &x, left);
+    let rows = bracket_rows(&joint.first_bands, &x.span, left);
     let down = lines + 34.0 + rows as f64 * ROW;
     let high = joint.first.iter().map(|bar| bar.count).max().unwrap_or(1) as f64;
-    let y = Span { scale: crate::figure::Scale::Linear, low: 0.0, high: high.max(1.0), ticks: Vec::new() };
+    let y = Side::blank(Span { scale: Scale::Linear, low: 0.0, high: high.max(1.0) });
     let frame = Frame { across: [left, WIDTH - left], down: [down, down + ALONE], x, y };
-    let labels = Labels { x: &joint.x.label, y: "", left, below: BELOW, has_upright_lines: true };
-    frame.draw(&labels, pen);
+    frame.draw(true, pen);
     percentiles(joint, &frame, pen);
     // The bars rise within the frame: it is their own ground.
     let ground = Frame { down: [frame.down[1], frame.down[1]], ..frame.clone() };
@@ -86,24 +82,15 @@ fn single(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
 
 /// The words above: how many, and which of two is the shorter one; the height below them.
 fn summary(joint: &Joint, pen: &mut Pen, [left, top]: [f64; 2]) -> f64 {
-    let noun = if joint.y.is_some() { "pairs" } else { "times" };
-    let mut text = format!("{} {noun}", Quantity::Count.shown(joint.count as f64));
-    if let Some(share) = joint.below {
-        text.push_str(&format!("; in {} the second is the shorter one", Quantity::Share.shown(share)));
-    }
-    if joint.is_doubtful {
-        text.push_str("; doubtful ?");
-    }
-    pen.words(&text, Words { paint: Paint::Soft, room: WIDTH - left, ..Words::at(left, top + 13.0, 12.0) });
+    pen.text(
+        &joint.summary(),
+        TextStyle { paint: Paint::Soft, room: WIDTH - left, ..TextStyle::at(left, top + 13.0, 12.0) },
+    );
     top + 22.0
 }
 
-fn range(bins: impl Iterator<Item = [f64; 2]>) -> Option<[f64; 2]> {
-    let ends = bins.flatten().filter(|end| end.is_finite() && *end > 0.0);
-    ends.fold(None, |range: Option<[f64; 2]>, end| {
-        let [low, high] = range.unwrap_or([end, end]);
-        Some([low.min(end), high.max(end)])
-    })
+fn ends(bins: impl Iterator<Item = [f64; 2]>) -> Option<[f64; 2]> {
+    range(bins.flatten().filter(|end| *end > 0.0))
 }
 
 fn decades([low, high]: [f64; 2]) -> f64 {
@@ -112,33 +99,25 @@ fn decades([low, high]: [f64; 2]) -> f64 {
 
 /// The line of equal times.
 fn diagonal(frame: &Frame, pen: &mut Pen) {
-    let ends = |span: &Span| [span.low, span.high].map(|end| number(span, end));
-    let (x, y) = (ends(&frame.x), ends(&frame.y));
+    let ends = |span: &Span| [0.0, 1.0].map(|end| span.number(end));
+    let (x, y) = (ends(&frame.x.span), ends(&frame.y.span));
     let (low, high) = (x[0].max(y[0]), x[1].min(y[1]));
     let (Some(from), Some(to)) = (frame.place(low, low), frame.place(high, high)) else { return };
     if low >= high {
         return;
     }
     let line = pen.tag("path").word("d", &path([from, to], false)).paint("stroke", Paint::Soft);
-    line.word("stroke-dasharray", "5 4").done();
+    line.word("stroke-dasharray", "5 4").empty();
     let angle = -((from[1] - to[1]) / (to[0] - from[0])).atan().to_degrees();
     let at = [from[0] + (to[0] - from[0]) * 0.9, from[1] + (to[1] - from[1]) * 0.9];
-    let place = Words {
+    let place = TextStyle {
         anchor: "middle",
         paint: Paint::Soft,
         halo: true,
         turned: angle,
-        ..Words::at(at[0] - 4.0, at[1] - 6.0, SMALL)
+        ..TextStyle::at(at[0] - 4.0, at[1] - 6.0, SMALL)
     };
-    pen.words("y = x", place);
-}
-
-fn number(span: &Span, place: f64) -> f64 {
-    match span.scale {
-        crate::figure::Scale::Linear => place,
-        crate::figure::Scale::Log2 => place.exp2(),
-        crate::figure::Scale::Log10 => 10_f64.powf(place),
-    }
+    pen.text("y = x", place);
 }
 
 /// How strongly a count shows beside the greatest: by ratios, since the rare is of interest too.
@@ -155,12 +134,12 @@ fn intensity(joint: &Joint, frame: &Frame, pen: &mut Pen) {
     let most = joint.pairs.iter().map(|pair| pair.count).max().unwrap_or(1);
     let mut sorted: Vec<_> = joint.pairs.iter().filter(|pair| pair.count > 0).collect();
     sorted.sort_by_key(|pair| shade(pair.count, most));
-    pen.tag("g").word("class", "pairs").word("shape-rendering", "crispEdges").holds(|pen| {
+    pen.tag("g").word("class", "pairs").word("shape-rendering", "crispEdges").children(|pen| {
         // Bins of one shade are one path.
         for alike in sorted.chunk_by(|one, other| shade(one.count, most) == shade(other.count, most)) {
             let outlines: String = alike.iter().filter_map(|pair| outline(pair.x, pair.y, frame)).collect();
             if !outlines.is_empty() {
-                pen.tag("path").word("d", &outlines).paint("fill", Paint::Fixed(shade(alike[0].count, most))).done();
+                pen.tag("path").word("d", &outlines).paint("fill", Paint::Fixed(shade(alike[0].count, most))).empty();
             }
         }
     });
@@ -196,11 +175,11 @@ fn beside(joint: &Joint, frame: &Frame, pen: &mut Pen) {
         let (Some(low), Some(high)) = (frame.y(band.low), frame.y(band.high)) else { continue };
         let [low, high] = [low, high].map(|end| end.clamp(frame.down[0], frame.down[1]));
         let bracket = pen.tag("path").word("d", &path([[x - 4.0, low], [x, low], [x, high], [x - 4.0, high]], false));
-        bracket.word("fill", "none").paint("stroke", Paint::Series(1)).done();
+        bracket.word("fill", "none").paint("stroke", Paint::Series(1)).empty();
         let line = ((low + high) / 2.0 + 4.0).min(last - ROW);
         last = line;
         let room = WIDTH - x - 8.0;
-        pen.words(&band.in_words(), Words { room, ..Words::at(x + 6.0, line, SMALL) });
+        pen.text(&band.in_words(), TextStyle { room, ..TextStyle::at(x + 6.0, line, SMALL) });
     }
 }
 
@@ -224,7 +203,7 @@ fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut P
     if !outlines.is_empty() {
         let class = if to_the_right { "bars s2" } else { "bars s1" };
         let shape = pen.tag("path").word("class", class).word("shape-rendering", "crispEdges").word("d", &outlines);
-        shape.paint("fill", Paint::Series(usize::from(to_the_right))).word("fill-opacity", ".75").done();
+        shape.paint("fill", Paint::Series(usize::from(to_the_right))).word("fill-opacity", ".75").empty();
     }
 }
 
@@ -232,7 +211,7 @@ fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut P
 fn stretches(bands: &[Band], x: &Span, left: f64, width: f64) -> Vec<[f64; 2]> {
     let place = |band: &&Band| {
         let middle = x.fraction(band.mode).unwrap_or(0.5).clamp(0.0, 1.0) * width + left;
-        let wide = words::width(&band.in_words(), SMALL) + 8.0;
+        let wide = width::of(&band.in_words(), SMALL) + 8.0;
         let from = (middle - wide / 2.0).clamp(4.0, (WIDTH - wide).max(4.0));
         [from, from + wide]
     };
@@ -246,14 +225,14 @@ fn bracket_rows(bands: &[Band], x: &Span, left: f64) -> usize {
 
 /// Bands as brackets above, with their words.
 fn brackets(bands: &[Band], frame: &Frame, line: f64, pen: &mut Pen) {
-    let places = stretches(bands, &frame.x, frame.across[0], frame.width());
+    let places = stretches(bands, &frame.x.span, frame.across[0], frame.width());
     for ((band, [from, _]), row) in bands.iter().zip(&places).zip(rows(&places, BANDS)) {
         let (Some(low), Some(high), Some(row)) = (frame.x(band.low), frame.x(band.high), row) else { continue };
         let [low, high] = [low, high].map(|end| end.clamp(frame.across[0], frame.across[1]));
         let bracket = path([[low, line + 5.0], [low, line + 1.0], [high, line + 1.0], [high, line + 5.0]], false);
         let bracket = pen.tag("path").word("class", "band").word("d", &bracket).word("fill", "none");
-        bracket.paint("stroke", Paint::Series(0)).done();
-        pen.words(&band.in_words(), Words::at(*from, line - 3.0 - row as f64 * ROW, SMALL));
+        bracket.paint("stroke", Paint::Series(0)).empty();
+        pen.text(&band.in_words(), TextStyle::at(*from, line - 3.0 - row as f64 * ROW, SMALL));
     }
 }
 
@@ -272,10 +251,10 @@ fn percentiles(joint: &Joint, frame: &Frame, pen: &mut Pen) {
         let line = line.paint("stroke", Paint::Soft).word("stroke-dasharray", "3 3");
         line.titled(&format!("{name} of all times are at most {}", Quantity::Nanos.shown(bar.x[1])));
         // What would lie upon its neighbour is said when pointed at.
-        if x - words::width(name, SMALL) / 2.0 > end {
-            let at = Words { anchor: "middle", paint: Paint::Soft, ..Words::at(x, frame.down[0] - 4.0, SMALL) };
-            pen.words(name, at);
-            end = x + words::width(name, SMALL) / 2.0 + 4.0;
+        if x - width::of(name, SMALL) / 2.0 > end {
+            let at = TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(x, frame.down[0] - 4.0, SMALL) };
+            pen.text(name, at);
+            end = x + width::of(name, SMALL) / 2.0 + 4.0;
         }
     }
 }
@@ -293,9 +272,9 @@ fn scale(joint: &Joint, frame: &Frame, pen: &mut Pen) {
         let share = (f64::from(part) + 0.5) / f64::from(PARTS);
         let wide = LONG / f64::from(PARTS);
         let tile = pen.tag("rect").rectangle(x + f64::from(part) * wide, y, wide + 0.3, 10.0);
-        tile.paint("fill", Paint::Fixed(heat(1.0 - share))).done();
+        tile.paint("fill", Paint::Fixed(heat(1.0 - share))).empty();
     }
-    pen.words("1", Words { paint: Paint::Soft, ..Words::at(x, y + 22.0, SMALL) });
+    pen.text("1", TextStyle { paint: Paint::Soft, ..TextStyle::at(x, y + 22.0, SMALL) });
     let all = format!("{} pairs", Quantity::Count.shown(most as f64));
-    pen.words(&all, Words { anchor: "end", paint: Paint::Soft, ..Words::at(x + LONG, y + 22.0, SMALL) });
+    pen.text(&all, TextStyle { anchor: "end", paint: Paint::Soft, ..TextStyle::at(x + LONG, y + 22.0, SMALL) });
 }

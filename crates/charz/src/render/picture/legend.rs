@@ -1,25 +1,21 @@
 //! Which line is whose.
 
 use super::colour::Paint;
-use super::marks;
-use super::pen::{Pen, Words};
-use super::words;
+use super::pen::{Pen, TextStyle};
+use super::shapes;
+use super::width;
 
-/// What a legend tells of.
+/// What a legend explains.
 pub(super) enum Key {
     /// A series, by its place from 0: its line and its spots.
     Series(usize),
-    /// A spot that something speaks against.
+    /// A suspect spot.
     Doubtful,
-    /// A spot without a number.
     Missing,
 }
 
-/// Keys and names in rows.
 pub(super) struct Legend {
-    /// Each with its place.
     entries: Vec<(Key, String, [f64; 2])>,
-    /// How high all rows are.
     pub(super) height: f64,
 }
 
@@ -38,7 +34,7 @@ impl Legend {
         let mut entries = Vec::with_capacity(keys.len());
         let is_empty = keys.is_empty();
         for (key, name) in keys {
-            let wide = KEY + words::width(&name, SIZE).min(NAME) + GAP;
+            let wide = KEY + width::of(&name, SIZE).min(NAME) + GAP;
             if x > left && x + wide > left + width {
                 (x, y) = (left, y + ROW);
             }
@@ -48,12 +44,11 @@ impl Legend {
         Legend { entries, height: if is_empty { 0.0 } else { y - top + ROW } }
     }
 
-    /// Draws it.
     pub(super) fn draw(&self, with_lines: bool, pen: &mut Pen) {
         if self.entries.is_empty() {
             return;
         }
-        pen.tag("g").word("class", "legend").holds(|pen| {
+        pen.tag("g").word("class", "legend").children(|pen| {
             for (key, name, [x, y]) in &self.entries {
                 let middle = [x + KEY / 2.0 - 3.0, y + ROW / 2.0];
                 match key {
@@ -63,7 +58,7 @@ impl Legend {
                 }
                 let soft = !matches!(key, Key::Series(_));
                 let paint = if soft { Paint::Soft } else { Paint::Ink };
-                pen.words(name, Words { paint, room: NAME, ..Words::at(x + KEY, y + ROW / 2.0 + 4.0, SIZE) });
+                pen.text(name, TextStyle { paint, room: NAME, ..TextStyle::at(x + KEY, y + ROW / 2.0 + 4.0, SIZE) });
             }
         });
     }
@@ -75,22 +70,21 @@ fn series(at: usize, [x, y]: [f64; 2], with_line: bool, pen: &mut Pen) {
         let line =
             pen.tag("path").word("d", &format!("M{} {}h28", super::pen::number(x - 14.0), super::pen::number(y)));
         let line = line.paint("stroke", paint).word("stroke-width", "2");
-        match marks::dashes(at) {
-            Some(dashes) => line.word("stroke-dasharray", dashes).done(),
-            None => line.done(),
+        match shapes::dashes(at) {
+            Some(dashes) => line.word("stroke-dasharray", dashes).empty(),
+            None => line.empty(),
         }
     }
-    pen.tag("path").word("d", &marks::shape(at, [x, y], RADIUS)).paint("fill", paint).done();
+    pen.tag("path").word("d", &shapes::shape(at, [x, y], RADIUS)).paint("fill", paint).empty();
 }
 
-/// The radius of a spot.
 pub(super) const RADIUS: f64 = 3.8;
 
-/// A spot that something speaks against: hollow, with a question mark.
+/// A suspect spot: hollow, with a question mark.
 pub(super) fn doubtful(series: usize, paint: Paint, [x, y]: [f64; 2], pen: &mut Pen) {
-    let outline = pen.tag("path").word("d", &marks::shape(series, [x, y], RADIUS)).paint("fill", Paint::Paper);
-    outline.paint("stroke", paint).word("stroke-width", "1.6").done();
-    pen.words("?", Words { paint, halo: true, ..Words::at(x + 5.0, y - 4.0, 12.0) });
+    let outline = pen.tag("path").word("d", &shapes::shape(series, [x, y], RADIUS)).paint("fill", Paint::Paper);
+    outline.paint("stroke", paint).word("stroke-width", "1.6").empty();
+    pen.text("?", TextStyle { paint, halo: true, ..TextStyle::at(x + 5.0, y - 4.0, 12.0) });
 }
 
 /// A spot without a number: a hollow cross.
@@ -98,5 +92,5 @@ pub(super) fn missing(paint: Paint, [x, y]: [f64; 2], pen: &mut Pen) {
     const ARM: f64 = 3.5;
     let [left, right, top, bottom] = [x - ARM, x + ARM, y - ARM, y + ARM].map(super::pen::number);
     let cross = format!("M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}");
-    pen.tag("path").word("d", &cross).paint("stroke", paint).word("stroke-width", "1.4").done();
+    pen.tag("path").word("d", &cross).paint("stroke", paint).word("stroke-width", "1.4").empty();
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::colour::Paint;
-use super::pen::{Pen, Words};
-use super::{WIDTH, words};
+use super::pen::{Pen, TextStyle};
+use super::{WIDTH, width};
 use crate::figure::{Nest, Part, What};
 use crate::render::text::plain;
 
@@ -36,7 +36,7 @@ pub(super) fn draw(nest: &Nest, top: f64, pen: &mut Pen) -> [f64; 2] {
     let mut end = origin[1] + high + 10.0;
     if let Some(order) = order {
         let text = format!("Large: the strand's number. Small: its place in the order of {}.", order.mapping);
-        pen.words(&text, Words { paint: Paint::Soft, room: width - 24.0, ..Words::at(12.0, end + 10.0, 12.0) });
+        pen.text(&text, TextStyle { paint: Paint::Soft, room: width - 24.0, ..TextStyle::at(12.0, end + 10.0, 12.0) });
         end += 20.0;
     }
     [width, end]
@@ -64,14 +64,14 @@ struct Laid<'a> {
 
 fn lay(part: &Part, outer: f64, depth: usize) -> Laid<'_> {
     if part.what == What::Strand || depth > DEEPEST {
-        let wide = (words::width(&plain(&part.label), 12.0) + 10.0).clamp(CELL[0], 60.0);
+        let wide = (width::of(&plain(&part.label), 12.0) + 10.0).clamp(CELL[0], 60.0);
         return Laid { part, at: [0.0; 2], size: [wide, CELL[1]], inside: Vec::new() };
     }
     let mut inside: Vec<Laid<'_>> = part.parts.iter().map(|inner| lay(inner, outer, depth + 1)).collect();
     // What lies in a core or a slot stands in a row; what lies further out is spread as a page.
     let shape = if matches!(part.what, What::Core | What::Alu) { 3.0 } else { outer };
     let [wide, high] = arrange(&mut inside, shape);
-    let title = words::width(&title(part), SIZE).min(120.0);
+    let title = width::of(&plain(&part.name()), SIZE).min(120.0);
     let size = [wide.max(title) + 2.0 * PAD, high + 2.0 * PAD + HEAD];
     for inner in &mut inside {
         inner.at = [inner.at[0] + PAD, inner.at[1] + PAD + HEAD];
@@ -106,11 +106,6 @@ fn arrange(parts: &mut [Laid<'_>], shape: f64) -> [f64; 2] {
     extent(columns)
 }
 
-fn title(part: &Part) -> String {
-    let times = if part.times > 1 { format!(" ×{}", part.times) } else { String::new() };
-    format!("{}{times}", plain(&part.label))
-}
-
 fn class(what: What) -> &'static str {
     match what {
         What::Package => "part package",
@@ -130,19 +125,19 @@ impl Laid<'_> {
             return self.strand(at, turns, pen);
         }
         let [wide, high] = self.size;
-        pen.tag("g").word("class", class(self.part.what)).holds(|pen| {
+        pen.tag("g").word("class", class(self.part.what)).children(|pen| {
             // Others like it lie behind.
             if self.part.times > 1 {
                 let behind = pen.tag("rect").rectangle(at[0] + 3.0, at[1] + 3.0, wide, high).number("rx", 3.0);
-                behind.paint("fill", Paint::Nest(depth)).paint("stroke", Paint::Soft).done();
+                behind.paint("fill", Paint::Nest(depth)).paint("stroke", Paint::Soft).empty();
             }
             let ground = if self.part.what == What::Core { 4 } else { depth.min(3) };
             let outline = pen.tag("rect").rectangle(at[0], at[1], wide, high).number("rx", 3.0);
             let outline = outline.paint("fill", Paint::Nest(ground)).paint("stroke", Paint::Soft);
-            outline.word("stroke-width", ".8").done();
+            outline.word("stroke-width", ".8").empty();
             let paint = if self.part.what == What::Package { Paint::Ink } else { Paint::Soft };
-            let place = Words { paint, room: wide - 2.0 * PAD, ..Words::at(at[0] + PAD, at[1] + 12.0, SIZE) };
-            pen.words(&title(self.part), place);
+            let place = TextStyle { paint, room: wide - 2.0 * PAD, ..TextStyle::at(at[0] + PAD, at[1] + 12.0, SIZE) };
+            pen.text(&self.part.name(), place);
             for inner in &self.inside {
                 inner.draw(at, depth + 1, turns, pen);
             }
@@ -152,7 +147,7 @@ impl Laid<'_> {
     fn strand(&self, at: [f64; 2], turns: &BTreeMap<u32, usize>, pen: &mut Pen) {
         let [wide, high] = self.size;
         let strand = self.part.strand;
-        pen.tag("g").word("class", if self.part.usable { "strand" } else { "strand unusable" }).holds(|pen| {
+        pen.tag("g").word("class", if self.part.usable { "strand" } else { "strand unusable" }).children(|pen| {
             let turn = strand.and_then(|strand| turns.get(&strand));
             let cell =
                 pen.tag("rect").rectangle(at[0], at[1], wide, high).number("rx", 2.0).paint("fill", Paint::Paper);
@@ -162,7 +157,7 @@ impl Laid<'_> {
                 None => cell,
             };
             match self.part.usable {
-                true => cell.paint("stroke", Paint::Series(0)).done(),
+                true => cell.paint("stroke", Paint::Series(0)).empty(),
                 false => {
                     let cell = cell.paint("stroke", Paint::Soft).word("stroke-dasharray", "2 2").word("opacity", ".6");
                     cell.titled(&format!("{}: not for this process", self.part.label));
@@ -170,15 +165,20 @@ impl Laid<'_> {
             }
             let paint = if self.part.usable { Paint::Ink } else { Paint::Soft };
             let line = at[1] + if turn.is_some() { 12.0 } else { high / 2.0 + 4.0 };
-            let name = Words { anchor: "middle", paint, room: wide - 4.0, ..Words::at(at[0] + wide / 2.0, line, 12.0) };
-            pen.words(&title(self.part), name);
+            let name = TextStyle {
+                anchor: "middle",
+                paint,
+                room: wide - 4.0,
+                ..TextStyle::at(at[0] + wide / 2.0, line, 12.0)
+            };
+            pen.text(&self.part.name(), name);
             if let Some(turn) = turn {
-                let small = Words {
+                let small = TextStyle {
                     anchor: "middle",
                     paint: Paint::Series(0),
-                    ..Words::at(at[0] + wide / 2.0, at[1] + high - 3.0, 8.5)
+                    ..TextStyle::at(at[0] + wide / 2.0, at[1] + high - 3.0, 8.5)
                 };
-                pen.words(&(turn + 1).to_string(), small);
+                pen.text(&(turn + 1).to_string(), small);
             }
         });
     }

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::colour::Paint;
-use super::words;
+use super::width;
 use crate::render::text::plain;
 
-/// An SVG in the making.
+/// An SVG that is being written.
 pub(super) struct Pen {
     text: String,
     /// Whether colours are left to the page around, by variables.
@@ -32,9 +32,9 @@ impl Pen {
     }
 
     /// A text at its place, shortened to its room.
-    pub(super) fn words(&mut self, text: &str, at: Words) {
+    pub(super) fn text(&mut self, text: &str, at: TextStyle) {
         let full = plain(text);
-        let short = words::shortened(&full, at.size, at.room);
+        let short = width::shortened(&full, at.size, at.room);
         let tag = self.tag("text").number("x", at.x).number("y", at.y).number("font-size", at.size);
         let tag = tag.paint("fill", at.paint);
         let tag = if at.anchor == "start" { tag } else { tag.word("text-anchor", at.anchor) };
@@ -47,42 +47,36 @@ impl Pen {
             0.0 => tag,
             turned => tag.word("transform", &format!("rotate({} {} {})", number(turned), number(at.x), number(at.y))),
         };
-        tag.holds(|pen| {
+        tag.children(|pen| {
             if short != full {
-                pen.tag("title").says(&full);
+                pen.tag("title").text(&full);
             }
             escape(&short, &mut pen.text);
         });
     }
 
-    /// What another pen, or a library, wrote already.
+    /// What another pen wrote.
     pub(super) fn paste(&mut self, markup: &str) {
         self.text.push_str(markup);
     }
 
-    /// A colour as it is written here.
     pub(super) fn colour(&self, paint: Paint) -> String {
         paint.written(self.is_inline)
     }
 
-    /// All that was written.
     pub(super) fn finish(self) -> String {
         self.text
     }
 }
 
-/// Where a text stands and how.
+/// How a text is placed and drawn.
 #[derive(Clone, Copy)]
-pub(super) struct Words {
-    /// Where it is anchored.
+pub(super) struct TextStyle {
     pub(super) x: f64,
-    /// The line that it stands on.
     pub(super) y: f64,
-    /// The height of its letters.
     pub(super) size: f64,
     /// `start`, `middle` or `end`.
     pub(super) anchor: &'static str,
-    /// Its colour.
     pub(super) paint: Paint,
     /// The longest that it may be.
     pub(super) room: f64,
@@ -92,10 +86,10 @@ pub(super) struct Words {
     pub(super) turned: f64,
 }
 
-impl Words {
+impl TextStyle {
     /// Level, in ink, from the left, as long as it likes.
     pub(super) fn at(x: f64, y: f64, size: f64) -> Self {
-        Words { x, y, size, anchor: "start", paint: Paint::Ink, room: f64::INFINITY, halo: false, turned: 0.0 }
+        TextStyle { x, y, size, anchor: "start", paint: Paint::Ink, room: f64::INFINITY, halo: false, turned: 0.0 }
     }
 }
 
@@ -107,14 +101,12 @@ pub(super) struct Tag<'p> {
 }
 
 impl Tag<'_> {
-    /// A number, to a tenth.
     pub(super) fn number(self, key: &str, value: f64) -> Self {
         // Writing to a String does not fail; so everywhere here.
         let _ = write!(self.pen.text, " {key}=\"{}\"", number(value));
         self
     }
 
-    /// Any text.
     pub(super) fn word(self, key: &str, value: &str) -> Self {
         let _ = write!(self.pen.text, " {key}=\"");
         escape(&plain(value), &mut self.pen.text);
@@ -122,39 +114,34 @@ impl Tag<'_> {
         self
     }
 
-    /// A colour.
     pub(super) fn paint(self, key: &str, paint: Paint) -> Self {
         let _ = write!(self.pen.text, " {key}=\"{}\"", self.pen.colour(paint));
         self
     }
 
-    /// Four numbers of a rectangle.
     pub(super) fn rectangle(self, x: f64, y: f64, width: f64, height: f64) -> Self {
         self.number("x", x).number("y", y).number("width", width.max(0.0)).number("height", height.max(0.0))
     }
 
-    /// Holds nothing.
-    pub(super) fn done(self) {
+    pub(super) fn empty(self) {
         self.pen.text.push_str("/>");
     }
 
-    /// Holds a text.
-    pub(super) fn says(self, text: &str) {
-        self.holds(|pen| escape(&plain(text), &mut pen.text));
+    pub(super) fn text(self, text: &str) {
+        self.children(|pen| escape(&plain(text), &mut pen.text));
     }
 
-    /// Is said when pointed at; holds nothing else.
+    /// Shows a title when pointed at; has no other child.
     pub(super) fn titled(self, title: &str) {
-        self.holds(|pen| pen.tag("title").says(title));
+        self.children(|pen| pen.tag("title").text(title));
     }
 
-    /// As [`Tag::titled`]; holds nothing where there is nothing to say.
+    /// As [`Tag::titled`], but empty where the note is.
     pub(super) fn noted(self, note: &str) {
-        if note.is_empty() { self.done() } else { self.titled(note) }
+        if note.is_empty() { self.empty() } else { self.titled(note) }
     }
 
-    /// Holds what the function writes.
-    pub(super) fn holds(self, inside: impl FnOnce(&mut Pen)) {
+    pub(super) fn children(self, inside: impl FnOnce(&mut Pen)) {
         self.pen.text.push('>');
         inside(self.pen);
         let _ = write!(self.pen.text, "</{}>", self.name);
@@ -214,7 +201,7 @@ mod tests {
     #[test]
     fn foreign_text_does_not_become_markup() {
         let mut pen = Pen::new(true);
-        pen.tag("g").word("data-series", "\"><script>\u{202e}").says("</g>\u{1b}&");
+        pen.tag("g").word("data-series", "\"><script>\u{202e}").text("</g>\u{1b}&");
         assert_eq!(pen.finish(), "<g data-series=\"&quot;&gt;&lt;script&gt;\\u{202e}\">&lt;/g&gt;\\u{1b}&amp;</g>");
     }
 }

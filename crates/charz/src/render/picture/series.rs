@@ -2,11 +2,11 @@
 
 use super::colour::Paint;
 use super::frame::Frame;
+use super::layout::LabelLayout;
 use super::legend::{RADIUS, doubtful, missing};
-use super::marks;
-use super::pen::{Pen, Words, path};
-use super::room::Room;
-use super::words;
+use super::pen::{Pen, TextStyle, path};
+use super::shapes;
+use super::width;
 use crate::figure::{Flag, Plot, Role, Series, Spot, State};
 use crate::render::text::plain;
 
@@ -20,7 +20,7 @@ const LIMIT: f64 = 11.0;
 const REACH: f64 = 8.0;
 
 /// Takes the room of a series' spots and lines, so that no words cover them.
-pub(super) fn take(series: &Series, frame: &Frame, room: &mut Room) {
+pub(super) fn take(series: &Series, frame: &Frame, room: &mut LabelLayout) {
     let corners: Vec<Vec<[f64; 2]>> = match series.role {
         Role::Measured => runs(series, frame).iter().map(|run| run.iter().map(|(_, place)| *place).collect()).collect(),
         Role::Ideal | Role::Bound => vec![bent(series, frame)],
@@ -34,11 +34,10 @@ pub(super) fn take(series: &Series, frame: &Frame, room: &mut Room) {
     }
 }
 
-/// Draws a series that was measured.
 pub(super) fn measured(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
     let paint = Paint::Series(at);
     let class = format!("series s{}", at % Paint::SERIES + 1);
-    pen.tag("g").word("class", &class).word("data-series", &series.name).holds(|pen| {
+    pen.tag("g").word("class", &class).word("data-series", &series.name).children(|pen| {
         for run in runs(series, frame) {
             band(&run, paint, frame, pen);
             line(at, &run, pen);
@@ -47,7 +46,6 @@ pub(super) fn measured(at: usize, series: &Series, frame: &Frame, pen: &mut Pen)
     });
 }
 
-/// A spot with its place.
 type Placed<'a> = (&'a Spot, [f64; 2]);
 
 /// The spots that a line joins: neighbours that have numbers with a place on the axes.
@@ -70,7 +68,7 @@ fn band(run: &[Placed<'_>], paint: Paint, frame: &Frame, pen: &mut Pen) {
         let (x, low, high) = ends(only);
         if low != high {
             let whisker = pen.tag("path").word("d", &path([[x, low], [x, high]], false)).paint("stroke", paint);
-            whisker.word("stroke-opacity", ".5").word("stroke-width", "3").done();
+            whisker.word("stroke-opacity", ".5").word("stroke-width", "3").empty();
         }
         return;
     }
@@ -80,7 +78,7 @@ fn band(run: &[Placed<'_>], paint: Paint, frame: &Frame, pen: &mut Pen) {
     let upper = run.iter().map(|spot| [ends(spot).0, ends(spot).2]);
     let lower = run.iter().rev().map(|spot| [ends(spot).0, ends(spot).1]);
     let area = pen.tag("path").word("class", "band").word("d", &path(upper.chain(lower), true));
-    area.paint("fill", paint).word("fill-opacity", ".16").done();
+    area.paint("fill", paint).word("fill-opacity", ".16").empty();
 }
 
 fn line(at: usize, run: &[Placed<'_>], pen: &mut Pen) {
@@ -90,9 +88,9 @@ fn line(at: usize, run: &[Placed<'_>], pen: &mut Pen) {
     let line = pen.tag("path").word("d", &path(run.iter().map(|(_, place)| *place), false));
     let line = line.word("fill", "none").paint("stroke", Paint::Series(at)).word("stroke-width", "2");
     let line = line.word("stroke-linejoin", "round");
-    match marks::dashes(at) {
-        Some(dashes) => line.word("stroke-dasharray", dashes).done(),
-        None => line.done(),
+    match shapes::dashes(at) {
+        Some(dashes) => line.word("stroke-dasharray", dashes).empty(),
+        None => line.empty(),
     }
 }
 
@@ -101,9 +99,9 @@ fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
     let placed = |spot: &Spot| spot.y.and_then(|y| frame.place(spot.x, y));
     let is_marked = series.spots.len() <= MARKED;
     let sound = series.spots.iter().filter(|spot| spot.state == State::Sound);
-    let shapes: String = sound.filter_map(placed).map(|place| marks::shape(at, place, RADIUS)).collect();
+    let shapes: String = sound.filter_map(placed).map(|place| shapes::shape(at, place, RADIUS)).collect();
     if is_marked && !shapes.is_empty() {
-        pen.tag("path").word("d", &shapes).paint("fill", Paint::Series(at)).done();
+        pen.tag("path").word("d", &shapes).paint("fill", Paint::Series(at)).empty();
     }
     let every = series.spots.len().div_ceil(POINTED).max(1);
     for (count, spot) in series.spots.iter().enumerate() {
@@ -138,10 +136,10 @@ pub(super) fn hit(spot: &Spot, class: &str, [x, y]: [f64; 2], pen: &mut Pen) {
     circle.word("fill", "transparent").word("data-note", &spot.note).titled(&spot.note);
 }
 
-/// Draws what numbers are held against: a faint line with its name.
-pub(super) fn limit(series: &Series, plot: &Plot, id: &str, frame: &Frame, room: &mut Room, pen: &mut Pen) {
+/// Draws a limit: a faint line with its name.
+pub(super) fn limit(series: &Series, plot: &Plot, id: &str, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     let corners = bent(series, frame);
-    pen.tag("g").word("class", "series limit").word("data-series", &series.name).holds(|pen| {
+    pen.tag("g").word("class", "series limit").word("data-series", &series.name).children(|pen| {
         let line = pen.tag("path").word("d", &path(corners.iter().copied(), false)).word("fill", "none");
         let line = line.paint("stroke", Paint::Soft).word("stroke-dasharray", "2 4").word("stroke-opacity", ".8");
         line.word("stroke-width", "1.4").word("clip-path", &format!("url(#{id}-clip)")).titled(&series.name);
@@ -151,32 +149,15 @@ pub(super) fn limit(series: &Series, plot: &Plot, id: &str, frame: &Frame, room:
     });
 }
 
-/// The corners of a line that is straight between numbers, on axes that need not be.
 fn bent(series: &Series, frame: &Frame) -> Vec<[f64; 2]> {
-    const PARTS: u32 = 24;
-    let numbers: Vec<(f64, f64)> = series.numbers().map(|(spot, y)| (spot.x, y)).collect();
-    let mut corners: Vec<[f64; 2]> = numbers.first().and_then(|(x, y)| frame.place(*x, *y)).into_iter().collect();
-    for pair in numbers.windows(2) {
-        let [(from, low), (to, high)] = [pair[0], pair[1]];
-        let is_level = low == high;
-        // Corners are spread as the axis is, so that a bow is as smooth at its beginning as at its end.
-        let parts = if is_level { 1 } else { PARTS };
-        let middle = |part: u32| {
-            let share = f64::from(part) / f64::from(parts);
-            let x = if from > 0.0 && to > 0.0 { from * (to / from).powf(share) } else { from + (to - from) * share };
-            let y = if to > from { low + (high - low) * ((x - from) / (to - from)) } else { high };
-            frame.place(x, y)
-        };
-        corners.extend((1..=parts).filter_map(middle));
-    }
-    corners
+    series.bent().into_iter().filter_map(|[x, y]| frame.place(x, y)).collect()
 }
 
 /// The name of a limit beside what is seen of it, as far to the right as there is room; whether there was.
-fn named(series: &Series, corners: &[[f64; 2]], frame: &Frame, room: &mut Room, pen: &mut Pen) -> bool {
+fn named(series: &Series, corners: &[[f64; 2]], frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) -> bool {
     const STEPS: u32 = 30;
-    let name = words::shortened(&plain(&series.name), LIMIT, frame.width() / 2.5);
-    let half = words::width(&name, LIMIT) / 2.0;
+    let name = width::shortened(&plain(&series.name), LIMIT, frame.width() / 2.5);
+    let half = width::of(&name, LIMIT) / 2.0;
     let step = frame.width() / f64::from(STEPS);
     let place = |count: u32| {
         let x = frame.across[1] - 2.0 - f64::from(count) * step;
@@ -188,36 +169,36 @@ fn named(series: &Series, corners: &[[f64; 2]], frame: &Frame, room: &mut Room, 
     let mut places = (0..STEPS).filter_map(place);
     let found = places.find_map(|[x, y]| room.beside([x.min(frame.across[1] - half - 2.0), y], &name, LIMIT));
     if let Some([left, line]) = found {
-        pen.words(&name, Words { paint: Paint::Soft, halo: true, ..Words::at(left, line, LIMIT) });
+        pen.text(&name, TextStyle { paint: Paint::Soft, halo: true, ..TextStyle::at(left, line, LIMIT) });
     }
     found.is_some()
 }
 
-/// A limit that lies outside of the picture is said at its edge.
-fn beyond(series: &Series, plot: &Plot, frame: &Frame, room: &mut Room, pen: &mut Pen) {
+/// Names a limit that lies outside of the picture at its edge.
+fn beyond(series: &Series, plot: &Plot, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     let Some(most) = series.numbers().map(|(_, y)| y).reduce(f64::max) else { return };
     let text = format!("{}: {}", plain(&series.name), plot.y.quantity.shown(most));
-    let text = words::shortened(&text, LIMIT, frame.width() / 1.5);
-    let corner = [frame.across[1] - words::width(&text, LIMIT) / 2.0 - 4.0, frame.down[0]];
+    let text = width::shortened(&text, LIMIT, frame.width() / 1.5);
+    let corner = [frame.across[1] - width::of(&text, LIMIT) / 2.0 - 4.0, frame.down[0]];
     if let Some([left, line]) = room.near(corner, &text, LIMIT) {
-        pen.words(&text, Words { paint: Paint::Soft, ..Words::at(left, line, LIMIT) });
+        pen.text(&text, TextStyle { paint: Paint::Soft, ..TextStyle::at(left, line, LIMIT) });
     }
 }
 
-/// Draws what is said of a spot: a ring around it, and words where there is room.
-pub(super) fn flag(flag: &Flag, plot: &Plot, frame: &Frame, room: &mut Room, pen: &mut Pen) {
+/// Draws the label of a spot: a ring around it, and words where there is room.
+pub(super) fn flag(flag: &Flag, plot: &Plot, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     const SIZE: f64 = 11.5;
     let Some(series) = plot.series.get(flag.series) else { return };
     let spot = series.numbers().find(|(spot, _)| spot.x == flag.x);
     let Some(place) = spot.and_then(|(spot, y)| frame.place(spot.x, y)) else { return };
     let paint = Paint::Series(flag.series);
-    let text = words::shortened(&plain(&flag.label), SIZE, frame.width() / 2.5);
-    pen.tag("g").word("class", "flag").holds(|pen| {
+    let text = width::shortened(&plain(&flag.label), SIZE, frame.width() / 2.5);
+    pen.tag("g").word("class", "flag").children(|pen| {
         let ring = pen.tag("circle").number("cx", place[0]).number("cy", place[1]).number("r", RADIUS + 4.0);
         let ring = ring.word("fill", "none").paint("stroke", paint).word("stroke-width", "1.5");
-        ring.titled(&format!("{} {} at {}", series.name, flag.label, plot.x.quantity.shown(flag.x)));
+        ring.titled(&flag.note(plot));
         if let Some([left, line]) = room.near(place, &text, SIZE) {
-            pen.words(&text, Words { paint, halo: true, ..Words::at(left, line, SIZE) });
+            pen.text(&text, TextStyle { paint, halo: true, ..TextStyle::at(left, line, SIZE) });
         }
     });
 }

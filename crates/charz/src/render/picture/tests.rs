@@ -1,10 +1,10 @@
 //! Laws of pictures.
 
 use proptest::prelude::*;
-use resvg::usvg::roxmltree::{Document, Node};
+use roxmltree::{Document, Node};
 
-use super::{Dress, drawn, png, samples, svg, svg_inline};
-use crate::figure::{Axis, Body, Figure, Heat, Nest, Plot, Quantity, Role, Scale, Series, Spot, State, Tile};
+use super::{Dress, drawn, samples, svg, svg_inline};
+use crate::figure::{Axis, Body, Figure, Heat, Plot, Quantity, Role, Scale, Series, Spot, State, Tile};
 
 /// Numbers of attributes that place something are numbers, and lie where a picture may be.
 fn check_places(document: &Document<'_>) {
@@ -46,25 +46,16 @@ fn every_kind_can_be_drawn() {
 }
 
 #[test]
-fn a_picture_of_dots_has_text_without_any_typeface_installed() {
-    let dark = |figure: &Figure| {
-        let mut file = Vec::new();
-        png(figure, &mut file).unwrap();
-        let dots = resvg::tiny_skia::Pixmap::decode_png(&file).unwrap();
-        dots.pixels().iter().filter(|dot| dot.red() < 0x60 && dot.green() < 0x60 && dot.blue() < 0x60).count()
-    };
-    let nest = Body::Nest(Nest { parts: Vec::new(), orders: Vec::new() });
-    let (titled, bare) = (samples::figure("a", "The title", nest.clone()), samples::figure("a", "", nest));
-    assert!(dark(&titled) > dark(&bare) + 100);
-}
-
-#[test]
-fn dots_of_a_large_matrix_reach_the_picture() {
-    let mut file = Vec::new();
-    png(&samples::heat("heat", 80), &mut file).unwrap();
-    let dots = resvg::tiny_skia::Pixmap::decode_png(&file).unwrap();
-    let is_far = |dot: &&resvg::tiny_skia::PremultipliedColorU8| dot.red() > 0xc0 && dot.blue() < 0x70;
-    assert!(dots.pixels().iter().filter(is_far).count() > 10_000, "half of the pairs are far apart");
+fn a_large_matrix_has_all_its_tiles() {
+    let Body::Heat(map) = samples::heat("heat", 130).body else { unreachable!() };
+    let measured = map.tiles.iter().filter(|tile| **tile != Tile::NOTHING).count();
+    let text = svg_inline(&samples::heat("heat", 130));
+    let document = Document::parse(&text).unwrap();
+    let rows =
+        document.descendants().find(|node| node.attribute("transform").is_some_and(|place| place.contains("scale")));
+    let lines = rows.unwrap().children().filter_map(|path| path.attribute("d"));
+    let lengths = lines.flat_map(|data| data.split('h').skip(1)).map(|rest| rest.split('M').next().unwrap());
+    assert_eq!(lengths.map(|length| length.parse::<usize>().unwrap()).sum::<usize>(), measured);
 }
 
 #[test]
@@ -257,6 +248,28 @@ fn heat() -> impl Strategy<Value = Heat> {
             folded: 1,
         },
     )
+}
+
+#[test]
+fn a_frame_keeps_its_width_whatever_its_labels_say() {
+    for (quantity, scale) in [
+        (Quantity::Nanos, Scale::Linear),
+        (Quantity::Nanos, Scale::Log10),
+        (Quantity::Plain, Scale::Log2),
+        (Quantity::Names(vec!["name".repeat(500)]), Scale::Linear),
+    ] {
+        let spot = |x, y| Spot { x, y: Some(y), spread: Some([0.5, y]), state: State::Sound, note: String::new() };
+        let series = |spots| Series { name: "series".into(), role: Role::Measured, source: 0, spots };
+        let plot = Plot {
+            x: samples::axis("x", Quantity::Count, Scale::Linear),
+            y: samples::axis("y", quantity, scale),
+            series: vec![series(vec![spot(1.0, 1.0), spot(2.0, f64::MAX)])],
+            rules: vec![crate::figure::Rule { from: 1.0, to: 2.0, label: "rule".into() }],
+            flags: Vec::new(),
+        };
+        check(&samples::figure("wide", "wide", Body::Lines(plot.clone())));
+        check(&samples::figure("wide", "wide", Body::Dots(plot)));
+    }
 }
 
 proptest! {

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use ratatui_core::style::Style;
 use textwrap::core::display_width;
 
-use super::axis::Span;
+use super::braille::nearest;
 use super::pen::{Pen, short};
 use super::plot::mark;
-use super::sheet::{Sheet, bold, faint};
-use crate::figure::{Plot, Quantity, Series, Spot, State};
+use super::sheet::{Sheet, Style, faint};
+use super::ticks;
+use crate::figure::{Plot, Quantity, Series, Span, Spot, State};
 
 /// The most rows: a terminal with more is no picture any more.
 const MOST: usize = 200;
@@ -27,34 +27,23 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     // A letter stands between the name and the picture where there are several series.
     let left = label + 3;
     let room = width.saturating_sub(left + value + 2).max(4);
-    let span = plot.y_range().and_then(|range| Span::new(&plot.y, range, (room / 12).max(2)));
+    let span = plot.shown_range().map(|range| plot.y.span(Some(range)));
     let shown = rows.len().min(MOST);
-    let mut sheet = Sheet::new(width, shown + 2);
+    let mut sheet = Sheet::new(width, shown + 3);
     let many = plot.series.len() > 1;
     for (y, (row, value)) in rows.iter().zip(&values).take(shown).enumerate() {
         let (letter, style) = mark(row.series);
-        sheet.put(0, y, &short(row.name, label), Style::new());
+        sheet.put(0, y, &short(row.name, label), Style::default());
         if many {
             sheet.put(label + 1, y, &letter, style);
         }
         if let Some(span) = &span {
             whisker(&mut sheet, span, row.spot, (left, room), y, style);
         }
-        sheet.put(left + room + 1, y, &short(value, width.saturating_sub(left + room + 1)), Style::new());
+        sheet.put(left + room + 1, y, &short(value, width.saturating_sub(left + room + 1)), Style::default());
     }
     if let Some(span) = &span {
-        sheet.fill(left..left + room, shown, '─', faint());
-        let mut free = 0;
-        for (place, words) in span.ticks((room / 12).max(2)) {
-            let column = left + at(place, room);
-            let wide = display_width(&words);
-            let start = column.saturating_sub(wide / 2).min((left + room).saturating_sub(wide));
-            if start >= free {
-                sheet.put(column, shown, "┬", faint());
-                sheet.put(start, shown + 1, &words, Style::new());
-                free = start + wide + 2;
-            }
-        }
+        ticks::draw(&plot.y, span, (left, shown), room, &mut sheet);
     }
     pen.sheet(&sheet)?;
     if rows.len() > shown {
@@ -63,7 +52,7 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     if many {
         let entry = |(at, series): (usize, &Series)| {
             let (letter, style) = mark(at);
-            (letter, style.patch(bold()), series.name.clone())
+            (letter, style.bold(), series.name.clone())
         };
         pen.legend(&plot.series.iter().enumerate().map(entry).collect::<Vec<_>>())?;
     }
@@ -104,14 +93,9 @@ fn said(plot: &Plot, spot: &Spot) -> String {
     }
 }
 
-/// The column of a place among so many.
-fn at(place: f64, columns: usize) -> usize {
-    (place * (columns - 1) as f64).round() as usize
-}
-
 /// A faint line to the number, its interval, and the number itself.
-fn whisker(sheet: &mut Sheet, span: &Span<'_>, spot: &Spot, (left, room): (usize, usize), y: usize, style: Style) {
-    let column = |number: f64| span.place(number).map(|place| left + at(place, room));
+fn whisker(sheet: &mut Sheet, span: &Span, spot: &Spot, (left, room): (usize, usize), y: usize, style: Style) {
+    let column = |number: f64| span.inside(number).map(|place| left + nearest(place, room));
     let Some(dot) = spot.y.and_then(column) else {
         if spot.y.is_none() {
             sheet.put(left, y, "x", style);

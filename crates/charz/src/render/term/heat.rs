@@ -2,11 +2,10 @@
 
 use std::io;
 
-use ratatui_core::style::Style;
 use textwrap::core::display_width;
 
 use super::pen::{Pen, short};
-use super::sheet::{Sheet, bold, faint, ground};
+use super::sheet::{Sheet, Style, bold, faint, ground};
 use crate::figure::{Heat, Quantity, State, Tile};
 use crate::render::human;
 
@@ -86,7 +85,7 @@ impl Layout {
             let gap = if tile.reason.is_some() { "x" } else { "·" };
             return (format!("{gap:>wide$}"), faint());
         };
-        let style = if colours { ground(COLOURS[fifth]) } else { Style::new() };
+        let style = if colours { ground(COLOURS[fifth]) } else { Style::default() };
         if self.numbers {
             let text = figure(heat, tile);
             return (format!("{text:>wide$}"), style);
@@ -169,7 +168,7 @@ fn legend(heat: &Heat, layout: &Layout, fifths: &Fifths, pen: &mut Pen<'_>) -> i
         let [low, high] = fifths.ends(fifth)?;
         let words = format!("{} to {}", heat.quantity.shown(low), heat.quantity.shown(high));
         let mark = if pen.has_colour() { "  ".to_owned() } else { SHADES[fifth].to_string().repeat(2) };
-        let style = if pen.has_colour() { ground(COLOURS[fifth]) } else { Style::new() };
+        let style = if pen.has_colour() { ground(COLOURS[fifth]) } else { Style::default() };
         Some((mark, style, words))
     };
     let told = pen.has_colour() || !layout.numbers;

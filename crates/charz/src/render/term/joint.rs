@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use ratatui_core::style::Style;
 use textwrap::core::display_width;
 
-use super::axis::Span;
 use super::pen::{Pen, short};
-use super::sheet::{Sheet, faint, ink};
-use crate::figure::{Axis, Bar, Joint};
+use super::sheet::{Sheet, Style, faint, ink};
+use super::ticks;
+use crate::figure::{Axis, Bar, Joint, Span, range};
 
 /// From few to many, by the logarithm of their number.
 const SHADES: [(char, u8); 4] = [('░', 74), ('▒', 32), ('▓', 166), ('█', 208)];
@@ -31,15 +30,9 @@ pub(super) fn draw(joint: &Joint, pen: &mut Pen<'_>) -> io::Result<()> {
     if !drawn {
         pen.text("", "no time to draw")?;
     }
-    if joint.is_doubtful {
-        pen.text("? ", "the cell is suspect, and so are its times")?;
-    }
+    pen.text("", &joint.summary())?;
     for bands in joint.bands_in_words() {
         pen.text("", &bands)?;
-    }
-    if let Some((below, y)) = joint.below.zip(joint.y.as_ref()) {
-        let share = crate::figure::Quantity::Share.shown(below);
-        pen.text("", &format!("{}: shorter than the other in {share} of {} pairs", y.label, joint.count))?;
     }
     Ok(())
 }
@@ -47,18 +40,14 @@ pub(super) fn draw(joint: &Joint, pen: &mut Pen<'_>) -> io::Result<()> {
 /// The ends of bins, all of which a logarithm has.
 fn ends(bins: impl Iterator<Item = [f64; 2]>) -> Option<[f64; 2]> {
     let bins = bins.filter(|[low, high]| *low >= 0.0 && high > low && high.is_finite());
-    bins.fold(None, |ends: Option<[f64; 2]>, [low, high]| {
-        // The first bin begins at no time at all, for which a logarithm has no place.
-        let low = if low > 0.0 { low } else { high / 2.0 };
-        let [least, most] = ends.unwrap_or([low, high]);
-        Some([least.min(low), most.max(high)])
-    })
+    // The first bin begins at 0, for which a logarithm has no place.
+    range(bins.flat_map(|[low, high]| [if low > 0.0 { low } else { high / 2.0 }, high]))
 }
 
 /// The cells of an axis that a bin lies in, at least one; nothing beyond the ends.
-fn cells(span: &Span<'_>, [low, high]: [f64; 2], count: usize) -> Option<std::ops::RangeInclusive<usize>> {
+fn cells(span: &Span, [low, high]: [f64; 2], count: usize) -> Option<std::ops::RangeInclusive<usize>> {
     let low = if low > 0.0 { low } else { high / 2.0 };
-    let (from, to) = (span.place(low)? * count as f64, span.place(high)? * count as f64);
+    let (from, to) = (span.inside(low)? * count as f64, span.inside(high)? * count as f64);
     let first = (from.floor() as usize).min(count - 1);
     // A bin that ends where the next cell begins is not in it.
     let last = (to.ceil() as usize).saturating_sub(1).clamp(first, count - 1);
@@ -66,7 +55,7 @@ fn cells(span: &Span<'_>, [low, high]: [f64; 2], count: usize) -> Option<std::op
 }
 
 /// Counts of bins by cell; a bin over several cells is shared out among them.
-fn counted(bars: &[Bar], span: &Span<'_>, count: usize) -> Vec<f64> {
+fn counted(bars: &[Bar], span: &Span, count: usize) -> Vec<f64> {
     let mut counts = vec![0.0; count];
     for bar in bars {
         let Some(inside) = cells(span, bar.x, count) else { continue };
@@ -80,12 +69,12 @@ fn counted(bars: &[Bar], span: &Span<'_>, count: usize) -> Vec<f64> {
 fn alone(joint: &Joint, pen: &mut Pen<'_>) -> io::Result<bool> {
     const HEIGHT: usize = 8;
     let width = pen.width().saturating_sub(8).min(120);
-    let span = ends(joint.first.iter().map(|bar| bar.x)).and_then(|ends| Span::new(&joint.x, ends, 8));
+    let span = ends(joint.first.iter().map(|bar| bar.x)).map(|ends| joint.x.span(Some(ends)));
     let Some(span) = span else { return Ok(false) };
     let counts = counted(&joint.first, &span, width);
     let mut sheet = Sheet::new(pen.width(), HEIGHT + 3);
     upwards(&mut sheet, &counts, (0, 0), HEIGHT);
-    across(&mut sheet, &span, &joint.x, (0, HEIGHT), width);
+    ticks::draw(&joint.x, &span, (0, HEIGHT), width, &mut sheet);
     pen.sheet(&sheet)?;
     Ok(true)
 }
@@ -95,8 +84,8 @@ fn pairs(joint: &Joint, y_axis: &Axis, pen: &mut Pen<'_>) -> io::Result<bool> {
     let left = 11;
     let width = pen.width().saturating_sub(left + BESIDE + 2).min(80);
     let height = (width * 2 / 5).clamp(6, 28);
-    let x = ends(joint.pairs.iter().map(|pair| pair.x)).and_then(|ends| Span::new(&joint.x, ends, 8));
-    let y = ends(joint.pairs.iter().map(|pair| pair.y)).and_then(|ends| Span::new(y_axis, ends, 8));
+    let x = ends(joint.pairs.iter().map(|pair| pair.x)).map(|ends| joint.x.span(Some(ends)));
+    let y = ends(joint.pairs.iter().map(|pair| pair.y)).map(|ends| y_axis.span(Some(ends)));
     let Some((x, y)) = x.zip(y) else { return Ok(false) };
     let mut counts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     for pair in &joint.pairs {
@@ -114,7 +103,7 @@ fn pairs(joint: &Joint, y_axis: &Axis, pen: &mut Pen<'_>) -> io::Result<bool> {
         sheet.put(left - 1, row, "│", faint());
         // What the first time is where the second is the one of this line.
         let middle = y.number((line as f64 + 0.5) / height as f64);
-        if let Some(column) = x.place(middle).map(|place| ((place * width as f64) as usize).min(width - 1)) {
+        if let Some(column) = x.inside(middle).map(|place| ((place * width as f64) as usize).min(width - 1)) {
             sheet.put(left + column, row, DIAGONAL, faint());
         }
         for column in 0..width {
@@ -134,13 +123,14 @@ fn pairs(joint: &Joint, y_axis: &Axis, pen: &mut Pen<'_>) -> io::Result<bool> {
             sheet.fill(column..column + usize::from(mark != ' '), ABOVE + height - 1 - line, mark, faint());
         }
     }
-    for (place, words) in y.ticks(height / 3) {
+    for tick in ticks::above(y_axis, &y, height) {
+        let Some(place) = y.inside(tick.number) else { continue };
         let row = ABOVE + height - 1 - ((place * height as f64) as usize).min(height - 1);
-        let words = short(&words, left - 2);
-        sheet.put(left - 2 - display_width(&words), row, &words, Style::new());
+        let text = short(&tick.text, left - 2);
+        sheet.put(left - 2 - display_width(&text), row, &text, Style::default());
         sheet.put(left - 1, row, "┤", faint());
     }
-    across(&mut sheet, &x, &joint.x, (left, ABOVE + height), width);
+    ticks::draw(&joint.x, &x, (left, ABOVE + height), width, &mut sheet);
     pen.text("", &format!("{} upwards, against {}; / where both are the same", y_axis.label, joint.x.label))?;
     pen.sheet(&sheet)?;
     Ok(true)
@@ -162,22 +152,4 @@ fn upwards(sheet: &mut Sheet, counts: &[f64], (left, top): (usize, usize), heigh
             sheet.fill(column..column + usize::from(mark != ' '), row, mark, ink(74));
         }
     }
-}
-
-/// The axis below, with its numbers and its name.
-fn across(sheet: &mut Sheet, span: &Span<'_>, axis: &Axis, (left, row): (usize, usize), width: usize) {
-    sheet.fill(left..left + width, row, '─', faint());
-    let mut free = 0;
-    for (place, words) in span.ticks((width / 10).max(2)) {
-        let column = left + ((place * width as f64) as usize).min(width - 1);
-        let wide = display_width(&words);
-        let start = column.saturating_sub(wide / 2).min((left + width).saturating_sub(wide));
-        if start >= free {
-            sheet.put(column, row, "┬", faint());
-            sheet.put(start, row + 1, &words, Style::new());
-            free = start + wide + 2;
-        }
-    }
-    let label = short(&axis.label, width);
-    sheet.put(left + width - display_width(&label), row + 2, &label, faint());
 }

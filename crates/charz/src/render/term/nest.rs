@@ -6,11 +6,10 @@
 
 use std::io;
 
-use ratatui_core::style::Style;
 use textwrap::core::display_width;
 
 use super::pen::{Pen, short};
-use super::sheet::{Sheet, bold, faint};
+use super::sheet::{Sheet, Style, bold, faint};
 use crate::figure::{Nest, Part, What};
 use crate::render::text::plain;
 
@@ -148,14 +147,14 @@ fn word(text: String, style: Style) -> Laid {
 fn laid(part: &Part, width: usize, fold: Fold) -> Option<Laid> {
     let room = width.checked_sub(SIDES).filter(|room| *room > 0)?;
     if is_word(part) {
-        return Some(word(short(&strands(part), width), if part.usable { Style::new() } else { faint() }));
+        return Some(word(short(&strands(part), width), if part.usable { Style::default() } else { faint() }));
     }
     let core = core(part);
-    let mut names = vec![named(part)];
+    let mut names = vec![plain(&part.name())];
     let mut outer = part;
     while !std::ptr::eq(outer, core) {
         outer = outer.parts.first()?;
-        names.push(named(outer));
+        names.push(plain(&outer.name()));
     }
     // A model's name may be cut; the words that tell parts apart may not.
     if names.iter().any(|name| display_width(name) > room) && room < NAME {
@@ -199,7 +198,7 @@ fn is_word(part: &Part) -> bool {
 fn words(parts: &[Part], room: usize) -> Vec<Laid> {
     parts
         .iter()
-        .map(|part| word(short(&strands(part), room), if part.usable { Style::new() } else { faint() }))
+        .map(|part| word(short(&strands(part), room), if part.usable { Style::default() } else { faint() }))
         .collect()
 }
 
@@ -207,7 +206,7 @@ fn words(parts: &[Part], room: usize) -> Vec<Laid> {
 fn strands(part: &Part) -> String {
     let times = if part.times > 1 { format!(" ×{}", part.times) } else { String::new() };
     match part.what {
-        What::Strand if part.usable => format!("{}{times}", plain(&part.label)),
+        What::Strand if part.usable => plain(&part.name()),
         What::Strand => format!("({}){times}", plain(&part.label)),
         _ => format!("[{}]{times}", ranged(&part.parts)),
     }
@@ -224,11 +223,6 @@ fn ranged(strands_of: &[Part]) -> String {
         few => few.iter().map(strands).collect(),
     });
     words.collect::<Vec<_>>().join(" ")
-}
-
-fn named(part: &Part) -> String {
-    let times = if part.times > 1 { format!(" ×{}", part.times) } else { String::new() };
-    format!("{}{times}", plain(&part.label))
 }
 
 /// Whether two parts differ by their numbers only.
@@ -265,13 +259,13 @@ impl Laid {
                 {
                     sheet.put(column, line, mark, faint());
                 }
-                let style = if *what == What::Package { bold() } else { Style::new() };
+                let style = if *what == What::Package { bold() } else { Style::default() };
                 for (at, name) in names.iter().enumerate() {
                     sheet.put(
                         x + if at == 0 { 1 } else { 2 },
                         y + at,
                         name,
-                        if at == 0 { style } else { Style::new() },
+                        if at == 0 { style } else { Style::default() },
                     );
                 }
                 for (column, line, item) in inside {

@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use ratatui_core::style::Style;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter};
 
 use super::ascii::ascii;
-use super::sheet::{Sheet, bold, faint};
+use super::sheet::{Sheet, Style, bold, faint};
 use crate::render::look::Look;
 use crate::render::text::{one_line, plain};
 
@@ -18,14 +17,12 @@ const WIDEST: usize = 300;
 /// Longer lines of words are hard to read.
 const LONGEST: usize = 110;
 
-/// Writes for a reader.
 pub(in crate::render) struct Pen<'a> {
     look: Look,
     out: &'a mut dyn Write,
 }
 
 impl<'a> Pen<'a> {
-    /// For one who looks so.
     pub(in crate::render) fn new(look: &Look, out: &'a mut dyn Write) -> Self {
         Pen { look: Look { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
     }
@@ -40,7 +37,6 @@ impl<'a> Pen<'a> {
         self.look.colour
     }
 
-    /// An empty line.
     pub(in crate::render) fn gap(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
@@ -52,7 +48,7 @@ impl<'a> Pen<'a> {
 
     /// Foreign text as a paragraph, its lines behind the first one indented as far as the first begins behind its label.
     pub(in crate::render) fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
-        self.line(label, &one_line(text), Style::new())
+        self.line(label, &one_line(text), Style::default())
     }
 
     /// The same, standing back.
@@ -67,14 +63,13 @@ impl<'a> Pen<'a> {
         let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
-        sheet.put(0, 0, label, Style::new());
+        sheet.put(0, 0, label, Style::default());
         for (at, line) in lines.iter().enumerate() {
             sheet.put(indent, at, line, style);
         }
         self.sheet(&sheet)
     }
 
-    /// A picture.
     pub(in crate::render) fn sheet(&mut self, sheet: &Sheet) -> io::Result<()> {
         sheet.write(&self.look, self.out)
     }
@@ -97,7 +92,7 @@ impl<'a> Pen<'a> {
         for (y, row) in all().enumerate() {
             let mut x = 0;
             for (words, wide) in row.iter().zip(widths) {
-                sheet.put(x, y, words, if y == 0 { faint() } else { Style::new() });
+                sheet.put(x, y, words, if y == 0 { faint() } else { Style::default() });
                 x += wide;
             }
         }
@@ -121,7 +116,7 @@ impl<'a> Pen<'a> {
         let mut sheet = Sheet::new(width, if entries.is_empty() { 0 } else { y + 1 });
         for (((mark, style, _), text), (x, y)) in entries.iter().zip(&texts).zip(places) {
             sheet.put(x, y, mark, *style);
-            sheet.put(x + display_width(mark) + 1, y, text, Style::new());
+            sheet.put(x + display_width(mark) + 1, y, text, Style::default());
         }
         self.sheet(&sheet)
     }
@@ -167,7 +162,8 @@ mod tests {
 
     #[test]
     fn a_legend_stays_within_the_width() {
-        let entries: Vec<_> = (0..9).map(|at| ("a".to_owned(), Style::new(), format!("name number {at}"))).collect();
+        let entries: Vec<_> =
+            (0..9).map(|at| ("a".to_owned(), Style::default(), format!("name number {at}"))).collect();
         let mut out = Vec::new();
         Pen::new(&Look { columns: 40, ..Look::PLAIN }, &mut out).legend(&entries).unwrap();
         let text = String::from_utf8(out).unwrap();

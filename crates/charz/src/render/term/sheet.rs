@@ -1,40 +1,105 @@
 //! Cells of a terminal in colours, and how they become text.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use ratatui_core::buffer::{Buffer, Cell};
-use ratatui_core::layout::Rect;
-use ratatui_core::style::{Color, Modifier, Style};
+use textwrap::core::display_width;
 
 use super::ascii::ascii;
 use crate::render::look::Look;
 
 /// The most lines of a sheet: pictures are folded long before.
 const HIGHEST: usize = 2000;
+/// The widest sheet.
+const WIDEST: usize = 1000;
+
+/// Colours and weight of a cell. Colours are among the 256 of xterm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::render) struct Style {
+    ink: Option<u8>,
+    ground: Option<u8>,
+    bold: bool,
+}
+
+/// What is written in a colour.
+pub(in crate::render) fn ink(colour: u8) -> Style {
+    Style { ink: Some(colour), ..Style::default() }
+}
+
+/// Black on a colour.
+pub(in crate::render) fn ground(colour: u8) -> Style {
+    Style { ground: Some(colour), ..ink(16) }
+}
+
+/// What is less important.
+pub(in crate::render) fn faint() -> Style {
+    ink(244)
+}
+
+/// What stands out.
+pub(in crate::render) fn bold() -> Style {
+    Style::default().bold()
+}
+
+impl Style {
+    pub(in crate::render) fn bold(self) -> Self {
+        Style { bold: true, ..self }
+    }
+
+    /// As an escape of ECMA-48 (SGR); nothing where it is plain.
+    fn code(self) -> String {
+        let colour = |layer: &str, colour: Option<u8>| colour.map(|colour| format!("{layer};5;{colour}"));
+        let codes = [self.bold.then(|| "1".to_owned()), colour("38", self.ink), colour("48", self.ground)];
+        match codes.into_iter().flatten().collect::<Vec<_>>() {
+            none if none.is_empty() => String::new(),
+            codes => format!("\u{1b}[{}m", codes.join(";")),
+        }
+    }
+}
+
+/// What ends every colour (ECMA-48, SGR 0).
+const RESET: &str = "\u{1b}[0m";
+
+/// A cell: a sign with what combines with it; nothing where it is blank.
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    sign: String,
+    style: Style,
+}
 
 /// A rectangle of cells to draw on; what is drawn beyond its edges is lost.
 pub(in crate::render) struct Sheet {
-    buffer: Buffer,
+    width: usize,
+    cells: Vec<Cell>,
 }
 
 impl Sheet {
-    /// An empty one.
     pub(in crate::render) fn new(width: usize, height: usize) -> Self {
-        let side = |length: usize, most: usize| u16::try_from(length.min(most)).unwrap_or(u16::MAX);
-        Sheet { buffer: Buffer::empty(Rect::new(0, 0, side(width, 1000), side(height, HIGHEST))) }
+        let width = width.min(WIDEST);
+        Sheet { width, cells: vec![Cell::default(); width * height.min(HIGHEST)] }
     }
 
-    /// The cells themselves, for what draws on such.
-    pub(super) fn buffer(&mut self) -> &mut Buffer {
-        &mut self.buffer
+    fn cell(&mut self, x: usize, y: usize) -> Option<&mut Cell> {
+        let place = (x < self.width).then(|| y.checked_mul(self.width)?.checked_add(x)).flatten()?;
+        self.cells.get_mut(place)
     }
 
     /// Writes harmless text from a place on to the right.
-    pub(in crate::render) fn put(&mut self, x: usize, y: usize, text: &str, style: Style) {
-        let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) else { return };
-        if x < self.buffer.area.width && y < self.buffer.area.height {
-            self.buffer.set_string(x, y, text, style);
+    pub(in crate::render) fn put(&mut self, mut x: usize, y: usize, text: &str, style: Style) {
+        let mut last = None;
+        for mark in text.chars() {
+            let wide = display_width(mark.encode_utf8(&mut [0; 4]));
+            // What has no width combines with the sign before it.
+            let place = if wide == 0 { last } else { Some(x) };
+            // A sign of two columns needs both.
+            let fits = x.checked_add(wide).is_some_and(|end| end <= self.width);
+            let Some(cell) = place.filter(|_| fits).and_then(|x| self.cell(x, y)) else { continue };
+            match (wide, mark) {
+                (0, _) => cell.sign.push(mark),
+                (_, ' ') => *cell = Cell { sign: String::new(), style },
+                _ => *cell = Cell { sign: mark.into(), style },
+            }
+            last = place;
+            x += wide;
         }
     }
 
@@ -44,92 +109,45 @@ impl Sheet {
         columns.for_each(|x| self.put(x, y, &text, style));
     }
 
-    /// Whether nothing stands in a cell; beyond the edges nothing can.
-    pub(super) fn is_free(&self, x: usize, y: usize) -> bool {
-        let place = u16::try_from(x).ok().zip(u16::try_from(y).ok());
-        place.and_then(|place| self.buffer.cell(place)).is_some_and(|cell| cell.symbol() == " ")
+    /// Whether a cell is blank; beyond the edges none is.
+    pub(super) fn is_free(&mut self, x: usize, y: usize) -> bool {
+        self.cell(x, y).is_some_and(|cell| cell.sign.is_empty())
     }
 
     /// Writes its lines, without the blanks at their ends.
     pub(in crate::render) fn write(&self, look: &Look, out: &mut dyn Write) -> io::Result<()> {
-        for y in 0..self.buffer.area.height {
-            writeln!(out, "{}", self.line(y, look))?;
-        }
-        Ok(())
+        self.cells.chunks(self.width.max(1)).try_for_each(|cells| writeln!(out, "{}", line(cells, look)))
     }
+}
 
-    fn line(&self, y: u16, look: &Look) -> String {
-        let width = self.buffer.area.width;
-        let cells: Vec<&Cell> = (0..width).filter_map(|x| self.buffer.cell((x, y))).collect();
-        let is_blank = |cell: &&Cell| cell.symbol() == " " && (!look.colour || cell.bg == Color::Reset);
-        let end = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
-        let mut line = String::new();
-        let mut current = String::new();
-        let mut covered = 0;
-        for cell in &cells[..end] {
-            // A sign of two columns has an empty cell behind it.
-            if covered > 0 {
-                covered -= 1;
-                continue;
+fn line(cells: &[Cell], look: &Look) -> String {
+    let is_seen = |cell: &Cell| !cell.sign.is_empty() || (look.colour && cell.style.ground.is_some());
+    let end = cells.iter().rposition(is_seen).map_or(0, |last| last + 1);
+    let mut line = String::new();
+    let mut current = String::new();
+    let mut covered = 0;
+    for cell in &cells[..end] {
+        // A sign of two columns covers the cell behind it.
+        if covered > 0 {
+            covered -= 1;
+            continue;
+        }
+        let sign = if cell.sign.is_empty() { " " } else { &cell.sign };
+        covered = display_width(sign).saturating_sub(1);
+        let code = if look.colour { cell.style.code() } else { String::new() };
+        if code != current {
+            if !current.is_empty() {
+                line.push_str(RESET);
             }
-            covered = textwrap::core::display_width(cell.symbol()).saturating_sub(1);
-            let code = if look.colour { code(cell) } else { String::new() };
-            if code != current {
-                if !current.is_empty() {
-                    line.push_str(RESET);
-                }
-                line.push_str(&code);
-                current = code;
-            }
-            line.push_str(&if look.unicode { cell.symbol().to_owned() } else { ascii(cell.symbol()) });
+            line.push_str(&code);
+            current = code;
         }
-        if !current.is_empty() {
-            line.push_str(RESET);
-        }
-        line
+        line.push_str(&if look.unicode { sign.to_owned() } else { ascii(sign) });
     }
-}
-
-/// What ends every colour (ECMA-48, SGR 0).
-const RESET: &str = "\u{1b}[0m";
-
-/// Colour and weight of a cell as an escape of ECMA-48 (SGR), with the 256 colours of xterm; nothing where it has none.
-fn code(cell: &Cell) -> String {
-    let mut codes: Vec<String> = Vec::new();
-    for (modifier, code) in [(Modifier::BOLD, "1"), (Modifier::DIM, "2")] {
-        codes.extend(cell.modifier.contains(modifier).then(|| code.to_owned()));
+    if !current.is_empty() {
+        line.push_str(RESET);
     }
-    for (colour, layer) in [(cell.fg, 38), (cell.bg, 48)] {
-        if let Color::Indexed(index) = colour {
-            codes.push(format!("{layer};5;{index}"));
-        }
-    }
-    let mut text = String::new();
-    if !codes.is_empty() {
-        // A string takes all.
-        let _ = write!(text, "\u{1b}[{}m", codes.join(";"));
-    }
-    text
-}
-
-/// One of the 256 colours of terminals for what is written.
-pub(in crate::render) fn ink(colour: u8) -> Style {
-    Style::new().fg(Color::Indexed(colour))
-}
-
-/// One of them for what is behind it, with black on it.
-pub(in crate::render) fn ground(colour: u8) -> Style {
-    Style::new().fg(Color::Indexed(16)).bg(Color::Indexed(colour))
-}
-
-/// What stands back.
-pub(in crate::render) fn faint() -> Style {
-    ink(244)
-}
-
-/// What stands out.
-pub(in crate::render) fn bold() -> Style {
-    Style::new().add_modifier(Modifier::BOLD)
+    line
 }
 
 #[cfg(test)]
@@ -146,8 +164,8 @@ mod tests {
     fn cells_become_text() {
         let mut sheet = Sheet::new(6, 2);
         sheet.put(1, 0, "ab", ink(33));
-        sheet.put(4, 1, "µcd", Style::new());
-        sheet.put(0, 9, "lost", Style::new());
+        sheet.put(4, 1, "µcd", Style::default());
+        sheet.put(0, 9, "lost", Style::default());
         assert_eq!(shown(&sheet, &Look::PLAIN), " ab\n    µc\n");
         assert_eq!(shown(&sheet, &Look { unicode: false, ..Look::PLAIN }), " ab\n    uc\n");
         let coloured = shown(&sheet, &Look { colour: true, ..Look::PLAIN });
@@ -155,9 +173,19 @@ mod tests {
     }
 
     #[test]
-    fn wide_signs_take_two_columns() {
-        let mut sheet = Sheet::new(5, 1);
-        sheet.put(0, 0, "漢字x", Style::new());
-        assert_eq!(shown(&sheet, &Look::PLAIN), "漢字x\n");
+    fn a_ground_is_seen_without_a_sign() {
+        let mut sheet = Sheet::new(4, 1);
+        sheet.put(0, 0, "  ", ground(114));
+        assert_eq!(shown(&sheet, &Look { colour: true, ..Look::PLAIN }), "\u{1b}[38;5;16;48;5;114m  \u{1b}[0m\n");
+        assert_eq!(shown(&sheet, &Look::PLAIN), "\n");
+    }
+
+    #[test]
+    fn wide_signs_take_two_columns_and_accents_none() {
+        let mut sheet = Sheet::new(6, 1);
+        sheet.put(0, 0, "漢字xé漢", Style::default());
+        assert_eq!(shown(&sheet, &Look::PLAIN), "漢字xé\n");
+        sheet.put(0, 0, "e\u{301}", Style::default());
+        assert!(shown(&sheet, &Look::PLAIN).starts_with("e\u{301}"));
     }
 }

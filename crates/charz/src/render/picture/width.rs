@@ -3,7 +3,7 @@
 use textwrap::core::display_width;
 
 /// How wide a text is, in the units of its size: a little more than the common sans-serif typefaces need.
-pub(super) fn width(text: &str, size: f64) -> f64 {
+pub(super) fn of(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum::<f64>() * size
 }
 
@@ -21,11 +21,11 @@ fn advance(mark: char) -> f64 {
 
 /// The text, or what fits of its start and its end with an ellipsis between.
 pub(super) fn shortened(text: &str, size: f64, room: f64) -> String {
-    if width(text, size) <= room {
+    if of(text, size) <= room {
         return text.to_owned();
     }
     let marks: Vec<char> = text.chars().collect();
-    let mut left = (room - width("…", size)).max(0.0) / size;
+    let mut left = (room - of("…", size)).max(0.0) / size;
     let (mut from_start, mut from_end) = (0, 0);
     // Two of the start for one of the end: names begin with what they are, and end with what tells them apart.
     while from_start + from_end < marks.len() {
@@ -52,7 +52,7 @@ mod tests {
         let long = format!("start{}end", "x".repeat(10_000));
         let short = shortened(&long, 10.0, 100.0);
         assert!(short.starts_with("start") && short.ends_with("end") && short.contains('…'), "{short}");
-        assert!(width(&short, 10.0) <= 100.0);
+        assert!(of(&short, 10.0) <= 100.0);
         assert_eq!(shortened("anything", 10.0, 0.0), "…");
     }
 }

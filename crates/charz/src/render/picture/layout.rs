@@ -1,18 +1,18 @@
 //! Finds room for words where other things stand already.
 
-use super::words;
+use super::width;
 
-/// What is taken within a rectangle.
-pub(super) struct Room {
+/// The space taken within a rectangle.
+pub(super) struct LabelLayout {
     /// From left to right, and from above.
     within: [[f64; 2]; 2],
     taken: Vec<[[f64; 2]; 2]>,
 }
 
-impl Room {
-    /// Nothing is taken within a rectangle: from where to where it goes across, and down.
+impl LabelLayout {
+    /// An empty rectangle, by its ends across and down.
     pub(super) fn new(across: [f64; 2], down: [f64; 2]) -> Self {
-        Room { within: [across, down], taken: Vec::new() }
+        LabelLayout { within: [across, down], taken: Vec::new() }
     }
 
     /// A line between two points is taken.
@@ -38,13 +38,13 @@ impl Room {
         [9.0, 16.0, 26.0, 40.0, 60.0, 90.0].into_iter().find_map(|away| self.away(at, text, size, away))
     }
 
-    /// The same right beside a point, so that nobody has to ask whose words they are.
+    /// The same right beside a point, so it is plain to what the words belong.
     pub(super) fn beside(&mut self, at: [f64; 2], text: &str, size: f64) -> Option<[f64; 2]> {
         [6.0, 9.0].into_iter().find_map(|away| self.away(at, text, size, away))
     }
 
     fn away(&mut self, [x, y]: [f64; 2], text: &str, size: f64, away: f64) -> Option<[f64; 2]> {
-        let (wide, high) = (words::width(text, size), size);
+        let (wide, high) = (width::of(text, size), size);
         // Above first: that is where people look for what belongs to a point; then beside it.
         let lefts = [x - wide / 2.0, x + away, x - away - wide];
         let lines = [y - away, y + away + high * 0.8, y + high * 0.35];
@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn words_do_not_overlap() {
-        let mut room = Room::new([0.0, 200.0], [0.0, 100.0]);
+        let mut room = LabelLayout::new([0.0, 200.0], [0.0, 100.0]);
         let found: Vec<_> = (0..40).filter_map(|_| room.near([100.0, 50.0], "word", 10.0)).collect();
-        let wide = words::width("word", 10.0);
+        let wide = width::of("word", 10.0);
         assert!(found.len() > 3, "{found:?}");
         for (at, one) in found.iter().enumerate() {
             for other in &found[at + 1..] {
