@@ -1,8 +1,8 @@
 //! What `charz replicate` is asked for, in terms of the sweep that it makes.
 
+use super::ab::unkept;
 use super::convert::{choice, sweep};
 use super::layers::Layers;
-use super::sides::asked;
 use super::spelling::{AxesArgs, HowArgs, ReplicateArgs, WhatArgs};
 use super::usual;
 use crate::command::replicate::{Asked, Options};
@@ -51,7 +51,7 @@ pub(super) fn replicate(args: ReplicateArgs, notes: &mut Vec<String>) -> Result<
         ..usual::how(AxesArgs::with_size("auto"))
     };
     let budget = if args.budget == "auto" { &document.protocol.budget } else { &args.budget };
-    let mut asked = asked(what, how, &args.invocations, budget);
+    let mut asked = unkept(what, how, &args.invocations, budget);
     (asked.precision, asked.strict, asked.dry_run) = (args.precision, args.strict, args.dry_run);
     (asked.output, asked.force) = (args.output, args.force);
     Ok(Options::Measure { asked: wanted, new: Box::new(sweep(asked, &Layers::default(), notes)?) })

@@ -48,22 +48,6 @@ fn entries_that_make_no_sense_are_left_out() {
     assert_eq!(Floors::read(&file).unwrap(), Floors(vec![floor("c", 0.02)]));
 }
 
-#[test]
-fn a_floor_of_a_size_that_nobody_kept_is_that_of_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("noise.json");
-    let mut floors = Floors::default();
-    floors.learn(floor("mem-read", 0.02));
-    floors.save(&file).unwrap();
-    let text = fs::read_to_string(&file).unwrap();
-    let older = text.replace(",\n        \"parameters\": \"size 65536\"", "");
-    assert_ne!(text, older);
-    fs::write(&file, older).unwrap();
-    let read = Floors::read(&file).unwrap();
-    let without = Subject { parameters: String::new(), ..subject("mem-read") };
-    assert_eq!((read.of(&subject("mem-read")), read.of(&without)), (None, Some(0.02)));
-}
-
 #[track_caller]
 fn check_refused(content: &[u8], word: &str) {
     let folder = tempfile::tempdir().unwrap();
@@ -98,11 +82,12 @@ fn the_file_grows_no_further_than_it_is_read() {
 }
 
 #[test]
-fn the_state_of_a_user_has_its_place() {
-    let usual = |state: &'static str, home: &'static str| {
-        usual_file(move |name| Some(if name == "HOME" { home } else { state }.into()))
+fn a_user_has_a_folder_for_each_kind_of_file() {
+    let file = |state: &str, home: &str| {
+        let value = |name: &str| Some(if name == "HOME" { home } else { state }.into());
+        user_file("XDG_STATE_HOME", ".local/state", "charz/x", value)
     };
-    assert_eq!(usual("/s", "/h"), Some("/s/charz/noise.json".into()));
-    assert_eq!(usual("relative", "/h"), Some("/h/.local/state/charz/noise.json".into()));
-    assert_eq!(usual("", ""), None);
+    assert_eq!(file("/s", "/h"), Some("/s/charz/x".into()));
+    assert_eq!(file("relative", "/h"), Some("/h/.local/state/charz/x".into()));
+    assert_eq!(file("", ""), None);
 }
