@@ -1,6 +1,7 @@
 //! The command line. The only place that knows how it is spelled: what was typed becomes a [`Command`], which knows
 //! nothing of flags.
 
+mod ab;
 mod axes;
 mod convert;
 mod generate;
@@ -15,7 +16,6 @@ mod quantities;
 mod replicate;
 #[cfg(test)]
 mod reproduced;
-mod sides;
 mod spelling;
 mod usual;
 

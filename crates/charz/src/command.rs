@@ -16,7 +16,6 @@ pub mod replicate;
 pub mod selftest;
 pub mod sweep;
 pub mod topo;
-mod turns;
 
 use std::io::Write;
 

@@ -1,9 +1,10 @@
-//! The noise floors of machines: how far two measurements of the same thing differed. Self-tests keep them in a file of the
-//! user's, and comparisons take their margin from it.
+//! Noise floors: how far apart two measurements of the same thing were. Self-tests keep them in a file of the user, and comparisons
+//! take their margin from it.
 //!
-//! The file is not trusted: it is capped in size, and an entry that makes no sense is ignored. A file of another format is
-//! never replaced.
+//! The file is not trusted: its size is capped, and entries that make no sense are left out. A file of another format is never
+//! replaced.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::DirBuilderExt;
@@ -13,6 +14,8 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic_file;
+use crate::point;
+use crate::report::{Cell, Report};
 
 #[cfg(test)]
 mod tests;
@@ -31,14 +34,27 @@ const MOST_FLOOR: f64 = 1.0;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     pub host: Option<String>,
-    /// The processor's model.
     pub processor: Option<String>,
     /// The hash of the kernels' source code.
     pub kernels: String,
     pub kernel: String,
     pub workers: u64,
-    /// The parameters that the kernel obeys, with their values; empty if it obeys none.
+    /// The parameters that the kernel obeys, with their values.
     pub parameters: String,
+}
+
+impl Subject {
+    /// That of a cell of a report.
+    pub fn of(report: &Report, cell: &Cell) -> Self {
+        Subject {
+            host: report.host.name.clone(),
+            processor: report.host.processor.clone(),
+            kernels: report.tool.kernels.clone(),
+            kernel: cell.kernel.clone(),
+            workers: cell.workers,
+            parameters: point::parameters(cell, &report.plan),
+        }
+    }
 }
 
 /// What a self-test found.
@@ -73,16 +89,40 @@ struct Found {
     floors: Vec<serde_json::Value>,
 }
 
-/// `charz/noise.json` in `$XDG_STATE_HOME`, or in `~/.local/state` if that is not an absolute path (XDG Base Directory
-/// Specification 0.8). `None` without a home. `variable` looks into the environment.
-pub fn usual_file(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
-    let absolute = |name| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")))?;
-    Some(state.join("charz/noise.json"))
+/// The file of noise floors: the one that was named, or the user's; `None` without a home.
+pub fn noise_file(named: Option<&Path>) -> Option<PathBuf> {
+    let default = || user_file("XDG_STATE_HOME", ".local/state", "charz/noise.json", |name| std::env::var_os(name));
+    named.map(Path::to_owned).or_else(default)
+}
+
+/// The largest known floor of the reports' cells, and a note if the file cannot be read. A comparison has one margin, so its noisiest
+/// cell counts.
+pub fn largest_floor(named: Option<&Path>, reports: [&Report; 2]) -> (Option<f64>, Option<String>) {
+    let Some(file) = noise_file(named) else { return (None, None) };
+    match Floors::read(&file) {
+        Ok(floors) => {
+            let subjects = reports.iter().flat_map(|report| report.cells.iter().map(|cell| Subject::of(report, cell)));
+            (subjects.filter_map(|subject| floors.of(&subject)).max_by(f64::total_cmp), None)
+        }
+        Err(why) => (None, Some(format!("{file:?} {why}: no noise floor is known"))),
+    }
+}
+
+/// A user's file in the folder of a variable, or in a folder of the home where that is not an absolute path, as the XDG Base
+/// Directory Specification 0.8 has it.
+pub fn user_file(
+    variable: &str,
+    folder: &str,
+    file: &str,
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
+    let absolute = |name| value(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(folder)))?;
+    Some(folder.join(file))
 }
 
 impl Floors {
-    /// Reads a file; one that does not exist holds nothing. An error is the end of a sentence that begins with the file's name.
+    /// Reads a file; one that does not exist holds nothing. The error is the end of a sentence that begins with the file's name.
     pub fn read(path: &Path) -> Result<Self, String> {
         let file = match atomic_file::open_regular(path, OpenOptions::new().read(true), OFlags::empty()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Floors::default()),
@@ -113,7 +153,7 @@ impl Floors {
         self.0.drain(..surplus);
     }
 
-    /// Replaces the file by one that only its owner can read; creates its folder.
+    /// Replaces the file in one step by one that only its owner can read; creates its folder.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

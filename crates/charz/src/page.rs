@@ -10,7 +10,7 @@ mod cells;
 mod dots;
 mod doubts;
 mod growth;
-mod history;
+pub mod history;
 mod joint;
 mod lines;
 mod loads;
@@ -39,7 +39,6 @@ use cells::Sorted;
 
 pub use about::{About, Difference, Fact};
 pub use doubts::{Doubt, doubts};
-pub use history::history;
 pub use machine::nest;
 pub use verdicts::Verdict;
 

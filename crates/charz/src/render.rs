@@ -23,7 +23,6 @@ pub mod plan;
 pub mod progress;
 pub mod replicate;
 pub mod report;
-pub mod selftest;
 pub mod term;
 pub mod text;
 pub mod topo;

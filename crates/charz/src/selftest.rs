@@ -1,4 +1,4 @@
-//! What the machine, compared with itself, shows: differences where there are none, and planted ones that must be found.
+//! Comparisons of the machine with itself: differences where there are none, and injected ones that must be found.
 
 mod planted;
 #[cfg(test)]
@@ -9,29 +9,23 @@ pub use planted::Planted;
 use std::collections::BTreeMap;
 
 use crate::compare::{Row, Verdict};
-use crate::report::Point;
+use crate::report::{Cell, Point};
 
-/// What a comparison of two equal sides, or of two with a planted difference, came to.
+/// The results of comparisons of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Verdicts that the second side is slower.
     pub slower: usize,
-    /// Verdicts that it is faster.
     pub faster: usize,
-    /// Verdicts that there is no difference beyond the margin.
     pub same: usize,
-    /// Compared, without a verdict.
     pub inconclusive: usize,
-    /// Not compared.
     pub uncompared: usize,
-    /// The distances between the sides, as fractions: 0.02 where the one performs 1.02 times as well as the other.
+    /// The distances between the sides, sorted, as fractions: 0.02 where one performs 1.02 times as well as the other.
     pub effects: Vec<f64>,
     /// Why there was no verdict, and how often.
     pub reasons: BTreeMap<String, usize>,
 }
 
 impl Tally {
-    /// Counts a comparison.
     pub fn count(&mut self, row: &Row) {
         match row.verdict {
             Verdict::Slower => self.slower += 1,
@@ -54,14 +48,13 @@ impl Tally {
         self.slower + self.faster + self.same + self.inconclusive + self.uncompared
     }
 
-    /// The distance below which a share `rank` of the comparisons lies, as a fraction: the smallest one that at least so many
-    /// do not exceed. `None` where nothing was compared.
+    /// The smallest distance that at least a share `rank` of the comparisons does not exceed; `None` if nothing was compared.
     pub fn quantile(&self, rank: f64) -> Option<f64> {
         let place = (self.effects.len() as f64 * rank).ceil() as usize;
         self.effects.get(place.saturating_sub(1)).copied()
     }
 
-    /// The noise floor: what 95 % of the differences between equal sides do not exceed.
+    /// The noise floor: the 95th percentile of the differences between equal sides.
     pub fn floor(&self) -> Option<f64> {
         self.quantile(0.95)
     }
@@ -83,17 +76,26 @@ fn without_numbers(reason: &str) -> String {
     kind
 }
 
-/// All that was found out about a kernel.
+/// The comparisons of one cell with itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The kernel's name.
     pub kernel: String,
-    /// How many workers.
     pub workers: u64,
-    /// The parameters that are varied for it.
     pub point: Point,
-    /// Equal sides.
     pub equal: Tally,
-    /// Sides of which the second one had more to do, if that was asked for.
+    /// Comparisons with an injected slowdown.
     pub planted: Tally,
+}
+
+impl Finding {
+    pub fn new(cell: &Cell) -> Self {
+        let Cell { kernel, workers, point, .. } = cell;
+        Finding {
+            kernel: kernel.clone(),
+            workers: *workers,
+            point: *point,
+            equal: Tally::default(),
+            planted: Tally::default(),
+        }
+    }
 }

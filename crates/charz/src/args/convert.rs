@@ -6,6 +6,7 @@ use std::time::Duration;
 use charz_kernels::{Family, Kernel, Layout, Params};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
+use super::ab;
 use super::axes::{BLOCK, QUICK_BLOCK, axes};
 use super::generate::PAGES;
 use super::layers::Layers;
@@ -13,7 +14,6 @@ use super::memory;
 use super::pairs;
 use super::quantities::{budget, count, percentage, period, span, steps, timeout};
 use super::replicate;
-use super::sides;
 use super::spelling::{AxesArgs, CompareArgs, MapArgs, SweepArgs, Verb};
 use crate::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep};
@@ -61,8 +61,8 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         Verb::Compare(args) => Command::Compare(compare(args)?),
         Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, notes)?)),
         Verb::Numa(args) => Command::Numa(Box::new(memory::numa(args, notes)?)),
-        Verb::Ab(args) => Command::Ab(Box::new(sides::ab(*args, notes)?)),
-        Verb::Selftest(args) => Command::Selftest(Box::new(sides::selftest(args, notes)?)),
+        Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
+        Verb::Selftest(args) => Command::Selftest(Box::new(ab::selftest(args, notes)?)),
         Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, notes)?)),
         Verb::Measure(args) => {
             if args.about {
@@ -86,7 +86,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
 }
 
 fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
-    let (base, new) = super::history::sides(args.base, args.new, args.baseline.as_deref(), args.db)?;
+    let (base, new) = super::history::base_and_new(args.base, args.new, args.baseline.as_deref(), args.db)?;
     Ok(compare::Options {
         base,
         new,

@@ -2,9 +2,9 @@
 
 use charz_topology::Source;
 
+use super::ab::unkept;
 use super::convert::{choice, source, sweep};
 use super::layers::Layers;
-use super::sides::asked;
 use super::spelling::{AxesArgs, NumaArgs, TopoArgs, WhatArgs};
 use super::usual;
 use crate::command::{numa, topo};
@@ -74,7 +74,7 @@ pub(super) fn topo(args: TopoArgs, notes: &mut Vec<String>) -> Result<topo::Opti
                 wait: args.wait,
                 ..usual::what(&CARD_KERNELS)
             };
-            let mut asked = asked(kernels, usual::how(axes), CARD_INVOCATIONS, &args.budget);
+            let mut asked = unkept(kernels, usual::how(axes), CARD_INVOCATIONS, &args.budget);
             (asked.output, asked.force) = (args.output, args.force);
             Ok(topo::Options::Measure { new: Box::new(sweep(asked, &Layers::default(), notes)?), format })
         }

@@ -8,21 +8,21 @@ use clap::{Args, Parser, Subcommand};
 use super::help;
 use crate::render::{compare, doctor, explain, kernels, placement, view};
 
+mod ab;
 mod axes;
 mod history;
 mod memory;
 mod pairs;
 mod replicate;
 mod square;
-mod turns;
 
+pub(super) use ab::{AbArgs, NoiseArgs, SelftestArgs, SideFlags};
 pub(super) use axes::AxesArgs;
-pub(super) use history::{HistoryArgs, HistoryTask, PlotArgs, ShowArgs, ShowingArgs};
+pub(super) use history::{HistoryArgs, HistoryTask, PlotArgs, ShowingArgs};
 pub(super) use memory::{NumaArgs, TopoArgs};
 pub(super) use pairs::C2cArgs;
 pub(super) use replicate::ReplicateArgs;
 pub(super) use square::SquareArgs;
-pub(super) use turns::{AbArgs, Half, NoiseArgs, SelftestArgs};
 
 const EXAMPLES: &str = "\
 Examples:

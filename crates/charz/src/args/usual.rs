@@ -1,7 +1,7 @@
 //! What commands ask for that make a sweep of their own and let their users say only a part of it.
 
+use super::ab::unkept;
 use super::convert::FITTING;
-use super::sides::asked;
 use super::spelling::{AxesArgs, HowArgs, SquareArgs, SweepArgs, WhatArgs};
 
 /// These kernels with blocks of these sizes, and all that is said of a square.
@@ -13,7 +13,7 @@ pub(super) fn square(what: WhatArgs, axes: AxesArgs, args: SquareArgs) -> SweepA
         dry_run: args.dry_run,
         output: args.output,
         force: args.force,
-        ..asked(what, how(axes), &args.invocations, &args.budget)
+        ..unkept(what, how(axes), &args.invocations, &args.budget)
     }
 }
 

@@ -1,56 +1,50 @@
-//! `charz ab`: two configurations, or two programs, that take turns on this machine.
+//! `charz ab`: two configurations, or two programs, interleaved on this machine.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use charz_kernels::Params;
 use charz_topology::Backend;
 
-use super::sweep::{ClockKind, JournalRecorder, Stage, output};
-use super::turns::{self, largest_floor, take_turns};
+use super::sweep::{ClockKind, JournalRecorder, Stage, cannot_record, output};
 use crate::compare::{self, Comparison};
 use crate::exit::{Error, Exit};
+use crate::invoke::Invoke;
 use crate::limits::Limits;
+use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::render::compare::Format;
 use crate::render::progress::{self, note};
 use crate::report::{Report, Tool};
-use crate::sweep::{self, Context, NoRecorder, Recorder, new_report};
+use crate::sweep::{self, Context, Listener, NoRecorder, Recorder, Sweep, new_report};
 
-/// What to compare, and how.
 pub struct Options {
-    /// The one side.
     pub a: Side,
-    /// The other side. Its kernels, numbers of workers and invocations are those of the first, and so is the number of its
-    /// mappings.
+    /// Its kernels, numbers of workers and invocations are those of the first, and so is the number of its mappings.
     pub b: Side,
-    /// What stamps.
     pub clock: ClockKind,
-    /// What binds.
     pub binder: Backend,
-    /// What the two reports are called: `NAME.a.json` and `NAME.b.json`; `None` keeps nothing.
+    /// The name of the two reports: `NAME.a.json` and `NAME.b.json`; `None` keeps nothing.
     pub output: Option<PathBuf>,
     /// Whether existing files may be replaced.
     pub force: bool,
-    /// Whether to wait for another that is measuring.
+    /// Whether to wait for another charz that is measuring.
     pub wait: bool,
-    /// Whether suspect cells are compared.
     pub allow_suspect: bool,
-    /// Whether everything must have a verdict.
+    /// Whether every pair needs a verdict.
     pub strict: bool,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
-    /// How to show it.
     pub format: &'static Format,
 }
 
-/// One side.
 pub struct Side {
-    /// How it is called, `--a` or `--b`, and what distinguishes it, for the reader of the result.
+    /// `--a` or `--b` with its flags, for the reader of the result.
     pub label: String,
-    /// What is measured.
     pub request: Request,
-    /// Who measures it; `None` is this program.
+    /// The program that measures; `None` is this one.
     pub program: Option<PathBuf>,
 }
 
@@ -63,19 +57,17 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     for side in &sides {
         side.request.fit(&stage.machine, &limits)?;
     }
-    let mut tools = Vec::new();
-    for (side, flag) in sides.iter().zip(["--a-program", "--b-program"]) {
-        tools.push(tool(&stage, side.program.as_deref(), flag)?);
-    }
+    let tool_a = tool(&stage, sides[0].program.as_deref(), "--a-program")?;
+    let tool_b = tool(&stage, sides[1].program.as_deref(), "--b-program")?;
     let processes = sides.each_ref().map(|side| match &side.program {
         Some(program) => stage.processes().with_program(program),
         None => stage.processes(),
     });
-    let mut measurers = processes.iter();
-    let predictors = sides.each_ref().map(|side| {
-        let invoke = measurers.next().expect("two sides");
-        stage.predictor_of(&side.request.kernels, &side.request.params, invoke)
-    });
+    let predictor = |at: usize| {
+        let Request { kernels, params, .. } = &sides[at].request;
+        stage.predictor_of(kernels, params, &processes[at])
+    };
+    let predictors = [predictor(0), predictor(1)];
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
@@ -89,11 +81,9 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             binder: &binder,
             timer: stage.timer(),
         };
-        // What an empty run takes is the same on either side.
+        // An empty run takes the same on either side.
         Report { tool, floor: Vec::new(), ..new_report(plan, &context) }
     };
-    let tool_b = tools.pop().expect("two sides");
-    let tool_a = tools.pop().expect("two sides");
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
     let mut journals = record(files, [&a, &b], options.force)?;
     let seed = plans[0].seed;
@@ -104,15 +94,15 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             Some([journal_a, journal_b]) => [journal_a, journal_b],
             None => [none_a, none_b],
         };
-        let side = |place: usize, report, recorder| turns::Side {
-            invoke: &processes[place],
-            params: plans[place].params,
-            predictor: &predictors[place],
+        let side = |at: usize, report, recorder| Measured {
+            invoke: &processes[at],
+            params: plans[at].params,
+            predictor: &predictors[at],
             report,
             recorder,
         };
         let mut listener = progress::on_stderr(io::stderr().is_terminal());
-        take_turns(&stage, [side(0, &mut a, recorder_a), side(1, &mut b, recorder_b)], seed, budget, listener.as_mut())
+        measure(&stage, [side(0, &mut a, recorder_a), side(1, &mut b, recorder_b)], seed, budget, listener.as_mut())
     };
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
@@ -122,7 +112,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let mut comparison = compare::interleaved(&a, &b, &rules);
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));
-    // The numbers first: they are told even when the disk refuses them.
+    // The numbers first: they are printed even if the disk refuses them.
     (options.format.write)(&comparison, out)?;
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
@@ -130,6 +120,44 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     }
     taken?;
     exit(&stage, &comparison, [&a, &b], options.strict)
+}
+
+/// One side while it is measured.
+pub(super) struct Measured<'a> {
+    pub(super) invoke: &'a dyn Invoke,
+    pub(super) params: Params,
+    pub(super) predictor: &'a Predictor,
+    pub(super) report: &'a mut Report,
+    pub(super) recorder: &'a mut dyn Recorder,
+}
+
+/// Measures both sides in an order drawn from `seed`, for at most `budget`.
+pub(super) fn measure(
+    stage: &Stage,
+    [a, b]: [Measured<'_>; 2],
+    seed: u64,
+    budget: Duration,
+    listener: &mut dyn Listener,
+) -> Result<(), Error> {
+    let [order_a, order_b] = [&a, &b].map(|side| stage.order(&side.params));
+    let [facts_a, facts_b] = [&a, &b].map(|side| stage.facts(side.report, side.params));
+    let sides = [(a, &order_a, &facts_a), (b, &order_b, &facts_b)];
+    let mut sides = sides.map(|(side, order, facts)| sweep::Side {
+        sweep: Sweep {
+            invoke: side.invoke,
+            order,
+            params: side.params,
+            machine: &stage.machine,
+            facts,
+            stop: stage.signals.stop(),
+            predictor: side.predictor,
+            limits: &Limits::read,
+            budget,
+        },
+        report: side.report,
+        recorder: side.recorder,
+    });
+    sweep::take_turns(&mut sides, seed, listener).map_err(cannot_record)
 }
 
 /// The files of both sides, refused before anything is measured if they cannot become reports.
@@ -145,7 +173,7 @@ fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
     Ok(Some([name("a")?, name("b")?]))
 }
 
-/// How the program of a side was built, which it says itself.
+/// How the program of a side was built, by its own account.
 fn tool(stage: &Stage, program: Option<&Path>, flag: &str) -> Result<Tool, Error> {
     let Some(program) = program else { return Ok(sweep::tool()) };
     let about = stage.processes().with_program(program).about();
@@ -181,8 +209,8 @@ fn plans(
     let [of_a, of_b] = &mut plans;
     if of_a.cells.len() != of_b.cells.len() {
         return Err(Error::bad_input(format!(
-            "--a and --b: the one has {} cells and the other {}, and they are paired by place; name as many sizes, pages, \
-             strides, chains and delays on either side",
+            "--a and --b: cells are paired by place, so both sides need as many, not {} and {}; name as many sizes, pages, \
+             strides, chains and delays on each",
             of_a.cells.len(),
             of_b.cells.len()
         )));

@@ -6,10 +6,10 @@ use std::thread;
 
 use super::history;
 use super::render::read;
-use super::turns::largest_floor;
 use crate::compare::{self, Totals};
 use crate::exit::{Error, Exit};
-use crate::history::{Baseline, Wanted};
+use crate::history::Wanted;
+use crate::noise::largest_floor;
 use crate::render::compare::Format;
 
 /// What to compare.
@@ -54,8 +54,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
         Base::History { file, wanted } => {
             let new = read(&options.new)?;
-            let chosen = Baseline::choose(&mut history::open(file.clone())?, &new, *wanted, &options.rules)?;
-            (chosen.report, new, chosen.notes, "the base out of the history".to_owned())
+            let (base, notes) = history::baseline(file.clone(), &new, *wanted, &options.rules)?;
+            (base, new, notes, "the base from the history".to_owned())
         }
     };
     let (noise_floor, unread) = largest_floor(options.noise.as_deref(), [&base, &new]);

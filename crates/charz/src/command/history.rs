@@ -1,55 +1,181 @@
 //! `charz history`.
 
-mod add;
-mod plot;
-mod show;
-
+use std::collections::BTreeSet;
+use std::env;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::render::{Showing, read_with_text, show, show_page};
 use crate::exit::{Error, Exit};
-use crate::history::{Store, place};
-use crate::render::history::ListFormat;
-
-pub use add::Add;
-pub use plot::{Plot, Shown};
-pub use show::{How, Show, Which};
+use crate::history::{Addition, Baseline, Key, Store, Timeline, Track, Wanted};
+use crate::noise::user_file;
+use crate::page::{self, Source};
+use crate::render::history::{Format, write_added, write_list, write_plot, write_text};
+use crate::report::Report;
 
 /// What to do with a history.
 pub struct Options {
     /// The file; `None` takes the user's.
     pub file: Option<PathBuf>,
-    /// What.
     pub task: Task,
 }
 
-/// What to do.
 pub enum Task {
-    /// Add reports.
-    Add(Add),
-    /// List them.
-    List(&'static ListFormat),
-    /// Show one.
-    Show(Show),
-    /// Show what they say in the course of time.
+    Add { reports: Vec<PathBuf>, label: Option<String>, any_host: bool },
+    List(Format),
+    Show(Which, How),
     Plot(Plot),
 }
 
+/// Which report to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Newest,
+    Number(i64),
+}
+
+/// How to show a report.
+pub enum How {
+    /// As it was added.
+    Text,
+    Rendered(Showing),
+}
+
+/// Which series to show, and how. An empty list means all.
+pub struct Plot {
+    pub kernels: Vec<String>,
+    pub mappings: Vec<String>,
+    pub workers: Vec<u64>,
+    /// Words in the parameters.
+    pub parameters: Option<String>,
+    /// Whether series without a change are left out.
+    pub changed: bool,
+    pub shown: Shown,
+}
+
+/// How to show series.
+pub enum Shown {
+    Tables(Format),
+    Page(Showing),
+}
+
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = place::file(options.file, |name| std::env::var_os(name))?;
+    let file = file(options.file)?;
     match options.task {
-        Task::Add(task) => add::run(&file, &task, out),
-        Task::List(format) => {
-            let (entries, _) = Store::open(&file)?.read()?;
-            (format.write)(&entries, out)?;
+        Task::Add { reports, label, any_host } => {
+            // Before the history is touched, or created.
+            let read = |path: &PathBuf| {
+                let (report, text) = read_with_text(path)?;
+                Ok(Addition { file: path.clone(), text, report })
+            };
+            let additions: Vec<Addition> = reports.iter().map(read).collect::<Result<_, Error>>()?;
+            let mut store = Store::create(&file)?;
+            let added = store.add(&additions, label.as_deref(), any_host)?;
+            write_added(&additions, &added, &store.list()?, out)?;
+        }
+        Task::List(format) => write_list(&Store::open(&file)?.list()?, format, out)?,
+        Task::Show(which, how) => return show_report(&file, which, &how, out),
+        Task::Plot(plot) => return show_series(&file, &plot, out),
+    }
+    Ok(Exit::Done)
+}
+
+/// The report of a history that `new` is compared with, and notes for the reader.
+pub(super) fn baseline(
+    named: Option<PathBuf>,
+    new: &Report,
+    wanted: Wanted,
+    rules: &crate::compare::Options,
+) -> Result<(Report, Vec<String>), Error> {
+    let mut store = Store::open(&file(named)?)?;
+    let Baseline { id, notes } =
+        Baseline::choose(store.list()?, new, wanted, rules).map_err(|why| Error::bad_input(why))?;
+    Ok((store.read(id)?.0, notes))
+}
+
+/// The file that was named, else that of `CHARZ_DB`, else the user's.
+fn file(named: Option<PathBuf>) -> Result<PathBuf, Error> {
+    let file = named
+        .or_else(|| env::var_os("CHARZ_DB").map(PathBuf::from))
+        .or_else(|| user_file("XDG_DATA_HOME", ".local/share", "charz/history.db", |name| env::var_os(name)));
+    file.filter(|file| !file.as_os_str().is_empty()).ok_or_else(|| {
+        Error::bad_input(
+            "the history has no file: --db or CHARZ_DB is empty, or neither XDG_DATA_HOME nor HOME is an absolute path; name one by \
+             --db FILE",
+        )
+    })
+}
+
+fn show_report(file: &Path, which: Which, how: &How, out: &mut dyn Write) -> Result<Exit, Error> {
+    let mut store = Store::open(file)?;
+    let id = match which {
+        Which::Number(id) => id,
+        Which::Newest => store.list()?.last().map(|entry| entry.id).ok_or_else(|| empty(file))?,
+    };
+    let (report, text) = store.read(id)?;
+    match how {
+        How::Rendered(showing) => {
+            showing.spare(file)?;
+            show(&[Source { name: &format!("report {id}"), report: &report }], showing, out)
+        }
+        How::Text => {
+            write_text(&text, out)?;
             Ok(Exit::Done)
         }
-        Task::Show(task) => show::run(&file, &task, out),
-        Task::Plot(task) => plot::run(&file, &task, out),
     }
 }
 
-/// The history that a command may look at: the one that was named, or the user's.
-pub(super) fn open(file: Option<PathBuf>) -> Result<Store, Error> {
-    Store::open(&place::file(file, |name| std::env::var_os(name))?)
+fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Error> {
+    if let Shown::Page(showing) = &plot.shown {
+        showing.spare(file)?;
+    }
+    let timeline = Timeline::new(Store::open(file)?.list()?);
+    let wanted: Vec<&Track> = timeline.tracks.iter().filter(|track| plot.wants(&track.series.key)).collect();
+    if timeline.tracks.is_empty() {
+        return Err(empty(file));
+    }
+    if wanted.is_empty() {
+        return Err(no_series(&timeline));
+    }
+    let tracks: Vec<&Track> = wanted.into_iter().filter(|track| !plot.changed || !track.changes.is_empty()).collect();
+    match &plot.shown {
+        Shown::Page(showing) => show_page(page::history::history(&timeline, &tracks), showing, out),
+        Shown::Tables(format) => {
+            write_plot(&timeline, &tracks, *format, out)?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+impl Plot {
+    fn wants(&self, key: &Key) -> bool {
+        let among = |list: &[String], name: &str| {
+            let fits = |wanted: &String| match wanted.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => wanted == name,
+            };
+            list.is_empty() || list.iter().any(fits)
+        };
+        among(&self.kernels, &key.kernel)
+            && among(&self.mappings, &key.mapping)
+            && (self.workers.is_empty() || self.workers.contains(&key.workers))
+            && self.parameters.as_ref().is_none_or(|words| key.parameters().contains(words))
+    }
+}
+
+fn empty(file: &Path) -> Error {
+    Error::bad_input(format!("the history {file:?} is empty; charz history add REPORT adds a report"))
+}
+
+/// What there is, if none of it was asked for.
+fn no_series(timeline: &Timeline) -> Error {
+    let keys = || timeline.tracks.iter().map(|track| &track.series.key);
+    let words = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
+    let workers: BTreeSet<u64> = keys().map(|key| key.workers).collect();
+    Error::bad_input(format!(
+        "no series of the history fits; its kernels are {}, its mappings {}, its numbers of workers {}",
+        words(keys().map(|key| key.kernel.as_str()).collect()),
+        words(keys().map(|key| key.mapping.as_str()).collect()),
+        workers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    ))
 }

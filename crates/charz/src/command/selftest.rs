@@ -1,46 +1,45 @@
-//! `charz selftest`: this machine against itself.
+//! `charz selftest`: `charz ab` of this machine against itself, with equal sides and with an injected slowdown.
 
-use std::io::Write;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use charz_topology::Backend;
 
+use super::ab::{Measured, measure};
 use super::sweep::{ClockKind, Stage};
-use super::turns::{self, noise_file, subject, take_turns};
 use crate::compare::{self, Row};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Processes};
 use crate::limits::Limits;
-use crate::noise::{Floor, Floors};
+use crate::noise::{Floor, Floors, Subject, noise_file};
 use crate::plan::{Plan, Request};
+use crate::point;
 use crate::predict::Predictor;
 use crate::render::human;
 use crate::render::progress::note;
-use crate::render::selftest as page;
+use crate::render::text::{counted, plain};
 use crate::report::Report;
 use crate::selftest::{Finding, Planted, Tally};
 use crate::sweep::{Context, Listener, NoRecorder, new_report};
 
-/// What to compare with itself, and how often.
 pub struct Options {
-    /// What is measured: kernels under one mapping with one number of workers. Its budget is that of the whole, and its
-    /// iterations are not looked at.
+    /// Kernels under one mapping with one number of workers. Its budget is that of the whole, its iterations are ignored.
     pub request: Request,
     /// How many comparisons of equal sides, at least 1.
     pub rounds: usize,
-    /// The work that the second side does beyond what it is credited with, as a fraction, in as many comparisons more.
+    /// The slowdown to inject, as a fraction, in as many further comparisons.
     pub planted: Option<f64>,
-    /// Whether to wait for another that is measuring.
+    /// Whether to wait for another charz that is measuring.
     pub wait: bool,
-    /// Whether suspect cells are compared.
     pub allow_suspect: bool,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    // Before anything is measured: what cannot be kept is not learned.
+    // Before anything is measured: a floor that cannot be kept is not learned.
     let file = noise_file(options.noise.as_deref())
         .ok_or_else(|| Error::bad_input("--noise: there is no home for the file; name one"))?;
     let mut floors = Floors::read(&file)
@@ -61,37 +60,38 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         timer: stage.timer(),
     };
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
-    let mut machine = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
-    let processes = stage.processes();
-    let findings = machine.findings(&processes, request.budget.least())?;
-    page::write(&findings, options.planted, out)?;
+    let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
+    let findings = trial.findings(&stage.processes(), request.budget.least())?;
+    write_findings(&findings, options.planted, out)?;
     if let Some((exit, _)) = stage.signals.received() {
-        // Of a part of the comparisons no floor is learned that the next user would rely on.
+        // The next comparison would rely on a floor of too few.
         return Ok(exit);
     }
-    let learned = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let mut learned = false;
     for (finding, cell) in findings.iter().zip(&blank.cells) {
-        if let Some(floor) = finding.equal.floor() {
-            let subject = subject(&blank, cell);
-            let comparisons = finding.equal.effects.len() as u64;
-            floors.learn(Floor { subject, floor, comparisons, learned: learned.clone() });
-        }
+        let Some(floor) = finding.equal.floor() else { continue };
+        let comparisons = finding.equal.effects.len() as u64;
+        floors.learn(Floor { subject: Subject::of(&blank, cell), floor, comparisons, learned: now.clone() });
+        learned = true;
     }
-    if findings.iter().any(|finding| finding.equal.floor().is_some()) {
-        floors.save(&file).map_err(|error| {
-            Error::environment(format!("--noise: {file:?} cannot be written; name another file")).caused_by(error)
-        })?;
-        note(&format!("noise floors: {file:?}"));
-        return Ok(Exit::Done);
+    if !learned {
+        return Err(Error::environment(
+            "nothing could be compared; charz doctor reports what disturbs measurements here",
+        ));
     }
-    Err(Error::environment("nothing could be compared; see charz doctor for what disturbs measurements here"))
+    floors.save(&file).map_err(|error| {
+        Error::environment(format!("--noise: {file:?} cannot be written; name another file")).caused_by(error)
+    })?;
+    note(&format!("noise floors: {file:?}"));
+    Ok(Exit::Done)
 }
 
-/// What a repetition is to take, about: more than the millisecond below which a clock is doubted, and less than the turns of
-/// some milliseconds that a scheduler gives, so that most repetitions are over before they are disturbed.
+/// About how long a repetition takes: longer than the millisecond below which a clock is doubted, shorter than the time slice of
+/// a scheduler, so that most repetitions end before they are disturbed.
 const SPAN: Duration = Duration::from_micros(1500);
 
-/// Everything that all comparisons have in common.
+/// What all comparisons have in common.
 struct Trial<'a> {
     stage: &'a Stage,
     plan: &'a Plan,
@@ -102,53 +102,42 @@ struct Trial<'a> {
     done: usize,
 }
 
-/// Often enough to see that it lives, seldom enough for a log.
-const TOLD_EVERY: Duration = Duration::from_secs(10);
+const PROGRESS: Duration = Duration::from_secs(10);
 
 struct Silent;
 
 impl Listener for Silent {}
 
 impl Trial<'_> {
-    /// Comparisons of equal sides and of sides with a planted difference by turns, so that both meet the same machine.
+    /// Alternates comparisons of equal sides with those of an injected slowdown, so that both meet the same machine.
     fn findings(&mut self, processes: &Processes<'_>, budget: Duration) -> Result<Vec<Finding>, Error> {
-        let mut findings: Vec<Finding> = self
-            .blank
-            .cells
-            .iter()
-            .map(|cell| Finding {
-                kernel: cell.kernel.clone(),
-                workers: cell.workers,
-                point: cell.point,
-                equal: Tally::default(),
-                planted: Tally::default(),
-            })
-            .collect();
+        let mut findings: Vec<Finding> = self.blank.cells.iter().map(Finding::new).collect();
         let planted = self.options.planted.map(|share| Planted { inner: processes, share });
-        let all = self.options.rounds * if planted.is_some() { 2 } else { 1 };
-        let mut told = Instant::now();
+        let seconds: Vec<&dyn Invoke> = [Some(processes as &dyn Invoke), planted.as_ref().map(|planted| planted as _)]
+            .into_iter()
+            .flatten()
+            .collect();
+        let all = self.options.rounds * seconds.len();
         let mut random = fastrand::Rng::with_seed(self.plan.seed);
         let begun = Instant::now();
-        for _ in 0..self.options.rounds {
-            for second in [Some(processes as &dyn Invoke), planted.as_ref().map(|planted| planted as _)] {
-                let Some(second) = second else { continue };
-                if self.stage.signals.stop().raised() || !self.fits(begun, budget) {
-                    return Ok(findings);
-                }
-                let rows = self.compare([processes, second], random.u64(..), self.stage.left(budget))?;
-                if self.stage.signals.stop().raised() {
-                    return Ok(findings);
-                }
-                self.done += 1;
-                let equal = std::ptr::addr_eq(second, processes);
-                for (finding, row) in findings.iter_mut().zip(&rows) {
-                    if equal { finding.equal.count(row) } else { finding.planted.count(row) }
-                }
-                if told.elapsed() >= TOLD_EVERY {
-                    told = Instant::now();
-                    let left = begun.elapsed().mul_f64((all - self.done) as f64 / self.done as f64);
-                    note(&format!("{} of {all} comparisons, {} left", self.done, human::duration(left)));
-                }
+        let mut noted = begun;
+        for comparison in 0..all {
+            let at = comparison % seconds.len();
+            if self.stage.signals.stop().raised() || !self.fits(begun, budget) {
+                break;
+            }
+            let rows = self.compare([processes, seconds[at]], random.u64(..), self.stage.left(budget))?;
+            if self.stage.signals.stop().raised() {
+                break;
+            }
+            self.done += 1;
+            for (finding, row) in findings.iter_mut().zip(&rows) {
+                if at == 0 { finding.equal.count(row) } else { finding.planted.count(row) }
+            }
+            if noted.elapsed() >= PROGRESS {
+                noted = Instant::now();
+                let left = begun.elapsed().mul_f64((all - self.done) as f64 / self.done as f64);
+                note(&format!("{} of {all} comparisons, {} left", self.done, human::duration(left)));
             }
         }
         Ok(findings)
@@ -166,15 +155,57 @@ impl Trial<'_> {
 
     fn compare(&self, invoke: [&dyn Invoke; 2], seed: u64, budget: Duration) -> Result<Vec<Row>, Error> {
         let (mut a, mut b) = (self.blank.clone(), self.blank.clone());
-        let (mut recorder_a, mut recorder_b) = (NoRecorder, NoRecorder);
-        let params = self.plan.params;
-        let predictor = self.predictor;
+        let (mut none_a, mut none_b) = (NoRecorder, NoRecorder);
+        let (params, predictor) = (self.plan.params, self.predictor);
         let sides = [
-            turns::Side { invoke: invoke[0], params, predictor, report: &mut a, recorder: &mut recorder_a },
-            turns::Side { invoke: invoke[1], params, predictor, report: &mut b, recorder: &mut recorder_b },
+            Measured { invoke: invoke[0], params, predictor, report: &mut a, recorder: &mut none_a },
+            Measured { invoke: invoke[1], params, predictor, report: &mut b, recorder: &mut none_b },
         ];
-        take_turns(self.stage, sides, seed, budget, &mut Silent)?;
+        measure(self.stage, sides, seed, budget, &mut Silent)?;
         let rules = compare::Options { allow_suspect: self.options.allow_suspect, ..compare::Options::default() };
         Ok(compare::interleaved(&a, &b, &rules).rows)
     }
+}
+
+/// One paragraph per kernel; `planted` is the injected slowdown as a fraction.
+fn write_findings(findings: &[Finding], planted: Option<f64>, out: &mut dyn Write) -> io::Result<()> {
+    for finding in findings {
+        let Finding { equal, planted: tally, .. } = finding;
+        let kernel = format!("{}{}", plain(&finding.kernel), point::label(&finding.point));
+        writeln!(out, "{kernel}, {} against itself:", counted(finding.workers as usize, "worker"))?;
+        let false_verdicts = equal.faster + equal.slower;
+        writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.all(), unsettled(equal))?;
+        if let Some(share) = planted {
+            let (found, percent) = (tally.slower, human::percent(share));
+            writeln!(out, "  a planted {percent} was found in {found} of {}{}", tally.all(), unsettled(tally))?;
+        }
+        if let (Some(median), Some(floor), Some(max)) = (equal.quantile(0.5), equal.floor(), equal.quantile(1.0)) {
+            // Fractions of a percent matter here.
+            let [median, floor, max] = [median, floor, max].map(|share| format!("{:.2}%", share * 100.0));
+            writeln!(out, "  differences between equal sides: median {median}, 95th percentile {floor}, max {max}")?;
+            writeln!(out, "  the noise floor of {kernel} here is {floor}")?;
+        } else {
+            writeln!(out, "  nothing could be compared: no noise floor was learned")?;
+        }
+        let mut reasons = BTreeMap::<&str, usize>::new();
+        for (reason, times) in equal.reasons.iter().chain(&tally.reasons) {
+            *reasons.entry(reason).or_default() += times;
+        }
+        let mut reasons: Vec<_> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+        for (reason, times) in reasons.into_iter().take(MOST_REASONS) {
+            writeln!(out, "  no verdict in {}: {}", counted(times, "comparison"), plain(reason))?;
+        }
+    }
+    Ok(())
+}
+
+/// Further reasons are rarer.
+const MOST_REASONS: usize = 4;
+
+fn unsettled(tally: &Tally) -> String {
+    let parts = [(tally.inconclusive, "inconclusive"), (tally.uncompared, "not compared")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }

@@ -2,54 +2,47 @@
 
 use std::time::UNIX_EPOCH;
 
-use serde::Serialize;
+use crate::report::{Cell, Report};
 
-use crate::report::{Report, Status};
-
-/// A report that is kept, without what it says of cells.
+/// A report in a history.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its number in the history: the first one is 1, and it keeps it.
+    /// Its number in the history, from 1; it keeps it.
     pub id: i64,
     /// When its sweep began, in seconds since 1970-01-01T00:00:00Z.
     pub at: i64,
-    /// What whoever added it calls it.
     pub label: Option<String>,
-    /// SHA-256 of the file that was added, hexadecimal.
-    pub digest: String,
-    /// How many cells ended how.
-    pub counts: Counts,
-    /// The report without its cells: where it comes from, and what was planned.
-    pub head: Report,
+    /// The report as [`summary`] leaves it.
+    pub report: Report,
 }
 
-/// How many cells of a report ended how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Nothing speaks against their number.
-    pub ok: u64,
-    /// Something does.
-    pub suspect: u64,
-    /// There is none.
-    pub invalid: u64,
-    /// Pending, skipped or aborted.
-    pub others: u64,
-}
+impl Entry {
+    /// `None` if the report does not know when it began.
+    pub(super) fn new(id: i64, label: Option<String>, report: Report) -> Option<Self> {
+        Some(Entry { id, at: seconds(&report.started)?, label, report })
+    }
 
-impl Counts {
-    pub(super) fn count(&mut self, status: Status, cells: u64) {
-        let place = match status {
-            Status::Ok => &mut self.ok,
-            Status::Suspect => &mut self.suspect,
-            Status::Invalid => &mut self.invalid,
-            Status::Pending | Status::Skipped | Status::Aborted => &mut self.others,
-        };
-        *place += cells;
+    /// Its number and its day: `12 (2026-01-31)`.
+    pub fn name(&self) -> String {
+        let day: String = self.report.started.chars().take("2026-01-31".len()).collect();
+        format!("{} ({day})", self.id)
     }
 }
 
-/// The report without what was measured.
-pub(super) fn head(report: &Report) -> Report {
+/// The report with one number per cell: a hundredth of its size.
+pub(super) fn summary(report: &Report) -> Report {
+    let bare = |cell: &Cell| Cell {
+        kernel: cell.kernel.clone(),
+        mapping: cell.mapping.clone(),
+        level: cell.level.clone(),
+        outcome: cell.outcome.clone(),
+        seats: Vec::new(),
+        marks: Vec::new(),
+        invocations: Vec::new(),
+        distribution: None,
+        sharing: None,
+        ..*cell
+    };
     Report {
         schema: report.schema.clone(),
         id: report.id.clone(),
@@ -60,7 +53,7 @@ pub(super) fn head(report: &Report) -> Report {
         timer: report.timer.clone(),
         plan: report.plan.clone(),
         floor: Vec::new(),
-        cells: Vec::new(),
+        cells: report.cells.iter().map(bare).collect(),
         findings: Vec::new(),
         wall_ns: report.wall_ns,
         complete: report.complete,
@@ -68,7 +61,7 @@ pub(super) fn head(report: &Report) -> Report {
     }
 }
 
-/// When a sweep began, in seconds since 1970. `None` where that is no time, or one that no calendar has.
+/// A time of RFC 3339 in seconds since 1970; `None` for any other text.
 pub(super) fn seconds(started: &str) -> Option<i64> {
     let time = humantime::parse_rfc3339(started).ok()?;
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
@@ -76,20 +69,19 @@ pub(super) fn seconds(started: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(started: &str, expected: Option<i64>) {
-        assert_eq!(seconds(started), expected, "{started:?}");
-    }
+    use super::seconds;
 
     #[test]
     fn times_are_those_of_reports() {
-        check("1970-01-02T00:00:01Z", Some(86_401));
-        check("2026-01-31T12:00:00Z", Some(1_769_860_800));
-        check("1969-12-31T23:59:59Z", None);
-        check("2026-01-31 12:00", None);
-        check("\u{1b}[2J", None);
-        check("é026-01-31T12:00:00Z", None);
+        for (started, expected) in [
+            ("1970-01-02T00:00:01Z", Some(86_401)),
+            ("2026-01-31T12:00:00Z", Some(1_769_860_800)),
+            ("1969-12-31T23:59:59Z", None),
+            ("2026-01-31 12:00", None),
+            ("\u{1b}[2J", None),
+            ("é026-01-31T12:00:00Z", None),
+        ] {
+            assert_eq!(seconds(started), expected, "{started:?}");
+        }
     }
 }

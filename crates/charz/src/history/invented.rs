@@ -1,49 +1,43 @@
-//! Histories that nobody measured, for tests.
+//! Histories of invented reports, for tests.
 
-use super::entry::{Counts, Entry, head, seconds};
-use super::series::{Parameters, Series, Value};
-use crate::report::{Report, Status, Unit, invented};
+use super::entry::{Entry, summary};
+use crate::report::{Cell, Unit, invented};
 
-/// A report a day, of which the system's kernel is another one from `update` on.
-pub(crate) fn entries(count: usize, update: usize) -> Vec<Entry> {
-    let report = invented::report(Vec::new());
-    let entry = |at: usize| {
-        let started = format!("2026-{:02}-{:02}T00:00:00Z", 1 + at / 28, 1 + at % 28);
-        let mut head = Report { started, id: format!("{at:032x}"), ..head(&report) };
-        head.host.kernel = Some(if at < update { "Linux 1" } else { "Linux 2" }.into());
-        let counts = Counts { ok: 1, ..Counts::default() };
-        Entry {
-            id: 1 + at as i64,
-            at: seconds(&head.started).unwrap(),
-            label: None,
-            digest: String::new(),
-            counts,
-            head,
-        }
+/// One report per day with these cells.
+pub(crate) fn of_cells(days: impl IntoIterator<Item = Vec<Cell>>) -> Vec<Entry> {
+    let entry = |(at, cells): (usize, Vec<Cell>)| {
+        let mut report = summary(&invented::report(cells));
+        report.started = format!("2026-{:02}-{:02}T00:00:00Z", 1 + at / 28, 1 + at % 28);
+        Entry::new(1 + at as i64, None, report).unwrap()
     };
-    (0..count).map(entry).collect()
+    days.into_iter().enumerate().map(entry).collect()
 }
 
-/// A series with these values; `None` is an invalid cell.
-pub(crate) fn series(kernel: &str, unit: Unit, values: &[Option<f64>]) -> Series {
-    let value = |(entry, value): (usize, &Option<f64>)| Value {
-        entry,
-        status: if value.is_some() { Status::Ok } else { Status::Invalid },
-        reason: value.is_none().then(|| "as the test wants it".into()),
-        value: *value,
-        interval: value.map(|value| (0.99 * value, 1.01 * value)),
-    };
-    Series {
-        kernel: kernel.into(),
-        mapping: "round-robin".into(),
-        workers: 2,
-        parameters: Parameters::default(),
-        unit,
-        values: values.iter().enumerate().map(value).collect(),
+/// Twenty reports. `mem-read` loses a tenth after the tenth, with gaps in the two that follow and a suspect value in the next;
+/// from the thirteenth on the system's kernel is another one. `calm` stays as it is.
+pub(crate) fn entries() -> Vec<Entry> {
+    let values = [around(1e9, 12), around(0.9e9, 8)].concat();
+    let cells = values.into_iter().enumerate().map(|(at, value)| {
+        let changing = cell("mem-read", Unit::BytesPerSecond, value);
+        let changing = match at {
+            10 | 11 => changing.invalid(),
+            12 => changing.suspect(),
+            _ => changing,
+        };
+        vec![changing, cell("calm", Unit::Nanoseconds, around(5.0, at + 1)[at])]
+    });
+    let mut entries = of_cells(cells);
+    for (at, entry) in entries.iter_mut().enumerate() {
+        entry.report.host.kernel = Some(if at < 12 { "Linux 1" } else { "Linux 2" }.into());
     }
+    entries
+}
+
+pub(crate) fn cell(kernel: &str, unit: Unit, value: f64) -> Cell {
+    invented::cell(kernel, 2, unit, value)
 }
 
 /// Values around a level that differ by a percent or less.
-pub(crate) fn around(level: f64, count: usize) -> Vec<Option<f64>> {
-    (0..count).map(|at| Some(level * (1.0 + 0.001 * (at * 7 % 10) as f64))).collect()
+pub(crate) fn around(level: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|at| level * (1.0 + 0.001 * (at * 7 % 10) as f64)).collect()
 }

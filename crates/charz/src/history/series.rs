@@ -1,83 +1,51 @@
-//! What reports say of one cell, one after the other.
+//! One cell over all reports of a history.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::Duration;
 
 use charz_kernels::Knob;
-use serde::{Deserialize, Serialize};
+use humantime::format_duration;
 
+use super::entry::Entry;
 use crate::point;
-use crate::report::{Cell, MemoryHome, Plan, Point, Status, Unit};
+use crate::report::{Cell, MemoryHome, Plan, Point, Unit};
 
-/// One cell in the course of time.
-#[derive(Clone, Debug, PartialEq)]
+/// One cell over time.
+#[derive(Clone, Debug)]
 pub struct Series {
-    /// The kernel's name.
-    pub kernel: String,
-    /// The mapping, as on the command line.
-    pub mapping: String,
-    /// How many workers.
-    pub workers: u64,
-    /// With what it was measured.
-    pub parameters: Parameters,
-    /// What the values count.
-    pub unit: Unit,
-    /// One for each report that has the cell, in the order of time.
+    pub key: Key,
+    /// One per report that has the cell, in the order of time.
     pub values: Vec<Value>,
 }
 
 /// What one report says of a cell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Value {
-    /// The report, by its place among the entries.
+    /// Index of the report among the entries.
     pub entry: usize,
-    /// How the cell ended.
-    pub status: Status,
-    /// Why, unless it is `ok`.
-    pub reason: Option<String>,
-    /// The median of the invocations; null where there is no number, e.g. of an invalid cell.
-    pub value: Option<f64>,
-    /// The interval of the median, its lower end first.
-    pub interval: Option<(f64, f64)>,
+    pub cell: Cell,
 }
 
-/// The parameters that change what a number means, as the kernel obeys them, whether the sweep varied them or not. What the
-/// kernel does not obey is null, and what is null is as charz has it by itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Parameters {
-    /// Those that a sweep can vary.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub point: Point,
-    /// How inputs lie, where not padded.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub layout: Option<String>,
-    /// Steps with a lock, where there are any.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub critical: Option<u64>,
-    /// Steps in between, where there are any.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub parallel: Option<u64>,
-    /// When samples begin, where not on a fitting schedule.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub period: Option<String>,
-    /// How long waits are told to last.
-    #[serde(skip_serializing_if = "is_usual")]
-    pub timeout_ns: Option<u64>,
+/// What the cells of one series have in common: everything that changes what their number means, whether the sweep varied it
+/// or not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub kernel: String,
+    pub mapping: String,
+    pub workers: u64,
+    pub unit: Unit,
+    /// The parameters that a sweep can vary, if the kernel obeys them.
+    point: Point,
+    /// The others, if they are not as charz has them by default: ` critical 9`.
+    others: String,
 }
 
-fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-impl Parameters {
-    /// Those of a cell of a report with this plan.
-    pub fn of(cell: &Cell, plan: &Plan) -> Self {
-        let own = cell.point;
-        let home = own.memory.filter(|home| *home != MemoryHome::Local);
-        // A kernel that this program does not have may obey anything: only what the cell says of itself is known.
-        let Some(kernel) = charz_kernels::find(&cell.kernel) else {
-            return Parameters { point: Point { memory: home, ..own }, ..Parameters::default() };
-        };
-        let obeys = |knob| kernel.card().knobs.contains(&knob);
-        let steps = |steps: u64| Some(steps).filter(|steps| *steps > 0 && obeys(Knob::Sections));
+impl Key {
+    pub(super) fn of(cell: &Cell, plan: &Plan) -> Self {
+        let own = Point { memory: cell.point.memory.filter(|home| *home != MemoryHome::Local), ..cell.point };
+        let kernel = charz_kernels::find(&cell.kernel);
+        let obeys = |knob| kernel.is_some_and(|kernel| kernel.card().knobs.contains(&knob));
         let pages = || serde_json::from_value(plan.pages.as_str().into()).ok();
         let point = Point {
             size_bytes: own.size_bytes.or(obeys(Knob::Size).then_some(plan.size_bytes)),
@@ -85,89 +53,89 @@ impl Parameters {
             stride_bytes: own.stride_bytes.or(obeys(Knob::Stride).then_some(plan.stride_bytes)),
             chains: own.chains.or(obeys(Knob::Chains).then_some(plan.chains)),
             delay: own.delay.or(obeys(Knob::Delay).then_some(plan.delay)),
-            memory: home,
+            memory: own.memory,
         };
-        Parameters {
+        let others = [
+            (obeys(Knob::Layout) && plan.layout != "padded").then(|| format!(" {}", plan.layout)),
+            (obeys(Knob::Sections) && plan.critical > 0).then(|| format!(" critical {}", plan.critical)),
+            (obeys(Knob::Sections) && plan.parallel > 0).then(|| format!(" parallel {}", plan.parallel)),
+            (obeys(Knob::Period) && plan.period != "fitting").then(|| format!(" period {}", plan.period)),
+            obeys(Knob::Timeout)
+                .then(|| format!(" timeout {}", format_duration(Duration::from_nanos(plan.timeout_ns)))),
+        ];
+        Key {
+            kernel: cell.kernel.clone(),
+            mapping: cell.mapping.clone(),
+            workers: cell.workers,
+            unit: cell.unit,
             point,
-            layout: Some(plan.layout.clone()).filter(|layout| obeys(Knob::Layout) && layout != "padded"),
-            critical: steps(plan.critical),
-            parallel: steps(plan.parallel),
-            period: Some(plan.period.clone()).filter(|period| obeys(Knob::Period) && period != "fitting"),
-            timeout_ns: obeys(Knob::Timeout).then_some(plan.timeout_ns),
+            others: others.into_iter().flatten().collect(),
         }
     }
 
-    /// What stands behind the name of a cell: ` 256 MiB thp`, or nothing.
-    pub fn label(&self) -> String {
-        let words = [
-            self.layout.as_ref().map(|layout| format!(" {layout}")),
-            self.critical.map(|steps| format!(" critical {steps}")),
-            self.parallel.map(|steps| format!(" parallel {steps}")),
-            self.period.as_ref().map(|period| format!(" period {period}")),
-            self.timeout_ns.map(|nanos| format!(" timeout {}", crate::render::human::nanos(nanos as f64))),
-        ];
-        point::label(&self.point) + &words.into_iter().flatten().collect::<String>()
+    /// The parameters as text: ` 256 MiB thp`, or nothing.
+    pub fn parameters(&self) -> String {
+        point::label(&self.point) + &self.others
+    }
+
+    /// Kernel, mapping, number of workers and parameters in one line.
+    pub fn name(&self) -> String {
+        format!("{} {} x{}{}", self.kernel, self.mapping, self.workers, self.parameters())
     }
 }
 
 impl Series {
-    /// Kernel, mapping, number of workers and parameters in one line.
-    pub fn name(&self) -> String {
-        format!("{} {} x{}{}", self.kernel, self.mapping, self.workers, self.parameters.label())
+    /// All series of these reports, in the order of the newest report that has them.
+    pub(super) fn all(entries: &[Entry]) -> Vec<Self> {
+        let mut series: HashMap<Key, (Vec<Value>, usize)> = HashMap::new();
+        for (entry, Entry { report, .. }) in entries.iter().enumerate() {
+            for (place, cell) in report.cells.iter().enumerate() {
+                let (values, last) = series.entry(Key::of(cell, &report.plan)).or_default();
+                // A cell with local memory by request and one with it by default are the same.
+                if values.last().is_none_or(|value: &Value| value.entry != entry) {
+                    values.push(Value { entry, cell: cell.clone() });
+                    *last = place;
+                }
+            }
+        }
+        let mut series: Vec<_> = series.into_iter().collect();
+        series.sort_by_key(|(_, (values, place))| (Reverse(values.last().map(|value| value.entry)), *place));
+        series.into_iter().map(|(key, (values, _))| Series { key, values }).collect()
     }
 
-    /// The numbers that there are, each with its place among the values.
-    pub fn numbers(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.values.iter().enumerate().filter_map(|(at, value)| Some((at, value.value?)))
+    pub fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().filter_map(|value| value.cell.value())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::PageKind;
+    use crate::report::{PageKind, invented};
 
-    fn report() -> crate::report::Report {
-        crate::report::read(std::path::Path::new(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/golden/reports/waits.json"
-        )))
-        .unwrap()
-    }
-
-    /// The parameters of a cell of this kernel with this point.
-    fn of(kernel: &str, point: Point, change: impl FnOnce(&mut Plan)) -> Parameters {
-        let mut report = report();
-        change(&mut report.plan);
-        let cell = Cell { kernel: kernel.into(), point, ..report.cells[0].clone() };
-        Parameters::of(&cell, &report.plan)
+    fn key(kernel: &str, point: Point, change: impl FnOnce(&mut Plan)) -> Key {
+        let mut plan = invented::report(Vec::new()).plan;
+        change(&mut plan);
+        Key::of(&invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point), &plan)
     }
 
     #[test]
     fn a_plan_with_one_size_and_one_with_several_have_the_same_cell() {
         let own = Point { size_bytes: Some(1 << 20), ..Point::default() };
-        let varied = of("mem-read", own, |plan| plan.size_bytes = 1 << 28);
-        let planned = of("mem-read", Point::default(), |plan| plan.size_bytes = 1 << 20);
+        let varied = key("mem-read", own, |plan| plan.size_bytes = 1 << 28);
+        let planned = key("mem-read", Point::default(), |plan| plan.size_bytes = 1 << 20);
         assert_eq!(varied, planned);
-        assert!(planned.label().starts_with(" 1 MiB"), "{}", planned.label());
-        assert_ne!(planned, of("mem-read", Point::default(), |plan| plan.size_bytes = 1 << 21));
+        assert!(planned.parameters().starts_with(" 1 MiB"), "{}", planned.parameters());
+        assert_ne!(planned, key("mem-read", Point::default(), |plan| plan.size_bytes = (1 << 20) + 64));
     }
 
     #[test]
-    fn what_a_kernel_does_not_obey_makes_no_other_series() {
+    fn parameters_that_a_kernel_ignores_make_no_other_series() {
         let change = |plan: &mut Plan| (plan.size_bytes, plan.pages, plan.critical) = (64, "1g".into(), 9);
-        assert_eq!(of("arith-int", Point::default(), change).label(), "");
-        assert_eq!(of("arith-int", Point::default(), |plan| plan.layout = "contiguous".into()).label(), " contiguous");
+        assert_eq!(key("arith-int", Point::default(), change).parameters(), "");
+        let contiguous = key("arith-int", Point::default(), |plan| plan.layout = "contiguous".into());
+        assert_eq!(contiguous.parameters(), " contiguous");
         let known = Point { pages: Some(PageKind::Small), ..Point::default() };
-        assert_eq!(of("of-tomorrow", known, change).label(), " 4k");
-    }
-
-    #[test]
-    fn parameters_come_back_from_their_text() {
-        let parameters = of("mem-read", Point::default(), |_| ());
-        let text = serde_json::to_string(&parameters).unwrap();
-        assert_eq!(serde_json::from_str::<Parameters>(&text).unwrap(), parameters);
-        assert_eq!(serde_json::to_string(&Parameters::default()).unwrap(), "{}");
-        assert!(serde_json::from_str::<Parameters>(r#"{"later": 1}"#).is_err());
+        assert_eq!(key("of-tomorrow", known, change).parameters(), " 4k");
     }
 }

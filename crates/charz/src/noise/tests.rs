@@ -82,11 +82,12 @@ fn the_file_grows_no_further_than_it_is_read() {
 }
 
 #[test]
-fn the_state_of_a_user_has_its_place() {
-    let usual = |state: &'static str, home: &'static str| {
-        usual_file(move |name| Some(if name == "HOME" { home } else { state }.into()))
+fn a_user_has_a_folder_for_each_kind_of_file() {
+    let file = |state: &str, home: &str| {
+        let value = |name: &str| Some(if name == "HOME" { home } else { state }.into());
+        user_file("XDG_STATE_HOME", ".local/state", "charz/x", value)
     };
-    assert_eq!(usual("/s", "/h"), Some("/s/charz/noise.json".into()));
-    assert_eq!(usual("relative", "/h"), Some("/h/.local/state/charz/noise.json".into()));
-    assert_eq!(usual("", ""), None);
+    assert_eq!(file("/s", "/h"), Some("/s/charz/x".into()));
+    assert_eq!(file("relative", "/h"), Some("/h/.local/state/charz/x".into()));
+    assert_eq!(file("", ""), None);
 }

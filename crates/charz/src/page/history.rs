@@ -1,50 +1,61 @@
-//! What a history says: its changes, and each series in the course of time.
+//! The page of a history: its changes, and each series over time. Its tables are those of `charz history` in every format.
 
 use super::about::about;
-use super::spots::word;
-use super::{About, Page, Section, Source, tell_apart};
+use super::spots::{self, state, word};
+use super::{Page, Section, Source, tell_apart};
 use crate::figure::{
     Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Rule, Scale, Series, Spot, State, Table, id,
 };
-use crate::history::{Change, Entry, Timeline, Track, Value};
+use crate::history::{ALPHA, Change, Entry, Segment, Timeline, Track, Value, display, env_diff};
 use crate::render::human;
 use crate::render::text::counted;
 use crate::report::{Status, Unit};
-use crate::stats::LEAST_FOR_CHANGE;
+use crate::stats::{LEAST_FOR_CHANGE, MOST_FOR_CHANGE};
 
-/// The most series with a figure of their own: a page with more is no help to anybody.
+/// The most series with a figure of their own, so that a page stays readable.
 const MOST: usize = 60;
 
-/// What these series of a history say; those that changed come first.
+/// The page of these series, those with changes first.
 pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
     let mut tracks = tracks.to_vec();
     tracks.sort_by_key(|track| track.changes.is_empty());
-    let shown = &tracks[..tracks.len().min(MOST)];
-    let mut about = vec![
-        "Each spot is what one report says, the median of several processes, and the band is the interval in which that median lies"
+    let mut about_series = vec![
+        "Each point is the median of several processes in one report; the band is the interval of that median"
             .to_owned(),
-        "Where a level changed lies in the marked stretch, between the last report before and the first one after".to_owned(),
+        "A marked stretch lies between the last report before a change and the first one after it".to_owned(),
     ];
-    if tracks.len() > shown.len() {
-        about.push(format!(
-            "Of {} series {} have a figure here; charz history plot --kernel names others",
-            tracks.len(),
-            shown.len()
+    if tracks.len() > MOST {
+        about_series.push(format!(
+            "{MOST} of {} series have a figure here; charz history plot --kernel shows others",
+            tracks.len()
         ));
     }
-    let figures = shown.iter().map(|track| figure(timeline, track)).collect();
+    let changed = tracks.iter().filter(|track| !track.changes.is_empty()).count();
+    let mut about_changes = vec![format!("{changed} of {} series changed", tracks.len())];
+    about_changes.extend(remarks(timeline, &tracks));
     let sections = [
         Section {
             id: "changes",
             title: "Changes",
-            about: verdict(timeline, &tracks),
-            figures: changes(timeline, &tracks),
+            about: about_changes,
+            figures: changes_figure(timeline, &tracks).into_iter().collect(),
         },
-        Section { id: "series", title: "In the course of time", about, figures },
+        Section {
+            id: "series",
+            title: "Over time",
+            about: about_series,
+            figures: tracks.iter().take(MOST).map(|track| figure(timeline, track)).collect(),
+        },
     ];
     let newest = timeline.entries.last();
+    let title = |entry: &Entry| {
+        let host = entry.report.host.name.as_deref().unwrap_or("a machine");
+        format!("{host}: {}", counted(timeline.entries.len(), "report"))
+    };
+    let source =
+        |entry: &Entry| about(&Source { name: &format!("report {}, the newest", entry.id), report: &entry.report });
     let mut page = Page {
-        title: newest.map_or_else(|| "a history without reports".into(), |entry| title(timeline, entry)),
+        title: newest.map_or_else(|| "a history without reports".into(), title),
         sources: newest.map(source).into_iter().collect(),
         sections: sections.into_iter().filter(|section| !section.figures.is_empty()).collect(),
         ..Page::default()
@@ -53,193 +64,276 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
     page
 }
 
-fn title(timeline: &Timeline, newest: &Entry) -> String {
-    let host = newest.head.host.name.as_deref().unwrap_or("a machine");
-    format!("{host}: {}", counted(timeline.entries.len(), "report"))
-}
-
-/// Where the newest report comes from.
-fn source(newest: &Entry) -> About {
-    let counts = [
-        (Status::Ok, newest.counts.ok),
-        (Status::Suspect, newest.counts.suspect),
-        (Status::Invalid, newest.counts.invalid),
-    ];
-    let counts = counts.into_iter().map(|(status, count)| (status, usize::try_from(count).unwrap_or(usize::MAX)));
-    let name = format!("report {}, the newest", newest.id);
-    About {
-        counts: counts.filter(|(_, count)| *count > 0).collect(),
-        ..about(&Source { name: &name, report: &newest.head })
-    }
-}
-
-/// What holds of all series, a sentence each.
-fn verdict(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
-    let changed = tracks.iter().filter(|track| !track.changes.is_empty()).count();
+/// What the changes mean, one sentence each.
+pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     let (short, enough) = timeline.short();
-    let mut about = vec![format!(
-        "{changed} of {} series changed, as far as E-divisive can tell with at most {} of its calls false",
-        tracks.len(),
-        human::percent(crate::history::ALPHA)
+    let mut remarks = vec![format!(
+        "Changes: E-divisive over {enough} series, at most {} of the calls false; a change is one of performance with an interval of \
+         99%, levels are medians with 95%",
+        human::percent(ALPHA)
     )];
     if short > 0 {
-        about.push(format!(
-            "Too few for a change to be shown, fewer than {LEAST_FOR_CHANGE} values: {short} of {} series",
+        remarks.push(format!(
+            "{short} of {} series have fewer than {LEAST_FOR_CHANGE} values, too few to show a change; add more reports",
             short + enough
         ));
     }
-    about
+    if tracks.iter().any(|track| track.series.numbers().count() > MOST_FOR_CHANGE) {
+        remarks.push(format!("Of longer series only the last {MOST_FOR_CHANGE} values are examined"));
+    }
+    let is_suspect = |value: &Value| value.cell.outcome.status == Status::Suspect;
+    if tracks.iter().any(|track| track.series.values.iter().any(is_suspect)) {
+        remarks.push("? marks suspect values and levels that include one; charz history show gives the reason".into());
+    }
+    remarks
 }
 
-/// All changes beneath each other, the newest first; nothing without any.
-fn changes(timeline: &Timeline, tracks: &[&Track]) -> Vec<Figure> {
+/// One row per report, the oldest first.
+pub fn reports(entries: &[Entry]) -> Table {
+    let heading = [
+        "report",
+        "began",
+        "label",
+        "host",
+        "charz",
+        "complete",
+        "ok",
+        "suspect",
+        "invalid",
+        "no number",
+        "what changed",
+    ];
+    let row = |(at, Entry { id, label, report, .. }): (usize, &Entry)| {
+        let count = |statuses: &[Status]| {
+            let count = report.cells.iter().filter(|cell| statuses.contains(&cell.outcome.status)).count();
+            Datum::number(count.to_string(), count as f64)
+        };
+        let before = at.checked_sub(1).map(|before| &entries[before].report);
+        let changed = before.map(|before| display(&env_diff(before, report))).unwrap_or_default();
+        let data = vec![
+            Datum::number(id.to_string(), *id as f64),
+            Datum::word(&report.started),
+            Datum::word(label.as_deref().unwrap_or("-")),
+            Datum::word(report.host.name.as_deref().unwrap_or("-")),
+            Datum::word(format!("{} ({})", report.tool.version, report.tool.commit)),
+            Datum::word(if report.complete { "yes" } else { "no" }),
+            count(&[Status::Ok]),
+            count(&[Status::Suspect]),
+            count(&[Status::Invalid]),
+            count(&[Status::Pending, Status::Skipped, Status::Aborted]),
+            Datum::word(or_dash(changed)),
+        ];
+        Row { data, state: State::Sound, passport: Vec::new() }
+    };
+    table(&heading, entries.iter().enumerate().map(row))
+}
+
+/// One row per change, the newest first, and of one place the largest.
+pub fn changes(timeline: &Timeline, tracks: &[&Track]) -> Table {
+    let heading =
+        ["series", "last before", "first after", "before", "after", "change", "low", "high", "p", "what else changed"];
     let mut changes: Vec<(&Track, &Change)> =
         tracks.iter().flat_map(|track| track.changes.iter().map(move |change| (*track, change))).collect();
-    changes.sort_by_key(|(_, change)| std::cmp::Reverse(change.after.first));
-    if changes.is_empty() {
-        return Vec::new();
-    }
-    let names = changes.iter().map(|(track, change)| format!("{}, {}", track.series.name(), between(timeline, change)));
-    let spots = (0_u32..).zip(&changes).map(|(row, (track, change))| Spot {
-        x: f64::from(row),
-        y: change.effect.map(|effect| effect - 1.0),
-        spread: change.interval.map(|(low, high)| [low - 1.0, high - 1.0]),
-        state: if suspect(change) { State::Doubtful } else { State::Sound },
-        note: format!("{}: {}", track.series.name(), said(timeline, track, change)),
+    let size = |change: &Change| change.effect.map_or(0.0, |effect| effect.ln().abs());
+    changes.sort_by(|(_, a), (_, b)| b.after.first.cmp(&a.after.first).then(size(b).total_cmp(&size(a))));
+    let share = |ratio: Option<f64>| number(ratio.map(|ratio| ratio - 1.0), signed);
+    let row = |(track, change): (&Track, &Change)| {
+        let unit = track.series.key.unit;
+        let data = vec![
+            Datum::word(track.series.key.name()),
+            report_of(timeline, change.before.last),
+            report_of(timeline, change.after.first),
+            Datum::number(level_text(&change.before, unit), change.before.median),
+            Datum::number(level_text(&change.after, unit), change.after.median),
+            share(change.effect),
+            share(change.interval.map(|interval| interval.0)),
+            share(change.interval.map(|interval| interval.1)),
+            Datum::number(format!("{:.5}", change.p), change.p),
+            Datum::word(or_dash(display(&change.env))),
+        ];
+        Row { data, state: suspect(change.before.suspect + change.after.suspect), passport: Vec::new() }
+    };
+    table(&heading, changes.into_iter().map(row))
+}
+
+/// One row per level of a series.
+pub fn levels(timeline: &Timeline, tracks: &[&Track]) -> Table {
+    let heading =
+        ["series", "first report", "last report", "values", "suspect", "median", "low", "high", "newest value"];
+    let row = |track: &Track, segment: &Segment| {
+        let unit = track.series.key.unit;
+        let newest = track.series.values.iter().find(|value| value.entry == segment.last);
+        let count = |count: usize| Datum::number(count.to_string(), count as f64);
+        let data = vec![
+            Datum::word(track.series.key.name()),
+            report_of(timeline, segment.first),
+            report_of(timeline, segment.last),
+            count(segment.count),
+            count(segment.suspect),
+            Datum::number(level_text(segment, unit), segment.median),
+            number(segment.interval.map(|interval| interval.0), |low| human::value(low, unit)),
+            number(segment.interval.map(|interval| interval.1), |high| human::value(high, unit)),
+            number(newest.and_then(|value| value.cell.value()), |newest| human::value(newest, unit)),
+        ];
+        Row { data, state: suspect(segment.suspect), passport: Vec::new() }
+    };
+    table(&heading, tracks.iter().flat_map(|track| track.segments.iter().map(|segment| row(track, segment))))
+}
+
+/// One row per report and series.
+pub fn values(timeline: &Timeline, tracks: &[&Track]) -> Table {
+    let heading = ["series", "kernel", "mapping", "workers", "parameters", "unit"];
+    let rows = tracks.iter().flat_map(|track| {
+        let key = &track.series.key;
+        let own = vec![
+            Datum::word(key.name()),
+            Datum::word(&key.kernel),
+            Datum::word(&key.mapping),
+            Datum::number(key.workers.to_string(), key.workers as f64),
+            Datum::word(or_dash(key.parameters().trim_start().to_owned())),
+            Datum::word(key.unit.symbol()),
+        ];
+        let rows = values_of(timeline, track).rows.into_iter();
+        rows.map(move |row| Row { data: [own.clone(), row.data].concat(), ..row })
+    });
+    table(&[&heading[..], &VALUES[..]].concat(), rows)
+}
+
+const VALUES: [&str; 9] = ["report", "began", "label", "value", "low", "high", "status", "level", "reason"];
+
+fn values_of(timeline: &Timeline, track: &Track) -> Table {
+    let row = |value: &Value| {
+        let (entry, cell) = (&timeline.entries[value.entry], &value.cell);
+        let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| cell.value().is_some());
+        let end = |end: Option<f64>| number(end, |end| human::value(end, cell.unit));
+        let level = cell.value().map(|_| track.segment_of(value) as f64);
+        let data = vec![
+            report_of(timeline, value.entry),
+            Datum::word(&entry.report.started),
+            Datum::word(entry.label.as_deref().unwrap_or("-")),
+            number(cell.value(), |_| spots::number(cell)),
+            end(interval.map(|interval| interval.low)),
+            end(interval.map(|interval| interval.high)),
+            Datum::word(word(cell.outcome.status)),
+            number(level, |level| level.to_string()),
+            Datum::word(cell.outcome.reason.as_deref().unwrap_or("-")),
+        ];
+        Row { data, state: state(cell), passport: Vec::new() }
+    };
+    table(&VALUES, track.series.values.iter().map(row))
+}
+
+fn table(heading: &[&str], rows: impl Iterator<Item = Row>) -> Table {
+    Table { heading: heading.iter().map(|&name| name.to_owned()).collect(), rows: rows.collect(), left_out: 0 }
+}
+
+/// All changes beneath each other; `None` without any.
+fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
+    let table = changes(timeline, tracks);
+    let name = |row: &Row| format!("{}, between {} and {}", row.data[0].text, row.data[1].text, row.data[2].text);
+    let names = table.rows.iter().map(name).collect();
+    let spots = (0_u32..).zip(&table.rows).map(|(place, row)| Spot {
+        x: f64::from(place),
+        y: row.data[5].number,
+        spread: row.data[6].number.zip(row.data[7].number).map(|(low, high)| [low, high]),
+        state: row.state,
+        note: row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; "),
     });
     let series = Series { name: "changes".into(), role: Role::Measured, source: 0, spots: spots.collect() };
     let plot = Plot {
-        x: Axis { label: "series".into(), quantity: Quantity::Names(names.collect()), scale: Scale::Linear },
+        x: Axis { label: "series".into(), quantity: Quantity::Names(names), scale: Scale::Linear },
         y: Axis { label: "change of performance".into(), quantity: Quantity::Share, scale: Scale::Linear },
         series: vec![series],
         rules: Vec::new(),
         flags: Vec::new(),
     };
-    let heading = ["series", "between reports", "before", "after", "change", "p", "what else became other"];
-    let rows = changes.iter().map(|(track, change)| change_row(timeline, track, change));
-    vec![Figure {
+    (!table.rows.is_empty()).then(|| Figure {
         id: "changes".into(),
         title: "changes of performance, the newest first".into(),
-        about: vec!["Less than nothing is slower, also for times".into()],
+        about: vec!["Below zero is slower, for times too".into()],
         body: Body::Dots(plot),
-        table: Some(Table { heading: heading.map(str::to_owned).to_vec(), rows: rows.collect(), left_out: 0 }),
-    }]
+        table: Some(table),
+    })
 }
 
-fn change_row(timeline: &Timeline, track: &Track, change: &Change) -> Row {
-    let unit = track.series.unit;
-    let effect = change.effect.map(|effect| effect - 1.0);
-    let data = vec![
-        Datum::word(track.series.name()),
-        Datum::number(between(timeline, change), timeline.entries[change.after.first].at as f64),
-        Datum::number(change.before.shown(unit), change.before.median),
-        Datum::number(change.after.shown(unit), change.after.median),
-        Datum { text: change.percent(), number: effect },
-        Datum::number(format!("{:.5}", change.adjusted_p), change.adjusted_p),
-        Datum::word(change.became_in_words()),
-    ];
-    Row { data, state: if suspect(change) { State::Doubtful } else { State::Sound }, passport: Vec::new() }
-}
-
-fn suspect(change: &Change) -> bool {
-    change.before.suspect + change.after.suspect > 0
-}
-
-fn between(timeline: &Timeline, change: &Change) -> String {
-    let [before, after] = [change.before.last, change.after.first].map(|at| timeline.entries[at].place());
-    format!("{before} and {after}")
-}
-
-/// A change in a sentence.
-fn said(timeline: &Timeline, track: &Track, change: &Change) -> String {
-    let unit = track.series.unit;
-    format!(
-        "{} between reports {}: from {} to {}; {}",
-        change.percent(),
-        between(timeline, change),
-        change.before.shown(unit),
-        change.after.shown(unit),
-        change.became_in_words()
-    )
-}
-
-/// A series in the course of time.
+/// A series over time.
 fn figure(timeline: &Timeline, track: &Track) -> Figure {
-    let series = &track.series;
-    let name = series.name();
-    let spots = series.values.iter().map(|value| spot(&timeline.entries[value.entry], value, series.unit)).collect();
-    let rule = |change: &Change| {
-        let [from, to] = [change.before.last, change.after.first].map(|at| timeline.entries[at].at as f64);
-        Rule { from, to, label: change.percent() }
+    let (series, name) = (&track.series, track.series.key.name());
+    let at = |entry: usize| timeline.entries[entry].at as f64;
+    let spot = |value: &Value| {
+        let entry = &timeline.entries[value.entry];
+        let label = entry.label.as_ref().map(|label| format!(", {label}")).unwrap_or_default();
+        Spot {
+            note: format!("report {}{label}: {}", entry.name(), spots::note(&value.cell)),
+            ..spots::spot(&value.cell, at(value.entry))
+        }
     };
-    let quantity = Quantity::Value(series.unit);
-    let label = if series.unit.more_is_better() { "throughput" } else { "time" };
+    let rule = |change: &Change| Rule {
+        from: at(change.before.last),
+        to: at(change.after.first),
+        label: change.effect.map_or("-".into(), |effect| signed(effect - 1.0)),
+    };
+    let label = if series.key.unit.more_is_better() { "throughput" } else { "time" };
+    let spots = series.values.iter().map(spot).collect();
     let plot = Plot {
         x: Axis { label: "when it was measured".into(), quantity: Quantity::Date, scale: Scale::Linear },
-        y: Axis { label: label.into(), quantity, scale: Scale::Linear },
+        y: Axis { label: label.into(), quantity: Quantity::Value(series.key.unit), scale: Scale::Linear },
         series: vec![Series { name: name.clone(), role: Role::Measured, source: 0, spots }],
         rules: track.changes.iter().map(rule).collect(),
         flags: Vec::new(),
     };
-    let about = match track.changes.is_empty() {
-        true => vec!["No change is found".to_owned()],
-        false => track.changes.iter().map(|change| said(timeline, track, change)).collect(),
-    };
-    Figure { id: id(&name), title: name, about, body: Body::Lines(plot), table: Some(table(timeline, track)) }
-}
-
-fn spot(entry: &Entry, value: &Value, unit: Unit) -> Spot {
-    let label = entry.label.as_ref().map(|label| format!(", {label}")).unwrap_or_default();
-    let reason = value.reason.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
-    Spot {
-        x: entry.at as f64,
-        y: value.value,
-        spread: value.interval.filter(|_| value.value.is_some()).map(|(low, high)| [low, high]),
-        state: state(value),
-        note: format!("report {}{label}: {}{reason}", entry.place(), value.shown(unit)),
+    let mut about: Vec<String> = track.changes.iter().map(|change| sentence(timeline, track, change)).collect();
+    if about.is_empty() {
+        about.push("No change found".to_owned());
     }
+    Figure { id: id(&name), title: name, about, body: Body::Lines(plot), table: Some(values_of(timeline, track)) }
 }
 
-fn state(value: &Value) -> State {
-    match (value.value, value.status) {
-        (None, _) => State::Missing,
-        (Some(_), Status::Suspect) => State::Doubtful,
-        (Some(_), _) => State::Sound,
-    }
+fn sentence(timeline: &Timeline, track: &Track, change: &Change) -> String {
+    let [before, after] = [change.before.last, change.after.first].map(|at| timeline.entries[at].name());
+    let [from, to] = [&change.before, &change.after].map(|segment| level_text(segment, track.series.key.unit));
+    let percent = change.effect.map_or("-".into(), |effect| signed(effect - 1.0));
+    let interval = change.interval.map(|(low, high)| format!(" ({} to {})", signed(low - 1.0), signed(high - 1.0)));
+    let env = if change.env.is_empty() { "nothing else in the reports changed".into() } else { display(&change.env) };
+    format!(
+        "{percent}{} between reports {before} and {after}: from {from} to {to}; {env}",
+        interval.unwrap_or_default()
+    )
 }
 
-fn table(timeline: &Timeline, track: &Track) -> Table {
-    let heading = ["report", "began", "label", "value", "status", "segment"];
-    let rows = track.series.values.iter().map(|value| {
-        let entry = &timeline.entries[value.entry];
-        let segment = value.value.map(|_| track.segment_of(value));
-        let data = vec![
-            Datum::number(entry.id.to_string(), entry.id as f64),
-            Datum::number(&entry.head.started, entry.at as f64),
-            Datum::word(entry.label.clone().unwrap_or_else(|| "-".into())),
-            Datum { text: value.shown(track.series.unit), number: value.value },
-            Datum::word(word(value.status)),
-            Datum {
-                text: segment.map_or_else(|| "-".into(), |segment| segment.to_string()),
-                number: segment.map(|at| at as f64),
-            },
-        ];
-        let passport = value.reason.iter().map(|reason| ("reason".to_owned(), reason.clone())).collect();
-        Row { data, state: state(value), passport }
-    });
-    Table { heading: heading.map(str::to_owned).to_vec(), rows: rows.collect(), left_out: 0 }
+/// A segment's median with half the width of its interval.
+fn level_text(segment: &Segment, unit: Unit) -> String {
+    let width =
+        segment.interval.map(|(low, high)| (high - low) / 2.0 / segment.median).filter(|width| width.is_finite());
+    let width = width.map(|width| format!(" ±{}", human::percent(width))).unwrap_or_default();
+    format!("{}{width}{}", human::value(segment.median, unit), human::doubt(segment.suspect > 0))
+}
+
+fn signed(share: f64) -> String {
+    format!("{:+.1}%", share * 100.0)
+}
+
+fn suspect(count: usize) -> State {
+    if count > 0 { State::Doubtful } else { State::Sound }
+}
+
+fn report_of(timeline: &Timeline, entry: usize) -> Datum {
+    let entry = &timeline.entries[entry];
+    Datum::number(entry.name(), entry.id as f64)
+}
+
+fn number(number: Option<f64>, text: impl Fn(f64) -> String) -> Datum {
+    Datum { text: number.map_or_else(|| "-".into(), text), number }
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "-".into() } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::invented::{around, entries, series};
-
-    fn timeline() -> Timeline {
-        let values = [around(1e9, 10), vec![None, None], around(0.9e9, 8)].concat();
-        let changed = series("mem-read", Unit::BytesPerSecond, &values);
-        Timeline::new(entries(20, 12), vec![series("calm", Unit::Nanoseconds, &around(5.0, 20)), changed])
-    }
+    use crate::history::invented::{around, cell, entries, of_cells};
 
     fn plot(figure: &Figure) -> &Plot {
         match &figure.body {
@@ -250,36 +344,32 @@ mod tests {
 
     #[test]
     fn changes_come_first_and_are_marked_in_their_series() {
-        let timeline = timeline();
-        let page = history(&timeline, &timeline.tracks.iter().collect::<Vec<_>>());
+        let timeline = Timeline::new(entries());
+        let tracks: Vec<&Track> = timeline.tracks.iter().rev().collect();
+        let page = history(&timeline, &tracks);
         let figures: Vec<&Figure> = page.figures().collect();
-        assert_eq!(figures.len(), 3);
-        assert_eq!(figures[0].id, "changes");
-        let effect = plot(figures[0]).series[0].spots[0].y.unwrap();
+        let [all, changed, calm] = figures.as_slice() else { panic!("{} figures", figures.len()) };
+        let effect = plot(all).series[0].spots[0].y.unwrap();
         assert!((effect + 0.1).abs() < 0.01, "{effect}");
-        let changed = plot(figures[1]);
-        let [rule] = changed.rules.as_slice() else { panic!("{:?}", changed.rules) };
+        let [rule] = plot(changed).rules.as_slice() else { panic!("{:?}", plot(changed).rules) };
         let day = |at: usize| timeline.entries[at].at as f64;
         assert_eq!((rule.from, rule.to), (day(9), day(12)));
-        let spots = &changed.series[0].spots;
+        let spots = &plot(changed).series[0].spots;
         assert_eq!((spots.len(), spots[10].y, spots[10].state), (20, None, State::Missing));
-        assert!(spots[10].note.contains("as the test wants it"), "{}", spots[10].note);
-        assert!(plot(figures[2]).rules.is_empty());
-        for figure in figures {
-            let table = figure.table.as_ref().unwrap();
-            assert!(table.rows.iter().all(|row| row.data.len() == table.heading.len()), "{}", figure.id);
-            assert!(!figure.alternative().is_empty());
+        assert_eq!(spots[12].state, State::Doubtful);
+        assert!(plot(calm).rules.is_empty());
+        let tables = [reports(&timeline.entries), levels(&timeline, &tracks), values(&timeline, &tracks)];
+        for table in figures.iter().filter_map(|figure| figure.table.as_ref()).chain(&tables) {
+            assert!(table.rows.iter().all(|row| row.data.len() == table.heading.len()), "{:?}", table.heading);
         }
     }
 
     #[test]
-    fn a_page_has_so_many_figures_and_says_so() {
-        let many = (0..MOST + 5).map(|at| series(&format!("k{at}"), Unit::OpsPerSecond, &around(1e9, 3)));
-        let timeline = Timeline::new(entries(3, 0), many.collect());
+    fn a_page_has_a_bounded_number_of_figures() {
+        let day = |_| (0..MOST + 5).map(|at| cell(&format!("k{at}"), Unit::OpsPerSecond, around(1e9, 1)[0])).collect();
+        let timeline = Timeline::new(of_cells((0..3).map(day)));
         let page = history(&timeline, &timeline.tracks.iter().collect::<Vec<_>>());
         assert_eq!(page.figures().count(), MOST);
-        let said: Vec<&String> = page.sections.iter().flat_map(|section| &section.about).collect();
-        assert!(said.iter().any(|sentence| sentence.contains(&format!("{} series", MOST + 5))), "{said:?}");
-        assert!(history(&Timeline::new(Vec::new(), Vec::new()), &[]).sections.is_empty());
+        assert!(history(&Timeline::new(Vec::new()), &[]).sections.is_empty());
     }
 }

@@ -23,8 +23,7 @@ pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
 
 /// A cell's number, if it may be shown.
 pub(super) fn value(cell: &Cell) -> Option<f64> {
-    let has_number = matches!(cell.outcome.status, Status::Ok | Status::Suspect);
-    cell.summary?.value.filter(|value| has_number && value.is_finite())
+    cell.value()
 }
 
 /// What speaks against a cell's number.

@@ -53,7 +53,7 @@ pub struct Cell {
 }
 
 /// What a number counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Operations per second.
@@ -73,6 +73,16 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// The base unit that numbers have in files.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::OpsPerSecond => "op/s",
+            Unit::BytesPerSecond => "B/s",
+            Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "ns",
+            Unit::MillisecondsPerGib => "ms/GiB",
+        }
+    }
+
     /// Whether more is better; for times less is.
     pub fn more_is_better(self) -> bool {
         matches!(self, Unit::OpsPerSecond | Unit::BytesPerSecond)
@@ -202,6 +212,12 @@ pub struct Interval {
 }
 
 impl Cell {
+    /// Its number, if it is `ok` or `suspect`.
+    pub fn value(&self) -> Option<f64> {
+        let has_number = matches!(self.outcome.status, Status::Ok | Status::Suspect);
+        self.summary?.value.filter(|value| has_number && value.is_finite())
+    }
+
     /// The pairs of times of all repetitions that count, together.
     pub fn samples(&self) -> Samples {
         let done = self.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);

@@ -1,4 +1,4 @@
-//! A slowdown of known size.
+//! An injected slowdown of known size.
 
 use std::time::Duration;
 
@@ -7,12 +7,10 @@ use charz_kernels::Knob;
 use crate::invoke::{Invoke, Order};
 use crate::report::Invocation;
 
-/// Somebody who does more work than he is asked for, and is credited with what he was asked for: slower by a known share,
-/// whatever the machine.
+/// Does more work than ordered and reports only what was ordered, so it is slower by a known share on any machine.
 pub struct Planted<'a> {
-    /// Who measures.
     pub inner: &'a dyn Invoke,
-    /// The work beyond what was asked for, as a fraction of it.
+    /// The additional work, as a fraction.
     pub share: f64,
 }
 
@@ -37,7 +35,7 @@ impl Invoke for Planted<'_> {
     fn invoke(&self, order: &Order, seed: u64) -> Invocation {
         let more = self.more(order);
         let mut invocation = self.inner.invoke(&more, seed);
-        // Only one of the two was changed; the other factor is 1.
+        // Only one of the two grew; the other factor is 1.
         let credited = |done: u64| {
             let done = u128::from(done) * u128::from(order.iterations) * u128::from(order.size_bytes);
             let share = done / (u128::from(more.iterations) * u128::from(more.size_bytes)).max(1);

@@ -1,8 +1,8 @@
-//! Two sweeps that take turns, so that whatever the machine goes through meets both.
+//! Two interleaved sweeps, so that drift and noise of the machine meet both.
 //!
-//! Cells are paired by their place. A pair is measured in blocks of four invocations, ABBA or BAAB by lot: within a block a
-//! drift that is straight cancels out, and the lot keeps a periodic one from meeting the same side every time (D. R. Cox,
-//! "Planning of Experiments", Wiley 1958, chapters 3 and 14). Blocks of different pairs are interleaved in random order.
+//! Cells are paired by place. A pair is measured in blocks of four invocations, ABBA or BAAB at random: a linear drift cancels out
+//! within a block, and a periodic one does not meet the same side every time (D. R. Cox, "Planning of Experiments", Wiley 1958,
+//! chapters 3 and 14). Blocks of different pairs are interleaved in random order.
 
 use std::time::{Duration, Instant};
 
@@ -12,25 +12,21 @@ use crate::findings::findings;
 use crate::journal::JournalError;
 use crate::report::{Cell, Ending, Report};
 
-/// One of the two.
 pub struct Side<'a> {
-    /// How it is measured. The budget of the first side is that of both.
+    /// The budget of the first side is that of both.
     pub sweep: Sweep<'a>,
-    /// What it fills.
     pub report: &'a mut Report,
-    /// Where it is recorded.
     pub recorder: &'a mut dyn Recorder,
 }
 
-/// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     A,
     B,
 }
 
-/// Measures both, a pair of cells at the same place after the other, until each has the invocations that its plan asks for.
-/// Where a side of a pair cannot be measured, the other is not measured further either. `seed` draws the order. If an
+/// Measures all pairs until each has the invocations of its plan. If one side of a pair cannot be measured, the other is not
+/// measured further either. The order follows from `seed`. If an
 /// invocation cannot be recorded, both end, and the reports hold all that were.
 ///
 /// # Panics
@@ -93,8 +89,8 @@ fn blocks(
     }
 }
 
-/// The pairs that want a block, in random order; those whose workers contend last, with ever more workers, as a storm that
-/// does not end forbids the larger ones.
+/// The pairs that want a block, in random order; those whose workers contend come last, by number of workers: one that does not
+/// end in time forbids the larger ones.
 fn round(sides: &[Side<'_>; 2], random: &mut fastrand::Rng) -> Vec<usize> {
     let mut round: Vec<usize> = (0..places(sides[0].report)).filter(|&place| wanted(sides, place) > 0).collect();
     random.shuffle(&mut round);
@@ -103,7 +99,7 @@ fn round(sides: &[Side<'_>; 2], random: &mut fastrand::Rng) -> Vec<usize> {
     round
 }
 
-/// The next turns of a pair of which each side wants as many invocations: each side has as many of them.
+/// The next turns of a pair, as many for each side.
 fn block(wanted: usize, random: &mut fastrand::Rng) -> Vec<Turn> {
     let (first, second) = if random.bool() { (Turn::A, Turn::B) } else { (Turn::B, Turn::A) };
     match wanted {
@@ -119,7 +115,7 @@ fn wanted(sides: &[Side<'_>; 2], place: usize) -> usize {
         let cell = cell(side.report, place);
         let values = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count();
         let due = usize::try_from(side.report.plan.least_invocations).unwrap_or(usize::MAX).saturating_sub(values);
-        // What is disturbed wants more although it has its number; what has given up does not although it has not.
+        // A disturbed cell wants more than its number, one that has given up wants none.
         (wants_more(cell, side.report), due)
     });
     match wants {
@@ -133,7 +129,7 @@ fn predicted(side: &Side<'_>, place: usize) -> Duration {
     side.sweep.predicted(cell(side.report, place))
 }
 
-/// What is left to measure on both sides will take.
+/// The predicted time for the rest of both sides.
 fn left(sides: &[Side<'_>; 2]) -> Duration {
     let due = |place| {
         let wanted = u32::try_from(wanted(sides, place)).unwrap_or(u32::MAX);

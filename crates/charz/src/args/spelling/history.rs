@@ -1,4 +1,4 @@
-//! How the arguments of `charz history` are spelled.
+//! The flags of `charz history`.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use clap::{Args, Subcommand};
 
 use super::help;
 use crate::args::history;
-use crate::render::history as page;
+use crate::render::history::Format;
 
 /// Keep reports of one machine, and see when it changed
 ///
-/// A history is one file, a SQLite database, with the reports of one machine as they were added and an index of their numbers.
-/// charz history plot finds the reports between which cells became faster or slower, and says what else was other there: the
-/// system's kernel, the governor, charz itself. charz compare --baseline takes the report to compare with out of it.
+/// A history is a SQLite database with the reports of one machine. charz history plot finds the reports between which cells became
+/// faster or slower, and reports what else changed there: the system's kernel, the governor, charz itself. charz compare --baseline
+/// takes the report to compare with from it.
 ///
-/// The file is that of --db, else that of the variable CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
+/// The file is that of --db, else of CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
 #[derive(Debug, Args)]
 pub(in crate::args) struct HistoryArgs {
     #[command(subcommand)]
@@ -38,28 +38,28 @@ pub(in crate::args) struct DbArgs {
 
 /// Add reports: all of them, or none
 ///
-/// The first report says which machine the history is of. A report of another machine or host is refused. One that was added
-/// before changes nothing; one of a sweep that was resumed meanwhile takes the earlier one's place. Reports may be added in any
-/// order: what counts is when their sweeps began.
+/// The first report determines the machine; a report of another machine or host is refused. Adding a report twice changes nothing. A
+/// report of a resumed sweep replaces the earlier one. Reports may be added in any order: they count in the order in which their
+/// sweeps began.
 #[derive(Debug, Args)]
 pub(in crate::args) struct AddArgs {
     /// Reports that `charz sweep` wrote
     #[arg(value_name = "REPORT", required = true)]
     pub(in crate::args) reports: Vec<PathBuf>,
-    /// What to call them, e.g. "before the BIOS update"
+    /// A label for them, e.g. "before the BIOS update"
     #[arg(long, value_name = "TEXT")]
     pub(in crate::args) label: Option<String>,
-    /// Take hosts with other names for the same machine, if they are alike in all else; what the name became is told
+    /// Also take hosts with other names, if they are alike otherwise
     #[arg(long)]
     pub(in crate::args) any_host: bool,
     #[command(flatten)]
     pub(in crate::args) db: DbArgs,
 }
 
-/// List the reports, the oldest first, and what became other from each to the next
+/// List the reports, the oldest first, and what changed from each to the next
 #[derive(Debug, Args)]
 pub(in crate::args) struct ListArgs {
-    #[arg(long, default_value = "table", help = help::formats(page::LISTS.iter().map(|f| f.name)))]
+    #[arg(long, default_value = "table", help = help::formats(Format::ALL.into_iter().map(|(name, _)| name)))]
     pub(in crate::args) format: String,
     #[command(flatten)]
     pub(in crate::args) db: DbArgs,
@@ -80,11 +80,10 @@ pub(in crate::args) struct ShowArgs {
     pub(in crate::args) db: DbArgs,
 }
 
-/// Show what reports say in the course of time, and where that changed
+/// Show the numbers over time, and where they changed
 ///
-/// A change is where E-divisive, a method for change points, divides the values of a cell, and where chance would do so in less than
-/// 1% of such cases, all cells of the history taken together, also those that are not shown. It needs ten reports with a number.
-/// Suspect numbers count and are marked; invalid ones are gaps.
+/// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all cells of the history,
+/// shown or not. A change needs ten reports with a number. Suspect numbers count and are marked; invalid ones are gaps.
 #[derive(Debug, Args)]
 pub(in crate::args) struct PlotArgs {
     /// Only these kernels, separated by commas, by name or by how names begin, e.g. mem-read or level-*
@@ -96,7 +95,7 @@ pub(in crate::args) struct PlotArgs {
     /// Only these numbers of workers, separated by commas
     #[arg(long, value_name = "N,…", value_delimiter = ',', allow_hyphen_values = true, alias = "workers")]
     pub(in crate::args) threads: Vec<String>,
-    /// Only cells whose parameters have these words in them, as the table has them, e.g. "256 MiB thp"
+    /// Only cells with these words in their parameters, as in the table, e.g. "256 MiB thp"
     #[arg(long, value_name = "WORDS")]
     pub(in crate::args) point: Option<String>,
     /// Only cells that changed
@@ -116,7 +115,7 @@ pub(in crate::args) struct ShowingArgs {
     /// The one figure to show; --format figures lists them
     #[arg(long, value_name = "NAME")]
     pub(in crate::args) figure: Option<String>,
-    /// The file to write, all of it or nothing; replaces what stands there
+    /// The file to write or replace, all of it or nothing
     #[arg(long, short, value_name = "FILE")]
     pub(in crate::args) output: Option<PathBuf>,
     /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE

@@ -163,13 +163,8 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
 }
 
 /// The unit that numbers in a file are in.
-pub(in crate::render) fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::OpsPerSecond => "op/s",
-        Unit::BytesPerSecond => "B/s",
-        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "ns",
-        Unit::MillisecondsPerGib => "ms/GiB",
-    }
+fn unit(unit: Unit) -> &'static str {
+    unit.symbol()
 }
 
 /// A sum over all laps; one with an unknown part is unknown, and so is one of nothing.

@@ -5,22 +5,22 @@ use fastrand::Rng;
 use super::split::{Split, Splitter};
 use super::{Change, FIRST, HOPELESS, LEAST_FOR_CHANGE, MOST, MOST_FOR_CHANGE};
 
-/// Any number would do; the same one each time.
+/// Any number; the same one each time.
 const SEED: u64 = 0x0063_6861_6e67_6573;
 
-/// Sums of the same numbers in another order differ in their last digits, and are no less.
+/// Sums in another order differ in their last digits.
 const ROUNDING: f64 = 1e-9;
 
 /// A series with the changes that were found so far, and the next one that may be.
 pub(super) struct Search {
     values: Vec<f64>,
-    /// How many values before them are not looked at.
+    /// How many values before them are left out.
     before: usize,
     /// Indices of the changes, sorted.
     cuts: Vec<usize>,
     changes: Vec<Change>,
     next: Option<Split>,
-    /// Shuffles for the next one so far, and in how many of them the divergence was no less.
+    /// Shuffles for the next one so far, and how many of them were at least as divergent.
     shuffles: u32,
     reached: u32,
     shuffled: Vec<f64>,
@@ -51,13 +51,13 @@ impl Search {
         Some(search)
     }
 
-    /// Finds the next change that may be: the strongest one of all segments.
+    /// Finds the strongest candidate of all segments.
     fn look(&mut self) {
         self.next = strongest(&self.values, &self.cuts, &mut self.splitter);
         (self.shuffles, self.reached) = (0, 0);
     }
 
-    /// Shuffles up to `goal` times in all; gives up where it is hopeless.
+    /// Shuffles up to `goal` times in all, unless it is given up before.
     pub(super) fn shuffle(&mut self, goal: u32) {
         self.shuffle_unless(goal, HOPELESS);
     }
@@ -76,7 +76,6 @@ impl Search {
         }
     }
 
-    /// Whether it was given up.
     pub(super) fn is_hopeless(&self) -> bool {
         self.next.is_none() || self.reached >= HOPELESS
     }
@@ -91,8 +90,7 @@ impl Search {
         }
     }
 
-    /// Takes the change that was tested, and finds what else there is below `level`. `share` is that of the series which have
-    /// changed, by which later p-values are adjusted.
+    /// Accepts the tested change, and finds further ones below `level`. Their p is adjusted by the `share` of series that changed.
     pub(super) fn conclude(&mut self, adjusted_p: f64, share: f64, level: f64) {
         self.take(adjusted_p);
         while self.next.is_some() {
@@ -122,7 +120,7 @@ impl Search {
     }
 }
 
-/// Logarithms, so that a tenth more is as far as anywhere else; the values themselves where one has none.
+/// Logarithms, since ratios count; the values themselves if one of them has none.
 fn scaled(values: &[f64]) -> Vec<f64> {
     match values.iter().all(|value| *value > 0.0) {
         true => values.iter().map(|value| value.ln()).collect(),

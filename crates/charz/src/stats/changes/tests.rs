@@ -54,7 +54,7 @@ fn a_step_is_found_where_it_is() {
 }
 
 #[test]
-fn three_values_are_the_least_that_are_other() {
+fn a_level_has_three_values() {
     let mut random = Rng::with_seed(2);
     assert_eq!(of_one(&steps(0.01, &[(20, 1.0), (3, 0.8)], &mut random)), [20]);
     assert_eq!(of_one(&steps(0.01, &[(20, 1.0), (2, 0.8)], &mut random)), [0; 0]);
@@ -71,7 +71,7 @@ fn too_few_equal_and_zero_values_have_no_change() {
 
 /// Not shuffled: that would take minutes without optimisation.
 #[test]
-fn of_very_many_values_the_last_ones_are_looked_at() {
+fn of_long_series_the_last_values_are_examined() {
     let mut series = vec![1.0; MOST_FOR_CHANGE];
     series.extend([2.0; 20]);
     let mut search = Search::new(&series).unwrap();
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn the_quick_way_is_the_definition(values in prop::collection::vec(-1.0..1.0_f64, 0..14)) {
+    fn the_incremental_sums_are_the_definition(values in prop::collection::vec(-1.0..1.0_f64, 0..14)) {
         match (Splitter::default().best(&values), by_definition(&values)) {
             (None, None) => {}
             (Some(quick), Some(slow)) => {
@@ -126,7 +126,7 @@ fn simulated(parts: &[(usize, f64)], deviation: f64, count: usize) -> (usize, us
 
 /// Some of the figures that the documentation states, with fewer series.
 #[test]
-fn shifts_are_found_and_calm_is_not() {
+fn shifts_are_found_and_constant_series_have_none() {
     for (parts, deviation, count, least) in [
         (&[(20, 1.0), (20, 0.95)][..], 0.03, 12, 6),
         (&[(20, 1.0), (5, 0.9)], 0.03, 8, 6),

@@ -1,4 +1,4 @@
-//! How the arguments of `charz ab` and `charz selftest` are spelled.
+//! The flags of `charz ab` and `charz selftest`.
 
 use std::path::PathBuf;
 
@@ -7,27 +7,27 @@ use clap::{Args, Parser};
 use super::{HowArgs, WhatArgs, help};
 use crate::render::compare;
 
-/// Compare two configurations, or two builds of charz, that take turns on this machine
+/// Compare two configurations, or two builds of charz, interleaved on this machine
 ///
 /// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
-/// in blocks of four invocations, ABBA or BAAB by lot, blocks of all pairs in random order: what the machine goes through meets
-/// both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Ends with code 1 if B
-/// is slower than A anywhere. Inconclusive is not a pass.
+/// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
+/// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
+/// B is slower than A anywhere. Inconclusive is not a pass.
 ///
-/// What a side does not say is taken from the flags beside --a and --b: charz ab --a '--pages 4k' --b '--pages thp' --kernel
-/// mem-read --threads 2 --mapping round-robin. Nothing is taken from the environment.
+/// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
+/// --mapping round-robin. Environment variables are ignored.
 #[derive(Debug, Args)]
 pub(in crate::args) struct AbArgs {
-    /// Flags of the one side: --mapping, --size, --pages, --layout, --allow-stack
+    /// Flags of side A: --mapping, --size, --pages, --layout, --allow-stack
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "", hide_default_value = true)]
     pub(in crate::args) a: String,
-    /// Flags of the other side
+    /// Flags of side B
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "", hide_default_value = true)]
     pub(in crate::args) b: String,
-    /// The build of charz that measures the one side [default: this one]
+    /// The build of charz that measures side A [default: this one]
     #[arg(long, value_name = "PROGRAM")]
     pub(in crate::args) a_program: Option<PathBuf>,
-    /// The build of charz that measures the other side [default: this one]
+    /// The build of charz that measures side B [default: this one]
     #[arg(long, value_name = "PROGRAM")]
     pub(in crate::args) b_program: Option<PathBuf>,
     #[command(flatten)]
@@ -46,10 +46,10 @@ pub(in crate::args) struct AbArgs {
     /// Replace existing output files
     #[arg(long)]
     pub(in crate::args) force: bool,
-    /// Compare suspect cells too; every such line says so
+    /// Compare suspect cells too; their rows are marked
     #[arg(long)]
     pub(in crate::args) allow_suspect: bool,
-    /// End with code 5 unless every pair has a verdict
+    /// Exit with code 5 unless every pair has a verdict
     #[arg(long)]
     pub(in crate::args) strict: bool,
     #[command(flatten)]
@@ -68,18 +68,18 @@ pub(in crate::args) struct NoiseArgs {
 
 /// Compare this machine with itself, and learn its noise floor
 ///
-/// With --aa: comparisons as charz ab makes them, of two sides that are the same. Any difference that is called is a false one; what
-/// 95% of the differences do not exceed is the noise floor, which is kept for charz ab and charz compare. With --planted, as many
-/// comparisons of which the second side secretly does that much more work: they tell which differences are found here.
+/// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
+/// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
+/// second side does that much more work: they show which differences are found here.
 #[derive(Debug, Args)]
 pub(in crate::args) struct SelftestArgs {
     /// Measure equal sides against each other
     #[arg(long, required = true)]
     pub(in crate::args) aa: bool,
-    /// How many comparisons of equal sides; below 20 the noise floor is a guess
+    /// How many comparisons of equal sides; the noise floor needs 20
     #[arg(long, value_name = "N", default_value = "20", allow_hyphen_values = true)]
     pub(in crate::args) rounds: String,
-    /// The slowdown to plant, in percent, in as many comparisons more
+    /// The slowdown to inject, in percent, in as many further comparisons
     #[arg(long, value_name = "P%", allow_hyphen_values = true)]
     pub(in crate::args) planted: Option<String>,
     #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "arith-int", help = help::kernels())]
@@ -109,10 +109,10 @@ pub(in crate::args) struct SelftestArgs {
     pub(in crate::args) noise: NoiseArgs,
 }
 
-// The flags of one side of a comparison, as they are written in `--a` and `--b`.
+// In `--a` and `--b`. No doc comment: clap would take it for a description.
 #[derive(Debug, Parser)]
 #[command(name = "side", no_binary_name = true, disable_help_flag = true)]
-pub(in crate::args) struct Half {
+pub(in crate::args) struct SideFlags {
     #[command(flatten)]
     pub(in crate::args) how: HowArgs,
 }

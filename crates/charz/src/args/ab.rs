@@ -1,4 +1,4 @@
-//! What `charz ab` and `charz selftest` are asked for, in terms of the sweeps that they make.
+//! The arguments of `charz ab` and `charz selftest`, as the sweeps that they make.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::convert::{choice, sweep};
 use super::layers::Layers;
 use super::quantities::{count, percentage};
 use super::refusal;
-use super::spelling::{AbArgs, AxesArgs, Half, HowArgs, SelftestArgs, SweepArgs, WhatArgs};
+use super::spelling::{AbArgs, AxesArgs, HowArgs, SelftestArgs, SideFlags, SweepArgs, WhatArgs};
 use super::usual;
 use crate::command::{ab, selftest};
 use crate::exit::Error;
@@ -23,18 +23,18 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
     let programs = [args.a_program, args.b_program];
     if args.a.trim() == args.b.trim() && programs[0] == programs[1] {
         return Err(Error::bad_input(
-            "--a and --b: the sides do not differ; say in what, example: --a '--pages 4k' --b '--pages thp', or compare the \
-             machine with itself by charz selftest --aa",
+            "--a and --b: the sides do not differ; example: --a '--pages 4k' --b '--pages thp'; charz selftest --aa compares the \
+             machine with itself",
         ));
     }
     let [program_a, program_b] = programs;
     let mut side = |flag: &str, text: &str, program: Option<PathBuf>| {
-        let how = half(text, &args.how).map_err(|error| error.read_from(flag))?;
-        let asked = asked(args.what.clone(), how, &invocations, &args.budget);
-        let mut said = Vec::new();
-        let new = sweep(asked, &Layers::default(), &mut said).map_err(|error| error.read_from(flag))?;
-        said.retain(|note| !notes.contains(note));
-        notes.extend(said);
+        let how = side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
+        let args_of_side = unkept(args.what.clone(), how, &invocations, &args.budget);
+        let mut added = Vec::new();
+        let new = sweep(args_of_side, &Layers::default(), &mut added).map_err(|error| error.read_from(flag))?;
+        added.retain(|note| !notes.contains(note));
+        notes.extend(added);
         let by = program.as_ref().map(|program| format!(", measured by {program:?}")).unwrap_or_default();
         let label = format!("{flag} {:?}{by}", text.trim());
         Ok::<_, Error>((ab::Side { label, request: new.request, program }, new.clock, new.binder))
@@ -43,13 +43,10 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
     let (b, ..) = side("--b", &args.b, program_b)?;
     let mappings = [&a, &b].map(|side| side.request.mappings.as_ref().map(Vec::len));
     if mappings[0] != mappings[1] {
-        let told =
-            |number: Option<usize>| number.map_or("those that fit each kernel".into(), |number| number.to_string());
+        let [a, b] = mappings.map(|count| count.map_or("the default".into(), |count| count.to_string()));
         return Err(Error::bad_input(format!(
-            "--a and --b: the mappings are {} on the one and {} on the other, and their cells are paired by place; name as many on \
-             either side, example: --a '--mapping round-robin' --b '--mapping dumb'",
-            told(mappings[0]),
-            told(mappings[1])
+            "--a and --b: cells are paired by place, so both need as many mappings, not {a} and {b}; example: --a '--mapping \
+             round-robin' --b '--mapping dumb'"
         )));
     }
     Ok(ab::Options {
@@ -80,7 +77,7 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         ..usual::what(&kernels)
     };
     let how = HowArgs { mapping: vec!["round-robin".into()], ..usual::how(AxesArgs::with_size(args.size)) };
-    let new = sweep(asked(what, how, &invocations, &args.budget), &Layers::default(), notes)?;
+    let new = sweep(unkept(what, how, &invocations, &args.budget), &Layers::default(), notes)?;
     let planted = args.planted.as_deref().map(|text| {
         percentage(text).map_err(|what| Error::bad_input(format!("--planted: {what}; example: --planted 5%")))
     });
@@ -88,7 +85,7 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
     if let Some(kernel) = new.request.kernels.iter().find(|kernel| planted.is_some() && kernel.card().knobs.is_empty())
     {
         return Err(Error::bad_input(format!(
-            "--planted: {} does no work of which there could be more; name another kernel",
+            "--planted: {} does no work, so a slowdown cannot be injected; choose another kernel",
             kernel.card().name
         )));
     }
@@ -102,12 +99,12 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
     })
 }
 
-/// Repetitions in each invocation of a self-test. They are short, so that there can be many: on two strands that three
-/// others kept busy too, 72% of repetitions of 8 ms had to wait for their strand, and 9% of those of 1.3 ms.
+/// Repetitions in each invocation of a self-test. They are short: on two strands that three other processes kept busy, 72% of
+/// repetitions of 8 ms had to wait for their strand, and 9% of those of 1.3 ms.
 const REPETITIONS: &str = "25";
 
-/// A sweep of this, kept nowhere.
-pub(super) fn asked(what: WhatArgs, how: HowArgs, invocations: &str, budget: &str) -> SweepArgs {
+/// A sweep whose report is not kept.
+pub(super) fn unkept(what: WhatArgs, how: HowArgs, invocations: &str, budget: &str) -> SweepArgs {
     SweepArgs {
         what,
         how,
@@ -124,8 +121,8 @@ pub(super) fn asked(what: WhatArgs, how: HowArgs, invocations: &str, budget: &st
     }
 }
 
-/// The flags of a side; what it does not say is taken from the common ones.
-fn half(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
+/// The flags of a side; the common ones are the defaults.
+fn side_flags(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
     let words = shlex::split(text).ok_or_else(|| {
         Error::bad_input(format!("{text:?} ends within a quotation or after a backslash; close it, or take it out"))
     })?;
@@ -146,9 +143,9 @@ fn half(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
     ];
     let grammar = defaults
         .into_iter()
-        .fold(Half::command(), |grammar, (flag, values)| grammar.mut_arg(flag, |arg| arg.default_values(values)));
+        .fold(SideFlags::command(), |grammar, (flag, values)| grammar.mut_arg(flag, |arg| arg.default_values(values)));
     let matches = grammar.try_get_matches_from(words).map_err(refusal)?;
-    Half::from_arg_matches(&matches).map(|half| half.how).map_err(refusal)
+    SideFlags::from_arg_matches(&matches).map(|flags| flags.how).map_err(refusal)
 }
 
 #[cfg(test)]
@@ -156,43 +153,34 @@ mod tests {
     use super::*;
 
     fn common() -> HowArgs {
-        half(
-            "",
-            &HowArgs {
-                mapping: vec!["compact".into()],
-                axes: AxesArgs { pages: "4k".into(), memory: "first".into(), ..AxesArgs::with_size("64MiB") },
-                layout: "contiguous".into(),
-                critical: "7".into(),
-                parallel: "8".into(),
-                period: "closed".into(),
-                timeout: "3ms".into(),
-                allow_stack: true,
-            },
-        )
-        .unwrap()
+        HowArgs {
+            mapping: vec!["compact".into()],
+            axes: AxesArgs { pages: "4k".into(), memory: "first".into(), ..AxesArgs::with_size("64MiB") },
+            allow_stack: true,
+            ..usual::how(AxesArgs::with_size("64MiB"))
+        }
     }
 
     #[test]
-    fn a_side_replaces_what_it_says_and_nothing_else() {
-        let how = half("--mapping 'list:0,1' --size 2MiB", &common()).unwrap();
+    fn a_side_replaces_the_flags_that_it_has() {
+        let how = side_flags("--mapping 'list:0,1' --size 2MiB", &common()).unwrap();
         assert_eq!((how.mapping, how.axes.size.as_str()), (vec!["list:0,1".to_owned()], "2MiB"));
         assert_eq!((how.axes.pages.as_str(), how.axes.memory.as_str(), how.allow_stack), ("4k", "first", true));
     }
 
-    #[track_caller]
-    fn check_refused(text: &str, word: &str) {
-        let sentence = half(text, &common()).unwrap_err().to_string();
-        assert!(sentence.contains(word) && !sentence.contains('\n'), "{text}: {sentence}");
-    }
-
     #[test]
-    fn a_side_has_few_flags() {
-        check_refused("--mapping 'dumb", "quotation");
-        check_refused("--kernel mem-read", "--kernel");
-        check_refused("--threads 2", "--threads");
-        check_refused("--help", "--help");
-        check_refused("--\u{1b}x", "\\u{1b}");
-        check_refused("mem-read", "mem-read");
-        check_refused("--size", "--size");
+    fn other_flags_are_refused() {
+        for (text, word) in [
+            ("--mapping 'dumb", "quotation"),
+            ("--kernel mem-read", "--kernel"),
+            ("--threads 2", "--threads"),
+            ("--help", "--help"),
+            ("--\u{1b}x", "\\u{1b}"),
+            ("mem-read", "mem-read"),
+            ("--size", "--size"),
+        ] {
+            let sentence = side_flags(text, &common()).unwrap_err().to_string();
+            assert!(sentence.contains(word) && !sentence.contains('\n'), "{text}: {sentence}");
+        }
     }
 }
