@@ -64,7 +64,7 @@ impl Machine {
         }
         // Any cache that two strands share lies within their outermost one.
         let outermost = |strand| self.data_caches(strand).next_back().map(|(index, _)| index);
-        if both(outermost(one), outermost(other)) {
+        if one.caches.last() == other.caches.last() && both(outermost(one), outermost(other)) {
             return Distance::Cache;
         }
         // A NUMA node may be as large as the machine: packages that share one are no nearer for it.

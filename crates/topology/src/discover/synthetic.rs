@@ -324,7 +324,7 @@ mod tests {
         refuses("pack:2 core:2", "last level");
         refuses("pu:2 pu:2", "PU is there twice");
         refuses("pack:2 [numa] node:2 pu:2", "either NUMA:2 or [NUMA]");
-        refuses("core:2 pu:2 core:2", "inside of PU");
+        refuses("core:2 pu:2 core:2", "inside PU");
         refuses("core:2 core:2 pu:2", "is there twice");
         refuses("machine:1 pu:1", "no type");
         refuses("pack:2,core:2,pu:2", "whole number");
