@@ -276,7 +276,9 @@ fn an_ignored_hangup_stays_ignored() {
         .spawn()
         .unwrap();
     wait_for(&file, 1);
-    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
-    assert!(child.wait().unwrap().success());
-    assert_eq!(read_json(&file)["complete"], true);
+    let send = |signal: &str| Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(send("-HUP").success());
+    wait_for(&file, records(&journal(&file)).len() + 2);
+    assert!(send("-TERM").success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }
