@@ -12,16 +12,13 @@ const UPDATE: &str = "CHARZ_GOLDEN";
 pub fn start(arguments: &[String]) -> Outcome {
     no_arguments("golden", arguments)?;
     setup::quietly()?;
-    process::run(workspace::cargo().env(UPDATE, "update").args([
-        "test",
-        "--package",
-        "charz",
-        "--test",
-        "charz",
-        "--",
-        "placement::",
-        "topo::",
-    ]))?;
+    for (target, tests) in
+        [(&["--test", "charz"][..], ["placement::", "topo::"]), (&["--lib"], ["planned::", "golden::"])]
+    {
+        let mut command = workspace::cargo();
+        command.env(UPDATE, "update").args(["test", "--package", "charz"]).args(target).arg("--").args(tests);
+        process::run(&mut command)?;
+    }
     let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden"];
     process::run(Command::new("git").current_dir(workspace::root()).args(moved))?;
     let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden"];

@@ -9,6 +9,8 @@ mod history;
 mod layers;
 mod memory;
 mod pairs;
+#[cfg(test)]
+mod planned;
 mod quantities;
 mod replicate;
 #[cfg(test)]

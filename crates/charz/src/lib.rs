@@ -23,6 +23,8 @@ pub mod doctor;
 pub mod exit;
 pub mod figure;
 pub mod findings;
+#[cfg(test)]
+mod golden;
 pub mod harness;
 pub mod history;
 pub mod invoke;

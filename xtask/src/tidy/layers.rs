@@ -81,7 +81,7 @@ const ROWS: &[&[&str]] = &[
     &["checks"],
     &["journal", "lock", "atomic_file"],
     &["disk"],
-    &["human", "text"],
+    &["human", "text", "golden"],
 ];
 
 /// What the wire types of the report may be made of.

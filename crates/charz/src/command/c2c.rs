@@ -11,8 +11,9 @@ use super::sweep::{New, Stage, Venture};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
-use crate::pairs::{self, Class};
+use crate::pairs::{self, Choice, Class};
 use crate::plan::{PLANNED_SHARE, Plan, Request};
+use crate::predict::Predictor;
 use crate::render::pairs as pairs_table;
 use crate::render::report::Format;
 use crate::report::Strand;
@@ -41,7 +42,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let machine = sweep::machine(&stage.machine);
     let wanted = |strand: &&Strand| strand.usable && strands.as_ref().is_none_or(|ids| ids.contains(&strand.os_id));
     let strands: Vec<&Strand> = machine.strands.iter().filter(wanted).collect();
-    let [first, second, ..] = strands.as_slice() else {
+    if strands.len() < 2 {
         return Err(Error::bad_input(format!(
             "--strands: a pair takes two strands, and there is {} to use; example: --strands 0-3",
             strands.len()
@@ -53,21 +54,35 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     }
     let request = &mut new.request;
     let seed = *request.seed.get_or_insert_with(|| RandomState::new().hash_one(SystemTime::now()));
-    let planned = |request: &Request| -> Result<Plan, Error> {
-        Ok(Plan::new(request, request.fit(&stage.machine, &limits)?, &limits, &predictor))
-    };
     request.iterations = Some(iterations(&stage, request, nearest(&strands, seed)));
-    request.mappings = Some(mappings(&[[first.os_id, second.os_id]])?);
-    let of_one = planned(request)?.predicted();
-    let most = if all_pairs { u64::MAX } else { affordable(stage.left(request.budget.least()), of_one) };
-    let choice = pairs::choose(&strands, most, seed);
-    request.mappings = Some(mappings(&choice.pairs)?);
-    let plan = planned(request)?;
+    let time = if all_pairs { None } else { Some(stage.left(request.budget.least())) };
+    let (choice, plan) = plan(request, &strands, time, &stage.machine, &limits, &predictor)?;
     let Some(file) = file else {
         pairs_table::write(&choice, &machine, &plan, out)?;
         return Ok(Exit::Done);
     };
     Venture { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.carry_out(&plan, file, out)
+}
+
+/// As many pairs as fit into the time, or all of them, and the plan that measures them. The request has iterations and a seed.
+pub(crate) fn plan(
+    request: &mut Request,
+    strands: &[&Strand],
+    time: Option<Duration>,
+    machine: &Machine,
+    limits: &Limits,
+    predictor: &Predictor,
+) -> Result<(Choice, Plan), Error> {
+    let planned = |request: &Request| -> Result<Plan, Error> {
+        Ok(Plan::new(request, request.fit(machine, limits)?, limits, predictor))
+    };
+    request.mappings = Some(mappings(&[[strands[0].os_id, strands[1].os_id]])?);
+    let of_one = planned(request)?.predicted();
+    let most = time.map_or(u64::MAX, |time| affordable(time, of_one));
+    let choice = pairs::choose(strands, most, request.seed.unwrap_or_default());
+    request.mappings = Some(mappings(&choice.pairs)?);
+    let plan = planned(request)?;
+    Ok((choice, plan))
 }
 
 /// The pair between which a line is handed over fastest, as far as distances tell.

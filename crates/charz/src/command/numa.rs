@@ -40,7 +40,12 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 }
 
 /// The strands of each node with the memory of each: one strand for the latency, and all for the bandwidth.
-fn plan(request: &mut Request, machine: &Machine, limits: &Limits, predictor: &Predictor) -> Result<Plan, Error> {
+pub(crate) fn plan(
+    request: &mut Request,
+    machine: &Machine,
+    limits: &Limits,
+    predictor: &Predictor,
+) -> Result<Plan, Error> {
     let mut strands: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for strand in machine.usable_strands() {
         if let Some(node) = strand.numa {

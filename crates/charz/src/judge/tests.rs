@@ -2,6 +2,7 @@
 
 mod endings;
 mod gaps;
+mod golden;
 mod laws;
 mod raised;
 mod raised_by_memory;

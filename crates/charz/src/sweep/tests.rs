@@ -1,5 +1,7 @@
 //! Sweeps whose measurements are invented.
 
+mod golden;
+
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ struct Fake<'a> {
     stop: &'a Stop,
     /// How far the rates of a kernel's invocations lie apart, as a fraction.
     spread: fn(&Order) -> f64,
+    /// How long a repetition takes, in nanoseconds.
+    nanos: fn(&Order) -> f64,
     /// How the invocation with this number, counted from 0, ends.
     ending: fn(&Order, usize) -> Ending,
     /// After so many invocations the user wants to leave.
@@ -26,7 +30,7 @@ struct Fake<'a> {
 impl<'a> Fake<'a> {
     fn new(stop: &'a Stop) -> Self {
         let asked = RefCell::default();
-        Fake { stop, spread: |_| 0.0, ending: |_, _| Ending::Done, patience: usize::MAX, asked }
+        Fake { stop, spread: |_| 0.0, nanos: |_| 100e6, ending: |_, _| Ending::Done, patience: usize::MAX, asked }
     }
 }
 
@@ -42,7 +46,7 @@ impl Invoke for Fake<'_> {
             Ending::Done => {
                 // Evenly to both sides of the middle.
                 let off = (self.spread)(order) * ((number % 7) as f64 / 3.0 - 1.0);
-                let runs = vec![run(order, 100e6 * (1.0 + off)); order.repetitions as usize];
+                let runs = vec![run(order, (self.nanos)(order) * (1.0 + off)); order.repetitions as usize];
                 let evidence = Some(Evidence::default());
                 Invocation { seed, reason: None, evidence, runs, ..barren(Ending::Done, "") }
             }
@@ -121,6 +125,16 @@ struct Swept {
 const QUIET: &str = "Package:1 Core:8 PU:1";
 
 fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
+    sweep_under("dumb", kernels, threads, budget, change)
+}
+
+fn sweep_under(
+    mappings: &str,
+    kernels: &str,
+    threads: &str,
+    budget: Duration,
+    change: impl FnOnce(&mut Fake<'_>),
+) -> Swept {
     let machine: Machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
     let params = Params {
         iterations: 1_000_000,
@@ -133,7 +147,7 @@ fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mu
     let request = Request {
         asked: crate::plan::Asked::default(),
         kernels: kernels.split(',').map(|name| charz_kernels::find(name).unwrap()).collect(),
-        mappings: Some(parse_mappings("dumb").unwrap()),
+        mappings: Some(parse_mappings(mappings).unwrap()),
         threads: threads.parse().unwrap(),
         iterations: Some(1_000_000),
         samples: None,

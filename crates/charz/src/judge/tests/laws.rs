@@ -6,7 +6,7 @@ use super::*;
 use crate::judge::wants_more;
 
 /// Something that can happen to a repetition, with and without a cause.
-fn spoil(run: &mut Run, kind: u8) {
+pub(super) fn spoil(run: &mut Run, kind: u8) {
     match kind {
         0 => stretch(run, 1.7),
         1 => run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 3),
