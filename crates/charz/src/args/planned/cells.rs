@@ -83,7 +83,7 @@ pub(super) fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
         Command::Replicate(options) => match *options {
             replicate::Options::Measure { asked, new } => {
                 let specs = asked.cells(machine);
-                Plan::of_specs(&usual(new.request), &specs, machine, &limits, &predictor)
+                Plan::of_specs(&usual(new.request), &specs, machine, &limits, &predictor).unwrap()
             }
             _ => panic!("{line} measures nothing"),
         },
