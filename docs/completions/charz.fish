@@ -32,7 +32,7 @@ complete -c charz -n "__fish_charz_needs_command" -f -a "kernels" -d 'List the k
 complete -c charz -n "__fish_charz_needs_command" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
 complete -c charz -n "__fish_charz_needs_command" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
 complete -c charz -n "__fish_charz_needs_command" -f -a "numa" -d 'Measure what memory takes from each NUMA node to each'
-complete -c charz -n "__fish_charz_needs_command" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
+complete -c charz -n "__fish_charz_needs_command" -f -a "ab" -d 'Compare two configurations, or two builds of charz, interleaved on this machine'
 complete -c charz -n "__fish_charz_needs_command" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
 complete -c charz -n "__fish_charz_needs_command" -f -a "replicate" -d 'Run what a source document ran, and show each of its figures beside its own values'
 complete -c charz -n "__fish_charz_needs_command" -f -a "render" -d 'Show a report again'
@@ -125,10 +125,10 @@ complete -c charz -n "__fish_charz_using_subcommand numa" -l dry-run -d 'Print t
 complete -c charz -n "__fish_charz_using_subcommand numa" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand numa" -l strict -d 'End with code 5 unless every pair is ok'
 complete -c charz -n "__fish_charz_using_subcommand numa" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c charz -n "__fish_charz_using_subcommand ab" -l a -d 'Flags of the one side: --mapping, --size, --pages, --layout, --allow-stack' -r
-complete -c charz -n "__fish_charz_using_subcommand ab" -l b -d 'Flags of the other side' -r
-complete -c charz -n "__fish_charz_using_subcommand ab" -l a-program -d 'The build of charz that measures the one side [default: this one]' -r -F
-complete -c charz -n "__fish_charz_using_subcommand ab" -l b-program -d 'The build of charz that measures the other side [default: this one]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand ab" -l a -d 'Flags of side A: --mapping, --size, --pages, --layout, --allow-stack' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l b -d 'Flags of side B' -r
+complete -c charz -n "__fish_charz_using_subcommand ab" -l a-program -d 'The build of charz that measures side A [default: this one]' -r -F
+complete -c charz -n "__fish_charz_using_subcommand ab" -l b-program -d 'The build of charz that measures side B [default: this one]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand ab" -l kernel -d 'Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l family -d 'All kernels of families (compute, memory, sync, timer, floor), separated by commas' -r
 complete -c charz -n "__fish_charz_using_subcommand ab" -l threads -d 'Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16' -r
@@ -161,11 +161,11 @@ complete -c charz -n "__fish_charz_using_subcommand ab" -l accept-panic -d 'Run 
 complete -c charz -n "__fish_charz_using_subcommand ab" -l wait -d 'Wait for another charz that is measuring on this machine, instead of refusing'
 complete -c charz -n "__fish_charz_using_subcommand ab" -l allow-stack -d 'Let a list: name a strand more than once, so that workers share it on purpose'
 complete -c charz -n "__fish_charz_using_subcommand ab" -l force -d 'Replace existing output files'
-complete -c charz -n "__fish_charz_using_subcommand ab" -l allow-suspect -d 'Compare suspect cells too; every such line says so'
-complete -c charz -n "__fish_charz_using_subcommand ab" -l strict -d 'End with code 5 unless every pair has a verdict'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l allow-suspect -d 'Compare suspect cells too; their rows are marked'
+complete -c charz -n "__fish_charz_using_subcommand ab" -l strict -d 'Exit with code 5 unless every pair has a verdict'
 complete -c charz -n "__fish_charz_using_subcommand ab" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c charz -n "__fish_charz_using_subcommand selftest" -l rounds -d 'How many comparisons of equal sides; below 20 the noise floor is a guess' -r
-complete -c charz -n "__fish_charz_using_subcommand selftest" -l planted -d 'The slowdown to plant, in percent, in as many comparisons more' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l rounds -d 'How many comparisons of equal sides; the noise floor needs 20' -r
+complete -c charz -n "__fish_charz_using_subcommand selftest" -l planted -d 'The slowdown to inject, in percent, in as many further comparisons' -r
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l kernel -d 'Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them' -r
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l threads -d 'How many workers, on seats by round-robin' -r
 complete -c charz -n "__fish_charz_using_subcommand selftest" -l size -d 'Size of a worker\'s private block in memory kernels, a multiple of 64 bytes' -r
@@ -215,38 +215,38 @@ complete -c charz -n "__fish_charz_using_subcommand compare" -l strict -d 'End w
 complete -c charz -n "__fish_charz_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "add" -d 'Add reports: all of them, or none'
-complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "list" -d 'List the reports, the oldest first, and what became other from each to the next'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "list" -d 'List the reports, the oldest first, and what changed from each to the next'
 complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "show" -d 'Show a report that was added'
-complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "plot" -d 'Show what reports say in the course of time, and where that changed'
+complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "plot" -d 'Show the numbers over time, and where they changed'
 complete -c charz -n "__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add list show plot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l label -d 'What to call them, e.g. "before the BIOS update"' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l label -d 'A label for them, e.g. "before the BIOS update"' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
-complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l any-host -d 'Take hosts with other names for the same machine, if they are alike in all else; what the name became is told'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -l any-host -d 'Also take hosts with other names, if they are alike otherwise'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from list" -l format -d 'How: table, json, csv' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from list" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l format -d 'How: table, json, csv, joint, joint-csv, matrix-json, matrix-csv, card, card-json, numa, numa-json, numa-csv, html, term, markdown, figures, svg, png, openmetrics, bencher, github-bigger, github-smaller' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l figure -d 'The one figure to show; --format figures lists them' -r
-complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -s o -l output -d 'The file to write, all of it or nothing; replaces what stands there' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -s o -l output -d 'The file to write or replace, all of it or nothing' -r -F
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l color -d 'When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l kernel -d 'Only these kernels, separated by commas, by name or by how names begin, e.g. mem-read or level-*' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l mapping -d 'Only this mapping; may be given several times' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l threads -d 'Only these numbers of workers, separated by commas' -r
-complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l point -d 'Only cells whose parameters have these words in them, as the table has them, e.g. "256 MiB thp"' -r
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l point -d 'Only cells with these words in their parameters, as in the table, e.g. "256 MiB thp"' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l format -d 'How: table, json, csv, html, term, markdown, figures, svg, png' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l figure -d 'The one figure to show; --format figures lists them' -r
-complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -s o -l output -d 'The file to write, all of it or nothing; replaces what stands there' -r -F
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -s o -l output -d 'The file to write or replace, all of it or nothing' -r -F
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l color -d 'When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE' -r
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l db -d 'The history\'s file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]' -r -F
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -l changed -d 'Only cells that changed'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from plot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "add" -d 'Add reports: all of them, or none'
-complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the reports, the oldest first, and what became other from each to the next'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the reports, the oldest first, and what changed from each to the next'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a report that was added'
-complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "plot" -d 'Show what reports say in the course of time, and where that changed'
+complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "plot" -d 'Show the numbers over time, and where they changed'
 complete -c charz -n "__fish_charz_using_subcommand history; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c charz -n "__fish_charz_using_subcommand doctor" -l format -d 'How: table, json' -r
 complete -c charz -n "__fish_charz_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -261,7 +261,7 @@ complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_su
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "sweep" -d 'Measure kernels under mappings with growing numbers of workers'
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "c2c" -d 'Measure how long a line of memory takes from each core to each other'
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "numa" -d 'Measure what memory takes from each NUMA node to each'
-complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, that take turns on this machine'
+complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "ab" -d 'Compare two configurations, or two builds of charz, interleaved on this machine'
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "selftest" -d 'Compare this machine with itself, and learn its noise floor'
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "replicate" -d 'Run what a source document ran, and show each of its figures beside its own values'
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "render" -d 'Show a report again'
@@ -273,6 +273,6 @@ complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_su
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "measure" -d 'Measures one order from standard input: the other half of a sweep, which starts it'
 complete -c charz -n "__fish_charz_using_subcommand help; and not __fish_seen_subcommand_from topo map kernels sweep c2c numa ab selftest replicate render compare history doctor explain docs measure help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "add" -d 'Add reports: all of them, or none'
-complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the reports, the oldest first, and what became other from each to the next'
+complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "list" -d 'List the reports, the oldest first, and what changed from each to the next'
 complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "show" -d 'Show a report that was added'
-complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "plot" -d 'Show what reports say in the course of time, and where that changed'
+complete -c charz -n "__fish_charz_using_subcommand help; and __fish_seen_subcommand_from history" -f -a "plot" -d 'Show the numbers over time, and where they changed'
