@@ -26,9 +26,6 @@ use crate::page::Page;
 use foreign::Foreign;
 
 /// Writes the page.
-///
-/// # Errors
-/// Those of the output.
 pub fn write(page: &Page, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(document(page).0.as_bytes())
 }

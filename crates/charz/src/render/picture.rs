@@ -45,17 +45,11 @@ pub fn svg_inline(figure: &Figure) -> String {
 }
 
 /// Writes it as SVG.
-///
-/// # Errors
-/// Those of the output.
 pub fn svg(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", drawn(figure, Dress::Alone))
 }
 
-/// Writes it as PNG.
-///
-/// # Errors
-/// Those of the output.
+/// Writes it as PNG, or fails in a build without the feature `png`.
 pub fn png(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&raster::png(&drawn(figure, Dress::Bare))?)
 }

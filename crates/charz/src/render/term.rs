@@ -24,13 +24,10 @@ use crate::page::{About, Page, Verdict};
 use crate::report::{FindingKind, Severity, Status};
 use pen::Pen;
 
-/// The most doubts that are told; a table has them all.
+/// The most doubts shown; a table has them all.
 const DOUBTS: usize = 12;
 
 /// Writes the page.
-///
-/// # Errors
-/// Those of the output.
 pub fn write(page: &Page, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let mut pen = Pen::new(look, out);
     pen.heading(&page.title)?;
@@ -58,7 +55,6 @@ pub fn write(page: &Page, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     pen.aside("every number: charz render REPORT --format table, or csv; to click on: --format html -o FILE")
 }
 
-/// How a sweep ended.
 fn ending(about: &About, pen: &mut Pen<'_>) -> io::Result<()> {
     let counts: Vec<String> = about.counts.iter().map(|(status, count)| format!("{count} {}", word(*status))).collect();
     let counts = if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) };
@@ -145,7 +141,7 @@ fn findings(page: &Page, pen: &mut Pen<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Which report something is said of, where there are several.
+/// The report that a sentence is about, where there are several.
 fn of(page: &Page, at: usize) -> String {
     match page.sources.get(at).filter(|_| page.sources.len() > 1) {
         Some(source) => format!(" ({})", source.name),

@@ -27,7 +27,6 @@ const SERIES: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"
 const NEST: [&str; 5] = ["#eef2f6", "#e2e9f1", "#d5e0ec", "#c8d6e6", "#ffffff"];
 
 impl Paint {
-    /// How many series have colours of their own.
     pub(super) const SERIES: usize = SERIES.len();
 
     /// As the value of an attribute: a variable of the page around with a fallback, or the fallback alone.

@@ -2,7 +2,7 @@
 
 use super::width;
 
-/// What is taken within a rectangle.
+/// The space taken within a rectangle.
 pub(super) struct LabelLayout {
     /// From left to right, and from above.
     within: [[f64; 2]; 2],
@@ -10,7 +10,7 @@ pub(super) struct LabelLayout {
 }
 
 impl LabelLayout {
-    /// Nothing is taken within a rectangle: from where to where it goes across, and down.
+    /// An empty rectangle, by its ends across and down.
     pub(super) fn new(across: [f64; 2], down: [f64; 2]) -> Self {
         LabelLayout { within: [across, down], taken: Vec::new() }
     }
@@ -38,7 +38,7 @@ impl LabelLayout {
         [9.0, 16.0, 26.0, 40.0, 60.0, 90.0].into_iter().find_map(|away| self.away(at, text, size, away))
     }
 
-    /// The same right beside a point, so that nobody has to ask whose words they are.
+    /// The same right beside a point, so it is plain to what the words belong.
     pub(super) fn beside(&mut self, at: [f64; 2], text: &str, size: f64) -> Option<[f64; 2]> {
         [6.0, 9.0].into_iter().find_map(|away| self.away(at, text, size, away))
     }

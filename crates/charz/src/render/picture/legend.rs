@@ -5,21 +5,17 @@ use super::pen::{Pen, TextStyle};
 use super::shapes;
 use super::width;
 
-/// What a legend tells of.
+/// What a legend explains.
 pub(super) enum Key {
     /// A series, by its place from 0: its line and its spots.
     Series(usize),
-    /// A spot that something speaks against.
+    /// A suspect spot.
     Doubtful,
-    /// A spot without a number.
     Missing,
 }
 
-/// Keys and names in rows.
 pub(super) struct Legend {
-    /// Each with its place.
     entries: Vec<(Key, String, [f64; 2])>,
-    /// How high all rows are.
     pub(super) height: f64,
 }
 
@@ -48,7 +44,6 @@ impl Legend {
         Legend { entries, height: if is_empty { 0.0 } else { y - top + ROW } }
     }
 
-    /// Draws it.
     pub(super) fn draw(&self, with_lines: bool, pen: &mut Pen) {
         if self.entries.is_empty() {
             return;
@@ -83,10 +78,9 @@ fn series(at: usize, [x, y]: [f64; 2], with_line: bool, pen: &mut Pen) {
     pen.tag("path").word("d", &shapes::shape(at, [x, y], RADIUS)).paint("fill", paint).empty();
 }
 
-/// The radius of a spot.
 pub(super) const RADIUS: f64 = 3.8;
 
-/// A spot that something speaks against: hollow, with a question mark.
+/// A suspect spot: hollow, with a question mark.
 pub(super) fn doubtful(series: usize, paint: Paint, [x, y]: [f64; 2], pen: &mut Pen) {
     let outline = pen.tag("path").word("d", &shapes::shape(series, [x, y], RADIUS)).paint("fill", Paint::Paper);
     outline.paint("stroke", paint).word("stroke-width", "1.6").empty();

@@ -6,7 +6,7 @@ use super::colour::Paint;
 use super::width;
 use crate::render::text::plain;
 
-/// An SVG in the making.
+/// An SVG that is being written.
 pub(super) struct Pen {
     text: String,
     /// Whether colours are left to the page around, by variables.
@@ -55,34 +55,28 @@ impl Pen {
         });
     }
 
-    /// What another pen, or a library, wrote already.
+    /// What another pen wrote.
     pub(super) fn paste(&mut self, markup: &str) {
         self.text.push_str(markup);
     }
 
-    /// A colour as it is written here.
     pub(super) fn colour(&self, paint: Paint) -> String {
         paint.written(self.is_inline)
     }
 
-    /// All that was written.
     pub(super) fn finish(self) -> String {
         self.text
     }
 }
 
-/// Where a text stands and how.
+/// How a text is placed and drawn.
 #[derive(Clone, Copy)]
 pub(super) struct TextStyle {
-    /// Where it is anchored.
     pub(super) x: f64,
-    /// The line that it stands on.
     pub(super) y: f64,
-    /// The height of its letters.
     pub(super) size: f64,
     /// `start`, `middle` or `end`.
     pub(super) anchor: &'static str,
-    /// Its colour.
     pub(super) paint: Paint,
     /// The longest that it may be.
     pub(super) room: f64,
@@ -107,14 +101,12 @@ pub(super) struct Tag<'p> {
 }
 
 impl Tag<'_> {
-    /// A number, to a tenth.
     pub(super) fn number(self, key: &str, value: f64) -> Self {
         // Writing to a String does not fail; so everywhere here.
         let _ = write!(self.pen.text, " {key}=\"{}\"", number(value));
         self
     }
 
-    /// Any text.
     pub(super) fn word(self, key: &str, value: &str) -> Self {
         let _ = write!(self.pen.text, " {key}=\"");
         escape(&plain(value), &mut self.pen.text);
@@ -122,38 +114,33 @@ impl Tag<'_> {
         self
     }
 
-    /// A colour.
     pub(super) fn paint(self, key: &str, paint: Paint) -> Self {
         let _ = write!(self.pen.text, " {key}=\"{}\"", self.pen.colour(paint));
         self
     }
 
-    /// Four numbers of a rectangle.
     pub(super) fn rectangle(self, x: f64, y: f64, width: f64, height: f64) -> Self {
         self.number("x", x).number("y", y).number("width", width.max(0.0)).number("height", height.max(0.0))
     }
 
-    /// Holds nothing.
     pub(super) fn empty(self) {
         self.pen.text.push_str("/>");
     }
 
-    /// Holds a text.
     pub(super) fn text(self, text: &str) {
         self.children(|pen| escape(&plain(text), &mut pen.text));
     }
 
-    /// Is said when pointed at; holds nothing else.
+    /// Shows a title when pointed at; has no other child.
     pub(super) fn titled(self, title: &str) {
         self.children(|pen| pen.tag("title").text(title));
     }
 
-    /// As [`Tag::titled`]; holds nothing where there is nothing to say.
+    /// As [`Tag::titled`], but empty where the note is.
     pub(super) fn noted(self, note: &str) {
         if note.is_empty() { self.empty() } else { self.titled(note) }
     }
 
-    /// Holds what the function writes.
     pub(super) fn children(self, inside: impl FnOnce(&mut Pen)) {
         self.pen.text.push('>');
         inside(self.pen);

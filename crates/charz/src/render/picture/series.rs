@@ -34,7 +34,6 @@ pub(super) fn take(series: &Series, frame: &Frame, room: &mut LabelLayout) {
     }
 }
 
-/// Draws a series that was measured.
 pub(super) fn measured(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
     let paint = Paint::Series(at);
     let class = format!("series s{}", at % Paint::SERIES + 1);
@@ -47,7 +46,6 @@ pub(super) fn measured(at: usize, series: &Series, frame: &Frame, pen: &mut Pen)
     });
 }
 
-/// A spot with its place.
 type Placed<'a> = (&'a Spot, [f64; 2]);
 
 /// The spots that a line joins: neighbours that have numbers with a place on the axes.
@@ -138,7 +136,7 @@ pub(super) fn hit(spot: &Spot, class: &str, [x, y]: [f64; 2], pen: &mut Pen) {
     circle.word("fill", "transparent").word("data-note", &spot.note).titled(&spot.note);
 }
 
-/// Draws what numbers are held against: a faint line with its name.
+/// Draws a limit: a faint line with its name.
 pub(super) fn limit(series: &Series, plot: &Plot, id: &str, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     let corners = bent(series, frame);
     pen.tag("g").word("class", "series limit").word("data-series", &series.name).children(|pen| {
@@ -176,7 +174,7 @@ fn named(series: &Series, corners: &[[f64; 2]], frame: &Frame, room: &mut LabelL
     found.is_some()
 }
 
-/// A limit that lies outside of the picture is said at its edge.
+/// Names a limit that lies outside of the picture at its edge.
 fn beyond(series: &Series, plot: &Plot, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     let Some(most) = series.numbers().map(|(_, y)| y).reduce(f64::max) else { return };
     let text = format!("{}: {}", plain(&series.name), plot.y.quantity.shown(most));
@@ -187,7 +185,7 @@ fn beyond(series: &Series, plot: &Plot, frame: &Frame, room: &mut LabelLayout, p
     }
 }
 
-/// Draws what is said of a spot: a ring around it, and words where there is room.
+/// Draws the label of a spot: a ring around it, and words where there is room.
 pub(super) fn flag(flag: &Flag, plot: &Plot, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     const SIZE: f64 = 11.5;
     let Some(series) = plot.series.get(flag.series) else { return };

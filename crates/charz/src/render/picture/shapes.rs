@@ -2,7 +2,6 @@
 
 use super::pen::path;
 
-/// How many shapes there are.
 const SHAPES: usize = 7;
 
 /// Dashes in units of the picture; the first is a whole line.

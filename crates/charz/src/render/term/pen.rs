@@ -17,14 +17,12 @@ const WIDEST: usize = 300;
 /// Longer lines of words are hard to read.
 const LONGEST: usize = 110;
 
-/// Writes for a reader.
 pub(in crate::render) struct Pen<'a> {
     look: Look,
     out: &'a mut dyn Write,
 }
 
 impl<'a> Pen<'a> {
-    /// For one who looks so.
     pub(in crate::render) fn new(look: &Look, out: &'a mut dyn Write) -> Self {
         Pen { look: Look { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
     }
@@ -39,7 +37,6 @@ impl<'a> Pen<'a> {
         self.look.colour
     }
 
-    /// An empty line.
     pub(in crate::render) fn gap(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
@@ -73,7 +70,6 @@ impl<'a> Pen<'a> {
         self.sheet(&sheet)
     }
 
-    /// A picture.
     pub(in crate::render) fn sheet(&mut self, sheet: &Sheet) -> io::Result<()> {
         sheet.write(&self.look, self.out)
     }
