@@ -34,14 +34,16 @@ fn check_marks(expected: &[&str], undisturbed: &dyn Fn() -> Trial, disturbed: &d
         let before = marks(&undisturbed().run());
         let with = marks(&disturbed());
         let noise: BTreeSet<String> = marks(&undisturbed().run()).union(&before).cloned().collect();
-        assert!(expected.iter().any(|code| with.contains(*code)), "{expected:?} is missing: {with:?}");
+        let shown = expected.iter().any(|code| with.contains(*code));
+        // V29: the machine was so busy that an invocation came to no end, which shows nothing.
+        assert!(shown || with.contains("V29"), "{expected:?} is missing: {with:?}");
         let others = with.iter().filter(|code| !expected.contains(&code.as_str()));
-        if others.clone().all(|code| noise.contains(code)) {
+        if shown && others.clone().all(|code| noise.contains(code)) {
             return;
         }
         found.push(with);
     }
-    panic!("beside {expected:?} there is more each time: {found:?}");
+    panic!("{expected:?} alone was never shown: {found:?}");
 }
 
 /// One worker on the first strand: laps of some 2 ms, ten in each of six processes.
