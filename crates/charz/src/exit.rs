@@ -37,11 +37,7 @@ pub const EXITS: &[(Exit, u8, &str)] = &[
         "the machine or its system refused something (disk, memory, threads); finished cells are kept",
     ),
     (Exit::Wrong, 4, "a kernel computed a wrong answer; its cell says so, the others are kept"),
-    (
-        Exit::NotAllOk,
-        5,
-        "finished, but not every cell is ok, or not every one could be compared with a verdict, and --strict was given",
-    ),
+    (Exit::NotAllOk, 5, "finished, but --strict was given and a cell is not ok, or a comparison has no verdict"),
     (Exit::HungUp, 129, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
     (Exit::Interrupted, 130, "stopped by SIGINT (^C); the report is valid and can be resumed"),
     (Exit::Terminated, 143, "stopped by SIGTERM; the report is valid and can be resumed"),
