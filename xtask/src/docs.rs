@@ -1,4 +1,4 @@
-//! `docs`: the generated pages, written by charz itself.
+//! `docs`: the generated pages that are kept in the project, written by charz itself.
 
 use std::fs;
 use std::path::Path;
@@ -50,15 +50,16 @@ fn each_page(mut with: impl FnMut(&str, &str) -> Outcome) -> Outcome {
     Ok(())
 }
 
-/// The names and files in the list, one page a line.
+/// The names and files in the list, one page per line. A page without a file is not kept.
 fn pages(list: &str) -> Outcome<Vec<(&str, &str)>> {
-    let page = |line| {
-        let (name, file) = str::split_once(line, '\t')?;
-        // Whatever the program says, nothing is written elsewhere.
-        let inside = Path::new(file).components().all(|part| matches!(part, std::path::Component::Normal(_)));
-        (inside && file.starts_with("docs/")).then_some((name, file))
-    };
-    let pages: Option<Vec<(&str, &str)>> = list.lines().map(page).collect();
+    let kept = list.lines().filter_map(|line| line.split_once('\t'));
+    let pages: Option<Vec<(&str, &str)>> = kept
+        .map(|(name, file)| {
+            // Whatever the program says, nothing is written elsewhere.
+            let inside = Path::new(file).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+            (inside && file.starts_with("docs/")).then_some((name, file))
+        })
+        .collect();
     let pages = pages.filter(|pages| !pages.is_empty());
     pages.ok_or_else(|| Failure::found(format!("`charz docs` lists no pages below docs: {list:?}")))
 }
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn pages_lie_below_docs() {
-        assert_eq!(pages("man\tdocs/man/charz.1\n").unwrap(), [("man", "docs/man/charz.1")]);
+        assert_eq!(pages("checks\tdocs/checks.md\nman\n").unwrap(), [("checks", "docs/checks.md")]);
         for list in ["", "man\n", "man\t/etc/passwd\n", "man\tdocs/../README.md\n"] {
             assert!(pages(list).is_err(), "{list:?}");
         }

@@ -84,8 +84,6 @@ pub struct Check {
     pub evidence: &'static str,
     /// Which kernels and cells it is for.
     pub families: &'static str,
-    /// How charz itself is tested for it.
-    pub test: &'static str,
     /// What the user can do.
     pub mend: &'static str,
     /// The paper, tool or manual that the limits come from, or that they are a first guess.
@@ -198,8 +196,7 @@ mod tests {
     #[test]
     fn texts_are_sentences() {
         for check in CHECKS {
-            let texts =
-                [check.cause, check.quantity, check.evidence, check.families, check.test, check.mend, check.source];
+            let texts = [check.cause, check.quantity, check.evidence, check.families, check.mend, check.source];
             for text in texts {
                 let begins = text.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '`');
                 let neat = !text.contains('\n') && !text.contains("  ") && text.matches('`').count() % 2 == 0;

@@ -28,7 +28,7 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::Wrong, "a kernel computed a wrong answer; its cell says so, the others are kept"),
     (
         Exit::NotAllOk,
-        "finished, but not every cell is ok, or not every one could be compared with a verdict, and --strict was given",
+        "finished, but --strict was given and a cell is not ok, or a comparison has no verdict",
     ),
     (Exit::HungUp, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
     (Exit::Interrupted, "stopped by SIGINT (^C); the report is valid and can be resumed"),

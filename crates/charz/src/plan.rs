@@ -62,7 +62,7 @@ pub struct Request {
 pub enum Budget {
     /// At most so long.
     Of(Duration),
-    /// Two minutes, or nearly four where all cells would not fit well.
+    /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where all cells would not fit well.
     Fitting,
 }
 
@@ -77,9 +77,11 @@ impl Budget {
 }
 
 /// What a sweep is given when nothing else is said.
-const USUAL_BUDGET: Duration = Duration::from_secs(120);
+pub const USUAL_BUDGET: Duration = Duration::from_secs(120);
 /// What a sweep of many cells is given.
-const LARGER_BUDGET: Duration = Duration::from_secs(230);
+pub const LARGER_BUDGET: Duration = Duration::from_secs(230);
+/// What a coarse look is given.
+pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
 /// How many invocations a cell gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

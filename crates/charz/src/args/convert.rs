@@ -1,14 +1,13 @@
 //! From what was typed to what it means.
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use charz_kernels::{Family, Kernel, Layout, Params};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
 use super::axes::{BLOCK, QUICK_BLOCK, axes};
-use super::generate::PAGES;
+use super::generate::pages;
 use super::layers::Layers;
 use super::memory;
 use super::pairs;
@@ -21,7 +20,7 @@ use crate::compare::Options as Rules;
 use crate::exit::Error;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_ITERATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, MOST_SAMPLES,
-    Request, Threads,
+    QUICK_BUDGET, Request, Threads,
 };
 use crate::render::{
     compare as compare_page, doctor as doctor_page, explain as explain_page, kernels as kernel_list, look::Colour,
@@ -79,8 +78,11 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             format: choice("--format", &args.format, explain_page::FORMATS.iter().map(|f| (f.name, f)))?,
         }),
         Verb::Docs(args) => Command::Docs(match args.page {
-            None => docs::Options::List(PAGES.iter().map(|page| (page.name, page.file)).collect()),
-            Some(name) => docs::Options::Page(choice("charz docs", &name, PAGES.iter().map(|p| (p.name, p)))?.text()),
+            None => docs::Options::List(pages().into_iter().map(|page| (page.name, page.file)).collect()),
+            Some(name) => {
+                let pages = pages().into_iter().map(|page| (page.name.clone(), page));
+                docs::Options::Page(choice("charz docs", &name, pages)?.text())
+            }
         }),
     })
 }
@@ -214,9 +216,6 @@ fn budget_of(text: &str, layers: &Layers) -> Result<Budget, Error> {
         _ => layers.blame("--budget", budget(text)).map(Budget::Of),
     }
 }
-
-/// The budget of a coarse look.
-const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
 /// What `--mapping` says where each kernel is to have the mappings that fit it.
 pub(super) const FITTING: &str = "fitting";

@@ -3,6 +3,8 @@
 use charz_topology::mappers;
 
 use crate::exit::EXITS;
+use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, USUAL_BUDGET};
+use crate::render::human;
 
 pub(super) fn mappings(first: &str) -> String {
     let lines = mappers().map(|mapper| {
@@ -26,7 +28,33 @@ pub(super) fn explained_formats<'a>(formats: impl Iterator<Item = (&'a str, &'a 
     format!("How\n\n{}", lines.join("\n"))
 }
 
-pub(super) fn after(examples: &str) -> String {
+/// How long a sweep without flags takes: `2 to 4 minutes`.
+pub(super) fn sweep_time() -> String {
+    format!("{} to {} minutes", USUAL_BUDGET.as_secs() / 60, LARGER_BUDGET.as_secs().div_ceil(60))
+}
+
+pub(super) const BUDGET: &str =
+    "The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending";
+
+pub(super) fn budget() -> String {
+    format!(
+        "{BUDGET}\n\nauto is {}, or {} if the \
+         minimum number of invocations of all cells would not fit well",
+        human::duration(USUAL_BUDGET),
+        human::duration(LARGER_BUDGET)
+    )
+}
+
+pub(super) fn quick() -> String {
+    format!("A coarse look in about {} seconds: 1 worker and one per strand, 128 MiB blocks", QUICK_BUDGET.as_secs())
+}
+
+/// The examples, with the time that a sweep takes.
+pub(super) fn examples(examples: &str) -> String {
+    examples.replace("{sweep}", &sweep_time())
+}
+
+pub(super) fn after(text: &str) -> String {
     let codes: Vec<_> = EXITS.iter().map(|(exit, meaning)| format!("  {:<4} {meaning}", exit.code())).collect();
-    format!("{examples}\n\nExit codes:\n{}", codes.join("\n"))
+    format!("{}\n\nExit codes:\n{}", examples(text), codes.join("\n"))
 }

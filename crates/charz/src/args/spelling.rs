@@ -28,7 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   charz topo                                     where the strands of this machine are
   charz map --mapping round-robin --threads 8    where eight workers go
-  charz sweep                                    measure this machine, in under two minutes
+  charz sweep                                    measure this machine ({sweep})
   charz sweep --family memory --mapping compact,round-robin --pages 4k --output memory.json
   charz render memory.json --format csv          look at a report again
   charz c2c --mode cas,read-write                how long a line takes from each core to each other
@@ -48,7 +48,7 @@ Examples:
 /// kernel is what workers do. A sweep runs kernels under mappings with growing numbers of workers, and writes a report, in
 /// which every number is right or carries a mark with the reason to doubt it.
 #[derive(Debug, Parser)]
-#[command(name = "charz", version = VERSION, after_help = EXAMPLES, after_long_help = help::after(EXAMPLES), max_term_width = 110)]
+#[command(name = "charz", version = VERSION, after_help = help::examples(EXAMPLES), after_long_help = help::after(EXAMPLES), max_term_width = 110)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) verb: Verb,
@@ -127,7 +127,7 @@ pub(super) struct KernelsArgs {
 /// Measure kernels under mappings with growing numbers of workers
 ///
 /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
-/// workers up to twice the strands, within two minutes. Each cell is measured by at least six invocations, which are fresh
+/// workers up to twice the strands. Each cell is measured by at least six invocations, which are fresh
 /// processes, in rounds and in random order; the time that is left goes where the interval is still too wide. Every
 /// invocation is on the disk before the next begins: a sweep that is killed loses at most the one in flight, and `--resume`
 /// finishes it.
@@ -155,10 +155,7 @@ pub(super) struct SweepArgs {
     /// End with code 5 unless every cell is ok
     #[arg(long)]
     pub(super) strict: bool,
-    /// The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending
-    ///
-    /// auto is 2 minutes, and nearly 4 where the fewest invocations of all cells would not fit well.
-    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
     pub(super) budget: String,
     /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
     #[arg(long, value_name = "FILE")]
@@ -178,8 +175,7 @@ pub(super) struct SweepArgs {
     /// Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// A coarse look in about 20 seconds: 1 worker and one a strand, 128 MiB blocks
-    #[arg(long, conflicts_with_all = ["threads", "size", "budget"])]
+    #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
 }
 

@@ -16,7 +16,6 @@ pub static V17: Check = Check {
     invalid: Some(1.05),
     evidence: "The kernels of peaks, measured before; the topology's data.",
     families: "Kernels with a known bound.",
-    test: "Results on either side of the limit; `cargo xtask asm` counts the operations of the loops.",
     mend: "Nothing to mend on the machine: report it, with the report file. See whether the frequency drifted (V08) and \
            whether the block lies in caches (V27).",
     source: "ReFrame's reference of +30%, made tight by calibrating; the T3-4 report found a loop folded from 8 operations to \
@@ -40,7 +39,6 @@ pub static V19: Check = Check {
     invalid: None,
     evidence: "The seats of the cell; the usable strands and the quota of the topology.",
     families: "All. Such a cell is never compared with one that is not oversubscribed.",
-    test: "As many workers as strands, and one more; two workers on one seat.",
     mend: "Nothing, if it is what you asked for. Else fewer workers: `--threads`.",
     source: "T3-4 report; charz's own definition.",
     covers: &[],
@@ -62,7 +60,6 @@ pub static V23: Check = Check {
     invalid: Some(0.0),
     evidence: "Each worker's checksum after each repetition, against an oracle that is computed in another way.",
     families: "All with an answer.",
-    test: "A kernel that computes wrongly must end the program with code 4.",
     mend: "Repeat the cell. If the answer stays wrong, report it; if it comes and goes, test the memory (`memtester`, \
            memtest86+) and look for machine checks (`dmesg | grep -i mce`).",
     source: "STREAM validates its arrays; stress-ng `--verify`.",
@@ -85,7 +82,6 @@ pub static V24: Check = Check {
     invalid: None,
     evidence: "The build profile, which the program carries.",
     families: "All.",
-    test: "The project's own tests are such a build.",
     mend: "Build with `cargo build --release`.",
     source: "Google Benchmark prints a warning; SPEC's run rules ask for full disclosure of the build.",
     covers: &[],
@@ -106,7 +102,6 @@ pub static V25: Check = Check {
     invalid: Some(0.0),
     evidence: "Online strands, cpuset, affinity mask, quota and governors, before and after each cell.",
     families: "All.",
-    test: "A cpuset that is shrunk under a sweep and left so must raise it; a fake root loses a strand.",
     mend: "Find who changed it (`systemctl`, a container runtime, a power daemon such as tuned), end it, and start the sweep \
            again.",
     source: "Charz: first guess.",
@@ -130,7 +125,6 @@ pub static V26: Check = Check {
     invalid: None,
     evidence: "CPUID leaf 1, ECX bit 31, which is kept for hypervisors; else `/sys/hypervisor` and DMI.",
     families: "The machine as a whole, not a cell. What is said of shared cores needs a measurement of its own.",
-    test: "Fake roots with and without a hypervisor.",
     mend: "Nothing in a guest; measure on the host, or on a bare-metal instance.",
     source: "AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_ECX.",
     covers: &[],

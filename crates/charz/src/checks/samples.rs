@@ -30,7 +30,6 @@ pub static V12: Check = Check {
     invalid: None,
     evidence: "The report's own samples.",
     families: "All.",
-    test: "Five, six, nine and ten invocations: suspect, note, note, nothing.",
     mend: "Ask for more repetitions and invocations, or a larger `--budget`.",
     source: "Order statistics of the median: 1 - 2/2⁶ = 96.9%. lmbench takes 11 tries, EPCC 20, criterion 100 samples.",
     covers: &[],
@@ -52,7 +51,6 @@ pub static V13: Check = Check {
     invalid: None,
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
-    test: "Samples of known spread on either side of each limit.",
     mend: "Quieten the machine (`charz doctor`), and repeat the cell with more invocations.",
     source: "Pyperf warns at a standard deviation of 10%, nanobench at 5%; the factor: Rousseeuw and Croux (JASA 1993).",
     // What spreads repetitions spreads invocations.
@@ -74,7 +72,6 @@ pub static V14: Check = Check {
     invalid: None,
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
-    test: "Samples with planted outliers on either side of the limit.",
     mend: "Quieten the machine (`charz doctor`); look for interrupts with `watch -d cat /proc/interrupts`.",
     source: "Tukey, Exploratory Data Analysis (1977); criterion keeps outliers by the same fences. The 10% is charz's first \
              guess.",
@@ -98,7 +95,6 @@ pub static V15: Check = Check {
     invalid: None,
     evidence: "The report's own samples, in the order in which they were taken.",
     families: "Kernels with work to repeat.",
-    test: "Samples with a planted slope and a planted slow start, and without.",
     mend: "Measure longer (`--repetitions`, `--iterations`), and see whether the frequency settles (V08).",
     source: "Georges, Buytaert and Eeckhout (OOPSLA 2007) for steady states; Mann (Econometrica 1945) for the trend; \
              hyperfine warns of a slow first run. The 2% is charz's first guess.",
@@ -121,7 +117,6 @@ pub static V16: Check = Check {
     invalid: None,
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
-    test: "Samples of one mode and of two.",
     mend: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what tells the groups \
            apart, e.g. with `--pages 2m`.",
     source: "Gregg, frequency trails: modes and modality (2015); the limits are BenchmarkDotNet's.",
@@ -146,7 +141,6 @@ pub static V18: Check = Check {
     invalid: Some(0.20),
     evidence: "The stamps of all laps.",
     families: "Kernels with work to repeat, with several workers on strands of their own (not V19).",
-    test: "Laps on a fake clock that overlap by a little more and a little less than each limit.",
     mend: "Give a repetition more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
            by itself.",
     source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limits are charz's first \
@@ -172,7 +166,6 @@ pub static V28: Check = Check {
     invalid: None,
     evidence: "The values of the invocations.",
     families: "Kernels with work to repeat.",
-    test: "Invocations of known spread on either side of each limit.",
     mend: "Give more time (`--budget`), or quieten the machine (`charz doctor`).",
     source: "Kalibera and Jones (ISMM 2013) for measuring until an interval is narrow enough; the 3 is charz's first guess.",
     covers: &[],
@@ -194,7 +187,6 @@ pub static V29: Check = Check {
     invalid: Some(2.0),
     evidence: "The exit of each measuring process, and its own last words.",
     families: "All.",
-    test: "A kernel that dies once, and one that dies always.",
     mend: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer workers. Killed by the watchdog: less work a \
            repetition (`--iterations`), or a quieter machine. A crash is a defect: report it.",
     source: "Charz: first guess.",

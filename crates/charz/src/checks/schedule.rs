@@ -17,7 +17,6 @@ pub static V32: Check = Check {
     invalid: Some(0.5),
     evidence: "Counted by the worker that takes the samples.",
     families: "Sync kernels that obey `--period`.",
-    test: "Laps with a known share of late samples on either side of each limit.",
     mend: "Quieten the machine (`charz doctor`), or give samples more time (`--period 200us`); `--period closed` times each from \
            its own call, and hides what a stall would have cost the others.",
     source: "G. Tene, How NOT to Measure Latency (2013), for counting from when a sample was due; the limits are charz's first \

@@ -29,8 +29,6 @@ pub static V01: Check = Check {
     evidence: "`sched_getaffinity` and `getcpu` before and after each lap and between its blocks, independently of the \
                binding library.",
     families: "Workers with a seat, so not the mapping `auto`.",
-    test: "A cpuset is shrunk and restored under a running sweep, and a mask is set from outside; both must raise it. A fake \
-           binder that only pretends must raise it.",
     mend: "See what the process may use with `charz topo`, and its mask with `taskset -p PID`; end what changes masks or \
            cpusets, or map only onto strands that stay.",
     source: "Measured for charz: a cpuset shrunk from two strands to one moved a pinned task, and widening restored it \
@@ -54,7 +52,6 @@ pub static V02: Check = Check {
     invalid: Some(0.0),
     evidence: "`se.nr_migrations` in `/proc/thread-self/sched`; unavailable where the kernel has no scheduler statistics.",
     families: "Workers with a seat; under `auto` migrations are recorded and no finding.",
-    test: "A cpuset that is shrunk and restored within a lap must raise it, though mask and strand at both ends are right.",
     mend: "As for V01: find what changes masks or cpusets (`systemctl`, a container runtime, irqbalance-like daemons), and \
            end it while measuring.",
     source: "Linux, Documentation/scheduler/sched-debug.rst; measured for charz as V01.",
@@ -78,7 +75,6 @@ pub static V03: Check = Check {
     evidence: "The run delay in `/proc/thread-self/schedstat` around each lap; where that is missing, involuntary context \
                switches (`getrusage`), any of which makes the lap dirty.",
     families: "All but kernels without work to repeat, and cells whose workers share strands (V19).",
-    test: "A neighbour spins on a worker's strand; it must be raised, and no other. Without the neighbour it must not.",
     mend: "End other work (`charz doctor` shows it), or give the strands to charz alone: boot with `isolcpus=` or make an \
            exclusive cpuset, and move interrupts away (`/proc/irq/*/smp_affinity_list`). Then repeat the cell.",
     source: "Measured for charz: dropping repetitions by run delay brought the variation of an integer kernel from 31.8% to \
@@ -106,7 +102,6 @@ pub static V04: Check = Check {
     evidence: "The identity wall = processor time + run delay + blocked around each lap: a clock and \
                `/proc/thread-self/schedstat`.",
     families: "Kernels that never block; not those that sleep by design.",
-    test: "The process is stopped for 0.6 s and continued; it must be raised, and no other.",
     mend: "Do not stop or debug the process (^Z, `docker pause`, a suspended laptop), then repeat the cell. In a guest, ask \
            whether it was migrated or snapshotted.",
     source: "Measured for charz: a stop of 0.6 s appears as 0.6 s of that difference. The shares are V03's.",
@@ -129,7 +124,6 @@ pub static V05: Check = Check {
     invalid: Some(0.02),
     evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the cell.",
     families: "All, in guests whose hypervisor tells.",
-    test: "Fabricated counts beyond and below each limit, and too short a window: a guest cannot steal from itself.",
     mend: "Nothing in a guest. Measure at a quieter hour, on a larger or dedicated instance, or on the host.",
     source: "Charz: first guess. Steal in `/proc/stat`: the manual page proc(5).",
     // Being off the processor now and then spreads the repetitions. A late start stays a finding of its own: it may weigh
@@ -155,7 +149,6 @@ pub static V06: Check = Check {
     evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each repetition, less what the readings \
                lie apart beyond it.",
     families: "All but cells whose workers share strands (V19).",
-    test: "Fabricated totals beyond and below the limit; with a neighbour on a worker's strand V03 is raised in its place.",
     mend: "End other work (`charz doctor` and `top` show it) and repeat the cell.",
     source: "Linux, Documentation/accounting/psi.rst; the 2% is charz's first guess, and the 50% lies beyond what quiet machines show.",
     // Pressure somewhere is too weak a sign to explain a spread by.
@@ -177,7 +170,6 @@ pub static V07: Check = Check {
     invalid: Some(0.0),
     evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",
     families: "All.",
-    test: "The process is put into a group with a quota of 0.3 processors; it must be raised, and no other.",
     mend: "Lift the quota: version 2 `echo max > /sys/fs/cgroup/GROUP/cpu.max`, version 1 `echo -1 > \
            /sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us`, `docker run` without `--cpus`, Kubernetes without a CPU limit. Or \
            use fewer workers than the quota's processors.",

@@ -6,8 +6,8 @@ use crate::exit::{Error, Exit};
 
 /// What to print.
 pub enum Options {
-    /// The pages: name and file of each.
-    List(Vec<(&'static str, &'static str)>),
+    /// The pages: the name of each, and its file if it is kept in the project.
+    List(Vec<(String, Option<&'static str>)>),
     /// The text of one page.
     Page(Vec<u8>),
 }
@@ -16,7 +16,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     match options {
         Options::List(pages) => {
             for (name, file) in pages {
-                writeln!(out, "{name}\t{file}")?;
+                let file = file.map(|file| format!("\t{file}")).unwrap_or_default();
+                writeln!(out, "{name}{file}")?;
             }
         }
         Options::Page(text) => out.write_all(text)?,
