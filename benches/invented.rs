@@ -6,7 +6,7 @@ use charz::invoke::barren;
 use charz::limits::Limits;
 use charz::plan::{Invocations, Plan, Request};
 use charz::predict::Predictor;
-use charz::report::{Cell, Counts, Ending, Invocation, Lap, Outcome, Report, Run, Status, Summary, Timer};
+use charz_data::report::{Cell, Counts, Ending, Invocation, Lap, Outcome, Report, Run, Status, Summary, Timer};
 use charz::sweep::{Context, new_report};
 use charz_kernels::{Bytes, Family, KERNELS, Kernel, Layout, PagePolicy, Params};
 use charz_topology::{Machine, parse_mappings};

@@ -13,8 +13,8 @@ mod machines;
 use std::hint::black_box;
 
 use charz::limits::Limits;
-use charz::report::Report;
-use charz::stats::Sample;
+use charz_data::report::Report;
+use charz_stats::Sample;
 use charz_topology::{MAPPERS, Mapping, place};
 
 /// How often [`counted`] runs a case: a planted slowdown of 20 % is one time more.

@@ -9,10 +9,10 @@ mod machines;
 
 use std::thread;
 
-use charz::compare::{Options, compare};
-use charz::page::{Source, page};
-use charz::render::{html, look::Look};
-use charz::report::{Report, read, save};
+use charz_analysis::compare::{Options, compare};
+use charz_analysis::page::{Source, page};
+use charz_render::{html, look::Look};
+use charz_data::report::{Report, read, save};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn report(criterion: &mut Criterion) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use charz::stats::{Better, Pair, Rule, Sample, compare, median_interval};
+use charz_stats::{Better, Pair, Rule, Sample, compare, median_interval};
 use criterion::{Criterion, criterion_group, criterion_main};
 use fastrand::Rng;
 

@@ -1,13 +1,13 @@
 //! Reports, which may come from anybody.
 
-use charz::compare;
+use charz_analysis::compare;
 use charz::judge::{self, Facts};
 use charz::parsers;
-use charz::render;
-use charz::render::look::Look;
-use charz::render::report::{FORMATS, Format};
-use charz::render::text::one_line;
-use charz::report::Report;
+use charz_render;
+use charz_render::look::Look;
+use charz_render::report::{FORMATS, Format};
+use charz_data::escape::one_line;
+use charz_data::report::Report;
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 
 use super::{assert_harmless, assert_readable};

@@ -11,7 +11,7 @@ use charz::args::{self, Parsed};
 use charz::command::{Command, sweep};
 use charz::exit::Exit;
 use charz::plan::{MOST_BYTES, Request, Threads};
-use charz::render::text::plain;
+use charz_data::escape::plain;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::assert_readable;

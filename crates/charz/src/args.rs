@@ -26,7 +26,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::command::Command;
 use crate::exit::Error;
-use crate::render::text::plain;
+use charz_data::escape::plain;
 use layers::Layers;
 
 /// What the command line came to.

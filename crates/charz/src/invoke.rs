@@ -18,7 +18,7 @@ use std::time::Duration;
 use charz_kernels::{Bytes, Layout, PagePolicy, Params, Period};
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Ending, Invocation};
+use charz_data::report::{Ending, Invocation};
 
 pub use child::serve;
 pub use convert::unit;

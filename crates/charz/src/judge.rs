@@ -2,14 +2,14 @@
 //! another invocation.
 //!
 //! Pure functions of what a report says, so that a cell that is judged again, after its next invocation or after a resume, is
-//! judged alike. Limits stand in [`checks`](crate::checks); here stands only which quantity they are held against.
+//! judged alike. Limits stand in [`checks`](charz_data::checks); here stands only which quantity they are held against.
 //!
 //! * A repetition is left out for a cause that was seen beside it, never for its value: what is slow without a cause is a
 //!   result.
 //! * What the system did not tell is no proof of innocence: where a check needs it, the cell is at most `suspect`.
 //! * Only invocations that came to their own end count. Of one that was stopped half-way the repetitions are kept, but fewer
 //!   repetitions give another estimate, and a best of three is not a best of ten.
-//! * One cause is one mark: see [`leave_causes`](crate::checks::leave_causes).
+//! * One cause is one mark: see [`leave_causes`](charz_data::checks::leave_causes).
 
 mod attempts;
 mod case;
@@ -32,8 +32,9 @@ mod tests;
 
 use charz_kernels::{Card, Params, Sizes};
 
-use crate::checks::{self, Check, V23, V24, V29};
-use crate::report::{Cell, Ending, Invocation, Mark, Outcome, Severity, Status, Timer};
+use charz_data::checks;
+use charz_data::checks::{Check, V23, V24, V29};
+use charz_data::report::{Cell, Ending, Invocation, Mark, Outcome, Severity, Status, Timer};
 
 pub use attempts::{RETRIES, wants_more};
 
@@ -64,7 +65,7 @@ pub struct Facts {
     pub optimised: bool,
 }
 
-/// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](crate::report::Run::dirty)), the
+/// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](charz_data::report::Run::dirty)), the
 /// invocations' values, the marks, the outcome and the summary. Judging again changes nothing.
 ///
 /// A cell without invocations is left as it is: whoever decided not to measure it has said why.

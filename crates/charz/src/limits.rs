@@ -6,7 +6,7 @@ use std::path::Path;
 use charz_kernels::PagePolicy;
 use charz_topology::cgroup::{self, Group};
 
-use crate::render::human;
+use charz_data::units;
 
 /// What a sweep may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,8 +86,8 @@ impl Limits {
                 Some(format!(
                     "{} {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
                     if workers == 1 { "1 block takes".to_owned() } else { format!("{workers} blocks take") },
-                    human::iec(bytes),
-                    human::iec(budget)
+                    units::iec(bytes),
+                    units::iec(budget)
                 ))
             }
             // These come out of a pool of their own, which the available memory does not hold.
@@ -96,8 +96,8 @@ impl Limits {
                 Some(format!(
                     "{} {} in all on reserved pages; {} of them are free",
                     if workers == 1 { "1 block takes".to_owned() } else { format!("{workers} blocks take") },
-                    human::iec(bytes),
-                    human::iec(free)
+                    units::iec(bytes),
+                    units::iec(free)
                 ))
             }
         }

@@ -14,8 +14,8 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic_file;
-use crate::point;
-use crate::report::{Cell, Report};
+use charz_analysis::point;
+use charz_data::report::{Cell, Report};
 
 #[cfg(test)]
 mod tests;

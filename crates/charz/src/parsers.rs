@@ -7,7 +7,8 @@ use crate::exit::Error;
 use crate::harness::counters;
 use crate::harness::pages::{Nodes, PagesObtained, Plot};
 use crate::limits;
-use crate::report::{self, Report};
+use charz_data::report;
+use charz_data::report::Report;
 
 /// A report's text.
 ///

@@ -17,10 +17,10 @@ pub use threads::Threads;
 
 use crate::exit::Error;
 use crate::limits::Limits;
-use crate::point;
+use charz_analysis::point;
 use crate::predict::Predictor;
-use crate::render::human;
-use crate::report::Point;
+use charz_data::units;
+use charz_data::report::Point;
 
 /// What the user asked for.
 #[derive(Clone)]
@@ -264,8 +264,8 @@ impl Request {
         if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
             return Err(Error::bad_input(format!(
                 "--size: one worker would need {}, and the machine has {} of memory; example: --size 256MiB",
-                human::iec(block),
-                human::iec(memory)
+                units::iec(block),
+                units::iec(memory)
             )));
         }
         let order = |mapping: Mapping| Ok((mapping.clone(), mapping.order(machine)?));

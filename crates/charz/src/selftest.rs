@@ -8,8 +8,8 @@ pub use planted::Planted;
 
 use std::collections::BTreeMap;
 
-use crate::compare::{Row, Verdict};
-use crate::report::{Cell, Point};
+use charz_analysis::compare::{Row, Verdict};
+use charz_data::report::{Cell, Point};
 
 /// The results of comparisons of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -21,14 +21,15 @@ pub use record::{NoRecorder, Record, Recorder};
 pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};
 
-use crate::findings::findings;
+use charz_analysis::findings::findings;
 use crate::invoke::{self, Invoke, Order};
 use crate::journal::JournalError;
 use crate::judge::{self, Facts};
 use crate::limits::Limits;
-use crate::point;
+use charz_analysis::point;
 use crate::predict::Predictor;
-use crate::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
+use charz_data::report;
+use charz_data::report::{Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
 use pace::Pace;
 

@@ -13,7 +13,7 @@ use super::usual;
 use crate::command::{ab, selftest};
 use crate::exit::Error;
 use crate::plan::MOST_INVOCATIONS;
-use crate::render::compare as compare_page;
+use charz_render::compare as compare_page;
 
 /// The most comparisons of a self-test.
 const MOST_ROUNDS: usize = 100_000;

@@ -4,7 +4,8 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::spelling::Cli;
-use crate::render::{compare, exits, explain, kernels, mappers, replicate, report};
+use charz_render::{compare, replicate, report};
+use crate::view::{exits, explain, kernels, mappers};
 
 /// A generated page.
 pub struct Page {

@@ -4,7 +4,7 @@ use charz_topology::mappers;
 
 use crate::exit::EXITS;
 use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, USUAL_BUDGET};
-use crate::render::human;
+use charz_data::units;
 
 pub(super) fn mappings(first: &str) -> String {
     let lines = mappers().map(|mapper| {
@@ -40,8 +40,8 @@ pub(super) fn budget() -> String {
     format!(
         "{BUDGET}\n\nauto is {}, or {} if the \
          minimum number of invocations of all cells would not fit well",
-        human::duration(USUAL_BUDGET),
-        human::duration(LARGER_BUDGET)
+        units::duration(USUAL_BUDGET),
+        units::duration(LARGER_BUDGET)
     )
 }
 

@@ -9,10 +9,10 @@ use crate::command::compare::Base;
 use crate::command::history::{How, Options, Plot, Shown, Task, Which};
 use crate::command::render::Showing;
 use crate::exit::Error;
-use crate::history::Wanted;
-use crate::render::history::Format;
-use crate::render::look::Colour;
-use crate::render::view::{Draw, View, views};
+use charz_analysis::history::Wanted;
+use charz_render::history::Format;
+use charz_render::look::Colour;
+use charz_render::view::{Draw, View, views};
 
 const AS_ADDED: (&str, &str) = ("json", "the report as it was added, to the byte, with control characters as escapes");
 

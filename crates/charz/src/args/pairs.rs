@@ -8,7 +8,7 @@ use super::spelling::{AxesArgs, C2cArgs, WhatArgs};
 use super::usual;
 use crate::command::c2c;
 use crate::exit::Error;
-use crate::render::report::MATRICES;
+use charz_render::report::MATRICES;
 
 /// The ways to hand over a line; each has a kernel, with [`PREFIX`] before its name.
 const MODES: [&str; 4] = ["read-write", "cas", "fetch-add", "exchange"];

@@ -8,7 +8,7 @@ use charz_kernels::{Bytes, Period};
 
 use crate::exit::Error;
 use crate::plan::{MOST_BUDGET, MOST_BYTES, MOST_SECTION, MOST_SPAN};
-use crate::render::human;
+use charz_data::units;
 
 pub(super) fn count(flag: &str, text: &str, most: usize) -> Result<usize, Error> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -53,7 +53,7 @@ pub(super) fn size(text: &str) -> Result<Bytes, Error> {
             "is not a multiple of {LINE_BYTES} bytes, a cache line; the next one is {}B",
             size.next_multiple_of(LINE_BYTES)
         ))),
-        _ => Err(refuse(&format!("is more than any machine has; the most is {}", human::iec(MOST_BYTES)))),
+        _ => Err(refuse(&format!("is more than any machine has; the most is {}", units::iec(MOST_BYTES)))),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn span(flag: &str, text: &str) -> Result<Duration, Error> {
     let refuse = |why: &str| Error::bad_input(format!("{flag}: {text:?} {why}; example: {flag} 20ms"));
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err(refuse("leaves no time to measure")),
-        Ok(span) if span > MOST_SPAN => Err(refuse(&format!("is more than {}", human::duration(MOST_SPAN)))),
+        Ok(span) if span > MOST_SPAN => Err(refuse(&format!("is more than {}", units::duration(MOST_SPAN)))),
         Ok(span) => Ok(span),
         Err(_) => Err(refuse("is not a time with a unit (us, ms, s)")),
     }
@@ -79,7 +79,7 @@ pub(super) fn period(text: &str) -> Result<Period, Error> {
 
 /// How long a wait is told to last.
 pub(super) fn timeout(text: &str) -> Result<Duration, Error> {
-    let most = human::duration(MOST_TIMEOUT);
+    let most = units::duration(MOST_TIMEOUT);
     match span("--timeout", text)? {
         time if time > MOST_TIMEOUT => Err(Error::bad_input(format!(
             "--timeout: {text:?} is more than {most}, for which a worker would look at nothing else; example: --timeout 1ms"
@@ -114,7 +114,7 @@ pub(super) mod tests {
 
     /// What was typed is refused by a line that has this word.
     #[track_caller]
-    pub(in crate::args) fn check_refused<T>(result: Result<T, Error>, word: &str) {
+    pub(crate) fn check_refused<T>(result: Result<T, Error>, word: &str) {
         let Err(error) = result else { panic!("accepted") };
         let sentence = error.to_string();
         assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");

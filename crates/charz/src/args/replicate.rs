@@ -6,8 +6,8 @@ use super::spelling::{AxesArgs, HowArgs, ReplicateArgs, WhatArgs};
 use super::usual;
 use crate::command::replicate::{Asked, Options};
 use crate::exit::Error;
-use crate::render::replicate::FORMATS;
-use crate::replicate::{DOCUMENTS, Document, Figure};
+use charz_render::replicate::FORMATS;
+use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
 
 pub(super) fn replicate(args: ReplicateArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
     let names = || DOCUMENTS.iter().map(|document| (document.citation.name.as_str(), document));
@@ -90,7 +90,7 @@ mod tests {
     #[track_caller]
     fn check(document: &str, only: &[&str], expected: &[&str]) {
         let only: Vec<String> = only.iter().map(|text| (*text).to_owned()).collect();
-        let found = figures(crate::replicate::find(document).unwrap(), &only).unwrap();
+        let found = figures(charz_analysis::replicate::find(document).unwrap(), &only).unwrap();
         assert_eq!(found.iter().map(|figure| figure.number.as_str()).collect::<Vec<_>>(), expected);
     }
 
@@ -101,7 +101,7 @@ mod tests {
         check("t3-4", &["figure-6,FIGURE 5", "Section 6.2"], &["Figure 5", "Figure 6", "Section 6.2"]);
         check("cmt", &["table2"], &["Table 2"]);
         check("solaris", &["vmtasks: ISM, T4-2"], &["vmtasks: ISM, T4-2"]);
-        let document = crate::replicate::find("t3-4").unwrap();
+        let document = charz_analysis::replicate::find("t3-4").unwrap();
         check_refused(figures(document, &["Figure 17".into()]), "Figure 1");
         check_refused(figures(document, &["5,".into()]), "\"\"");
     }

@@ -8,10 +8,11 @@ use charz_topology::{Machine, Source, discover};
 use super::{Parsed, parse_with};
 use crate::command::{Command, sweep};
 use crate::limits::Limits;
-use crate::page::{self, page};
+use charz_analysis::page;
+use charz_analysis::page::page;
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
-use crate::report::{Report, Timer};
+use charz_data::report::{Report, Timer};
 use crate::sweep::{Context, new_report};
 
 const MACHINE: &str = "Package:2 [NUMA(memory=1GB)] L3:1(size=8MiB) L2:2(size=512KiB) L1:1(size=32KiB) Core:1 PU:2";
@@ -54,10 +55,10 @@ fn check(line: &str) {
     let typed = typed_again(&once);
     let again = report(&machine, &typed);
     let cells = |report: &Report| -> Vec<_> {
-        let key = |cell: &crate::report::Cell| {
-            let crate::report::Cell { kernel, mapping, workers, seats, precision, outcome, .. } = cell.clone();
+        let key = |cell: &charz_data::report::Cell| {
+            let charz_data::report::Cell { kernel, mapping, workers, seats, precision, outcome, .. } = cell.clone();
             // Whether a value is the plan's or a cell's own makes no difference to what is measured.
-            (kernel, mapping, workers, crate::point::parameters(cell, &report.plan), seats, precision, outcome)
+            (kernel, mapping, workers, charz_analysis::point::parameters(cell, &report.plan), seats, precision, outcome)
         };
         report.cells.iter().map(key).collect()
     };

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::help;
-use crate::render::{compare, doctor, explain, kernels, placement, view};
+use charz_render::{compare, view};
+use crate::view::{doctor, explain, kernels, placement};
 
 mod ab;
 mod axes;

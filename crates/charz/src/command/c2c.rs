@@ -11,11 +11,12 @@ use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
-use crate::pairs::{self, Choice, Class};
+use charz_analysis::pairs;
+use charz_analysis::pairs::{Choice, Class};
 use crate::plan::{PLANNED_SHARE, Plan, Request};
 use crate::predict::Predictor;
-use crate::render::pairs as pairs_table;
-use crate::render::report::Format;
+use crate::view::pairs as pairs_table;
+use charz_render::report::Format;
 
 /// What to measure, and how.
 pub struct Options {

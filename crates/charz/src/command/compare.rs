@@ -6,11 +6,12 @@ use std::thread;
 
 use super::history;
 use super::render::read;
-use crate::compare::{self, Totals};
+use charz_analysis::compare;
+use charz_analysis::compare::Totals;
 use crate::exit::{Error, Exit};
-use crate::history::Wanted;
+use charz_analysis::history::Wanted;
 use crate::noise::largest_floor;
-use crate::render::compare::Format;
+use charz_render::compare::Format;
 
 /// What to compare.
 pub struct Options {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::doctor::{Look, examine};
 use crate::exit::{Error, Exit};
-use crate::render::doctor::Format;
+use crate::view::doctor::Format;
 
 /// How to show what is found.
 pub struct Options {

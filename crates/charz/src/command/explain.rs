@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use crate::checks::Check;
+use charz_data::checks::Check;
 use crate::exit::{Error, Exit};
-use crate::render::explain::Format;
+use crate::view::explain::Format;
 
 /// What to explain.
 pub struct Options {

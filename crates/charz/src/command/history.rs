@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::render::{Showing, read_with_text, show, show_page};
 use crate::exit::{Error, Exit};
-use crate::history::{Addition, Baseline, Key, Store, Timeline, Track, Wanted};
+use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
+use crate::history::Store;
 use crate::noise::user_file;
-use crate::page::{self, Source};
-use crate::render::history::{Format, write_added, write_list, write_plot, write_text};
-use crate::report::Report;
+use charz_analysis::page;
+use charz_analysis::page::Source;
+use charz_render::history::{Format, write_added, write_list, write_plot, write_text};
+use charz_data::report::Report;
 
 /// What to do with a history.
 pub struct Options {
@@ -85,7 +87,7 @@ pub(super) fn baseline(
     named: Option<PathBuf>,
     new: &Report,
     wanted: Wanted,
-    rules: &crate::compare::Options,
+    rules: &charz_analysis::compare::Options,
 ) -> Result<(Report, Vec<String>), Error> {
     let mut store = Store::open(&file(named)?)?;
     let Baseline { id, notes } =

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::exit::{Error, Exit};
-use crate::render::kernels::Format;
+use crate::view::kernels::Format;
 
 /// How to show them.
 pub struct Options {

@@ -5,7 +5,7 @@ use std::io::Write;
 use charz_topology::{Mapping, Source, discover, place};
 
 use crate::exit::{Error, Exit};
-use crate::render::placement::Format;
+use crate::view::placement::Format;
 
 /// What to show.
 pub struct Options {

@@ -8,11 +8,11 @@ use charz_topology::{Machine, Mapping, MemoryPolicy, cpulist};
 use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
-use crate::numa::LATENCY;
+use charz_analysis::numa::LATENCY;
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
-use crate::render::plan as plan_table;
-use crate::render::report::Format;
+use crate::view::plan as plan_table;
+use charz_render::report::Format;
 
 /// What to measure, and how.
 pub struct Options {
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
     use crate::plan::{Asked, AskedSizes, Budget, Invocations};
-    use crate::report::MemoryHome;
+    use charz_data::report::MemoryHome;
 
     fn request() -> Request {
         Request {

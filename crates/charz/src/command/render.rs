@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
-use crate::figure::Figure;
+use charz_analysis::figure::Figure;
 use crate::journal;
-use crate::page::{self, Page, Source};
-use crate::render::look::{Colour, Look};
-use crate::render::view::{Draw, View};
-use crate::report::{self, Report};
+use charz_analysis::page;
+use charz_analysis::page::{Page, Source};
+use charz_render::look::{Colour, Look};
+use charz_render::view::{Draw, View};
+use charz_data::report;
+use charz_data::report::Report;
 
 /// What to show.
 pub struct Options {

@@ -13,13 +13,14 @@ use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{self, Plan};
-use crate::render::look::Look;
-use crate::render::plan as plan_table;
-use crate::render::replicate::{self as view, Format};
-use crate::render::report::Show;
-use crate::render::text::counted;
-use crate::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
-use crate::report::Report;
+use charz_render::look::Look;
+use crate::view::plan as plan_table;
+use charz_render::replicate as view;
+use charz_render::replicate::Format;
+use charz_render::report::Show;
+use charz_data::escape::counted;
+use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
+use charz_data::report::Report;
 
 /// What to show, and of what.
 pub enum Options {

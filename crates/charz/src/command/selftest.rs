@@ -9,18 +9,19 @@ use charz_topology::Backend;
 
 use super::ab::{Measured, measure};
 use super::sweep::{ClockKind, Stage};
-use crate::compare::{self, Row};
+use charz_analysis::compare;
+use charz_analysis::compare::Row;
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Processes};
 use crate::limits::Limits;
 use crate::noise::{Floor, Floors, Subject, noise_file};
 use crate::plan::{Plan, Request};
-use crate::point;
+use charz_analysis::point;
 use crate::predict::Predictor;
-use crate::render::human;
-use crate::render::progress::note;
-use crate::render::text::{counted, plain};
-use crate::report::Report;
+use charz_data::units;
+use crate::view::progress::note;
+use charz_data::escape::{counted, plain};
+use charz_data::report::Report;
 use crate::selftest::{Finding, Planted, Tally};
 use crate::sweep::{Context, Listener, NoRecorder, new_report};
 
@@ -137,7 +138,7 @@ impl Trial<'_> {
             if noted.elapsed() >= PROGRESS {
                 noted = Instant::now();
                 let left = begun.elapsed().mul_f64((all - self.done) as f64 / self.done as f64);
-                note(&format!("{} of {all} comparisons, {} left", self.done, human::duration(left)));
+                note(&format!("{} of {all} comparisons, {} left", self.done, units::duration(left)));
             }
         }
         Ok(findings)
@@ -176,7 +177,7 @@ fn write_findings(findings: &[Finding], planted: Option<f64>, out: &mut dyn Writ
         let false_verdicts = equal.faster + equal.slower;
         writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.all(), unsettled(equal))?;
         if let Some(share) = planted {
-            let (found, percent) = (tally.slower, human::percent(share));
+            let (found, percent) = (tally.slower, units::percent(share));
             writeln!(out, "  a planted {percent} was found in {found} of {}{}", tally.all(), unsettled(tally))?;
         }
         if let (Some(median), Some(floor), Some(max)) = (equal.quantile(0.5), equal.floor(), equal.quantile(1.0)) {

@@ -13,11 +13,12 @@ use crate::journal;
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
-use crate::render::plan as plan_table;
-use crate::render::progress::note;
-use crate::render::report::{self as report_table, Format, Show};
-use crate::render::text::plain;
-use crate::report::Report;
+use crate::view::plan as plan_table;
+use crate::view::progress::note;
+use charz_render::report as report_table;
+use charz_render::report::{Format, Show};
+use charz_data::escape::plain;
+use charz_data::report::Report;
 use crate::sweep::{Context, new_report};
 
 mod recorder;

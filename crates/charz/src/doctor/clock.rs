@@ -2,8 +2,8 @@
 
 use super::load::QUIETEN;
 use super::{Item, Look, Seen};
-use crate::checks;
-use crate::render::human;
+use charz_data::checks;
+use charz_data::units;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {
@@ -42,7 +42,7 @@ fn source(look: &Look) -> Result<Seen, String> {
 
 fn timer(look: &Look) -> Result<Seen, String> {
     let timer = look.timed.as_ref().ok_or("nobody watched")?.timer;
-    let nanos = |nanos: u64| human::nanos(nanos as f64);
+    let nanos = |nanos: u64| units::nanos(nanos as f64);
     let (step, cost) = (timer.resolution_ns, timer.overhead_ns);
     let read =
         format!("steps of {}, {} a reading, {} the longest gap", nanos(step), nanos(cost), nanos(timer.worst_gap_ns));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Item, Look, Seen};
-use crate::render::human;
-use crate::render::text::counted;
+use charz_data::units;
+use charz_data::escape::counted;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {
@@ -73,7 +73,7 @@ fn idle(look: &Look) -> Result<Seen, String> {
         }
     }
     let (latency, name) = deepest.ok_or_else(|| format!("{folder}: names no state that is enabled"))?;
-    let read = format!("the deepest state, {name}, takes {} to leave", human::nanos(latency as f64 * 1000.0));
+    let read = format!("the deepest state, {name}, takes {} to leave", units::nanos(latency as f64 * 1000.0));
     Ok(if latency <= WAKE_US {
         Seen::ok(read)
     } else {

@@ -3,9 +3,9 @@
 use super::root::start;
 use super::timed::{PRESSURES, Processors, Timed};
 use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
-use crate::checks;
-use crate::render::human;
-use crate::render::text::counted;
+use charz_data::checks;
+use charz_data::units;
+use charz_data::escape::counted;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {
@@ -53,13 +53,13 @@ fn limit(check: &checks::Check) -> f64 {
 fn steal(look: &Look) -> Result<Seen, String> {
     let no_time = || "/proc/stat: counts no time".to_owned();
     let ever = Processors::read(&look.root)?.stolen().ok_or_else(no_time)?;
-    let mut read = format!("{} since the start of the system", human::percent(ever));
+    let mut read = format!("{} since the start of the system", units::percent(ever));
     let now = match &look.timed {
         Some(timed) => Some(timed.processors.clone()?.stolen().ok_or_else(no_time)?),
         None => None,
     };
     if let Some(now) = now {
-        read += &format!(", {} now", human::percent(now));
+        read += &format!(", {} now", units::percent(now));
     }
     let most = limit(&checks::V05);
     Ok(match now {
@@ -102,7 +102,7 @@ fn pressure(look: &Look, kind: usize, disturbs: bool) -> Result<Seen, String> {
             (recent(&look.root.text(&path)?).ok_or_else(|| format!("{path}: has no average of some"))?, "over 10 s")
         }
     };
-    let read = format!("some task waited {} of the time {when}", human::percent(share));
+    let read = format!("some task waited {} of the time {when}", units::percent(share));
     Ok(match (share > limit(&checks::V06), disturbs) {
         (false, _) => Seen::ok(read),
         (true, true) => Seen::disturbs(read, QUIETEN),

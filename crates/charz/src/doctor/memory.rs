@@ -2,7 +2,7 @@
 
 use super::root::{chosen, start};
 use super::{Item, Look, Seen};
-use crate::render::human;
+use charz_data::units;
 use charz_topology::cpulist;
 
 pub(super) const ITEMS: &[Item] = &[
@@ -136,8 +136,8 @@ fn swap(look: &Look) -> Result<Seen, String> {
     let used = total.saturating_sub(free);
     Ok(match (total, used) {
         (0, _) => Seen::ok("none"),
-        (_, 0) => Seen::ok(format!("{}, unused", human::iec(total))),
-        _ => Seen::limits(format!("{} of {} used", human::iec(used), human::iec(total)), "`swapoff -a`"),
+        (_, 0) => Seen::ok(format!("{}, unused", units::iec(total))),
+        _ => Seen::limits(format!("{} of {} used", units::iec(used), units::iec(total)), "`swapoff -a`"),
     })
 }
 
@@ -151,7 +151,7 @@ fn available(look: &Look) -> Result<Seen, String> {
     let budget =
         look.limits.memory_budget_bytes.ok_or("neither /proc/meminfo nor a control group tells what is free")?;
     let allowed = super::processors::allowed(look)?.len() as u64;
-    let read = format!("{} for the blocks of a cell", human::iec(budget));
+    let read = format!("{} for the blocks of a cell", units::iec(budget));
     let mend = "Free memory, lift the control group's limit, or take smaller blocks (`--size`).";
     Ok(if budget >= allowed * USUAL_BLOCK { Seen::ok(read) } else { Seen::limits(read, mend) })
 }

@@ -3,7 +3,7 @@
 use charz_topology::{cgroup, cpulist};
 
 use super::{Item, Look, Seen};
-use crate::render::text::counted;
+use charz_data::escape::counted;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {

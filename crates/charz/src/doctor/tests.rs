@@ -308,7 +308,7 @@ fn names_are_unique_and_codes_exist() {
     for finding in &findings {
         assert_eq!(findings.iter().filter(|other| other.name == finding.name).count(), 1, "{}", finding.name);
         for code in finding.checks {
-            assert!(crate::checks::find(code).is_some_and(|check| check.code == *code), "{finding:?}");
+            assert!(charz_data::checks::find(code).is_some_and(|check| check.code == *code), "{finding:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ use super::frequency::{self, Frequencies};
 use super::gate::{Decision, Gate};
 use super::pages::Plot;
 use super::{Bench, Failure, Lap};
-use crate::render::human;
+use charz_data::units;
 
 /// What a thread needs to know.
 pub(super) struct Post<'a> {
@@ -145,7 +145,7 @@ impl Post<'_> {
             return Ok(laps);
         }
         if watch.deadline_passed() {
-            let (worker, time_box) = (self.rank, human::duration(self.bench.time_box));
+            let (worker, time_box) = (self.rank, units::duration(self.bench.time_box));
             return Err(Failure::Overdue(format!(
                 "worker {worker} did not end a repetition in its time box of {time_box}"
             )));

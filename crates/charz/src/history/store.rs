@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use super::entry::{Entry, seconds, summary};
-use crate::compare::other_machine;
+use charz_analysis::history::entry::{Entry, seconds, summary};
+use charz_analysis::compare::other_machine;
 use crate::exit::Error;
-use crate::report::{self, Report};
+use charz_data::report;
+use charz_data::report::Report;
 
 #[cfg(test)]
 mod tests;

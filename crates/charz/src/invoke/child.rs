@@ -14,8 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::{GRACE, Order, PROTOCOL, STUCK, barren, convert};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::{self, Bench};
-use crate::render::human;
-use crate::report::{Ending, Invocation};
+use charz_data::units;
+use charz_data::report::{Ending, Invocation};
 
 /// The longest order: seats of all workers that a plan may have, many times over.
 const MAX_ORDER_BYTES: u64 = 1 << 20;
@@ -89,7 +89,7 @@ fn in_time(invocation: Invocation, took: Duration, deadline: Duration) -> Invoca
     if invocation.ending != Ending::Stopped || took < deadline {
         return invocation;
     }
-    let reason = format!("it did not end in its time of {}", human::duration(deadline));
+    let reason = format!("it did not end in its time of {}", units::duration(deadline));
     Invocation { ending: Ending::Overdue, reason: Some(reason), ..invocation }
 }
 

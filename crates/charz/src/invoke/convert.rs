@@ -4,9 +4,8 @@ use charz_kernels::{Counts, Kernel};
 
 use super::barren;
 use crate::harness::{self, Failure, Measurement};
-use crate::report::{
-    self, Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Marginal, Nodes, Pages, Samples, Unit,
-};
+use charz_data::report;
+use charz_data::report::{Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Marginal, Nodes, Pages, Samples, Unit};
 
 /// What a kernel's numbers are given in.
 pub fn unit(kernel: &dyn Kernel) -> Unit {

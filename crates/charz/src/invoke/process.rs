@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::{ABOUT, GRACE, Invoke, Order, STUCK, VERB, barren};
-use crate::report::{Ending, Invocation, Tool};
+use charz_data::report::{Ending, Invocation, Tool};
 
 /// The longest answer: every lap of the largest cell that can be asked for takes less.
 const MAX_ANSWER_BYTES: usize = 1 << 30;

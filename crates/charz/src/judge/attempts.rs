@@ -1,7 +1,7 @@
 //! How often a cell is measured.
 
-use crate::report::{Cell, Ending, Invocation, Severity, Status};
-use crate::stats::{LOOKS, Sample, Step, next_step};
+use charz_data::report::{Cell, Ending, Invocation, Severity, Status};
+use charz_stats::{LOOKS, Sample, Step, next_step};
 
 /// How many invocations a cell is given beyond what its precision takes, where some gave nothing or were disturbed. All of
 /// them count; none takes the place of another.

@@ -3,7 +3,7 @@
 use charz_kernels::Knob;
 
 use super::Facts;
-use crate::report::{Cell, Ending, Evidence, Invocation, Lap, Run};
+use charz_data::report::{Cell, Ending, Evidence, Invocation, Lap, Run};
 
 /// A cell on trial. Only invocations that came to their own end are heard.
 #[derive(Clone, Copy)]

@@ -3,9 +3,9 @@
 use super::case::Case;
 use super::waits::plural;
 use super::{mark, raise};
-use crate::checks::{LEFT_ASIDE, V08, V09, V11, V17, V18, needed_ns};
-use crate::render::human;
-use crate::report::{Mark, Severity, Unit};
+use charz_data::checks::{LEFT_ASIDE, V08, V09, V11, V17, V18, needed_ns};
+use charz_data::units;
+use charz_data::report::{Mark, Severity, Unit};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {
@@ -25,10 +25,10 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
         return None;
     }
     let all = raise(&V08, middle, || {
-        format!("the clock frequency drifted by {} while an invocation was measured", human::percent(middle))
+        format!("the clock frequency drifted by {} while an invocation was measured", units::percent(middle))
     });
     let few = V08.severity(worst).map(|_| {
-        let reason = format!("in one invocation the clock frequency drifted by {}", human::percent(worst));
+        let reason = format!("in one invocation the clock frequency drifted by {}", units::percent(worst));
         mark(&V08, Severity::Note, reason)
     });
     all.or(few)
@@ -47,8 +47,8 @@ fn short(case: &Case<'_>) -> Option<Mark> {
     raise(&V09, needed / shortest as f64, || {
         format!(
             "the shortest repetition took {}, less than the {} that can be trusted",
-            human::nanos(shortest as f64),
-            human::nanos(needed)
+            units::nanos(shortest as f64),
+            units::nanos(needed)
         )
     })
 }
@@ -60,8 +60,8 @@ fn skewed(case: &Case<'_>) -> Option<Mark> {
     raise(&V11, skew / shortest as f64, || {
         format!(
             "the clocks of two strands may be {} apart, and the shortest repetition took {}",
-            human::nanos(skew),
-            human::nanos(shortest as f64)
+            units::nanos(skew),
+            units::nanos(shortest as f64)
         )
     })
 }
@@ -99,7 +99,7 @@ fn apart(case: &Case<'_>) -> Option<Mark> {
     let aside = (lacking.len() as f64 * LEFT_ASIDE) as usize;
     let &lack = lacking.get(aside)?;
     raise(&V18, lack, || {
-        let together = human::percent(1.0 - lack);
+        let together = units::percent(1.0 - lack);
         let (worst, repetitions) = (aside + 1, plural(aside as u64 + 1, "repetition"));
         format!("all workers were at work together for only {together} of the time in {worst} {repetitions}")
     })

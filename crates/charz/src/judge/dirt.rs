@@ -1,7 +1,7 @@
 //! Which repetitions do not count, and for what cause. Values are not looked at.
 
-use crate::checks::{Check, FEW_FAULTS, V01, V02, V03, V04, V07, V22};
-use crate::report::{Lap, Run};
+use charz_data::checks::{Check, FEW_FAULTS, V01, V02, V03, V04, V07, V22};
+use charz_data::report::{Lap, Run};
 
 /// What a minor fault takes in the kernel, in nanoseconds: about a microsecond on the machines that charz was made on.
 const MINOR_FAULT_NS: f64 = 1000.0;

@@ -1,8 +1,8 @@
 //! What the pairs of times come to that workers stamped.
 
 use super::case::Case;
-use crate::report::{Distribution, Marginal, Peak, Shape};
-use crate::stats::{Bin, bands};
+use charz_data::report::{Distribution, Marginal, Peak, Shape};
+use charz_stats::{Bin, bands};
 
 /// How many times lie beyond a percentile, at least: of fewer nobody knows where it is.
 const BEYOND: u64 = 10;
@@ -28,7 +28,7 @@ fn shape(times: &Marginal, step: f64) -> Shape {
         .spans()
         .map(|(low, high, count)| Bin { low: low as f64, high: (high as f64).max(low as f64 + 1.0), count })
         .collect();
-    let peak = |band: crate::stats::Band| Peak {
+    let peak = |band: charz_stats::Band| Peak {
         low_ns: band.low,
         high_ns: band.high,
         mode_ns: band.mode,

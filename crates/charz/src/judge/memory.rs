@@ -4,9 +4,9 @@ use charz_kernels::{Knob, PagePolicy, Sizes};
 
 use super::case::{Case, total};
 use super::{dirt, mark, raise};
-use crate::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
-use crate::render::human;
-use crate::report::{Mark, Nodes, Pages, Run, Severity};
+use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
+use charz_data::units;
+use charz_data::report::{Mark, Nodes, Pages, Run, Severity};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![pages(case), nodes(case), faults(case), cached(case)]
@@ -22,11 +22,11 @@ fn pages(case: &Case<'_>) -> Option<Mark> {
     let worst = got.max_by(|a, b| lacking(a, policy).total_cmp(&lacking(b, policy)))?;
     let base = worst.base_page_bytes;
     if policy == PagePolicy::Small && base != policy.bytes() as u64 {
-        let reason = format!("asked for {policy} pages; this system's smallest have {}", human::iec(base));
+        let reason = format!("asked for {policy} pages; this system's smallest have {}", units::iec(base));
         return raise(&V20, 1.0, || reason);
     }
     let lack = lacking(worst, policy);
-    raise(&V20, lack, || format!("asked for {policy} pages; {} of the memory got them", human::percent(1.0 - lack)))
+    raise(&V20, lack, || format!("asked for {policy} pages; {} of the memory got them", units::percent(1.0 - lack)))
 }
 
 /// The share of the memory that is not on pages of this kind; not a number where there is no memory.
@@ -53,8 +53,8 @@ fn nodes(case: &Case<'_>) -> Option<Mark> {
         mark(&V21, Severity::Suspect, reason)
     });
     let away = || match asked {
-        true => format!("{} of the memory does not lie on NUMA nodes as it was asked to", human::percent(worst)),
-        false => format!("{} of the memory lies on another NUMA node than its worker", human::percent(worst)),
+        true => format!("{} of the memory does not lie on NUMA nodes as it was asked to", units::percent(worst)),
+        false => format!("{} of the memory lies on another NUMA node than its worker", units::percent(worst)),
     };
     raise(&V21, worst, away).or(balanced)
 }
@@ -88,7 +88,7 @@ fn cached(case: &Case<'_>) -> Option<Mark> {
     let block = case.facts.params.size.0;
     let needed = cache.saturating_mul(BLOCK_PER_CACHE);
     raise(&V27, needed as f64 / block as f64, || {
-        let (block, cache) = (human::iec(block), human::iec(cache));
+        let (block, cache) = (units::iec(block), units::iec(cache));
         format!("a block of {block} is less than {BLOCK_PER_CACHE} times the last-level cache of {cache}")
     })
 }

@@ -23,9 +23,10 @@ use charz_kernels::Knob;
 
 use super::case::Case;
 use super::mark;
-use crate::checks::{Check, V01, V02, V03, V04, V05, V06, V07, V08, V09, V11, V20, V21, V22, V25, V27};
-use crate::report::Severity::{self, Note, Suspect};
-use crate::report::{Counts, Evidence, Lap, Mark, Run};
+use charz_data::checks::{Check, V01, V02, V03, V04, V05, V06, V07, V08, V09, V11, V20, V21, V22, V25, V27};
+use charz_data::report::Severity;
+use charz_data::report::Severity::{Note, Suspect};
+use charz_data::report::{Counts, Evidence, Lap, Mark, Run};
 
 /// A mark for each check that could not be made and would have been asked for.
 pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {

@@ -2,10 +2,10 @@
 
 use super::case::Case;
 use super::{attempts, mark, raise, steady, summary};
-use crate::checks::{ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29};
-use crate::render::human;
-use crate::report::{Ending, Mark, Severity};
-use crate::stats::Sample;
+use charz_data::checks::{ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29};
+use charz_data::units;
+use charz_data::report::{Ending, Mark, Severity};
+use charz_stats::Sample;
 
 pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark>> {
     if !case.timed {
@@ -37,7 +37,7 @@ fn few(case: &Case<'_>) -> Option<Mark> {
 
 fn spread(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
     let spread = clean.robust_spread(summary::resolution(case, clean))?;
-    raise(&V13, spread, || format!("the repetitions differ by {}", human::percent(spread)))
+    raise(&V13, spread, || format!("the repetitions differ by {}", units::percent(spread)))
 }
 
 fn outliers(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
@@ -71,7 +71,7 @@ fn wide(case: &Case<'_>) -> Option<Mark> {
     let wanted = case.cell.precision;
     let reached = summary::interval(&Sample::new(case.values())?)?.half_width;
     raise(&V28, reached / wanted, || {
-        format!("the interval is ±{} wide, and ±{} was asked for", human::percent(reached), human::percent(wanted))
+        format!("the interval is ±{} wide, and ±{} was asked for", units::percent(reached), units::percent(wanted))
     })
 }
 

@@ -4,9 +4,9 @@ use charz_kernels::Knob;
 
 use super::case::{Case, total};
 use super::raise;
-use crate::checks::V32;
-use crate::render::human;
-use crate::report::Mark;
+use charz_data::checks::V32;
+use charz_data::units;
+use charz_data::report::Mark;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.obeys(Knob::Period) {
@@ -16,6 +16,6 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     let samples = total(met().map(|met| met.attempts));
     let late = total(met().map(|met| met.waits)) as f64 / samples.max(1) as f64;
     vec![raise(&V32, late, || {
-        format!("{} of the samples began late, since those before them took so long", human::percent(late))
+        format!("{} of the samples began late, since those before them took so long", units::percent(late))
     })]
 }

@@ -3,8 +3,8 @@
 use super::case::{Case, excess, total};
 use super::waits::plural;
 use super::{dirt, raise};
-use crate::checks::{V01, V02, V10, V19, V25};
-use crate::report::{Evidence, Mark};
+use charz_data::checks::{V01, V02, V10, V19, V25};
+use charz_data::report::{Evidence, Mark};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![off_seat(case), moved(case), clock_changed(case), shared(case), changed(case)]

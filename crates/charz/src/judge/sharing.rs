@@ -1,8 +1,8 @@
 //! What workers cost each other at what they share.
 
 use super::case::{Case, total};
-use crate::report::{Contention, Run, Sharing};
-use crate::stats::Sample;
+use charz_data::report::{Contention, Run, Sharing};
+use charz_stats::Sample;
 
 /// Over the repetitions that count; `None` where the workers share nothing, and where not one of them succeeded.
 pub(super) fn sharing(case: &Case<'_>) -> Option<Sharing> {

@@ -3,9 +3,9 @@
 //! Both parts compare values, but no repetition is left out for its own: if first repetitions differ from the others of
 //! their process, all first repetitions go, the innocent with the rest.
 
-use crate::checks::V15;
-use crate::report::{Cell, Ending, Run};
-use crate::stats::{LEAST_FOR_INTERVAL, Sample, median_interval, trend};
+use charz_data::checks::V15;
+use charz_data::report::{Cell, Ending, Run};
+use charz_stats::{LEAST_FOR_INTERVAL, Sample, median_interval, trend};
 
 /// How sure it must be that first repetitions differ.
 const CONFIDENCE: f64 = 0.95;

@@ -1,8 +1,8 @@
 //! The numbers of a cell.
 
 use super::case::Case;
-use crate::report::{Interval, Run, Summary};
-use crate::stats::{Sample, median_interval};
+use charz_data::report::{Interval, Run, Summary};
+use charz_stats::{Sample, median_interval};
 
 /// The confidence of a cell's interval.
 const CONFIDENCE: f64 = 0.95;

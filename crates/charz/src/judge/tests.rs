@@ -13,10 +13,7 @@ mod shared;
 use charz_kernels::{Bytes, Layout, PagePolicy, Params};
 
 use super::{Facts, judge};
-use crate::report::{
-    Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity,
-    Status, Timer, Unit,
-};
+use charz_data::report::{Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity, Status, Timer, Unit};
 
 const MIB: u64 = 1 << 20;
 /// What a repetition takes, about.

@@ -4,9 +4,9 @@ use charz_kernels::{Family, Knob};
 
 use super::case::Case;
 use super::{mark, raise};
-use crate::checks::{ENOUGH_PAIRS, V11, V30, V31};
-use crate::render::human;
-use crate::report::{Mark, Samples, Severity, Unit};
+use charz_data::checks::{ENOUGH_PAIRS, V11, V30, V31};
+use charz_data::units;
+use charz_data::report::{Mark, Samples, Severity, Unit};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if case.cell.unit != Unit::NanosecondsSampled {
@@ -25,7 +25,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 
 fn few(samples: &Samples) -> Option<Mark> {
     raise(&V30, ENOUGH_PAIRS.saturating_sub(samples.count) as f64, || {
-        format!("{} pairs of times: too few for the 99.99th percentile", human::count(samples.count))
+        format!("{} pairs of times: too few for the 99.99th percentile", units::count(samples.count))
     })
 }
 
@@ -37,8 +37,8 @@ fn apart(case: &Case<'_>, samples: &Samples) -> Option<Mark> {
     V11.severity(skew / median).map(|_| {
         let reason = format!(
             "the clocks of two strands may be {} apart, and half of the second times are below {}",
-            human::nanos(skew),
-            human::nanos(median)
+            units::nanos(skew),
+            units::nanos(median)
         );
         mark(&V11, Severity::Suspect, reason)
     })
@@ -48,7 +48,7 @@ fn apart(case: &Case<'_>, samples: &Samples) -> Option<Mark> {
 fn dear(case: &Case<'_>, samples: &Samples) -> Option<Mark> {
     let reading = case.facts.timer.as_ref()?.overhead_ns as f64;
     let reason = |which: &str, median: f64| {
-        let (reading, median) = (human::nanos(reading), human::nanos(median));
+        let (reading, median) = (units::nanos(reading), units::nanos(median));
         format!("a reading of the clock takes {reading}, and half of the {which} times are below {median}")
     };
     let (first, second) = (samples.first.median(), samples.second.median());

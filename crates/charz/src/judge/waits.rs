@@ -2,9 +2,9 @@
 
 use super::case::{Case, total};
 use super::raise;
-use crate::checks::{Check, LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS, V03, V04, V05, V06, V07};
-use crate::render::human;
-use crate::report::{Mark, Run};
+use charz_data::checks::{Check, LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS, V03, V04, V05, V06, V07};
+use charz_data::units;
+use charz_data::report::{Mark, Run};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![
@@ -43,7 +43,7 @@ fn stolen(case: &Case<'_>) -> Option<Mark> {
     // What was there to be stolen: the time of the strands that the workers were on.
     let share = stolen as f64 / (window * case.strands_in_use() as f64);
     raise(&V05, if counted { share } else { 0.0 }, || {
-        format!("the hypervisor took {} of the workers' time", human::percent(share.min(1.0)))
+        format!("the hypervisor took {} of the workers' time", units::percent(share.min(1.0)))
     })
 }
 
@@ -55,7 +55,7 @@ fn pressed(case: &Case<'_>) -> Option<Mark> {
     let pressure = total(case.clean_runs().filter_map(|run| run.pressure_ns));
     let time = total(case.clean_runs().map(|run| run.interval_ns)).max(1);
     let share = (pressure as f64 / time as f64).min(1.0);
-    raise(&V06, share, || format!("for {} of the time other work waited for a processor", human::percent(share)))
+    raise(&V06, share, || format!("for {} of the time other work waited for a processor", units::percent(share)))
 }
 
 fn throttled(case: &Case<'_>) -> Option<Mark> {

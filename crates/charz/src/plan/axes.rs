@@ -3,8 +3,8 @@
 use charz_kernels::{Bytes, Kernel, Knob, PagePolicy, Params, Sizes};
 use charz_topology::{CacheHolds, Machine, MemoryPolicy, Strand};
 
-use crate::point;
-use crate::report::Point;
+use charz_analysis::point;
+use charz_data::report::Point;
 
 /// What was asked for, in place of what each kernel varies by itself. A list with a single value is the plan's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use super::axes;
 use super::{Ladder, Obstacle, Plan, PlannedCell, Request};
 use crate::exit::Error;
 use crate::limits::Limits;
-use crate::point;
+use charz_analysis::point;
 use crate::predict::Predictor;
-use crate::render::text::counted;
-use crate::replicate::CellSpec;
-use crate::report::{MemoryHome, Point};
+use charz_data::escape::counted;
+use charz_analysis::replicate::CellSpec;
+use charz_data::report::{MemoryHome, Point};
 
 impl Plan {
     /// Plans each of these cells once. One that does not fit the machine is skipped, with the reason. The kernels, mappings, worker
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
     use crate::plan::tests::{predictor, request};
-    use crate::replicate::{DOCUMENTS, Figure, Target};
+    use charz_analysis::replicate::{DOCUMENTS, Figure, Target};
 
     fn spec(kernel: &str, mapping: &str, workers: u64) -> CellSpec {
         let (kernel, mapping) = (kernel.to_owned(), mapping.to_owned());

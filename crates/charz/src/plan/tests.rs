@@ -1,5 +1,5 @@
 use super::*;
-use crate::report::MemoryHome;
+use charz_data::report::MemoryHome;
 use charz_kernels::{Bytes, Layout, PagePolicy};
 use charz_topology::{Source, discover};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use charz_kernels::Knob;
 
 use crate::invoke::{Invoke, Order};
-use crate::report::Invocation;
+use charz_data::report::Invocation;
 
 /// Does more work than ordered and reports only what was ordered, so it is slower by a known share on any machine.
 pub struct Planted<'a> {

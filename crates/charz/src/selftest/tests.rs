@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::invoke::{Invoke, Order, barren};
-use crate::report::{Counts, Ending, Invocation, Lap, Run, Unit};
+use charz_data::report::{Counts, Ending, Invocation, Lap, Run, Unit};
 
 /// Does what is ordered, at one step or byte per ns.
 struct Honest;

@@ -5,7 +5,7 @@ use charz_topology::Machine;
 use crate::doctor::{self, chosen, under_hypervisor};
 use crate::harness::fingerprint::word;
 use crate::limits::Limits;
-use crate::report::{Host, Memory, Tool};
+use charz_data::report::{Host, Memory, Tool};
 
 /// How this program was built.
 pub fn tool() -> Tool {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::journal::JournalError;
-use crate::report::{self, Ending, Invocation, Report, Status};
+use charz_data::report;
+use charz_data::report::{Ending, Invocation, Report, Status};
 
 /// One invocation, for the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

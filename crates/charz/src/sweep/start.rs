@@ -10,7 +10,8 @@ use charz_topology::{Machine, Mapping};
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell};
-use crate::report::{self, Cell, Estimator, Outcome, Point, Report, Schema, Status};
+use charz_data::report;
+use charz_data::report::{Cell, Estimator, Outcome, Point, Report, Schema, Status};
 
 /// What a report says about its origin.
 pub struct Context<'a> {

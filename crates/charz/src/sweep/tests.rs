@@ -11,7 +11,7 @@ use charz_topology::{Machine, Source, discover, parse_mappings};
 use super::*;
 use crate::invoke::barren;
 use crate::plan::{Invocations, Plan, Request};
-use crate::report::{Counts, Evidence, Lap, Run, Timer};
+use charz_data::report::{Counts, Evidence, Lap, Run, Timer};
 
 /// Answers orders out of the air.
 struct Fake<'a> {

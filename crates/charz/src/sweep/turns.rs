@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::pace::Pace;
 use super::{Listener, Recorder, Sweep, cell, contends, nanos, places, wants_more};
-use crate::findings::findings;
+use charz_analysis::findings::findings;
 use crate::journal::JournalError;
-use crate::report::{Cell, Ending, Report};
+use charz_data::report::{Cell, Ending, Report};
 
 pub struct Side<'a> {
     /// The budget of the first side is that of both.

@@ -10,7 +10,7 @@ use crate::args::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell, Request};
-use crate::point;
+use charz_analysis::point;
 use crate::predict::Predictor;
 
 /// A cell in words.

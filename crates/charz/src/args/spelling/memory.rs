@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{SourceArgs, SquareArgs, help};
-use crate::render::{report, topo};
+use charz_render::report;
+use crate::view::topo;
 
 /// Show where the strands of a machine are, or what was measured of it
 ///
@@ -16,27 +17,27 @@ use crate::render::{report, topo};
 /// what the TLB reaches, the clock; whatever contradicts is marked and explained. Without a report the machine is measured, for
 /// about a minute.
 #[derive(Debug, Args)]
-pub(in crate::args) struct TopoArgs {
+pub(crate) struct TopoArgs {
     #[command(flatten)]
-    pub(in crate::args) source: SourceArgs,
+    pub(crate) source: SourceArgs,
     /// Show what was measured beside what is claimed: by this report, or measure now
     #[arg(long, value_name = "REPORT", num_args = 0..=1)]
-    pub(in crate::args) measured: Option<Option<PathBuf>>,
+    pub(crate) measured: Option<Option<PathBuf>>,
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m
     #[arg(long, value_name = "TIME", default_value = "1m", allow_hyphen_values = true, requires = "measured")]
-    pub(in crate::args) budget: String,
+    pub(crate) budget: String,
     /// The file of the new report [default: charz-<date>-<time>.json in this folder]
     #[arg(long, value_name = "FILE", requires = "measured")]
-    pub(in crate::args) output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long, requires = "measured")]
-    pub(in crate::args) force: bool,
+    pub(crate) force: bool,
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long, requires = "measured")]
-    pub(in crate::args) wait: bool,
+    pub(crate) wait: bool,
     #[arg(long, value_name = "FORMAT", help = topo_formats(),
         long_help = help::explained_formats(topo::FORMATS.iter().map(|f| (f.name, f.about)).chain(topo::OTHERS)))]
-    pub(in crate::args) format: Option<String>,
+    pub(crate) format: Option<String>,
 }
 
 fn topo_formats() -> String {
@@ -57,15 +58,15 @@ fn topo_formats() -> String {
 /// each of memory: charz sweep --resume finishes it, charz render --format numa shows it again, and charz topo --measured REPORT
 /// --format xml writes it where lstopo finds it.
 #[derive(Debug, Args)]
-pub(in crate::args) struct NumaArgs {
+pub(crate) struct NumaArgs {
     /// Size of a worker's block, past all caches
     #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
-    pub(in crate::args) size: String,
+    pub(crate) size: String,
     /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)
     #[arg(long, value_name = "KIND", default_value = "thp")]
-    pub(in crate::args) pages: String,
+    pub(crate) pages: String,
     #[command(flatten)]
-    pub(in crate::args) square: SquareArgs,
+    pub(crate) square: SquareArgs,
     #[arg(long, default_value = "heat", help = help::formats(report::SQUARES.iter().map(|f| f.name)))]
-    pub(in crate::args) format: String,
+    pub(crate) format: String,
 }

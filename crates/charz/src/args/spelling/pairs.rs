@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{SquareArgs, help};
-use crate::render::report;
+use charz_render::report;
 
 /// Measure how long a line of memory takes from each core to each other
 ///
@@ -15,24 +15,24 @@ use crate::render::report;
 /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
 /// render --format matrix-csv shows it again, and charz compare compares it.
 #[derive(Debug, Args)]
-pub(in crate::args) struct C2cArgs {
+pub(crate) struct C2cArgs {
     /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
-    pub(in crate::args) mode: Vec<String>,
+    pub(crate) mode: Vec<String>,
     /// Only pairs of these strands, e.g. 0-3,8 [default: all that are usable]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    pub(in crate::args) strands: Option<String>,
+    pub(crate) strands: Option<String>,
     /// Plan every pair, however many there are; the budget still ends it
     #[arg(long)]
-    pub(in crate::args) all_pairs: bool,
+    pub(crate) all_pairs: bool,
     #[command(flatten)]
-    pub(in crate::args) square: SquareArgs,
+    pub(crate) square: SquareArgs,
     /// What stamps: os, tsc, or auto, as for charz sweep
     #[arg(long, default_value = "auto")]
-    pub(in crate::args) clock: String,
+    pub(crate) clock: String,
     /// What binds workers to seats: hwloc, or core-affinity
     #[arg(long, default_value = "hwloc")]
-    pub(in crate::args) binder: String,
+    pub(crate) binder: String,
     #[arg(long, default_value = "heat", help = help::formats(report::MATRICES.iter().map(|f| f.name)))]
-    pub(in crate::args) format: String,
+    pub(crate) format: String,
 }

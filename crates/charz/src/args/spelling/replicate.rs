@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{SquareArgs, help};
-use crate::render::replicate;
+use charz_render::replicate;
 
 /// Run what a source document ran, and show each of its figures beside its own values
 ///
@@ -20,46 +20,46 @@ use crate::render::replicate;
 #[command(mut_arg("budget", |budget| {
     budget.default_value("auto").help("The longest that it may take, with a unit, e.g. 90s, 10m; auto is a few minutes, by document")
 }))]
-pub(in crate::args) struct ReplicateArgs {
+pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
     #[arg(value_name = "DOCUMENT")]
-    pub(in crate::args) document: Option<String>,
+    pub(crate) document: Option<String>,
     /// Only list the documents, or the figures of one and how far each can be replicated here
     #[arg(long, conflicts_with_all = ["from", "output", "force", "dry_run"])]
-    pub(in crate::args) list: bool,
+    pub(crate) list: bool,
     /// Read this report instead of measuring
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["output", "force", "dry_run"])]
-    pub(in crate::args) from: Option<PathBuf>,
+    pub(crate) from: Option<PathBuf>,
     /// Only these figures, by number: 5, figure-5, table-2, separated by commas
     #[arg(long, value_name = "FIGURE,…", allow_hyphen_values = true)]
-    pub(in crate::args) only: Vec<String>,
+    pub(crate) only: Vec<String>,
     /// Steps of the loop per worker and repetition in compute kernels: auto, or a number
     ///
     /// auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(in crate::args) iterations: String,
+    pub(crate) iterations: String,
     /// Pairs of times per repetition where each is stamped: auto, or a number
     ///
     /// auto takes as many as the budget allows, at most 10,000; for t3-4 always 10,000, which add up to its 100,000.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(in crate::args) samples: String,
+    pub(crate) samples: String,
     /// Length of a repetition that runs for a given time: auto, or e.g. 20ms
     #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true)]
-    pub(in crate::args) span: String,
+    pub(crate) span: String,
     /// Let up to K times as many workers as strands contend
     #[arg(long, value_name = "K", default_value = "1", allow_hyphen_values = true)]
-    pub(in crate::args) oversubscribe: String,
+    pub(crate) oversubscribe: String,
     /// Run such cells also where the kernel is set to panic on a lockup
     #[arg(long)]
-    pub(in crate::args) accept_panic: bool,
+    pub(crate) accept_panic: bool,
     #[command(flatten)]
-    pub(in crate::args) sweep: SquareArgs,
+    pub(crate) sweep: SquareArgs,
     /// The clock: os, tsc, or auto, as for charz sweep
     #[arg(long, default_value = "auto")]
-    pub(in crate::args) clock: String,
+    pub(crate) clock: String,
     /// What binds workers to seats: hwloc, or core-affinity
     #[arg(long, default_value = "hwloc")]
-    pub(in crate::args) binder: String,
+    pub(crate) binder: String,
     #[arg(long, default_value = "table", help = help::formats(replicate::FORMATS.iter().map(|f| f.name)))]
-    pub(in crate::args) format: String,
+    pub(crate) format: String,
 }

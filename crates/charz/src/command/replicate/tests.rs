@@ -2,10 +2,10 @@
 
 use super::admits;
 use crate::invoke;
-use crate::numa::tests::report;
+use charz_analysis::numa::tests::report;
 use crate::plan::kernel;
-use crate::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
-use crate::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, invented};
+use charz_analysis::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
+use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, invented};
 
 const MACHINES: [&str; 3] = ["Core:2 PU:1", "NUMA:2 Package:2 Core:3 PU:2", "Package:4 NUMA:1 Core:16 PU:8"];
 

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal::{self, Journal, JournalError, Recovered};
-use crate::report::{self, Report};
+use charz_data::report;
+use charz_data::report::Report;
 use crate::sweep::{Record, Recorder};
 
 /// What the journal begins with.
@@ -22,7 +23,7 @@ struct Header {
 }
 
 /// Records a sweep whose report will be `file`.
-pub(in crate::command) struct JournalRecorder {
+pub(crate) struct JournalRecorder {
     file: PathBuf,
     journal_file: PathBuf,
     journal: Journal,
@@ -30,7 +31,7 @@ pub(in crate::command) struct JournalRecorder {
 }
 
 impl JournalRecorder {
-    pub(in crate::command) fn begin(file: PathBuf, report: &Report, replace: bool) -> Result<Self, Error> {
+    pub(crate) fn begin(file: PathBuf, report: &Report, replace: bool) -> Result<Self, Error> {
         // It may have appeared while this sweep waited for another.
         if !replace && file.symlink_metadata().is_ok() {
             return Err(super::exists(&file));
@@ -42,7 +43,7 @@ impl JournalRecorder {
     }
 
     /// Removes a journal without records.
-    pub(in crate::command) fn discard(self) {
+    pub(crate) fn discard(self) {
         // If it cannot be removed, the next sweep of this name is refused and says so.
         let _ = fs::remove_file(&self.journal_file);
     }
@@ -63,7 +64,7 @@ impl JournalRecorder {
     }
 
     /// Writes the report in one step and removes the journal. Returns the report's file.
-    pub(in crate::command) fn finish(self, report: &Report) -> Result<PathBuf, Error> {
+    pub(crate) fn finish(self, report: &Report) -> Result<PathBuf, Error> {
         let fill = |out: &mut dyn Write| -> io::Result<()> {
             serde_json::to_writer(&mut *out, report)?;
             out.write_all(b"\n")
@@ -102,7 +103,7 @@ impl Recorder for JournalRecorder {
 }
 
 /// What to do where a sweep ended since a journal could not grow.
-pub(in crate::command) fn cannot_record(error: JournalError) -> Error {
+pub(crate) fn cannot_record(error: JournalError) -> Error {
     let report = error.path().with_extension("");
     Error::environment(format!(
         "an invocation could not be recorded; those before it are: make room, then run charz sweep --resume {report:?}"

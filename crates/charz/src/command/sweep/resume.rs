@@ -18,12 +18,13 @@ use crate::limits::Limits;
 use crate::plan::{
     Budget, MOST_BYTES, MOST_CHAINS, MOST_ITERATIONS, MOST_REPETITIONS, MOST_SAMPLES, MOST_SECTION, MOST_SPAN,
 };
-use crate::point;
-use crate::render::look::{Colour, Look};
-use crate::render::progress::note;
-use crate::render::report as report_table;
-use crate::render::text::plain;
-use crate::report::{self, Report};
+use charz_analysis::point;
+use charz_render::look::{Colour, Look};
+use crate::view::progress::note;
+use charz_render::report as report_table;
+use charz_data::escape::plain;
+use charz_data::report;
+use charz_data::report::Report;
 use crate::sweep;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {

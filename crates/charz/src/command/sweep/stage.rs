@@ -15,18 +15,19 @@ use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
-use crate::render::look::{Colour, Look};
-use crate::render::progress;
-use crate::render::report::Show;
-use crate::report::{self, Ending, Report, Status};
+use charz_render::look::{Colour, Look};
+use crate::view::progress;
+use charz_render::report::Show;
+use charz_data::report;
+use charz_data::report::{Ending, Report, Status};
 use crate::signals::Signals;
 use crate::sweep::Sweep;
 
 /// The machine, the clock, the signals, and the right to measure here.
-pub(in crate::command) struct Stage {
-    pub(in crate::command) machine: Machine,
-    pub(in crate::command) signals: Signals,
-    pub(in crate::command) timer: Timer,
+pub(crate) struct Stage {
+    pub(crate) machine: Machine,
+    pub(crate) signals: Signals,
+    pub(crate) timer: Timer,
     clock: &'static str,
     nanos_per_tick: Option<f64>,
     skew_ns: Option<u64>,
@@ -38,7 +39,7 @@ pub(in crate::command) struct Stage {
 
 impl Stage {
     /// Looks at the machine and at the clock, and takes the machine's lock, for which it waits if `wait` says so.
-    pub(in crate::command) fn set(clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
+    pub(crate) fn set(clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
         let begun = Instant::now();
         let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
         let signals = Signals::catch().map_err(refused)?;
@@ -80,17 +81,17 @@ impl Stage {
     }
 
     /// What is left of a budget, of which discovery and pilots are a part.
-    pub(in crate::command) fn left(&self, budget: Duration) -> Duration {
+    pub(crate) fn left(&self, budget: Duration) -> Duration {
         budget.saturating_sub(self.begun.elapsed())
     }
 
     /// The name of the clock.
-    pub(in crate::command) fn clock(&self) -> &'static str {
+    pub(crate) fn clock(&self) -> &'static str {
         self.clock
     }
 
     /// What was found out about it, for the report.
-    pub(in crate::command) fn timer(&self) -> report::Timer {
+    pub(crate) fn timer(&self) -> report::Timer {
         report::Timer {
             overhead_ns: self.timer.overhead_ns,
             resolution_ns: self.timer.resolution_ns,
@@ -100,12 +101,12 @@ impl Stage {
     }
 
     /// Whoever measures for this process.
-    pub(in crate::command) fn processes(&self) -> Processes<'_> {
+    pub(crate) fn processes(&self) -> Processes<'_> {
         Processes::new(self.signals.stop(), self.signals.wake())
     }
 
     /// What all orders have in common; everything that a cell decides is still to be filled in.
-    pub(in crate::command) fn order(&self, params: &Params) -> Order {
+    pub(crate) fn order(&self, params: &Params) -> Order {
         Order {
             strands: worth(&self.machine) as u64,
             nanos_per_tick: self.nanos_per_tick,
@@ -116,12 +117,12 @@ impl Stage {
         }
     }
 
-    pub(in crate::command) fn predictor(&self, kernels: &[&'static dyn Kernel], params: &Params) -> Predictor {
+    pub(crate) fn predictor(&self, kernels: &[&'static dyn Kernel], params: &Params) -> Predictor {
         self.predictor_of(kernels, params, &self.processes())
     }
 
     /// As [`Self::predictor`], of somebody else's processes.
-    pub(in crate::command) fn predictor_of(
+    pub(crate) fn predictor_of(
         &self,
         kernels: &[&'static dyn Kernel],
         params: &Params,
@@ -132,7 +133,7 @@ impl Stage {
     }
 
     /// What numbers are judged by, besides themselves; the card is the empty kernel's until a cell names its own.
-    pub(in crate::command) fn facts(&self, report: &Report, params: Params) -> Facts {
+    pub(crate) fn facts(&self, report: &Report, params: Params) -> Facts {
         Facts {
             card: charz_kernels::noop::NOOP.card(),
             sizes: Sizes::Block,
@@ -195,7 +196,7 @@ impl Stage {
     }
 
     /// How to end where a signal came or something went wrong, if so.
-    pub(in crate::command) fn failure(&self, reports: &[&Report]) -> Option<Exit> {
+    pub(crate) fn failure(&self, reports: &[&Report]) -> Option<Exit> {
         let ended = |ending| {
             let mut invocations = reports.iter().flat_map(|report| &report.cells).flat_map(|cell| &cell.invocations);
             invocations.any(|invocation| invocation.ending == ending)

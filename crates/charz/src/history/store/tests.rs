@@ -7,7 +7,7 @@ use std::thread;
 
 use super::*;
 use crate::exit::Exit;
-use crate::report::{Unit, invented};
+use charz_data::report::{Unit, invented};
 
 fn report(number: u64) -> Report {
     let cell = |kernel| invented::cell(kernel, 2, Unit::OpsPerSecond, 1e9);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::judge::{RETRIES, wants_more};
-use crate::report::Severity::{Invalid, Suspect};
+use charz_data::report::Severity::{Invalid, Suspect};
 
 /// A cell whose invocations ended in these ways, in this order.
 fn ended(endings: &[Ending]) -> Trial {

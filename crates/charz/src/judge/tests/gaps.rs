@@ -1,7 +1,7 @@
 //! What the system does not tell is said, and never taken for nothing.
 
 use super::*;
-use crate::report::Severity::{Note, Suspect};
+use charz_data::report::Severity::{Note, Suspect};
 
 #[test]
 fn what_a_verdict_needs_makes_the_cell_suspect() {

@@ -1,8 +1,8 @@
 //! Marks of seats, waits and clocks: alone, from just beyond their limits on, and not just below.
 
 use super::*;
-use crate::checks::{V05, V06, V08, V11, V17, V18};
-use crate::report::Severity::{Invalid, Note, Suspect};
+use charz_data::checks::{V05, V06, V08, V11, V17, V18};
+use charz_data::report::Severity::{Invalid, Note, Suspect};
 
 #[test]
 fn nothing_speaks_against_a_clean_cell() {
@@ -110,9 +110,9 @@ fn v05_stolen() {
             trial.runs().for_each(|run| run.steal_ns = Some((run.interval_ns as f64 * 2.0 * share) as u64))
         }
     };
-    check(steal(limit(crate::checks::Severity::Suspect) * 0.99), &[]);
-    check(steal(limit(crate::checks::Severity::Suspect) * 1.01), &[("V05", Suspect)]);
-    check(steal(limit(crate::checks::Severity::Invalid) * 1.01), &[("V05", Invalid)]);
+    check(steal(limit(charz_data::checks::Severity::Suspect) * 0.99), &[]);
+    check(steal(limit(charz_data::checks::Severity::Suspect) * 1.01), &[("V05", Suspect)]);
+    check(steal(limit(charz_data::checks::Severity::Invalid) * 1.01), &[("V05", Invalid)]);
     // Of a single tick in a short time nothing can be told.
     let ticks = |count: u64| {
         move |trial: &mut Trial| {

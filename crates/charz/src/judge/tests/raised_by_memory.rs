@@ -3,8 +3,8 @@
 use charz_kernels::PagePolicy;
 
 use super::*;
-use crate::checks::{V20, V21};
-use crate::report::Severity::{Invalid, Suspect};
+use charz_data::checks::{V20, V21};
+use charz_data::report::Severity::{Invalid, Suspect};
 
 #[test]
 fn v20_other_pages() {

@@ -1,9 +1,9 @@
 //! Marks of what repetitions and invocations say of themselves: from just beyond their limits on, and not just below.
 
 use super::*;
-use crate::checks::{V13, V28};
-use crate::report::Contention;
-use crate::report::Severity::{Invalid, Note, Suspect};
+use charz_data::checks::{V13, V28};
+use charz_data::report::Contention;
+use charz_data::report::Severity::{Invalid, Note, Suspect};
 
 #[test]
 fn v12_few_invocations() {

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::report::{self, Report};
+use charz_data::report;
+use charz_data::report::Report;
 
 /// A report with the trial's cell in it.
 fn report(trial: &Trial) -> Report {

@@ -3,7 +3,7 @@
 use charz_kernels::Joint;
 
 use super::*;
-use crate::report::{Contention, Distribution, Marginal, Samples};
+use charz_data::report::{Contention, Distribution, Marginal, Samples};
 
 /// What one worker stamped in a repetition.
 fn stamped(pairs: impl IntoIterator<Item = (u64, u64)>) -> Samples {

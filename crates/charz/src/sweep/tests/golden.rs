@@ -2,8 +2,8 @@
 //! `tests/golden/verdicts/sweep.tsv` was written.
 
 use super::*;
-use crate::findings::findings;
-use crate::verdict::{Auto, verdicts};
+use charz_analysis::findings::findings;
+use charz_analysis::verdict::{Auto, verdicts};
 
 /// A time for each cell, such that mappings differ, throughput saturates, a ring has its cliff and a counter collapses.
 fn nanos(order: &Order) -> f64 {

@@ -6,13 +6,14 @@ use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop};
 use charz_topology::{Machine, Source, discover};
 
 use super::*;
-use crate::compare::{self, Verdict};
+use charz_analysis::compare;
+use charz_analysis::compare::Verdict;
 use crate::invoke::{Invoke, Order, barren};
 use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::plan::{Invocations, Plan, Request};
 use crate::predict::Predictor;
-use crate::report::{Counts, Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
+use charz_data::report::{Counts, Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
 use crate::sweep::{Context, NoRecorder, new_report};
 
 const SEATS: [Option<u32>; 1] = [Some(0)];

@@ -1,0 +1,325 @@
+//! A machine's card: what was measured of its caches, its memory and its clock, beside what the operating system claims, as in
+//! Table 1 of K. Milfeld et al., "Effective Use of Multi-Core Commodity Systems in HPC" (TACC, 2007).
+//!
+//! A pure function of a report. Nothing is guessed: what the report does not hold stays empty, and what contradicts a claim
+//! says so in a sentence.
+
+mod doubts;
+mod seen;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::BTreeSet;
+
+use charz_data::machine::{CacheHolds, Caches};
+use serde::Serialize;
+
+use crate::curve::{Edge, Level as Place, Plateau, Reach, plateaus, reach};
+use crate::findings::Curve;
+use crate::numa::{self, LATENCY};
+use charz_data::report::{Cell, PageKind, Report, Status};
+
+/// The operations whose bandwidth is told, each with the kernel that has it.
+pub const OPERATIONS: [(&str, &str); 3] = [("read", "level-read"), ("write", "level-write"), ("copy", "level-copy")];
+
+/// What the levels are called where no cache is.
+pub const MEMORY: &str = "memory";
+
+/// All that is known of a machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Card {
+    /// The random name of the report.
+    pub report: String,
+    /// The processor's model, as it says itself.
+    pub processor: Option<String>,
+    /// Packages, as claimed.
+    pub packages: usize,
+    /// Cores of all packages together, as claimed.
+    pub cores: usize,
+    /// Strands, as claimed.
+    pub strands: usize,
+    /// NUMA nodes, as claimed.
+    pub numa_nodes: usize,
+    /// Memory, as claimed; null where nobody claims.
+    pub memory_bytes: Option<u64>,
+    /// The clock.
+    pub clock: Clock,
+    /// The line of the caches.
+    pub line: Line,
+    /// Caches from the innermost outwards, then memory.
+    pub levels: Vec<Level>,
+    /// Up to which size small pages are as fast as huge ones.
+    pub tlb: Option<Tlb>,
+    /// What each kind of page came to.
+    pub pages: Vec<Pages>,
+    /// Memory of another NUMA node, against a node's own; null where it was not measured.
+    pub remote: Option<Remote>,
+    /// What contradicts what, a sentence each.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// The clock in hertz.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Clock {
+    /// As the system claims it.
+    pub claimed_hz: Option<f64>,
+    /// By a chain of dependent multiplications on the cores of the workers, the median.
+    pub measured_hz: Option<f64>,
+}
+
+/// The line of the caches in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Line {
+    /// As the system claims it, of the innermost cache for data.
+    pub claimed_bytes: Option<u32>,
+    /// Always null: loads at random do not tell a line from two that the hardware fetches together, and loads in order not from
+    /// what it reads ahead.
+    pub measured_bytes: Option<u32>,
+}
+
+/// A cache, or memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Level {
+    /// `L1`, `L2`, …, `memory`.
+    pub name: String,
+    /// The caches as claimed; null for memory, and for a level that nobody claims.
+    pub claimed: Option<Caches>,
+    /// What was found by latency.
+    pub found: Option<Found>,
+    /// Bandwidths, by operation and number of workers.
+    pub bandwidths: Vec<Bandwidth>,
+}
+
+/// A plateau of the latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// The largest size inside of it; null for what has no end.
+    pub inside_bytes: Option<u64>,
+    /// The smallest beyond; null likewise.
+    pub beyond_bytes: Option<u64>,
+    /// Nanoseconds of a load.
+    pub ns: f64,
+    /// Cycles of a load, by the clock that was measured.
+    pub cycles: Option<f64>,
+    /// Whether half or more of the numbers behind the time are suspect.
+    pub suspect: bool,
+    /// Whether something speaks against the numbers from which the two sizes were told.
+    pub edge_suspect: bool,
+}
+
+/// A bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bandwidth {
+    /// One of [`OPERATIONS`].
+    pub operation: &'static str,
+    /// How many workers, each with a block of its own.
+    pub workers: u64,
+    /// Bytes per second, of all of them.
+    pub bytes_per_second: f64,
+    /// Whether something speaks against the number.
+    pub suspect: bool,
+}
+
+/// What translations of addresses cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Tlb {
+    /// The largest size at which small pages are as fast as huge ones.
+    pub inside_bytes: u64,
+    /// The smallest at which they are slower.
+    pub beyond_bytes: u64,
+    /// Nanoseconds that a load takes longer beyond.
+    pub extra_ns: f64,
+    /// Whether half or more of the numbers behind that time are suspect.
+    pub suspect: bool,
+    /// Whether something speaks against the numbers from which the two sizes were told.
+    pub edge_suspect: bool,
+}
+
+/// One kind of page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pages {
+    /// What was asked for, by name.
+    pub kind: String,
+    /// The share of the memory that got it, the worst of all cells; null where nothing tells.
+    pub obtained: Option<f64>,
+    /// Nanoseconds of a load from memory; null where it was not measured.
+    pub ns: Option<f64>,
+    /// Whether half or more of the numbers behind that time are suspect.
+    pub suspect: bool,
+}
+
+/// Remote memory against local.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Remote {
+    /// How many times as long a load takes, by the medians.
+    pub times: f64,
+    /// The same by the firmware's distances; null where it claims none.
+    pub claimed_times: Option<f64>,
+    /// Whether half or more of the latencies of either kind are suspect.
+    pub suspect: bool,
+}
+
+/// What contradicts a claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contradiction {
+    /// What it is about: the name of a level, or `clock` or `numa`.
+    pub about: String,
+    /// What was found, what is claimed, and what may be the reason.
+    pub sentence: String,
+}
+
+impl Card {
+    /// Draws a card from a report.
+    pub fn of(report: &Report) -> Card {
+        let machine = &report.machine;
+        let claims = claims(machine.alike_caches());
+        let sizes: Vec<u64> = claims.iter().filter_map(|claim| claim.size_bytes).collect();
+        let curves = curves(report);
+        let clock = Clock { claimed_hz: report.host.claimed_hz, measured_hz: seen::clock(report) };
+        // Huge pages show the caches alone, small ones also what translations cost.
+        let points = curves.last().map_or(&[][..], |curve| &curve.points);
+        let plateaus = plateaus(points, &sizes);
+        let mut card = Card {
+            report: report.id.clone(),
+            processor: report.host.processor.clone(),
+            packages: machine.packages.len(),
+            cores: machine.cores.len(),
+            strands: machine.strands.len(),
+            numa_nodes: machine.numa_nodes.len(),
+            memory_bytes: report.host.memory.total_bytes,
+            line: Line { claimed_bytes: claims.first().and_then(|claim| claim.line_bytes), measured_bytes: None },
+            levels: levels(&claims, &plateaus, &clock, report),
+            tlb: tlb(&curves),
+            pages: curves.iter().map(|curve| pages(curve, &sizes, report)).collect(),
+            remote: remote(report),
+            contradictions: Vec::new(),
+            clock,
+        };
+        card.contradictions = doubts::all(&card, points, &plateaus, report);
+        card
+    }
+}
+
+/// The caches for data, from the innermost outwards, one for each level: where a machine has several kinds, the commonest.
+fn claims(mut caches: Vec<Caches>) -> Vec<Caches> {
+    caches.retain(|cache| cache.holds != CacheHolds::Instruction);
+    caches.sort_by_key(|cache| (cache.level, std::cmp::Reverse(cache.count.saturating_mul(cache.strands))));
+    caches.dedup_by_key(|cache| cache.level);
+    caches
+}
+
+fn levels(claims: &[Caches], plateaus: &[Plateau], clock: &Clock, report: &Report) -> Vec<Level> {
+    let found = |wanted: Place| {
+        let plateau = plateaus.iter().find(|plateau| plateau.level == Some(wanted))?;
+        Some(Found {
+            inside_bytes: plateau.edge.map(|edge| edge.inside_bytes),
+            beyond_bytes: plateau.edge.map(|edge| edge.beyond_bytes),
+            ns: plateau.ns,
+            cycles: clock.measured_hz.map(|hz| plateau.ns * hz / 1e9),
+            suspect: plateau.doubtful,
+            edge_suspect: plateau.edge.is_some_and(|edge| edge.doubtful),
+        })
+    };
+    let level = |name: String, claimed: Option<Caches>, place: Place| Level {
+        found: found(place),
+        bandwidths: bandwidths(&name, report),
+        name,
+        claimed,
+    };
+    // Without claims the plateaus count themselves.
+    let counted = plateaus.iter().filter_map(|plateau| match plateau.level {
+        Some(Place::Cache(level)) => Some(u32::from(level)),
+        _ => None,
+    });
+    let mut numbers: Vec<u32> = (1..).take(claims.len()).chain(counted).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let cache = |number: u32| {
+        let claimed = claims.get(number as usize - 1).cloned();
+        let name = format!("L{}", claimed.as_ref().map_or(number, |claim| claim.level));
+        level(name, claimed, Place::Cache(u8::try_from(number).unwrap_or(u8::MAX)))
+    };
+    let caches = numbers.into_iter().map(cache);
+    caches.chain([level(MEMORY.into(), None, Place::Memory)]).collect()
+}
+
+/// What a level gives, to one worker and to as many as were measured.
+fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
+    let mut found = Vec::new();
+    for (operation, kernel) in OPERATIONS {
+        let here =
+            |cell: &&Cell| cell.kernel == kernel && cell.level.as_deref() == Some(level) && cell.point.memory.is_none();
+        let numbers = report.cells.iter().filter(here).filter_map(|cell| {
+            let bytes_per_second = cell.summary?.value?;
+            let suspect = cell.outcome.status == Status::Suspect;
+            Some(Bandwidth { operation, workers: cell.workers, bytes_per_second, suspect })
+        });
+        // Of several for a number of workers the best: the others are on other pages, or under other mappings. A sound number goes
+        // before a suspect one, whose rate may be none.
+        let mut numbers: Vec<Bandwidth> = numbers.collect();
+        numbers.sort_by(|one, other| {
+            let order = (one.workers, one.suspect).cmp(&(other.workers, other.suspect));
+            order.then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
+        });
+        numbers.dedup_by_key(|number| number.workers);
+        found.extend(numbers.iter().filter(|number| number.workers == 1));
+        found.extend(numbers.last().filter(|number| number.workers > 1));
+    }
+    found
+}
+
+/// The curves of latencies, small pages first.
+fn curves(report: &Report) -> Vec<Curve<'_>> {
+    let mut curves = Curve::of(report, LATENCY);
+    curves.retain(|curve| curve.is_plain());
+    // Of several mappings the first one counts.
+    let mut kinds = BTreeSet::new();
+    curves.retain(|curve| kinds.insert(curve.pages));
+    curves.sort_by_key(|curve| curve.pages != SMALL);
+    curves
+}
+
+/// The name of base pages.
+const SMALL: &str = PageKind::Small.name();
+
+fn tlb(curves: &[Curve<'_>]) -> Option<Tlb> {
+    let of = |small: bool| curves.iter().find(|curve| (curve.pages == SMALL) == small);
+    let Reach { edge, extra_ns, doubtful: suspect, .. } = reach(&of(true)?.points, &of(false)?.points)?;
+    let Edge { inside_bytes, beyond_bytes, doubtful: edge_suspect } = edge;
+    Some(Tlb { inside_bytes, beyond_bytes, extra_ns, suspect, edge_suspect })
+}
+
+fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
+    let memory = |plateau: &Plateau| plateau.level == Some(Place::Memory);
+    let plateau = plateaus(&curve.points, sizes).into_iter().find(memory);
+    Pages {
+        kind: curve.pages.to_owned(),
+        obtained: seen::obtained(report, curve.pages),
+        ns: plateau.map(|plateau| plateau.ns),
+        suspect: plateau.is_some_and(|plateau| plateau.doubtful),
+    }
+}
+
+/// The medians of all pairs of nodes.
+fn remote(report: &Report) -> Option<Remote> {
+    let spots = numa::spots(report);
+    let times = |of: fn(&numa::Spot) -> Option<numa::Number>| {
+        let (near, far) = (numa::median(&spots, true, of)?, numa::median(&spots, false, of)?);
+        Some(numa::Number { value: far.value / near.value, suspect: near.suspect || far.suspect })
+    };
+    let measured = times(|spot| spot.latency_ns)?;
+    Some(Remote {
+        times: measured.value,
+        claimed_times: times(numa::Spot::claim).map(|claim| claim.value),
+        suspect: measured.suspect,
+    })
+}
+
+/// Whether a cell is a point of a curve: one worker on its own memory that follows one chain through all lines.
+fn is_point(cell: &Cell) -> bool {
+    const LINE: u64 = 64;
+    cell.kernel == LATENCY
+        && cell.workers == 1
+        && cell.point.memory.is_none()
+        && cell.point.stride_bytes.is_none_or(|stride| stride == LINE)
+}

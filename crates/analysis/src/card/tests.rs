@@ -1,0 +1,190 @@
+//! Cards from invented machines.
+
+use super::*;
+use crate::numa::tests::{cell, report, two};
+use charz_data::report::{Evidence, Frequency, Invocation, Point, parse};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// Half octaves from 4 KiB to 512 MiB.
+fn sizes() -> impl Iterator<Item = u64> {
+    (0..35).map(|step| (4096.0 * (0.5 * f64::from(step)).exp2()) as u64)
+}
+
+/// Caches of 32 KiB, 1 MiB and `last`.
+fn ns(size: u64, last: u64) -> f64 {
+    match size {
+        _ if size <= 32 * KIB => 1.0,
+        _ if size <= MIB => 4.0,
+        _ if size <= last => 15.0,
+        _ => 120.0,
+    }
+}
+
+/// A machine that claims 32 MiB of L3, and lets its user have `last`.
+pub(crate) fn measured(last: u64) -> Report {
+    let mut report = report("Package:1 L3:1(size=32MiB) Core:2 L2:1(size=1MiB) L1d:1(size=32KiB) PU:1");
+    report.host.claimed_hz = Some(3e9);
+    let frequency = Frequency { before_hz: 3e9, after_hz: 3e9, highest_hz: 3e9, drift: 0.0 };
+    for (pages, extra) in [(PageKind::Small, 20.0), (PageKind::Transparent, 0.0)] {
+        for size in sizes() {
+            let extra = if size > 8 * MIB { extra } else { 0.0 };
+            let point = Point { pages: Some(pages), size_bytes: Some(size), ..Point::default() };
+            let mut cell = cell(LATENCY, &[0], point, ns(size, last) + extra);
+            (cell.level, cell.footprint_bytes) = (None, size);
+            let evidence = Evidence {
+                frequency: Some(frequency),
+                pages: Some(charz_data::report::Pages { base_bytes: size, ..Default::default() }),
+                ..Evidence::default()
+            };
+            let ending = charz_data::report::Ending::Done;
+            cell.invocations = vec![Invocation { evidence: Some(evidence), ..charz::invoke::barren(ending, "") }];
+            report.cells.push(cell);
+        }
+    }
+    for (level, rate) in [("L1", 100e9), ("memory", 20e9)] {
+        for workers in [vec![0], vec![0, 1]] {
+            let rate = rate * workers.len() as f64;
+            report
+                .cells
+                .push(Cell { level: Some(level.into()), ..cell("level-read", &workers, Point::default(), rate) });
+        }
+    }
+    report
+}
+
+fn about(card: &Card) -> Vec<&str> {
+    card.contradictions.iter().map(|found| found.about.as_str()).collect()
+}
+
+#[test]
+fn a_machine_that_is_what_it_claims_has_no_contradictions() {
+    let card = Card::of(&measured(32 * MIB));
+    assert_eq!(about(&card), [""; 0], "{:#?}", card.contradictions);
+    let found: Vec<_> = card.levels.iter().map(|level| (level.name.as_str(), level.found.unwrap().ns)).collect();
+    assert_eq!(found, [("L1", 1.0), ("L2", 4.0), ("L3", 15.0), ("memory", 120.0)]);
+    let first = &card.levels[0];
+    assert_eq!(first.claimed.as_ref().unwrap().size_bytes, Some(32 * KIB));
+    assert_eq!(first.found.unwrap().inside_bytes, Some(32 * KIB));
+    assert_eq!(first.found.unwrap().cycles, Some(3.0));
+    let rates = |at: usize| -> Vec<_> {
+        let level: &Level = &card.levels[at];
+        level.bandwidths.iter().map(|found| (found.operation, found.workers, found.bytes_per_second)).collect()
+    };
+    assert_eq!(rates(0), [("read", 1, 100e9), ("read", 2, 200e9)]);
+    assert_eq!(rates(1), []);
+    assert_eq!(rates(3), [("read", 1, 20e9), ("read", 2, 40e9)]);
+    assert_eq!(card.levels[3].found.unwrap().beyond_bytes, None, "memory has no edge");
+}
+
+#[test]
+fn pages_and_translations_have_their_lines() {
+    let card = Card::of(&measured(32 * MIB));
+    let tlb = card.tlb.unwrap();
+    assert_eq!((tlb.inside_bytes, tlb.beyond_bytes > 8 * MIB, tlb.extra_ns), (8 * MIB, true, 20.0));
+    let [small, huge] = &card.pages[..] else { panic!("{:?}", card.pages) };
+    assert_eq!((small.kind.as_str(), small.obtained, small.ns), ("4k", Some(1.0), Some(140.0)));
+    assert_eq!((huge.kind.as_str(), huge.obtained, huge.ns), ("thp", Some(0.0), Some(120.0)));
+}
+
+#[test]
+fn suspect_cells_leave_their_mark_on_what_is_drawn_from_them() {
+    let found = |kernel: &str, sizes: std::ops::RangeInclusive<u64>| {
+        let mut report = measured(32 * MIB);
+        let within =
+            |cell: &&mut Cell| cell.kernel == kernel && cell.point.size_bytes.is_none_or(|size| sizes.contains(&size));
+        report.cells.iter_mut().filter(within).for_each(|cell| cell.outcome.status = Status::Suspect);
+        let card = Card::of(&report);
+        let levels: Vec<_> =
+            card.levels.iter().filter_map(|level| level.found).map(|one| (one.suspect, one.edge_suspect)).collect();
+        let tlb = card.tlb.map(|tlb| (tlb.suspect, tlb.edge_suspect)).unwrap();
+        let pages: Vec<bool> = card.pages.iter().map(|pages| pages.suspect).collect();
+        (levels, tlb, pages)
+    };
+    let (sound, doubt) = ((false, false), (true, true));
+    assert_eq!(found(LATENCY, 0..=0), (vec![sound; 4], sound, vec![false; 2]));
+    assert_eq!(found(LATENCY, 0..=32 * KIB), (vec![doubt, sound, sound, sound], sound, vec![false; 2]));
+    // Memory has no edge.
+    let beyond = vec![sound, sound, (false, true), (true, false)];
+    assert_eq!(found(LATENCY, 33 * MIB..=512 * MIB), (beyond, (true, true), vec![true; 2]));
+}
+
+#[test]
+fn a_sound_bandwidth_goes_before_a_suspect_one() {
+    let mut report = measured(32 * MIB);
+    let suspect = cell("level-read", &[0], Point::default(), 300e9).suspect().under("dumb");
+    report.cells.push(Cell { level: Some("L1".into()), ..suspect });
+    let of = |report: &Report| {
+        let found = Card::of(report).levels[0].bandwidths[0];
+        (found.bytes_per_second, found.suspect)
+    };
+    assert_eq!(of(&report), (100e9, false));
+    report.cells.retain(|cell| cell.kernel != "level-read" || cell.mapping == "dumb");
+    assert_eq!(of(&report), (300e9, true));
+}
+
+#[test]
+fn a_smaller_share_of_a_cache_contradicts() {
+    let mut report = measured(8 * MIB);
+    let card = Card::of(&report);
+    assert_eq!(about(&card), ["L3"]);
+    let sentence = &card.contradictions[0].sentence;
+    assert!(sentence.contains("8 MiB") && sentence.contains("32 MiB claimed"), "{sentence}");
+    assert!(!sentence.contains("guest"), "{sentence}");
+    report.host.virtual_machine = Some(true);
+    assert!(Card::of(&report).contradictions[0].sentence.contains("guest"));
+}
+
+#[test]
+fn a_cache_without_a_plateau_contradicts() {
+    let card = Card::of(&measured(MIB));
+    assert_eq!(about(&card), ["L3"]);
+    assert!(card.contradictions[0].sentence.contains("no plateau"), "{}", card.contradictions[0].sentence);
+    assert_eq!(card.levels[2].found, None);
+    assert_eq!(card.levels[3].found.unwrap().ns, 120.0);
+}
+
+#[test]
+fn a_level_without_points_contradicts_nothing() {
+    let mut report = measured(32 * MIB);
+    report.cells.retain(|cell| cell.kernel != LATENCY || cell.point.size_bytes > Some(24 * KIB));
+    let card = Card::of(&report);
+    assert_eq!((card.levels[0].found, about(&card)), (None, vec![]), "{:#?}", card.contradictions);
+    assert_eq!(card.levels[1].found.unwrap().ns, 4.0);
+}
+
+#[test]
+fn another_clock_contradicts() {
+    for (claimed, contradicts) in [(3.1e9, false), (2.9e9, false), (2.5e9, true), (3.5e9, true)] {
+        let mut report = measured(32 * MIB);
+        report.host.claimed_hz = Some(claimed);
+        let card = Card::of(&report);
+        assert_eq!(about(&card), if contradicts { vec!["clock"] } else { vec![] }, "{claimed}");
+        assert_eq!(card.clock.measured_hz, Some(3e9));
+    }
+}
+
+#[test]
+fn distances_that_are_no_measurement_contradict() {
+    let mut report = two();
+    let card = Card::of(&report);
+    assert_eq!(card.remote, Some(Remote { times: 1.6, claimed_times: Some(2.1), suspect: false }));
+    assert_eq!(about(&card), ["numa"]);
+    for row in &mut report.machine.numa_distances {
+        row.iter_mut().for_each(|distance| *distance = if *distance == 10 { 10 } else { 16 });
+    }
+    assert_eq!(about(&Card::of(&report)), [""; 0]);
+}
+
+#[test]
+fn what_was_not_measured_stays_empty() {
+    let old: Report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
+    let card = Card::of(&old);
+    assert!(card.levels.iter().all(|level| level.found.is_none() && level.claimed.is_none()));
+    assert_eq!((card.tlb, card.remote, card.pages.len(), card.contradictions.len()), (None, None, 0, 0));
+    let mut claimed_only = measured(32 * MIB);
+    claimed_only.cells.clear();
+    let card = Card::of(&claimed_only);
+    assert_eq!((card.levels.len(), about(&card).len()), (4, 0), "nothing measured contradicts nothing");
+}

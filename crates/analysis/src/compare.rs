@@ -1,0 +1,195 @@
+//! Two reports, compared cell by cell. Pure: what is read, printed, and returned to the shell is up to others.
+//!
+//! Cells are matched by kernel, mapping and number of workers. What is compared are the values of their invocations, by
+//! [`charz_stats::compare`]: the rank test at [`ALPHA`] after adjusting for all comparisons, and an interval against a margin. Cells
+//! that are not `ok` are listed with the reason, and compared only where they are suspect and that was asked for.
+//!
+//! # Sequential
+//!
+//! Two saved reports were measured one after the other: whatever changed on the machine in between looks like a change of
+//! what was measured. Of twice ten invocations of one and the same program, ten and then ten, a test at 0.01 with a margin of
+//! 2 % called 16 to 28 % different on a busy machine, and 0 to 0.3 % when the two took turns. So the margin is doubled, and
+//! every comparison says `sequential`.
+//!
+//! # One family
+//!
+//! All comparisons of two reports are one family for the adjustment by Benjamini and Hochberg. Families by kernel would let
+//! smaller samples show a difference, and were considered: each family then keeps its own share of false calls, so that of
+//! two equal reports with ten kernels up to ten times as many would be called different (B. Efron, "Simultaneous inference:
+//! When should hypothesis testing problems be combined?", Annals of Applied Statistics 2 (2008)). The exit code is one answer
+//! for the whole report, and so is the promise behind it. The price is told: [`Totals::needed`] says how many invocations a
+//! side would show a single difference.
+
+mod differences;
+mod key;
+mod row;
+mod wire;
+
+pub use differences::{built, other_machine, surroundings};
+pub use row::{Caveat, Row, Side, Verdict};
+pub use wire::{Comparison, Design, Origin, SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_NAME, Totals, schema};
+
+use std::fmt;
+
+use charz_data::report::Report;
+use charz_stats::{LEAST_FOR_VERDICT, Rule, least_invocations};
+use differences::Difference;
+use row::Candidate;
+
+/// The share of false calls to accept over all comparisons.
+pub const ALPHA: f64 = 0.01;
+/// How much is still the same where the sides took turns, as a fraction.
+pub const MARGIN: f64 = 0.02;
+/// How many times the margin where one side was measured after the other.
+pub const SEQUENTIAL: f64 = 2.0;
+
+/// What may be compared, beyond `ok` cells of one machine, one build and one plan.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Reports of different machines.
+    pub cross_machine: bool,
+    /// Reports of different builds of the kernels.
+    pub cross_build: bool,
+    /// Reports of plans that change what a number means.
+    pub cross_plan: bool,
+    /// Cells that are suspect.
+    pub allow_suspect: bool,
+    /// What the machine, compared with itself, has shown as a difference, as a fraction; the margin is at least that.
+    pub noise_floor: Option<f64>,
+}
+
+/// Why two reports cannot be compared: one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Compares `new` with `base`.
+///
+/// # Errors
+/// The reports have nothing that can be compared, or differ in something that [`Options`] does not allow.
+pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Comparison, Refusal> {
+    let differences = differences::between(base, new);
+    if let Some(difference) = differences.iter().find(|difference| !allows(options, difference.caveat)) {
+        return Err(refused(difference));
+    }
+    let caveats = differences.iter().map(|difference| difference.caveat).collect();
+    let rows = row::matched(base, new, &Allowed { options, caveats, on_purpose: false });
+    refuse_nothing(&rows, options)?;
+    let comparison = judged(base, new, rows, Design::Sequential, options);
+    Ok(Comparison {
+        differences: differences.into_iter().map(|difference| difference.sentence).collect(),
+        notes: differences::notes(base, new),
+        ..comparison
+    })
+}
+
+/// Why two reports would be refused before their cells are looked at: a clause, and the flag that would allow it.
+pub fn obstacle(base: &Report, new: &Report, options: &Options) -> Option<(String, &'static str)> {
+    let differences = differences::between(base, new).into_iter();
+    let mut refused = differences.filter(|difference| !allows(options, difference.caveat));
+    refused.next().map(|difference| (difference.sentence, flag(difference.caveat)))
+}
+
+/// Compares two reports that took turns on one machine, and whose cells are pairs by their place: what the sides differ in is
+/// the question. Of [`Options`] only the suspect cells and the noise floor are looked at.
+pub fn interleaved(base: &Report, new: &Report, options: &Options) -> Comparison {
+    let rows = row::paired(base, new, &Allowed { options, caveats: Vec::new(), on_purpose: true });
+    judged(base, new, rows, Design::Interleaved, options)
+}
+
+fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Design, options: &Options) -> Comparison {
+    let margin = MARGIN * if design == Design::Sequential { SEQUENTIAL } else { 1.0 };
+    let margin = margin.max(options.noise_floor.unwrap_or(0.0));
+    let rule = Rule::new(ALPHA, margin).expect("shares and a finite margin");
+    let pairs: Vec<_> = rows.iter().filter_map(Candidate::pair).collect();
+    let needed = least_invocations(pairs.len(), ALPHA).max(LEAST_FOR_VERDICT);
+    let fewest = pairs.iter().map(|pair| pair.base.len().min(pair.new.len())).min();
+    let judged = charz_stats::compare(&pairs, &rule);
+    let mut judged = judged.into_iter();
+    for row in rows.iter_mut().filter(|row| row.is_compared()) {
+        row.conclude(&judged.next().expect("each pair has its comparison"));
+    }
+    let rows: Vec<Row> = rows.into_iter().map(Candidate::into_row).collect();
+    Comparison {
+        schema: schema(),
+        base: Origin::of(base),
+        new: Origin::of(new),
+        design,
+        alpha: ALPHA,
+        margin,
+        noise_floor: options.noise_floor,
+        allow_suspect: options.allow_suspect,
+        differences: Vec::new(),
+        notes: Vec::new(),
+        totals: Totals::of(&rows, needed, fewest.unwrap_or(0)),
+        rows,
+    }
+}
+
+/// What matching has to know.
+struct Allowed<'a> {
+    options: &'a Options,
+    /// What the reports differ in.
+    caveats: Vec<Caveat>,
+    /// Whether they were made to differ.
+    on_purpose: bool,
+}
+
+fn allows(options: &Options, caveat: Caveat) -> bool {
+    match caveat {
+        Caveat::OtherMachine => options.cross_machine,
+        Caveat::OtherBuild => options.cross_build,
+        Caveat::OtherPlan => options.cross_plan,
+        Caveat::Suspect => options.allow_suspect,
+    }
+}
+
+/// The flag that allows it.
+fn flag(caveat: Caveat) -> &'static str {
+    match caveat {
+        Caveat::OtherMachine => "--cross-machine",
+        Caveat::OtherBuild => "--cross-build",
+        Caveat::OtherPlan => "--cross-plan",
+        Caveat::Suspect => "--allow-suspect",
+    }
+}
+
+fn refused(difference: &Difference) -> Refusal {
+    Refusal(format!(
+        "the reports cannot be compared: {}; measure both alike, or compare them all the same with {}",
+        difference.sentence,
+        flag(difference.caveat)
+    ))
+}
+
+/// Two reports of which nothing can be compared are no comparison without a regression.
+fn refuse_nothing(rows: &[Candidate<'_>], options: &Options) -> Result<(), Refusal> {
+    if rows.iter().any(Candidate::is_compared) {
+        return Ok(());
+    }
+    if !rows.iter().any(Candidate::is_common) {
+        return Err(Refusal(
+            "the reports have no cell in common: no kernel under the same mapping with as many workers; measure both \
+             with the same --kernel, --mapping and --threads"
+                .into(),
+        ));
+    }
+    let usable = |side| rows.iter().any(|row| row.is_common() && row.is_usable(side, options));
+    if let Some(side) = ["base", "new"].into_iter().find(|side| !usable(side)) {
+        let instead = if options.allow_suspect { "" } else { ", or compare suspect cells with --allow-suspect" };
+        return Err(Refusal(format!(
+            "no cell of the {side} report that both have can be used; see charz render for what speaks against them, \
+             mend what charz doctor finds and measure again{instead}"
+        )));
+    }
+    let first = rows.iter().find(|row| row.is_common()).and_then(Candidate::reason).unwrap_or_default();
+    Err(Refusal(format!("none of the cells that both reports have can be compared; the first one: {first}")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! What two reports differ in besides their numbers.
+
+use charz_data::machine::{Machine, Strand};
+use charz_kernels::Knob;
+
+use super::Caveat;
+use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
+
+/// A difference that makes numbers incomparable unless somebody says otherwise.
+pub(super) struct Difference {
+    /// What is other.
+    pub(super) caveat: Caveat,
+    /// A clause, e.g. `they were measured on different processors ("A" and "B")`.
+    pub(super) sentence: String,
+}
+
+/// The share by which the installed memory of one machine may differ from boot to boot: what firmware and kernel keep for
+/// themselves moves by less, a module of memory is more.
+const MEMORY_MOVES: f64 = 0.02;
+
+/// All differences, the weightiest first.
+pub(super) fn between(base: &Report, new: &Report) -> Vec<Difference> {
+    [machine(base, new), build(base, new), plan(base, new)].into_iter().flatten().collect()
+}
+
+fn machine(base: &Report, new: &Report) -> Option<Difference> {
+    other_machine(base, new).map(|sentence| Difference { caveat: Caveat::OtherMachine, sentence })
+}
+
+/// What shows that two reports are of different machines: a clause. `None` where they may be of one.
+pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
+    let (one, other) = (&base.machine, &new.machine);
+    let counts = |machine: &Machine| (machine.packages.len(), machine.cores.len(), machine.strands.len());
+    let bytes = |report: &Report| report.host.memory.total_bytes;
+    if base.host.processor != new.host.processor {
+        Some(format!(
+            "they were measured on different processors ({} and {})",
+            told(base.host.processor.as_deref()),
+            told(new.host.processor.as_deref())
+        ))
+    } else if places(&one.strands) != places(&other.strands) || counts(one) != counts(other) {
+        let ((packages, cores, strands), others) = (counts(one), counts(other));
+        Some(format!(
+            "the machines differ in their strands ({packages} packages, {cores} cores and {strands} strands; {}, {} and {})",
+            others.0, others.1, others.2
+        ))
+    } else if one.numa_nodes.len() != other.numa_nodes.len() || moved(bytes(base), bytes(new)) {
+        Some(format!(
+            "the machines differ in their memory ({} on {} NUMA nodes, and {} on {})",
+            size(bytes(base)),
+            one.numa_nodes.len(),
+            size(bytes(new)),
+            other.numa_nodes.len()
+        ))
+    } else {
+        None
+    }
+}
+
+/// Where strands are. Whether they could be used shows in the seats of each cell.
+fn places(strands: &[Strand]) -> Vec<Strand> {
+    let place = |strand: &Strand| Strand { usable: true, ..strand.clone() };
+    strands.iter().map(place).collect()
+}
+
+fn moved(base: Option<u64>, new: Option<u64>) -> bool {
+    match (base, new) {
+        (Some(base), Some(new)) => base.abs_diff(new) as f64 > MEMORY_MOVES * base.max(new) as f64,
+        (base, new) => base != new,
+    }
+}
+
+/// The kernels' hash of a report from before there was one.
+const UNKNOWN: &str = "unknown";
+
+fn build(base: &Report, new: &Report) -> Option<Difference> {
+    let mut table = built(base).into_iter().zip(built(new));
+    let found = table.find(|((_, one), (_, other))| one != other || *one == UNKNOWN);
+    found.map(|((what, one), (_, other))| Difference {
+        caveat: Caveat::OtherBuild,
+        sentence: match one == UNKNOWN && one == other {
+            true => format!("of neither the {what} is known"),
+            false => format!("they were measured by builds that differ in the {what} ({one:?} and {other:?})"),
+        },
+    })
+}
+
+/// What makes two builds run the same loops, by name.
+pub fn built(report: &Report) -> [(&'static str, &str); 5] {
+    let tool = &report.tool;
+    [
+        ("kernels' source code", &tool.kernels),
+        ("compiler", &tool.rustc),
+        ("compiler flags", &tool.rustflags),
+        ("build profile", &tool.profile),
+        ("target", &tool.target),
+    ]
+}
+
+/// The number of iterations is no difference: rates are by step, and sweeps choose it by what their budget allows.
+fn plan(base: &Report, new: &Report) -> Option<Difference> {
+    let (one, other) = (&base.plan, &new.plan);
+    let number = |number: u64| number.to_string();
+    // Reports from before there were sections have none, which is nobody's business where no kernel has one.
+    let obeys = |knob: Knob| {
+        let mut kernels = one.kernels.iter().chain(&other.kernels).filter_map(|name| charz_kernels::find(name));
+        kernels.any(|kernel| kernel.card().knobs.contains(&knob))
+    };
+    let (sections, period, timeout) = (obeys(Knob::Sections), obeys(Knob::Period), obeys(Knob::Timeout));
+    let steps = |steps: u64| if sections { number(steps) } else { String::new() };
+    let every = |every: &str| if period { every.to_owned() } else { String::new() };
+    let wait = |nanos: u64| if timeout { format!("{nanos}ns") } else { String::new() };
+    let table = [
+        ("critical section", "--critical", steps(one.critical), steps(other.critical)),
+        ("parallel section", "--parallel", steps(one.parallel), steps(other.parallel)),
+        ("period of samples", "--period", every(&one.period), every(&other.period)),
+        ("timeout", "--timeout", wait(one.timeout_ns), wait(other.timeout_ns)),
+        ("kind of pages", "--pages", one.pages.clone(), other.pages.clone()),
+        ("size of a block", "--size", number(one.size_bytes), number(other.size_bytes)),
+        ("stride of loads", "--stride", number(one.stride_bytes), number(other.stride_bytes)),
+        ("number of chains", "--chains", number(one.chains), number(other.chains)),
+        ("delay between portions", "--delay", number(one.delay), number(other.delay)),
+        ("layout of inputs", "--layout", one.layout.clone(), other.layout.clone()),
+        ("clock", "--clock", one.clock.clone(), other.clock.clone()),
+        ("binder", "--binder", one.binder.clone(), other.binder.clone()),
+    ];
+    let found = table.into_iter().find(|(_, _, one, other)| one != other);
+    found.map(|(what, flag, one, other)| Difference {
+        caveat: Caveat::OtherPlan,
+        sentence: format!("their plans differ in the {what} ({flag} {one:?} and {other:?})"),
+    })
+}
+
+/// What is worth knowing, and no obstacle.
+pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !base.id.is_empty() && base.id == new.id {
+        notes.push("both are the same report".into());
+    }
+    for (side, report) in [("base", base), ("new", new)] {
+        let minor = report.schema.minor;
+        if minor > SCHEMA_MINOR && report.schema.major == SCHEMA_MAJOR {
+            notes.push(format!(
+                "the {side} report has format version {SCHEMA_MAJOR}.{minor}, of which this program knows what \
+                 {SCHEMA_MAJOR}.{SCHEMA_MINOR} has"
+            ));
+        }
+        if !report.complete {
+            notes.push(format!("the {side} report is not complete"));
+        }
+    }
+    // Reports from before they were read say nothing of them.
+    let later = |what| [MICROCODE, FIRMWARE, SLACK].contains(&what);
+    let silent = |one: Option<&str>, other: Option<&str>, what| later(what) && (one.is_none() || other.is_none());
+    for ((what, one), (_, other)) in surroundings(base).into_iter().zip(surroundings(new)) {
+        let (one, other) = (one.as_deref(), other.as_deref());
+        if one != other && !silent(one, other, what) {
+            notes.push(format!("the {what} is another one ({} and {})", told(one), told(other)));
+        }
+    }
+    notes
+}
+
+const MICROCODE: &str = "microcode";
+const FIRMWARE: &str = "firmware";
+const SLACK: &str = "timer slack";
+
+/// What surrounds the numbers of a report and is no obstacle to comparing them, by name; null where the report does not tell.
+pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 9] {
+    let host = &report.host;
+    [
+        ("host", host.name.clone()),
+        ("system's kernel", host.kernel.clone()),
+        (MICROCODE, host.microcode.clone()),
+        (FIRMWARE, host.firmware.clone()),
+        ("clock source", host.clock_source.clone()),
+        ("policy of transparent huge pages", host.transparent_huge_pages.clone()),
+        ("frequency governor", host.frequency_governor.clone()),
+        (SLACK, host.timer_slack_ns.map(|nanos| format!("{nanos}ns"))),
+        ("processor quota", host.cpu_quota.clone()),
+    ]
+}
+
+fn told(word: Option<&str>) -> String {
+    word.map_or_else(|| "unknown".into(), |word| format!("{word:?}"))
+}
+
+fn size(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "an unknown size".into(), charz_data::units::iec)
+}

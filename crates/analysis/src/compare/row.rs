@@ -1,0 +1,307 @@
+//! One cell of the one report beside the same cell of the other.
+
+use std::collections::{BTreeSet, HashMap};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::key::Key;
+use super::{Allowed, Options, allows, flag};
+use charz_data::report::{Cell, Estimator, Interval, Point, Report, Status, Unit};
+use charz_stats::{Better, Pair};
+
+/// A cell, compared or with the reason why not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Row {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The parameters that the sweep varies for the kernel; those of the base.
+    pub point: Point,
+    /// The mapping, as on the command line; `A -> B` where the base has another one than the new side.
+    pub mapping: String,
+    /// How many workers.
+    pub workers: u64,
+    /// What the values count.
+    pub unit: Unit,
+    /// What the base report has; null where it does not have the cell.
+    pub base: Option<Side>,
+    /// What the new report has; null where it does not have the cell.
+    pub new: Option<Side>,
+    /// The word for it.
+    pub verdict: Verdict,
+    /// Why there is no verdict; null where there is one.
+    pub reason: Option<String>,
+    /// The performance of the new side over that of the base: above 1 is better, with times as well as with rates.
+    pub effect: Option<f64>,
+    /// Where the effect lies, not adjusted for being one of many; its `half_width` is a fraction of the effect.
+    pub interval: Option<Interval>,
+    /// The two-sided p-value of the rank test by itself; null where it was not made.
+    pub p: Option<f64>,
+    /// The same, adjusted for all comparisons (Benjamini and Hochberg).
+    pub adjusted_p: Option<f64>,
+    /// The smallest effect that these data would have shown nine times in ten, above 1; null where they could have shown
+    /// none.
+    pub smallest_effect: Option<f64>,
+    /// In what the two sides are not alike, or not sound, and were compared all the same.
+    pub despite: Vec<Caveat>,
+}
+
+/// One report's half of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Side {
+    /// How the cell ended.
+    pub status: Status,
+    /// The median of the invocations' values; null where the report gives none.
+    pub value: Option<f64>,
+    /// Invocations with a value.
+    pub invocations: u64,
+}
+
+/// What can be said of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The new side performs better, by more than the margin.
+    Faster,
+    /// The new side performs worse, by more than the margin.
+    Slower,
+    /// They differ by no more than the margin.
+    Same,
+    /// Compared, and the data cannot say. Not a pass.
+    Inconclusive,
+    /// Not compared. Not a pass either.
+    Uncompared,
+}
+
+/// Something that stands against a comparison, and was allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Caveat {
+    /// The machines, or the strands that the workers sat on, differ.
+    OtherMachine,
+    /// The builds of the kernels, or the code paths that they chose, differ.
+    OtherBuild,
+    /// The plans, or the ways from repetitions to values, differ.
+    OtherPlan,
+    /// A side is suspect.
+    Suspect,
+}
+
+impl Caveat {
+    /// The words for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Caveat::OtherMachine => "other machine",
+            Caveat::OtherBuild => "other build",
+            Caveat::OtherPlan => "other plan",
+            Caveat::Suspect => "suspect",
+        }
+    }
+}
+
+/// A row on its way.
+pub(super) struct Candidate<'a> {
+    cells: (Option<&'a Cell>, Option<&'a Cell>),
+    /// The values of both sides where they can be compared.
+    values: Option<(Vec<f64>, Vec<f64>)>,
+    row: Row,
+}
+
+/// All cells of either report: those of the base in its order, then those that only the new one has.
+pub(super) fn matched<'a>(base: &'a Report, new: &'a Report, allowed: &Allowed<'_>) -> Vec<Candidate<'a>> {
+    let mut news: HashMap<Key<'_>, &Cell> = new.cells.iter().map(|cell| (Key::of(cell), cell)).collect();
+    let paired = base.cells.iter().map(|cell| (Some(cell), news.remove(&Key::of(cell)))).collect::<Vec<_>>();
+    let rest = new.cells.iter().filter(|cell| news.contains_key(&Key::of(cell))).map(|cell| (None, Some(cell)));
+    paired.into_iter().chain(rest).map(|cells| Candidate::new(cells, allowed)).collect()
+}
+
+/// The cells at the same places.
+pub(super) fn paired<'a>(base: &'a Report, new: &'a Report, allowed: &Allowed<'_>) -> Vec<Candidate<'a>> {
+    let pairs = base.cells.iter().zip(&new.cells);
+    pairs.map(|(base, new)| Candidate::new((Some(base), Some(new)), allowed)).collect()
+}
+
+impl<'a> Candidate<'a> {
+    fn new(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed<'_>) -> Self {
+        let cell = cells.0.or(cells.1).expect("a row has a side");
+        let mut candidate = Candidate {
+            cells,
+            values: None,
+            row: Row {
+                kernel: cell.kernel.clone(),
+                point: cell.point,
+                mapping: mapping(cells).unwrap_or_default(),
+                workers: cell.workers,
+                unit: cell.unit,
+                base: cells.0.map(Side::of),
+                new: cells.1.map(Side::of),
+                verdict: Verdict::Uncompared,
+                reason: None,
+                effect: None,
+                interval: None,
+                p: None,
+                adjusted_p: None,
+                smallest_effect: None,
+                despite: Vec::new(),
+            },
+        };
+        match comparable(cells, allowed) {
+            Ok((base, new, despite)) => {
+                candidate.values = Some((values(base), values(new)));
+                candidate.row.despite = despite.into_iter().collect();
+            }
+            Err(reason) => candidate.row.reason = Some(reason),
+        }
+        candidate
+    }
+
+    /// What the statistics are asked, if anything.
+    pub(super) fn pair(&self) -> Option<Pair<'_>> {
+        let (base, new) = self.values.as_ref()?;
+        let better = if self.row.unit.more_is_better() { Better::Higher } else { Better::Lower };
+        Some(Pair { base, new, better })
+    }
+
+    /// Whether the statistics are asked.
+    pub(super) fn is_compared(&self) -> bool {
+        self.values.is_some()
+    }
+
+    /// Whether both reports have the cell.
+    pub(super) fn is_common(&self) -> bool {
+        self.cells.0.is_some() && self.cells.1.is_some()
+    }
+
+    /// Whether the number of a side, `base` or `new`, can be used.
+    pub(super) fn is_usable(&self, side: &str, options: &Options) -> bool {
+        let cell = if side == "new" { self.cells.1 } else { self.cells.0 };
+        cell.is_some_and(|cell| usable(side, cell, options).is_ok())
+    }
+
+    /// Why it cannot be compared.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.row.reason.as_deref()
+    }
+
+    /// Takes the statistics' answer.
+    pub(super) fn conclude(&mut self, judged: &charz_stats::Comparison) {
+        let row = &mut self.row;
+        (row.verdict, row.reason) = match judged.verdict {
+            charz_stats::Verdict::Faster => (Verdict::Faster, None),
+            charz_stats::Verdict::Slower => (Verdict::Slower, None),
+            charz_stats::Verdict::Same => (Verdict::Same, None),
+            charz_stats::Verdict::Inconclusive(doubt) => (Verdict::Inconclusive, Some(doubt.to_string())),
+        };
+        row.effect = judged.effect;
+        row.interval = judged.interval.zip(judged.effect).map(|(interval, effect)| Interval {
+            low: interval.low,
+            high: interval.high,
+            confidence: interval.confidence,
+            half_width: interval.half_width() / effect,
+        });
+        (row.p, row.adjusted_p, row.smallest_effect) = (judged.p, judged.adjusted_p, judged.smallest_effect);
+    }
+
+    pub(super) fn into_row(self) -> Row {
+        self.row
+    }
+}
+
+impl Side {
+    fn of(cell: &Cell) -> Self {
+        Side {
+            status: cell.outcome.status,
+            value: cell.summary.and_then(|summary| summary.value),
+            invocations: cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64,
+        }
+    }
+}
+
+/// The mapping of either side, or both where they differ.
+fn mapping(cells: (Option<&Cell>, Option<&Cell>)) -> Option<String> {
+    match cells {
+        (Some(base), Some(new)) if base.mapping != new.mapping => Some(format!("{} -> {}", base.mapping, new.mapping)),
+        (one, other) => one.or(other).map(|cell| cell.mapping.clone()),
+    }
+}
+
+fn values(cell: &Cell) -> Vec<f64> {
+    cell.invocations.iter().filter_map(|invocation| invocation.value).collect()
+}
+
+/// Two cells that can be compared, and what in spite of.
+type Pairing<'a> = (&'a Cell, &'a Cell, BTreeSet<Caveat>);
+
+fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed<'_>) -> Result<Pairing<'a>, String> {
+    let (base, new) = match cells {
+        (Some(base), Some(new)) => (base, new),
+        (None, _) => return Err("not in the base report".into()),
+        (_, None) => return Err("not in the new report".into()),
+    };
+    let mut despite: BTreeSet<Caveat> = allowed.caveats.iter().copied().collect();
+    match [("base", base), ("new", new)].map(|(side, cell)| usable(side, cell, allowed.options)) {
+        // The one may be a consequence of the other.
+        [Err(one), Err(other)] => return Err(format!("{one}; {other}")),
+        sides => {
+            for side in sides {
+                despite.extend(side?);
+            }
+        }
+    }
+    if base.unit != new.unit {
+        return Err("the two count different things".into());
+    }
+    for (caveat, what) in unlike(base, new).filter(|_| !allowed.on_purpose) {
+        // On another machine a kernel takes another path, and that is the machine's.
+        let path_of_machine = caveat == Caveat::OtherBuild && allowed.options.cross_machine;
+        if !allows(allowed.options, caveat) && !path_of_machine {
+            return Err(format!("{what}; {} compares it all the same", flag(caveat)));
+        }
+        despite.insert(caveat);
+    }
+    Ok((base, new, despite))
+}
+
+/// Whether a cell's number can be used, and what in spite of.
+fn usable(side: &str, cell: &Cell, options: &Options) -> Result<Option<Caveat>, String> {
+    let word = match cell.outcome.status {
+        Status::Ok => return Ok(None),
+        Status::Suspect if options.allow_suspect => return Ok(Some(Caveat::Suspect)),
+        Status::Suspect => "suspect",
+        Status::Invalid => "invalid",
+        Status::Pending => "pending",
+        Status::Skipped => "skipped",
+        Status::Aborted => "aborted",
+    };
+    let reason = cell.outcome.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    Err(format!("{word} in the {side} report{reason}"))
+}
+
+/// What two cells differ in besides their numbers.
+fn unlike(base: &Cell, new: &Cell) -> impl Iterator<Item = (Caveat, String)> {
+    let seats = (base.seats != new.seats)
+        .then(|| (Caveat::OtherMachine, "its workers sat on different strands in the two reports".to_owned()));
+    let (one, other) = (variants(base), variants(new));
+    let path = (one != other).then(|| {
+        let told = |variants: BTreeSet<&str>| format!("{:?}", variants.into_iter().collect::<Vec<_>>().join("; "));
+        (Caveat::OtherBuild, format!("the kernel chose different code paths ({} and {})", told(one), told(other)))
+    });
+    let estimator = (base.estimator != new.estimator)
+        .then(|| (Caveat::OtherPlan, "the values come from the repetitions in different ways".to_owned()));
+    // The best of more is better; the median of more is only surer.
+    let counts = (base.repetitions, new.repetitions);
+    let repetitions = (base.estimator == Estimator::Best && counts.0 != counts.1).then(|| {
+        let what = format!(
+            "the best of {} repetitions against the best of {}; give both sweeps the same --repetitions",
+            counts.0, counts.1
+        );
+        (Caveat::OtherPlan, what)
+    });
+    [seats, path, estimator, repetitions].into_iter().flatten()
+}
+
+/// The code paths of the invocations that count.
+fn variants(cell: &Cell) -> BTreeSet<&str> {
+    let counted = cell.invocations.iter().filter(|invocation| invocation.value.is_some());
+    counted.filter_map(|invocation| invocation.variant.as_deref()).collect()
+}

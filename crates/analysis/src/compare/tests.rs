@@ -1,0 +1,346 @@
+//! Comparisons of reports that nobody measured.
+
+use proptest::prelude::*;
+
+use super::*;
+use charz_data::report::{Cell, Ending, Estimator, Invocation, Outcome, Status, Unit, invented};
+
+/// A report with these cells: the name of the kernel, and one value an invocation.
+fn report(cells: &[(&str, &[f64])]) -> Report {
+    invented::report(cells.iter().map(|(kernel, values)| cell(kernel, values)).collect())
+}
+
+fn cell(kernel: &str, values: &[f64]) -> Cell {
+    let invocation = |value: &f64| Invocation { value: Some(*value), ..invented::barren(Ending::Done) };
+    Cell {
+        invocations: values.iter().map(invocation).collect(),
+        summary: None,
+        precision: 0.01,
+        repetitions: 3,
+        ..invented::cell(kernel, 1, Unit::OpsPerSecond, 1.0).under("round-robin").seated(&[0])
+    }
+}
+
+/// Ten values around one, with half a percent of spread, times `factor`.
+fn around(factor: f64) -> Vec<f64> {
+    (0..10).map(|at| factor * (1.0 + 0.001 * f64::from((at * 7) % 10))).collect()
+}
+
+#[track_caller]
+fn check(base: &Report, new: &Report, options: Options, expected: &[(Verdict, &str)]) {
+    let comparison = compare(base, new, &options).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let found: Vec<_> = comparison.rows.iter().map(|row| (row.verdict, row.reason.as_deref().unwrap_or(""))).collect();
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for ((verdict, reason), (wanted, word)) in found.iter().zip(expected) {
+        assert!(verdict == wanted && reason.contains(word), "{verdict:?} {reason:?}, not {wanted:?} {word:?}");
+        assert_eq!(reason.is_empty(), word.is_empty(), "{reason:?}");
+    }
+}
+
+#[track_caller]
+fn check_refused(base: &Report, new: &Report, options: Options, word: &str) {
+    match compare(base, new, &options) {
+        Err(refusal) => assert!(refusal.to_string().contains(word), "{word:?} is missing: {refusal}"),
+        Ok(comparison) => panic!("not refused for {word:?}: {:?}", comparison.totals),
+    }
+}
+
+#[test]
+fn verdicts() {
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0)), ("c", &around(1.0)), ("d", &around(1.0)[..3])]);
+    let new = report(&[("c", &around(1.001)), ("b", &around(0.9)), ("a", &around(1.1)), ("d", &around(0.5)[..3])]);
+    let expected = [
+        (Verdict::Faster, ""),
+        (Verdict::Slower, ""),
+        (Verdict::Same, ""),
+        (Verdict::Inconclusive, "too few invocations"),
+    ];
+    check(&base, &new, Options::default(), &expected);
+    let totals = compare(&base, &new, &Options::default()).unwrap().totals;
+    let counts = (totals.faster, totals.slower, totals.same, totals.inconclusive, totals.uncompared);
+    assert_eq!(counts, (1, 1, 1, 1, 0));
+    assert_eq!(totals.fewest, 3);
+}
+
+#[test]
+fn cells_of_other_parameters_are_other_cells() {
+    let of_sizes = |sizes: [u64; 2], factor: f64| {
+        let mut report = report(&[("a", &around(factor)), ("a", &around(factor))]);
+        for (cell, size) in report.cells.iter_mut().zip(sizes) {
+            cell.point.size_bytes = Some(size);
+        }
+        report
+    };
+    let (base, new) = (of_sizes([64, 128], 1.0), of_sizes([128, 256], 1.1));
+    let expected = [
+        (Verdict::Uncompared, "in the new report"),
+        (Verdict::Faster, ""),
+        (Verdict::Uncompared, "in the base report"),
+    ];
+    check(&base, &new, Options::default(), &expected);
+}
+
+#[test]
+fn less_time_is_faster() {
+    let mut reports = [report(&[("a", &around(1e3))]), report(&[("a", &around(2e3))])];
+    reports.iter_mut().for_each(|report| report.cells[0].unit = Unit::Nanoseconds);
+    check(&reports[0], &reports[1], Options::default(), &[(Verdict::Slower, "")]);
+}
+
+#[test]
+fn the_margin_is_doubled_and_yields_to_the_noise_floor() {
+    let (base, new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(0.9))]));
+    let margin = |noise_floor| {
+        let comparison = compare(&base, &new, &Options { noise_floor, ..Options::default() }).unwrap();
+        (comparison.margin, comparison.rows[0].verdict)
+    };
+    assert_eq!(margin(None), (0.04, Verdict::Slower));
+    assert_eq!(margin(Some(0.01)), (0.04, Verdict::Slower));
+    assert_eq!(margin(Some(0.2)), (0.2, Verdict::Same));
+}
+
+#[test]
+fn six_invocations_show_one_difference_and_not_one_of_many() {
+    let six = |factor| around(factor)[..6].to_vec();
+    check(&report(&[("a", &six(1.0))]), &report(&[("a", &six(0.5))]), Options::default(), &[(Verdict::Slower, "")]);
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let all = |first: f64| {
+        let values: Vec<_> = names.iter().map(|name| six(if *name == "a" { first } else { 1.0 })).collect();
+        report(&names.iter().zip(&values).map(|(name, values)| (*name, &values[..])).collect::<Vec<_>>())
+    };
+    let comparison = compare(&all(1.0), &all(0.5), &Options::default()).unwrap();
+    let reason = comparison.rows[0].reason.as_deref().unwrap();
+    assert_eq!(comparison.rows[0].verdict, Verdict::Inconclusive);
+    let needed = comparison.totals.needed;
+    assert!(needed > 6 && reason.contains("8 comparisons") && reason.contains(&needed.to_string()), "{reason}");
+}
+
+/// What changes a report, the word of the refusal, and what allows the comparison nevertheless.
+type Change = (fn(&mut Report), &'static str, fn(&mut Options), Caveat);
+
+#[test]
+fn unlike_reports_are_refused_unless_asked_for() {
+    let machine: fn(&mut Options) = |options| options.cross_machine = true;
+    let build: fn(&mut Options) = |options| options.cross_build = true;
+    let plan: fn(&mut Options) = |options| options.cross_plan = true;
+    let table: [Change; 17] = [
+        (|r| r.host.processor = Some("other".into()), "processors", machine, Caveat::OtherMachine),
+        (|r| r.machine.strands.truncate(1), "strands", machine, Caveat::OtherMachine),
+        (|r| r.machine.strands[0].core = Some(77), "strands", machine, Caveat::OtherMachine),
+        (|r| r.machine.numa_nodes.clear(), "memory", machine, Caveat::OtherMachine),
+        (|r| r.host.memory.total_bytes = Some(1 << 50), "memory", machine, Caveat::OtherMachine),
+        (|r| r.tool.kernels = "0".into(), "kernels' source code", build, Caveat::OtherBuild),
+        (|r| r.tool.rustc = "rustc 1.0".into(), "compiler", build, Caveat::OtherBuild),
+        (|r| r.tool.rustflags = "-Ctarget-cpu=native".into(), "compiler flags", build, Caveat::OtherBuild),
+        (|r| r.tool.profile = "dev".into(), "build profile", build, Caveat::OtherBuild),
+        (|r| r.plan.pages = "1g".into(), "--pages", plan, Caveat::OtherPlan),
+        (|r| r.plan.size_bytes += 64, "--size", plan, Caveat::OtherPlan),
+        (|r| r.plan.layout = "contiguous".into(), "--layout", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "pool-std").critical += 1, "--critical", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "futex-wake").period = "closed".into(), "--period", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "timeout-poll").timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
+        (|r| r.plan.clock = "tsc".into(), "--clock", plan, Caveat::OtherPlan),
+        (|r| r.plan.binder = "core-affinity".into(), "--binder", plan, Caveat::OtherPlan),
+    ];
+    for (change, word, allow, caveat) in table {
+        let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+        let mut new = report(&[("a", &around(0.9)), ("b", &around(1.0))]);
+        change(&mut new);
+        check_refused(&base, &new, Options::default(), word);
+        check_refused(&new, &base, Options::default(), word);
+        let mut options = Options::default();
+        allow(&mut options);
+        let comparison = compare(&base, &new, &options).unwrap();
+        assert_eq!(comparison.rows[0].verdict, Verdict::Slower, "{word}");
+        assert!(comparison.rows.iter().all(|row| row.despite == [caveat]), "{word}: every line says so");
+        assert!(comparison.differences[0].contains(word), "{:?}", comparison.differences);
+    }
+}
+
+/// The plan of a report, which has one kernel more.
+fn with_kernel<'a>(report: &'a mut Report, kernel: &str) -> &'a mut charz_data::report::Plan {
+    report.plan.kernels.push(kernel.into());
+    &mut report.plan
+}
+
+#[test]
+fn sections_are_the_business_of_kernels_that_have_them() {
+    let (base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
+    (new.plan.critical, new.plan.period, new.plan.timeout_ns) = (10, "closed".into(), 7);
+    assert!(compare(&base, &new, &Options::default()).is_ok());
+}
+
+#[test]
+fn settings_are_worth_a_note() {
+    let (mut base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
+    new.host.frequency_governor = Some("powersave\u{1b}".into());
+    (base.host.timer_slack_ns, new.host.timer_slack_ns) = (Some(50_000), Some(1));
+    new.id = "another".into();
+    new.schema.minor = charz_data::report::SCHEMA_MINOR + 1;
+    let notes = compare(&base, &new, &Options::default()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("governor") && note.contains("powersave\\u{1b}")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("format version")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("timer slack") && note.contains("\"1ns\"")), "{notes:?}");
+    let notes = compare(&base, &base, &Options::default()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("the same report")), "{notes:?}");
+}
+
+/// What changes one cell of the new report, and the word of the reason why it is not compared.
+type Odd = (fn(&mut Cell), &'static str);
+
+#[test]
+fn unlike_cells_are_listed_with_their_reasons() {
+    let table: [Odd; 9] = [
+        (|c| c.outcome = ended(Status::Suspect, "waited"), "suspect in the new report: waited"),
+        (|c| c.outcome = ended(Status::Invalid, "moved"), "invalid in the new report: moved"),
+        (|c| c.outcome = ended(Status::Skipped, "memory"), "skipped"),
+        (|c| c.outcome = ended(Status::Aborted, "signal 9"), "aborted"),
+        (|c| c.invocations[3].variant = Some("avx512".into()), "avx512"),
+        (|c| c.seats = vec![Some(1)], "different strands"),
+        (|c| c.estimator = Estimator::Best, "different ways"),
+        (|c| c.unit = Unit::BytesPerSecond, "different things"),
+        (|c| c.workers = 2, "not in the new report"),
+    ];
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+    for (change, word) in table {
+        let mut new = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+        change(&mut new.cells[1]);
+        let mut expected = vec![(Verdict::Same, ""), (Verdict::Uncompared, word)];
+        if new.cells[1].workers == 2 {
+            expected.push((Verdict::Uncompared, "not in the base report"));
+        }
+        check(&base, &new, Options::default(), &expected);
+    }
+}
+
+fn ended(status: Status, reason: &str) -> Outcome {
+    Outcome { status, reason: Some(reason.into()) }
+}
+
+#[test]
+fn the_best_of_more_is_another_number() {
+    let mut reports =
+        [report(&[("a", &around(1.0)), ("b", &around(1.0))]), report(&[("a", &around(1.0)), ("b", &around(1.0))])];
+    reports[1].cells.iter_mut().for_each(|cell| cell.repetitions = 5);
+    check(&reports[0], &reports[1], Options::default(), &[(Verdict::Same, ""), (Verdict::Same, "")]);
+    reports.iter_mut().for_each(|report| report.cells[1].estimator = Estimator::Best);
+    let expected = [(Verdict::Same, ""), (Verdict::Uncompared, "best of 3 repetitions against the best of 5")];
+    check(&reports[0], &reports[1], Options::default(), &expected);
+    let allowed = Options { cross_plan: true, ..Options::default() };
+    check(&reports[0], &reports[1], allowed, &[(Verdict::Same, ""), (Verdict::Same, "")]);
+}
+
+#[test]
+fn suspect_cells_are_compared_on_demand_and_say_so() {
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+    let mut new = report(&[("a", &around(0.5)), ("b", &around(1.0))]);
+    new.cells[0].outcome = ended(Status::Suspect, "waited");
+    let options = Options { allow_suspect: true, ..Options::default() };
+    let comparison = compare(&base, &new, &options).unwrap();
+    assert!(comparison.allow_suspect);
+    assert_eq!(comparison.rows[0].verdict, Verdict::Slower);
+    assert_eq!(comparison.rows[0].despite, [Caveat::Suspect]);
+    assert_eq!(comparison.rows[1].despite, []);
+}
+
+#[test]
+fn nothing_to_compare_is_no_comparison() {
+    let options = Options::default();
+    let (base, other) = (report(&[("a", &around(1.0))]), report(&[("b", &around(1.0))]));
+    check_refused(&base, &other, options, "no cell in common");
+    check_refused(&report(&[]), &report(&[]), options, "no cell in common");
+    let mut suspect = base.clone();
+    suspect.cells[0].outcome = ended(Status::Suspect, "waited");
+    check_refused(&suspect, &base, options, "no cell of the base report");
+    check_refused(&base, &suspect, options, "--allow-suspect");
+    let mut elsewhere = base.clone();
+    elsewhere.cells[0].seats = vec![Some(1)];
+    check_refused(&base, &elsewhere, options, "different strands");
+}
+
+prop_compose! {
+    /// Two reports with the same cells, the second one up to a tenth better or worse.
+    fn two_reports()(cells in prop::collection::vec(
+        (1..16_usize, 1..16_usize, 0.0..0.2_f64, 0.9..1.1_f64, any::<[u8; 16]>(), any::<bool>()), 1..12,
+    )) -> [Report; 2] {
+        let side = |new: bool| {
+            let mut side = report(&[]);
+            side.cells = cells.iter().enumerate().map(|(at, (few, many, spread, factor, draws, times))| {
+                let (count, factor) = if new { (*many, *factor) } else { (*few, 1.0) };
+                let draw = |draw: &u8| 1e9 * factor * (1.0 + spread * f64::from(*draw) / 256.0);
+                let draws = draws.iter().cycle().skip(usize::from(new) * 5);
+                let values: Vec<f64> = draws.map(draw).take(count).collect();
+                let mut cell = cell(&format!("kernel-{at}"), &values);
+                cell.unit = if *times { Unit::Nanoseconds } else { Unit::OpsPerSecond };
+                cell
+            }).collect();
+            side
+        };
+        [side(false), side(true)]
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_report_does_not_differ_from_itself([one, other] in two_reports()) {
+        for report in [one, other] {
+            let totals = compare(&report, &report, &Options::default()).unwrap().totals;
+            prop_assert_eq!((totals.slower, totals.faster), (0, 0));
+        }
+    }
+
+    #[test]
+    fn exchanging_the_reports_exchanges_the_verdicts([one, other] in two_reports()) {
+        let there = compare(&one, &other, &Options::default()).unwrap();
+        let back = compare(&other, &one, &Options::default()).unwrap();
+        for (there, back) in there.rows.iter().zip(&back.rows) {
+            let exchanged = match there.verdict {
+                Verdict::Faster => Verdict::Slower,
+                Verdict::Slower => Verdict::Faster,
+                verdict => verdict,
+            };
+            prop_assert_eq!(exchanged, back.verdict);
+            prop_assert_eq!(&there.reason, &back.reason);
+            if let (Some(there), Some(back)) = (there.effect, back.effect) {
+                prop_assert!((there * back - 1.0).abs() < 1e-9, "{} and {}", there, back);
+            }
+        }
+    }
+
+    #[test]
+    fn neither_the_order_nor_the_scale_of_invocations_matters([one, other] in two_reports(), scale in 0.5..2.0_f64) {
+        let comparison = compare(&one, &other, &Options::default()).unwrap();
+        let mut turned = [one, other];
+        for invocations in turned.iter_mut().flat_map(|report| &mut report.cells).map(|cell| &mut cell.invocations) {
+            invocations.reverse();
+            let middle = invocations.len() / 3;
+            invocations.rotate_left(middle);
+        }
+        prop_assert_eq!(&compare(&turned[0], &turned[1], &Options::default()).unwrap().rows, &comparison.rows);
+        let values = turned.iter_mut().flat_map(|report| &mut report.cells).flat_map(|cell| &mut cell.invocations);
+        values.filter_map(|invocation| invocation.value.as_mut()).for_each(|value| *value *= scale);
+        let scaled = compare(&turned[0], &turned[1], &Options::default()).unwrap();
+        for (row, scaled) in comparison.rows.iter().zip(&scaled.rows) {
+            prop_assert!((row.effect.unwrap() / scaled.effect.unwrap() - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// Where reports can have any cells, each cell of either stands in exactly one row.
+    #[test]
+    fn no_cell_is_lost(ours in prop::collection::btree_set(0..20_u8, 1..20), theirs in prop::collection::btree_set(0..20_u8, 1..20)) {
+        let with = |names: &std::collections::BTreeSet<u8>| {
+            let mut report = report(&[]);
+            report.cells = names.iter().map(|name| cell(&name.to_string(), &around(1.0))).collect();
+            report
+        };
+        let Ok(comparison) = compare(&with(&ours), &with(&theirs), &Options::default()) else {
+            prop_assert!(ours.is_disjoint(&theirs));
+            return Ok(());
+        };
+        let mut named: Vec<u8> = comparison.rows.iter().map(|row| row.kernel.parse().unwrap()).collect();
+        named.sort_unstable();
+        prop_assert!(named.iter().eq(ours.union(&theirs)), "{:?}", named);
+        let common = ours.intersection(&theirs).count();
+        prop_assert_eq!(comparison.totals.compared(), common);
+    }
+}

@@ -1,0 +1,138 @@
+//! The comparison as it is written: the JSON format, of which [`SCHEMA_MAJOR`] and [`SCHEMA_MINOR`] are the version. Within a
+//! major version fields are only added.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::row::{Row, Verdict};
+use charz_data::report::{Report, Schema};
+
+/// The name in [`Schema::name`].
+pub const SCHEMA_NAME: &str = "charz-comparison";
+/// Changes when a field changes its meaning or goes away.
+pub const SCHEMA_MAJOR: u32 = 1;
+/// Grows with every added field.
+pub const SCHEMA_MINOR: u32 = 0;
+
+/// That of the comparisons which this program writes.
+pub fn schema() -> Schema {
+    Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
+}
+
+/// Two reports, compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The format.
+    pub schema: Schema,
+    /// Where the one side comes from.
+    pub base: Origin,
+    /// Where the other side comes from.
+    pub new: Origin,
+    /// In which order the two were measured.
+    pub design: Design,
+    /// The share of false calls to accept over all comparisons.
+    pub alpha: f64,
+    /// How much is still the same, as a fraction.
+    pub margin: f64,
+    /// What the machine, compared with itself, has shown as a difference, as a fraction; null where it was not asked.
+    pub noise_floor: Option<f64>,
+    /// Whether suspect cells are compared.
+    pub allow_suspect: bool,
+    /// In what the reports differ so that they would not be compared, had that not been asked for: a clause each.
+    pub differences: Vec<String>,
+    /// What else is worth knowing: a clause each.
+    pub notes: Vec<String>,
+    /// How many rows of each kind.
+    pub totals: Totals,
+    /// A row a cell: those of the base report in its order, then those that only the new one has.
+    pub rows: Vec<Row>,
+}
+
+/// Where one side comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// The report's random name; empty in reports of version 1.
+    pub id: String,
+    /// When its sweep began, UTC, RFC 3339.
+    pub started: String,
+    /// The host's name.
+    pub host: Option<String>,
+    /// The processor's model.
+    pub processor: Option<String>,
+    /// The version of the program that measured.
+    pub version: String,
+    /// The commit that it was built from, or `unknown`.
+    pub commit: String,
+}
+
+impl Origin {
+    pub(super) fn of(report: &Report) -> Self {
+        Origin {
+            id: report.id.clone(),
+            started: report.started.clone(),
+            host: report.host.name.clone(),
+            processor: report.host.processor.clone(),
+            version: report.tool.version.clone(),
+            commit: report.tool.commit.clone(),
+        }
+    }
+}
+
+/// In which order two sides were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Design {
+    /// One after the other: what else changed in between is taken for a difference too, so that the margin is doubled.
+    Sequential,
+    /// In random blocks of turns on one machine.
+    Interleaved,
+}
+
+impl Design {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Design::Sequential => "sequential",
+            Design::Interleaved => "interleaved",
+        }
+    }
+}
+
+/// How many rows of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Totals {
+    /// Verdicts that the new side is faster.
+    pub faster: usize,
+    /// Verdicts that it is slower.
+    pub slower: usize,
+    /// Verdicts that there is no difference beyond the margin.
+    pub same: usize,
+    /// Rows that were compared without a verdict.
+    pub inconclusive: usize,
+    /// Rows that were not compared.
+    pub uncompared: usize,
+    /// The fewest invocations with a value that a side of a compared row has.
+    pub fewest: usize,
+    /// How many invocations a side it takes to show a single difference among so many comparisons.
+    pub needed: usize,
+}
+
+impl Totals {
+    pub(super) fn of(rows: &[Row], needed: usize, fewest: usize) -> Self {
+        let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+        Totals {
+            faster: count(Verdict::Faster),
+            slower: count(Verdict::Slower),
+            same: count(Verdict::Same),
+            inconclusive: count(Verdict::Inconclusive),
+            uncompared: count(Verdict::Uncompared),
+            fewest,
+            needed,
+        }
+    }
+
+    /// Rows that were compared.
+    pub fn compared(&self) -> usize {
+        self.faster + self.slower + self.same + self.inconclusive
+    }
+}

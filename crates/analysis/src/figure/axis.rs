@@ -1,0 +1,299 @@
+//! Axes: how numbers are spread along them, and which numbers are written.
+
+use super::Quantity;
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it counts, in words without the unit: `workers`, `size of the block`.
+    pub label: String,
+    /// What its numbers are.
+    pub quantity: Quantity,
+    /// How they are spread.
+    pub scale: Scale,
+}
+
+/// How numbers are spread on an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly, from 0 where the quantity is a throughput.
+    Linear,
+    /// By ratios, with ticks at powers of two.
+    Log2,
+    /// By ratios, with ticks at powers of ten.
+    Log10,
+}
+
+/// A stretch of an axis. It runs backwards where `high` is below `low`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// How numbers are spread on it.
+    pub scale: Scale,
+    /// Its beginning, in units of the scale.
+    pub low: f64,
+    /// Its end, in units of the scale.
+    pub high: f64,
+}
+
+/// A number that is written on an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Where it is.
+    pub number: f64,
+    /// What is written there.
+    pub text: String,
+}
+
+impl Scale {
+    /// The place of a number, in units of the scale; `None` for 0 and less on a logarithmic one.
+    pub fn place(self, number: f64) -> Option<f64> {
+        let place = match self {
+            Scale::Linear => number,
+            Scale::Log2 => number.log2(),
+            Scale::Log10 => number.log10(),
+        };
+        place.is_finite().then_some(place)
+    }
+
+    fn number(self, place: f64) -> f64 {
+        match self {
+            Scale::Linear => place,
+            Scale::Log2 => place.exp2(),
+            Scale::Log10 => 10_f64.powf(place),
+        }
+    }
+}
+
+impl Span {
+    /// Where a number lies: from 0 at the beginning to 1 at the end, and beyond.
+    pub fn fraction(&self, number: f64) -> Option<f64> {
+        Some((self.scale.place(number)? - self.low) / (self.high - self.low))
+    }
+
+    /// Where a number lies, from 0 to 1; `None` outside.
+    pub fn inside(&self, number: f64) -> Option<f64> {
+        self.fraction(number).filter(|part| (-1e-9..=1.0 + 1e-9).contains(part)).map(|part| part.clamp(0.0, 1.0))
+    }
+
+    /// The number at a fraction of the way.
+    pub fn number(&self, fraction: f64) -> f64 {
+        self.scale.number(self.low + (self.high - self.low) * fraction)
+    }
+}
+
+impl Axis {
+    /// The stretch that shows all numbers of a range, with a little room around them. A throughput begins at 0.
+    pub fn span(&self, range: Option<[f64; 2]>) -> Span {
+        let [low, high] = ends(self, range);
+        Span { scale: self.scale, low, high }
+    }
+
+    /// The finest round numbers of a span whose texts differ and do not touch, ascending. `extent` is the share of the span that a
+    /// text takes, including the gap to its neighbour.
+    pub fn ticks(&self, span: &Span, extent: impl Fn(&str) -> f64) -> Vec<Tick> {
+        let tick = |number: f64| span.inside(number).map(|_| Tick { number, text: text(&self.quantity, number) });
+        let fits = |pair: &[Tick]| {
+            let [Some(one), Some(other)] = [&pair[0], &pair[1]].map(|tick| span.fraction(tick.number)) else {
+                return false;
+            };
+            pair[0].text != pair[1].text && (other - one).abs() >= (extent(&pair[0].text) + extent(&pair[1].text)) / 2.0
+        };
+        let all = finest_first(span, &self.quantity).into_iter();
+        let fitting = all.map(|numbers| numbers.into_iter().filter_map(tick).collect::<Vec<_>>());
+        let found = fitting.into_iter().find(|ticks| ticks.len() > 1 && ticks.windows(2).all(fits));
+        // Where not even two fit: the number in the middle, to the last digit.
+        found.unwrap_or_else(|| tick(span.number(0.5)).into_iter().collect())
+    }
+}
+
+/// The ends of an axis, in units of its scale.
+fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
+    /// A span over all numbers up to this one has a finite length.
+    const LARGEST: f64 = f64::MAX / 4.0;
+    if let Quantity::Names(names) = &axis.quantity {
+        return [-0.5, names.len().max(1) as f64 - 0.5];
+    }
+    let Some([low, high]) = range else { return if axis.scale == Scale::Linear { [0.0, 1.0] } else { [0.0, 3.0] } };
+    if axis.scale != Scale::Linear {
+        let high = axis.scale.place(high).unwrap_or(3.0);
+        let low = axis.scale.place(low).unwrap_or(high - 3.0);
+        let room = if high > low { (high - low) * 0.04 } else { 0.5 };
+        return [low - room, high + room];
+    }
+    let [low, high] = [low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST)];
+    let from_zero = match axis.quantity {
+        Quantity::Value(unit) if unit.more_is_better() => true,
+        Quantity::Value(_) | Quantity::Nanos | Quantity::Share | Quantity::Count => low < high * 0.6,
+        Quantity::Bytes | Quantity::Plain => low < high * 0.3,
+        Quantity::Date | Quantity::Names(_) => false,
+    };
+    if low >= 0.0 && high > 0.0 && from_zero {
+        return [0.0, high * 1.06];
+    }
+    let room = match high - low {
+        wide if wide > high.abs() * 1e-9 => wide * 0.06,
+        // A constant, or differences too small to see.
+        _ => (high.abs() * 0.1).max(if axis.quantity == Quantity::Date { DAY } else { 1e-9 }),
+    };
+    [low - room, high + room]
+}
+
+const DAY: f64 = 86_400.0;
+
+/// Series of numbers that could be written, those with the most numbers first.
+fn finest_first(span: &Span, quantity: &Quantity) -> Vec<Vec<f64>> {
+    let (low, high) = (span.low.min(span.high), span.low.max(span.high));
+    let powers = |base: f64, every: i32| -> Vec<f64> {
+        let [first, last] = [low.ceil().max(-1100.0) as i32, high.floor().min(1100.0) as i32];
+        (first..=last).filter(|power| power.rem_euclid(every) == 0).map(|power| base.powi(power)).collect()
+    };
+    match span.scale {
+        Scale::Linear => evenly(low, high, quantity),
+        Scale::Log2 => {
+            let all = [1, 2, 5, 10, 20, 50, 100, 500].map(|every| powers(2.0, every));
+            all.into_iter().chain(evenly(low.exp2(), high.exp2(), quantity)).collect()
+        }
+        Scale::Log10 => {
+            let decades = low.floor().max(-310.0) as i32..=high.ceil().min(310.0) as i32;
+            let parts = |parts: &[f64]| -> Vec<f64> {
+                decades.clone().flat_map(|power| parts.iter().map(move |part| part * 10_f64.powi(power))).collect()
+            };
+            let mut all = Vec::new();
+            if high - low < 3.0 {
+                all.extend([parts(&[1.0, 2.0, 3.0, 4.0, 5.0, 7.0]), parts(&[1.0, 2.0, 5.0]), parts(&[1.0, 3.0])]);
+            }
+            all.extend([1, 2, 3, 5, 10, 20, 50, 100].map(|every| powers(10.0, every)));
+            // Less than a decade may hold none of these.
+            all.extend(evenly(10_f64.powf(low), 10_f64.powf(high), quantity));
+            all
+        }
+    }
+}
+
+/// Round numbers at equal distances.
+fn evenly(low: f64, high: f64, quantity: &Quantity) -> Vec<Vec<f64>> {
+    let wide = high - low;
+    if !(wide.is_finite() && wide > 0.0) {
+        return Vec::new();
+    }
+    let steps: Vec<f64> = match quantity {
+        Quantity::Names(names) => (0..=names.len().max(1).ilog2()).map(|power| (1_u64 << power) as f64).collect(),
+        Quantity::Date => {
+            [1.0, 2.0, 7.0, 14.0, 28.0, 91.0, 182.0, 365.0, 1826.0, 36_525.0].map(|days| days * DAY).into()
+        }
+        Quantity::Bytes => {
+            let power = (wide / 16.0).log2().floor();
+            (0..6).map(|more| (power + f64::from(more)).exp2().max(1.0)).collect()
+        }
+        _ => {
+            let power = 10_f64.powf((wide / 20.0).log10().floor());
+            let min = if *quantity == Quantity::Count { 1.0 } else { 0.0 };
+            [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0].map(|part| f64::max(part * power, min)).into()
+        }
+    };
+    let multiples = |step: f64| -> Vec<f64> {
+        let (first, last) = ((low / step).ceil(), (high / step).floor());
+        // More than any picture has room for, or steps that vanish beside the numbers.
+        if !step.is_normal() || !(0.0..=200.0).contains(&(last - first)) || first.abs() > 1e15 {
+            return Vec::new();
+        }
+        (0..=(last - first) as u32).map(|count| (first + f64::from(count)) * step).collect()
+    };
+    steps.into_iter().map(multiples).collect()
+}
+
+/// A number as it is written on an axis: without trailing zeros, since a tick is exact, and never so long that it leaves no room for
+/// the picture.
+fn text(quantity: &Quantity, number: f64) -> String {
+    const LONGEST: usize = 24;
+    let shown = quantity.shown(number);
+    if matches!(quantity, Quantity::Names(_) | Quantity::Date) {
+        return shown;
+    }
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    if shown.len() > LONGEST {
+        return format!("{number:.1e}");
+    }
+    let end = shown.find(|mark: char| !(mark.is_ascii_digit() || mark == '.' || mark == '-')).unwrap_or(shown.len());
+    let (digits, unit) = shown.split_at(end);
+    match digits.contains('.') {
+        true => format!("{}{unit}", digits.trim_end_matches('0').trim_end_matches('.')),
+        false => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::Unit;
+
+    fn axis(quantity: Quantity, scale: Scale) -> Axis {
+        Axis { label: String::new(), quantity, scale }
+    }
+
+    /// A text's share of an axis as wide as so many characters.
+    fn extent(width: f64) -> impl Fn(&str) -> f64 {
+        move |text| (text.chars().count() + 2) as f64 / width
+    }
+
+    #[track_caller]
+    fn check(quantity: Quantity, scale: Scale, range: [f64; 2], expected: &[&str]) {
+        let axis = axis(quantity, scale);
+        let ticks = axis.ticks(&axis.span(Some(range)), extent(88.0));
+        assert_eq!(ticks.iter().map(|tick| tick.text.as_str()).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        use Quantity::{Bytes, Count, Nanos, Value};
+        check(Count, Scale::Log2, [1.0, 16.0], &["1", "2", "4", "8", "16"]);
+        check(Count, Scale::Linear, [1.0, 3.0], &["0", "1", "2", "3"]);
+        check(Bytes, Scale::Log2, [1024.0, 1_073_741_824.0], &["1 KiB", "32 KiB", "1 MiB", "32 MiB", "1 GiB"]);
+        check(
+            Value(Unit::BytesPerSecond),
+            Scale::Linear,
+            [1e10, 4e10],
+            &["0", "5 GB/s", "10 GB/s", "15 GB/s", "20 GB/s", "25 GB/s", "30 GB/s", "35 GB/s", "40 GB/s"],
+        );
+        check(Nanos, Scale::Log10, [1.0, 1e6], &["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"]);
+    }
+
+    #[test]
+    fn a_narrow_stretch_has_ticks_too() {
+        let expected = ["40 ns", "40.5 ns", "41 ns", "41.5 ns", "42 ns", "42.5 ns", "43 ns", "43.5 ns", "44 ns"];
+        check(Quantity::Nanos, Scale::Log10, [40.0, 44.0], &expected);
+        check(Quantity::Count, Scale::Log2, [3.0, 3.0], &["3", "4"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn ticks_lie_on_their_axis_and_apart(low: f64, high: f64, scale in 0..3_usize, width in 1.0..2000.0) {
+            let scale = [Scale::Linear, Scale::Log2, Scale::Log10][scale];
+            let range = [low, high].map(|end| if scale == Scale::Linear { end } else { end.abs() });
+            let axis = axis(Quantity::Plain, scale);
+            let span = axis.span(Some([range[0].min(range[1]), range[0].max(range[1])]));
+            proptest::prop_assert!(span.low.is_finite() && span.high.is_finite() && span.low < span.high, "{span:?}");
+            let ticks = axis.ticks(&span, extent(width));
+            for tick in &ticks {
+                proptest::prop_assert!(span.inside(tick.number).is_some() && tick.text.len() <= 24, "{tick:?} {span:?}");
+            }
+            for pair in ticks.windows(2) {
+                let [one, other] = [&pair[0], &pair[1]].map(|tick| span.inside(tick.number).unwrap());
+                let wide = (extent(width)(&pair[0].text) + extent(width)(&pair[1].text)) / 2.0;
+                proptest::prop_assert!(pair[0].text != pair[1].text && other - one >= wide - 1e-6, "{pair:?} {span:?}");
+            }
+        }
+
+        #[test]
+        fn an_axis_shows_all_of_its_range(one in 1e-30_f64..1e30, other in 1e-30_f64..1e30, scale in 0..3_usize) {
+            let scale = [Scale::Linear, Scale::Log2, Scale::Log10][scale];
+            let range = [one.min(other), one.max(other)];
+            for quantity in [Quantity::Value(Unit::OpsPerSecond), Quantity::Count, Quantity::Date] {
+                let span = axis(quantity, scale).span(Some(range));
+                proptest::prop_assert!(range.iter().all(|end| span.inside(*end).is_some()), "{range:?} {span:?}");
+            }
+        }
+    }
+}

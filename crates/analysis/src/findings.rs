@@ -1,0 +1,36 @@
+//! What follows from several cells together: cliffs, collapses, the fastest of those that do the same, advice, latencies, and
+//! words a cycle.
+//!
+//! A pure function of a report, so that anybody who has the report can draw the same conclusions from it. Only cells that are `ok`
+//! or `suspect` have a number; two numbers differ only where their intervals are apart.
+
+mod advice;
+mod cliff;
+mod collapse;
+mod efficiency;
+mod fastest;
+mod latency;
+mod loaded;
+mod series;
+#[cfg(test)]
+mod tests;
+
+use charz_data::report::{Finding, Report};
+
+pub(crate) use latency::Curve;
+pub(crate) use loaded::{bandwidth, knee_delay};
+use series::Series;
+
+/// Everything that follows from the cells of a report, by kind, and then in the order of the cells.
+pub fn findings(report: &Report) -> Vec<Finding> {
+    let all = Series::of(report);
+    let strands = report.machine.usable_strands().count() as u64;
+    let mut found: Vec<Finding> = all.iter().filter_map(|series| cliff::cliff(series, strands)).collect();
+    found.extend(all.iter().filter_map(collapse::collapse));
+    found.extend(fastest::fastest(&all));
+    found.extend(advice::advice(&all, strands));
+    found.extend(latency::latency(report));
+    found.extend(loaded::loaded(report));
+    found.extend(efficiency::efficiency(report));
+    found
+}

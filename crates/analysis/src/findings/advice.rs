@@ -1,0 +1,193 @@
+//! What a program on this machine should do, each with the cells that it is drawn from.
+
+use std::collections::BTreeMap;
+
+use super::series::{Number, Series, best, list};
+use charz_data::units;
+use charz_data::report::{Finding, FindingKind, Unit};
+
+/// Kernels in which a thread sleeps and is woken by nothing but the call that they are named after.
+pub(super) const WAKINGS: [&str; 2] = ["futex-wake", "unpark-std"];
+/// Kernels that hand something to one thread that sleeps.
+pub(super) const HAND_OFFS: [&str; 7] = [
+    "futex-wake",
+    "unpark-std",
+    "channel-std",
+    "channel-crossbeam",
+    "signal-pthread",
+    "signal-std",
+    "signal-parking-lot",
+];
+/// The one that hands something to a thread that spins.
+pub(super) const FLAG: &str = "flag";
+/// How long a line takes from one strand to another by the operation that backs off.
+pub(super) const WAY: &str = "c2c-cas";
+/// The same at once, and with a backoff that grows to some microseconds.
+pub(super) const BACKOFFS: [[&str; 2]; 2] =
+    [["pool-tas", "pool-tas-backoff"], ["pool-treiber", "pool-treiber-backoff"]];
+/// A counter that all count on, and one of which each strand has a shard.
+pub(super) const COUNTERS: [&str; 2] = ["counter-atomic", "counter-sharded"];
+/// What names of barriers begin with.
+pub(super) const BARRIERS: &str = "barrier-";
+/// The sharded counter is worth its memory from so many times on.
+const WORTH: f64 = 1.5;
+
+/// All advice that the numbers are there for.
+pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(spin_before_park(all));
+    found.extend(backoff_cap(all, strands));
+    found.extend(shards(all, strands));
+    found.extend(barriers(all));
+    found.extend(hand_off(all));
+    found
+}
+
+fn finding(number: &Number<'_>, value: Option<f64>, text: String) -> Finding {
+    Finding { kind: FindingKind::Advice, kernel: number.cell.kernel.clone(), mapping: None, workers: None, value, text }
+}
+
+/// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
+const MOST: usize = 2000;
+
+/// The numbers of these kernels in this unit.
+fn of<'a>(all: &[Series<'a>], kernels: &[&str], unit: Unit) -> Vec<Number<'a>> {
+    let chosen = all.iter().filter(|series| kernels.contains(&series.kernel) && series.counts(unit));
+    chosen.flat_map(Series::numbers).collect()
+}
+
+fn cited(numbers: &[Number<'_>]) -> String {
+    list(&numbers.iter().map(Number::cited).collect::<Vec<_>>())
+}
+
+/// Whoever spins for as long as parking and waking take, and parks then, never loses more than twice what the better of the
+/// two would have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
+/// Shared-Memory Multiprocessor", SOSP 1991.
+fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
+    let mut wakings = of(all, &WAKINGS, Unit::NanosecondsSampled);
+    wakings.sort_by(|one, other| one.value.total_cmp(&other.value));
+    let least = wakings.first()?;
+    let text = format!(
+        "spin for no more than {} before parking, as long as to be woken takes: no wait costs more than twice what it has to \
+         (Karlin et al., 1991). From {}",
+        least.shown(),
+        cited(&wakings)
+    );
+    Some(finding(least, Some(least.value), text))
+}
+
+/// While each strand has the line once, whoever failed can only be in the way. That is a bound from below: how much longer pays
+/// depends on what is done between two attempts, and is told by pools that back off, where there are any.
+fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
+    let ways = of(all, &[WAY], Unit::NanosecondsPerOp);
+    // A single strand has nobody to wait for.
+    let longest = ways.into_iter().filter(|_| strands > 1).max_by(|one, other| one.value.total_cmp(&other.value))?;
+    let cap = longest.value * strands as f64;
+    let further: String = BACKOFFS.iter().filter_map(|pools| Some(gain(rivals(all, *pools, strands)?))).collect();
+    let text = format!(
+        "let the backoff of a failed compare-and-swap grow to {} at least: before, not all of the {strands} strands can have had \
+         the line once. From {}{further}",
+        format_args!("{}{}", units::nanos(cap), units::doubt(longest.is_doubtful())),
+        longest.cited()
+    );
+    Some(finding(&longest, Some(cap), text))
+}
+
+/// What a backoff of some microseconds brought to those who would try again at once.
+fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
+    let cells = cited(&[at_once, later]);
+    if at_once.meets(&later) {
+        return format!("; some microseconds change nothing in {cells}");
+    }
+    let doubt = later.doubt_beside(&at_once);
+    format!("; some microseconds do {:.1}{doubt} times as much in {cells}", later.value / at_once.value)
+}
+
+/// The numbers of two kernels of the same place and as many workers: as many as both have numbers for, and as there are
+/// strands for.
+fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(Number<'a>, Number<'a>)> {
+    let [mut ones, mut others] = kernels.map(|kernel| of(all, &[kernel], Unit::OpsPerSecond));
+    ones.truncate(MOST);
+    others.truncate(MOST);
+    let pairs = ones.iter().filter_map(|one| {
+        let same =
+            |other: &&Number<'_>| other.cell.workers == one.cell.workers && other.cell.mapping == one.cell.mapping;
+        others.iter().find(same).map(|other| (*one, *other))
+    });
+    pairs
+        .filter(|(one, _)| (2..=strands).contains(&one.cell.workers))
+        .reduce(|most, next| if next.0.cell.workers > most.0.cell.workers { next } else { most })
+}
+
+/// By the largest crew that both counters have numbers for.
+fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
+    let (global, sharded) = rivals(all, COUNTERS, strands)?;
+    let times = sharded.value / global.value;
+    let (cells, doubt) = (cited(&[global, sharded]), global.doubt_beside(&sharded));
+    if times < WORTH || global.meets(&sharded) {
+        let text =
+            format!("one global counter will do: to shard it gains {times:.1}{doubt} times at most. From {cells}");
+        return Some(finding(&global, Some(1.0), text));
+    }
+    // One shard takes what the global counter takes.
+    let shards = (times.ceil() as u64).min(strands);
+    let text =
+        format!("shard a counter that all count on, {shards} ways: that gains {times:.1}{doubt} times. From {cells}");
+    Some(finding(&sharded, Some(shards as f64), text))
+}
+
+/// The fastest barrier, under each mapping, for each range of numbers of workers.
+fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
+    let chosen = || all.iter().filter(|series| series.kernel.starts_with(BARRIERS));
+    let mut by_place: BTreeMap<(&str, u64), Vec<Number<'_>>> = BTreeMap::new();
+    for series in chosen() {
+        for number in series.numbers() {
+            by_place.entry((series.mapping, number.cell.workers)).or_default().push(number);
+        }
+    }
+    let contests = by_place.into_values().filter(|numbers| numbers.len() > 1 && same_unit(numbers));
+    contests
+        .filter_map(|numbers| {
+            let (best, alike) = best(&numbers)?;
+            let workers = best.cell.workers;
+            let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
+            Some(Finding {
+                workers: Some(workers),
+                mapping: Some(best.cell.mapping.clone()),
+                ..finding(&best, Some(best.value), text)
+            })
+        })
+        .collect()
+}
+
+fn same_unit(numbers: &[Number<'_>]) -> bool {
+    numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit)
+}
+
+fn or_others(alike: &[Number<'_>]) -> String {
+    if alike.is_empty() { String::new() } else { format!(", and within the intervals {}", cited(alike)) }
+}
+
+/// Under each mapping, how to hand something to another thread.
+fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
+    let [mut sleeping, mut spinning] =
+        [&HAND_OFFS[..], &[FLAG]].map(|kernels| of(all, kernels, Unit::NanosecondsSampled));
+    sleeping.truncate(MOST);
+    spinning.truncate(MOST);
+    let mut by_mapping: BTreeMap<&str, Vec<Number<'_>>> = BTreeMap::new();
+    for number in sleeping.iter().filter(|number| number.cell.workers == 2) {
+        by_mapping.entry(&number.cell.mapping).or_default().push(*number);
+    }
+    let contests = by_mapping.into_iter().filter(|(_, numbers)| numbers.len() > 1);
+    contests
+        .filter_map(|(mapping, numbers)| {
+            let (best, alike) = best(&numbers)?;
+            let flag = spinning.iter().find(|flag| flag.cell.mapping == mapping && flag.is_better(&best));
+            let spin =
+                flag.map_or(String::new(), |flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
+            let text =
+                format!("a thread that sleeps is reached fastest by {}{}{spin}", best.cited(), or_others(&alike));
+            Some(Finding { mapping: Some(mapping.to_owned()), ..finding(&best, Some(best.value), text) })
+        })
+        .collect()
+}

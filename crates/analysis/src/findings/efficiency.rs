@@ -1,0 +1,96 @@
+//! Words a cycle, as TACC's paper on multi-core systems has them: a worker's words over its time in cycles of its core's clock.
+
+use super::latency::clocks;
+use super::series::Number;
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
+
+/// Bytes of a word.
+const WORD: u64 = 8;
+
+/// Kernels whose number is words that are read.
+const READS: [&str; 2] = ["words-read", "words-read-compiled"];
+
+/// Kernels that write and read by turns, and sample how long either takes, with whose words they read.
+const ROUNDS: [(&str, &str); 2] = [("words-write-read", "its own"), ("words-cross-read", "the other's")];
+
+/// Those of all cells that have a number and a clock.
+pub(super) fn efficiency(report: &Report) -> Vec<Finding> {
+    report.cells.iter().filter_map(|cell| of_cell(report, cell)).collect()
+}
+
+fn of_cell(report: &Report, cell: &Cell) -> Option<Finding> {
+    let number = Number::of(cell).filter(|_| cell.unit == Unit::OpsPerSecond)?;
+    let hz = clocks(cell).max_by(f64::total_cmp)?;
+    let Cell { kernel, mapping, workers, .. } = cell;
+    let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
+    let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);
+    let words = cell.point.size_bytes.unwrap_or(report.plan.size_bytes) / WORD;
+    let doubt = units::doubt(number.is_doubtful());
+    let (sentence, value) = a_cycle(kernel, number.value / *workers as f64, hz, words, phases, doubt)?;
+    let each = if *workers > 1 { " by each worker" } else { "" };
+    let clock = units::count_of(hz / 1e9);
+    Some(Finding {
+        kind: FindingKind::Efficiency,
+        kernel: kernel.clone(),
+        mapping: Some(mapping.clone()),
+        workers: Some(*workers),
+        value: Some(value),
+        text: format!("{}: {sentence}{each} (the canary's clock of {clock} GHz)", point::name(cell)),
+    })
+}
+
+/// The words a cycle of a worker, in words and as the number that counts. It did so many a second at this clock; where it went by
+/// rounds of so many words, the phases of one took so many nanoseconds. `doubt` stands behind each number.
+fn a_cycle(
+    kernel: &str,
+    per_second: f64,
+    hz: f64,
+    words: u64,
+    phases: Option<[f64; 2]>,
+    doubt: &str,
+) -> Option<(String, f64)> {
+    if READS.contains(&kernel) {
+        let value = per_second / hz;
+        return Some((format!("{value:.2}{doubt} words a cycle"), value));
+    }
+    let (_, whose) = ROUNDS.iter().find(|(name, _)| kernel == *name)?;
+    let [written, read] = phases?.map(|nanos| words as f64 / (nanos * hz / 1e9));
+    Some((format!("{written:.2}{doubt} words a cycle written, then {read:.2}{doubt} of {whose} read"), read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::invented::{cell, report};
+
+    #[track_caller]
+    fn check(kernel: &str, phases: Option<[f64; 2]>, expected: Option<(&str, f64)>) {
+        // Two words a nanosecond, at four cycles one.
+        let found = a_cycle(kernel, 2e9, 4e9, 64_000, phases, "");
+        let found = found.as_ref().map(|(sentence, value)| (sentence.as_str(), *value));
+        assert_eq!(found, expected, "{kernel}");
+    }
+
+    #[test]
+    fn a_suspect_cell_is_told_with_its_mark() {
+        let read = || cell("words-read", 2, Unit::OpsPerSecond, 4e9).clocked(4e9);
+        let text = |cell: Cell| efficiency(&report(vec![cell])).remove(0).text;
+        let sentence = text(read().sized(512_000));
+        assert!(sentence.starts_with("words-read rr x2 500 KiB: 0.50 words a cycle by each worker"), "{sentence}");
+        assert!(text(read().suspect()).contains(": 0.50 ? words a cycle by each worker"), "{}", text(read().suspect()));
+        assert_eq!(efficiency(&report(vec![read().invalid()])), []);
+    }
+
+    #[test]
+    fn words_are_told_by_the_cycle() {
+        check("words-read", None, Some(("0.50 words a cycle", 0.5)));
+        check("words-read-compiled", None, Some(("0.50 words a cycle", 0.5)));
+        let phases = Some([32_000.0, 160_000.0]);
+        check("words-write-read", phases, Some(("0.50 words a cycle written, then 0.10 of its own read", 0.1)));
+        check("words-cross-read", phases, Some(("0.50 words a cycle written, then 0.10 of the other's read", 0.1)));
+        check("words-cross-read", None, None);
+        check("mem-read", None, None);
+    }
+}

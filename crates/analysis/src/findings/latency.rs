@@ -1,0 +1,194 @@
+//! What a load takes from each level of caches and from memory: from curves over sizes, of one worker.
+
+mod curves;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use super::series::list;
+use crate::curve::{self, Edge, Level, Plateau, Reading};
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Finding, FindingKind, Report};
+
+pub(crate) use curves::Curve;
+pub(super) use curves::clocks;
+use curves::time;
+
+/// The chase in a random order, whose curve shows latency.
+pub(super) const RANDOM: &str = "chase-random";
+/// The one in ascending order.
+pub(super) const STRIDE: &str = "chase-stride";
+/// Several random ones at once.
+pub(super) const CHAINS: &str = "chase-chains";
+
+/// Everything that follows from the chases of a report.
+pub(super) fn latency(report: &Report) -> Vec<Finding> {
+    let random = Curve::of(report, RANDOM);
+    let mut found: Vec<Finding> = random.iter().filter_map(|curve| levels(report, curve)).collect();
+    found.extend(random.iter().filter_map(|small| reach(small, &random)));
+    found.extend(families(&Curve::of(report, STRIDE)).filter_map(|strides| ahead(&strides, &random)));
+    found.extend(families(&Curve::of(report, CHAINS)).filter_map(|chains| at_once(&chains)));
+    found
+}
+
+fn finding(curve: &Curve<'_>, value: Option<f64>, text: String) -> Finding {
+    let (kernel, mapping) = (curve.kernel.to_owned(), Some(curve.mapping.to_owned()));
+    Finding { kind: FindingKind::Latency, kernel, mapping, workers: Some(1), value, text }
+}
+
+/// The plateaus of a random chase beside what the operating system claims; or that it shows none.
+fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
+    let (name, caches) = (curve.name(), &curve.caches);
+    if let Reading::Prefetched { ns, doubtful, .. } = curve::reading(&curve.points, caches, None) {
+        let text = format!(
+            "{name}: beyond the caches a load takes {}, which no memory does: the hardware read ahead, and no latency of memory can \
+             be read from this curve",
+            time(ns, doubtful)
+        );
+        return Some(finding(curve, Some(ns), text));
+    }
+    let plateaus = curve::plateaus(&curve.points, caches);
+    let last = plateaus.last()?;
+    let parts: Vec<String> = plateaus.iter().map(|plateau| part(plateau, curve)).collect();
+    let factor = plateaus.iter().filter_map(|plateau| plateau.edge).map(|edge| edge.factor()).fold(0.0, f64::max);
+    let known = if factor > 0.0 { format!(". Edges tell sizes within a factor of {factor:.1}") } else { String::new() };
+    let text = format!("{name}: {}{}{known}", parts.join(", "), contradictions(report, curve, &plateaus));
+    Some(finding(curve, Some(last.ns), text))
+}
+
+/// `L2 4.00 ns (14.5 cycles) to 724 KiB-1 MiB (the OS claims 1 MiB)`.
+fn part(plateau: &Plateau, curve: &Curve<'_>) -> String {
+    let doubt = units::doubt(plateau.doubtful);
+    let cycles = curve.hz.map(|hz| format!(" ({}{doubt} cycles)", units::count_of(plateau.ns * hz / 1e9)));
+    let cycles = cycles.unwrap_or_default();
+    let end = plateau.edge.map_or(String::new(), |edge| format!(" to {}", between(edge)));
+    let claim = match (plateau.edge, claimed(plateau, &curve.caches)) {
+        (Some(_), Some(bytes)) => format!(" (the OS claims {})", units::iec(bytes)),
+        _ => String::new(),
+    };
+    format!("{} {}{cycles}{end}{claim}", word(plateau.level), time(plateau.ns, plateau.doubtful))
+}
+
+fn word(level: Option<Level>) -> String {
+    match level {
+        Some(Level::Cache(level)) => format!("L{level}"),
+        Some(Level::Memory) => "memory".into(),
+        None => "a level that the OS does not know".into(),
+    }
+}
+
+fn between(edge: Edge) -> String {
+    let doubt = units::doubt(edge.doubtful);
+    format!("{}-{}{doubt}", units::iec(edge.inside_bytes), units::iec(edge.beyond_bytes))
+}
+
+fn claimed(plateau: &Plateau, caches: &[u64]) -> Option<u64> {
+    match plateau.level? {
+        Level::Cache(level) => caches.get(usize::from(level).checked_sub(1)?).copied(),
+        Level::Memory => None,
+    }
+}
+
+/// Edges that are not where the claims would put them, and what that is likely to be.
+fn contradictions(report: &Report, curve: &Curve<'_>, plateaus: &[Plateau]) -> String {
+    let words = plateaus.iter().filter_map(|plateau| {
+        let (edge, bytes) = (plateau.edge?, claimed(plateau, &curve.caches)?);
+        let level = word(plateau.level);
+        let (place, claim) = (between(edge), units::iec(bytes));
+        if edge.agrees(bytes) {
+            None
+        } else if bytes > edge.beyond_bytes {
+            let why = match report.host.virtual_machine {
+                Some(true) => "the rest is not this guest's, or neighbours use it",
+                _ => "others use the rest, or one core cannot have all of it",
+            };
+            Some(format!(". The edge of {level} lies at {place}, less than the {claim} that the OS claims: {why}"))
+        } else {
+            Some(format!(
+                ". The edge of {level} lies at {place}, more than the {claim} that the OS claims: what the caches inside of it hold \
+                 comes on top, or the claim is wrong"
+            ))
+        }
+    });
+    words.collect()
+}
+
+/// Up to where small pages are as fast as the huge ones of another curve.
+fn reach(small: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
+    let huge = all.iter().find(|other| small.differs_in_pages(other))?;
+    let reach = curve::reach(&small.points, &huge.points)?;
+    let text = format!(
+        "{}: up to {} a load takes as long as on {} pages: so far the TLB reaches; beyond, it takes {} longer, {:.2}{} times as long",
+        small.name(),
+        between(reach.edge),
+        huge.pages,
+        time(reach.extra_ns, reach.doubtful),
+        reach.times,
+        units::doubt(reach.doubtful)
+    );
+    Some(finding(small, Some(reach.edge.inside_bytes as f64), text))
+}
+
+/// Curves that differ in their strides and chains only.
+fn families<'a, 'b>(curves: &'b [Curve<'a>]) -> impl Iterator<Item = Vec<&'b Curve<'a>>> {
+    let mut families: BTreeMap<_, Vec<&Curve<'_>>> = BTreeMap::new();
+    curves.iter().for_each(|curve| families.entry(curve.family()).or_default().push(curve));
+    families.into_values()
+}
+
+/// The beginning of a sentence on all of them.
+fn name_of(curve: &Curve<'_>) -> String {
+    let (mapping, place) = curve.family();
+    format!("{} {mapping}{}", curve.kernel, point::label(&place))
+}
+
+/// What each stride of a chase in ascending order shows, beside the random ones.
+fn ahead(strides: &[&Curve<'_>], random: &[Curve<'_>]) -> Option<Finding> {
+    let first = strides.first()?;
+    let beside = random.iter().find(|other| other.family() == first.family()).map(Curve::lines);
+    let (mut ahead, mut waits, mut inside) = (Vec::new(), Vec::new(), Vec::new());
+    let mut fastest: Option<f64> = None;
+    for curve in strides {
+        let stride = curve.stride;
+        match curve::reading(&curve.lines(), &curve.caches, beside.as_deref()) {
+            Reading::Prefetched { ns, doubtful, .. } => {
+                fastest = Some(fastest.map_or(ns, |fastest| fastest.min(ns)));
+                ahead.push(format!("{stride} ({})", time(ns, doubtful)));
+            }
+            Reading::Latency => waits.push(stride.to_string()),
+            Reading::Unreached => inside.push(stride.to_string()),
+        }
+    }
+    let parts = [
+        (&ahead, "the hardware reads ahead at strides of", ": no latency of memory can be read from them"),
+        (&waits, "loads wait for memory at strides of", ""),
+        (&inside, "the lines of all sizes fit into the caches at strides of", ""),
+    ];
+    let parts = parts.into_iter().filter(|(strides, ..)| !strides.is_empty());
+    let parts: Vec<String> = parts.map(|(strides, what, so)| format!("{what} {} bytes{so}", list(strides))).collect();
+    Some(finding(first, fastest, format!("{}: {}", name_of(first), parts.join("; "))))
+}
+
+/// How many loads a core has under way at once, by sizes: as many as one chain takes times as long.
+fn at_once(chains: &[&Curve<'_>]) -> Option<Finding> {
+    let first = chains.iter().find(|curve| curve.chains == 1)?;
+    let mut last = None;
+    let mut parts = Vec::new();
+    for alone in &first.points {
+        let same = |curve: &&Curve<'_>| {
+            let point = curve.points.iter().find(|point| point.size_bytes == alone.size_bytes)?;
+            Some((curve.chains, *point))
+        };
+        let best = chains.iter().filter_map(same).min_by(|(_, one), (_, other)| one.ns.total_cmp(&other.ns));
+        let Some((count, best)) = best.filter(|(count, _)| *count > 1) else { continue };
+        let times = alone.ns / best.ns;
+        let (size, doubt) = (units::iec(alone.size_bytes), units::doubt(alone.doubtful || best.doubtful));
+        let [slow, fast] = [alone, &best].map(curves::shown);
+        parts.push(format!("{times:.1}{doubt} at {size} ({slow} with 1 chain, {fast} with {count})"));
+        last = Some(times);
+    }
+    let text = format!("{}: loads under way at once: {}", name_of(first), parts.join(", "));
+    last.map(|times| finding(first, Some(times), text))
+}

@@ -1,0 +1,138 @@
+//! Curves as the cells of a report give them.
+
+use std::collections::HashMap;
+
+use crate::curve::Point;
+use crate::findings::series::Number;
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
+
+/// Bytes of a line.
+const LINE: u64 = 64;
+
+/// How far a suspect number may be off, as a fraction, where its interval says less; and any number, where it says more: on a busy
+/// machine an interval of few invocations reaches to several times the number, for some of them were disturbed, and all levels
+/// would be one.
+const DOUBT: f64 = 0.3;
+
+/// The most sizes of a curve, as many as can be asked for, and the most curves: what has more was made up, and finding plateaus in it
+/// would take for ever.
+const MOST_POINTS: usize = 256;
+const MOST_CURVES: usize = 512;
+
+/// The cells of one worker that differ in the size of its block only.
+#[derive(Clone, Debug)]
+pub(crate) struct Curve<'a> {
+    pub(crate) kernel: &'a str,
+    pub(crate) mapping: &'a str,
+    /// The kind, by name.
+    pub(crate) pages: &'a str,
+    /// In bytes.
+    pub(crate) stride: u64,
+    pub(crate) chains: u64,
+    pub(crate) points: Vec<Point>,
+    /// What the operating system claims that the data caches of its strand hold, from the innermost outwards.
+    pub(crate) caches: Vec<u64>,
+    /// The clock of its core, if that is known: the fastest that it was found to have.
+    pub(crate) hz: Option<f64>,
+    /// What all of its cells have in common; the kind of pages is told even where there is one for all.
+    place: Place,
+}
+
+impl<'a> Curve<'a> {
+    /// Those of a kernel, in the order of their first cells.
+    pub(crate) fn of(report: &'a Report, kernel: &str) -> Vec<Self> {
+        let mut curves: Vec<Curve<'_>> = Vec::new();
+        let mut places: HashMap<(&str, Place), usize> = HashMap::new();
+        let is_one = |cell: &&Cell| cell.kernel == kernel && cell.workers == 1 && cell.unit == Unit::NanosecondsPerStep;
+        for cell in report.cells.iter().filter(is_one) {
+            let Some(number) = Number::of(cell) else { continue };
+            let pages = cell.point.pages.or_else(|| kind(&report.plan.pages));
+            let place = Place { size_bytes: None, pages, ..cell.point };
+            let at = *places.entry((cell.mapping.as_str(), place)).or_insert(curves.len());
+            if at == curves.len() && at < MOST_CURVES {
+                curves.push(Curve::begin(report, cell, place));
+            }
+            let Some(curve) = curves.get_mut(at).filter(|curve| curve.points.len() < MOST_POINTS) else { continue };
+            let doubtful = number.is_doubtful();
+            let slack = if doubtful { DOUBT } else { number.slack().min(DOUBT) };
+            let size_bytes = cell.point.size_bytes.unwrap_or(report.plan.size_bytes);
+            curve.points.push(Point { size_bytes, ns: number.value, slack, doubtful });
+            curve.hz = clocks(cell).chain(curve.hz).max_by(f64::total_cmp);
+        }
+        curves.iter_mut().for_each(|curve| curve.points.sort_by_key(|point| point.size_bytes));
+        curves
+    }
+
+    /// That of a cell, without any point.
+    fn begin(report: &'a Report, cell: &'a Cell, place: Place) -> Self {
+        let strands = || report.machine.strands.iter();
+        let seat = cell.seats.first().copied().flatten();
+        let strand = match seat {
+            Some(seat) => strands().find(|strand| strand.os_id == seat),
+            None => strands().find(|strand| strand.usable),
+        };
+        Curve {
+            kernel: &cell.kernel,
+            mapping: &cell.mapping,
+            pages: cell.point.pages.map_or(report.plan.pages.as_str(), |pages| pages.name()),
+            stride: place.stride_bytes.unwrap_or(report.plan.stride_bytes).max(LINE),
+            chains: place.chains.unwrap_or(report.plan.chains),
+            points: Vec::new(),
+            caches: strand.map_or_else(Vec::new, |strand| report.machine.cache_sizes(strand)),
+            hz: None,
+            place,
+        }
+    }
+
+    /// What all of its cells are called.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}{}", self.kernel, self.mapping, point::label(&self.place))
+    }
+
+    /// What those have in common that differ in their strides and chains as well.
+    pub(super) fn family(&self) -> (&'a str, Place) {
+        (self.mapping, Place { stride_bytes: None, chains: None, ..self.place })
+    }
+
+    /// Its points by the bytes of the lines that are touched: a load takes in a line, however far it is to the next.
+    pub(crate) fn lines(&self) -> Vec<Point> {
+        let lines = |point: &Point| Point { size_bytes: point.size_bytes / self.stride * LINE, ..*point };
+        self.points.iter().map(lines).collect()
+    }
+
+    /// Whether its loads go to every line of memory that is the worker's own.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.stride == LINE && self.place.memory.is_none()
+    }
+
+    /// Whether it is on base pages, and the other one is the same on larger ones.
+    pub(super) fn differs_in_pages(&self, other: &Curve<'_>) -> bool {
+        let (small, pages) = (Some(PageKind::Small), other.place.pages);
+        let alike = self.mapping == other.mapping && Place { pages, ..self.place } == other.place;
+        self.place.pages == small && pages.is_some() && pages != small && alike
+    }
+}
+
+/// A time, with a question mark behind a doubtful one.
+pub(super) fn time(ns: f64, doubtful: bool) -> String {
+    format!("{}{}", units::nanos(ns), units::doubt(doubtful))
+}
+
+/// A point's time, with a question mark behind a doubtful one.
+pub(super) fn shown(point: &Point) -> String {
+    time(point.ns, point.doubtful)
+}
+
+/// The kind of pages with this name.
+fn kind(name: &str) -> Option<PageKind> {
+    let kinds = [PageKind::Small, PageKind::Transparent, PageKind::Huge2M, PageKind::Huge1G];
+    kinds.into_iter().find(|kind| kind.name() == name)
+}
+
+/// The clocks that cores of a cell's invocations were found to have.
+pub(crate) fn clocks(cell: &Cell) -> impl Iterator<Item = f64> {
+    let evidence = cell.invocations.iter().filter_map(|invocation| invocation.evidence.as_ref());
+    evidence.filter_map(|evidence| Some(evidence.frequency?.highest_hz))
+}

@@ -1,0 +1,192 @@
+//! Findings from invented chases.
+
+use super::*;
+use charz_data::machine::{Cache, CacheHolds, Strand};
+
+use charz_data::report::{Cell, Host, PageKind, Point, Status, Unit, invented};
+
+const MIB: u64 = 1 << 20;
+
+/// What the operating system claims.
+const CACHES: [u64; 3] = [32 << 10, MIB, 32 * MIB];
+
+/// The sizes of a curve: half octaves from 4 KiB to 512 MiB.
+fn sizes() -> impl Iterator<Item = u64> {
+    (0..35).map(|step| (4096.0 * (0.5 * f64::from(step)).exp2()) as u64)
+}
+
+/// A guest with 12 of 32 MiB of L3.
+fn guest(size: u64) -> f64 {
+    match size {
+        0..=32_768 => 1.08,
+        32_769..=1_048_576 => 3.8,
+        1_048_577..=12_582_912 => 15.0,
+        _ => 140.0,
+    }
+}
+
+fn cell(kernel: &str, point: Point, value: f64) -> Cell {
+    invented::cell(kernel, 1, Unit::NanosecondsPerStep, value).at(point)
+}
+
+/// A curve over these sizes.
+fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) -> Vec<Cell> {
+    let point = Point { pages: Some(pages), stride_bytes: Some(stride), ..Point::default() };
+    sizes().map(|size| cell(kernel, Point { size_bytes: Some(size), ..point }, ns(size))).collect()
+}
+
+/// The sentences that follow from these cells.
+fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
+    let mut report = invented::report(cells);
+    let strand = report.machine.strands[0].clone();
+    let cache = |(level, size)| Cache {
+        level,
+        holds: CacheHolds::Unified,
+        index: 0,
+        size_bytes: Some(size),
+        line_bytes: Some(64),
+        ways: None,
+        strands: 1,
+    };
+    report.machine.caches = (1..).zip(CACHES).map(cache).collect();
+    report.machine.strands = vec![Strand { usable: true, caches: vec![0, 1, 2], ..strand }];
+    report.host = Host { virtual_machine: Some(virtual_machine), ..report.host };
+    latency(&report).into_iter().map(|finding| finding.text).collect()
+}
+
+#[track_caller]
+fn check(sentences: &[String], expected: &[&[&str]]) {
+    assert_eq!(sentences.len(), expected.len(), "{sentences:#?}");
+    for (sentence, words) in sentences.iter().zip(expected) {
+        for word in *words {
+            assert!(sentence.contains(word), "{word:?} is not in {sentence:?}");
+        }
+    }
+}
+
+#[test]
+fn levels_stand_beside_the_claims() {
+    let cells = || curve(RANDOM, PageKind::Transparent, 64, guest);
+    let levels = [
+        "chase-random rr thp stride 64: L1 1.08 ns to 32 KiB-45.3 KiB (the OS claims 32 KiB), L2 3.80 ns to 1 MiB-1.41 MiB (the OS claims 1 MiB)",
+        "L3 15.0 ns to 11.3 MiB-16 MiB (the OS claims 32 MiB), memory 140 ns",
+        "The edge of L3 lies at 11.3 MiB-16 MiB, less than the 32 MiB that the OS claims: the rest is not this guest's",
+        "Edges tell sizes within a factor of 1.8",
+    ];
+    check(&sentences(true, cells()), &[&levels]);
+    check(&sentences(false, cells()), &[&["others use the rest"]]);
+}
+
+#[test]
+fn doubtful_numbers_carry_their_mark() {
+    let suspect = |sizes: std::ops::RangeInclusive<u64>| {
+        let mut cells = curve(RANDOM, PageKind::Transparent, 64, guest);
+        let size = |cell: &Cell| cell.point.size_bytes.unwrap();
+        cells.iter_mut().filter(|cell| sizes.contains(&size(cell))).for_each(|cell| {
+            cell.outcome.status = Status::Suspect;
+        });
+        sentences(true, cells)
+    };
+    check(&suspect(0..=8 << 10), &[&["L1 1.08 ns to 32 KiB-45.3 KiB (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]]);
+    check(
+        &suspect(0..=32 << 10),
+        &[&["L1 1.08 ns ? to 32 KiB-45.3 KiB ? (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]],
+    );
+    let edge =
+        ["L3 15.0 ns to 11.3 MiB-16 MiB ? (the OS", "memory 140 ns.", "The edge of L3 lies at 11.3 MiB-16 MiB ?, less"];
+    check(&suspect(16 * MIB..=16 * MIB), &[&edge]);
+    let all = ["L1 1.08 ns ? to", "L2 3.80 ns ? to", "L3 15.0 ns ? to", "memory 140 ns ?."];
+    check(&suspect(0..=u64::MAX), &[&all]);
+    // A wide interval is none of the causes to doubt.
+    let mut wide = curve(RANDOM, PageKind::Transparent, 64, guest);
+    wide = wide.into_iter().map(|cell| cell.within(0.5)).collect();
+    assert!(!sentences(true, wide)[0].contains('?'));
+}
+
+#[test]
+fn an_edge_beyond_the_claim_is_told() {
+    let large = |size| if size > 1 << 20 && size <= 4 << 20 { 3.8 } else { guest(size) };
+    let words = ["The edge of L2 lies at 4 MiB-5.66 MiB, more than the 1 MiB"];
+    check(&sentences(false, curve(RANDOM, PageKind::Transparent, 64, large)), &[&words]);
+}
+
+#[test]
+fn what_was_read_ahead_shows_no_latency() {
+    let ahead = |size: u64| guest(size).min(3.5);
+    check(
+        &sentences(false, curve(RANDOM, PageKind::Transparent, 64, ahead)),
+        &[&["beyond the caches a load takes 3.50 ns, which no memory does", "no latency of memory can be read"]],
+    );
+}
+
+#[test]
+fn strides_are_told_apart() {
+    let mut cells = curve(RANDOM, PageKind::Transparent, 64, guest);
+    for (stride, from_memory) in [(64, 1.8), (128, 3.0), (256, 140.0), (4096, 140.0)] {
+        let ns = move |size| if guest(size) > 100.0 { from_memory } else { guest(size) };
+        cells.extend(curve(STRIDE, PageKind::Transparent, stride, ns));
+    }
+    let words = [
+        "chase-stride rr thp: the hardware reads ahead at strides of 64 (1.80 ns) and 128 (3.00 ns) bytes",
+        "loads wait for memory at strides of 256 bytes",
+        "the lines of all sizes fit into the caches at strides of 4096 bytes",
+    ];
+    check(&sentences(false, cells), &[&["chase-random"], &words]);
+}
+
+#[test]
+fn the_reach_of_the_tlb_is_where_pages_part() {
+    let mut cells = curve(RANDOM, PageKind::Small, 64, |size| guest(size) + if size > 12 << 20 { 40.0 } else { 0.0 });
+    cells.extend(curve(RANDOM, PageKind::Transparent, 64, guest));
+    let words = [
+        "chase-random rr 4k stride 64: up to 11.3 MiB-16 MiB a load takes as long as on thp pages",
+        "takes 40.0 ns longer, 1.29 times",
+    ];
+    check(
+        &sentences(true, cells),
+        &[&["chase-random rr 4k stride 64: L1"], &["chase-random rr thp stride 64: L1"], &words],
+    );
+    // Under another mapping it was another strand.
+    let mut cells = curve(RANDOM, PageKind::Small, 64, |size| guest(size) + 40.0);
+    cells.extend(
+        curve(RANDOM, PageKind::Transparent, 64, guest).into_iter().map(|cell| Cell { mapping: "dumb".into(), ..cell }),
+    );
+    assert!(sentences(true, cells).iter().all(|sentence| !sentence.contains("pages:")));
+}
+
+#[test]
+fn chains_tell_how_many_loads_are_under_way() {
+    let chains = |chains: u64, size_bytes: u64, value: f64| {
+        let point = Point {
+            size_bytes: Some(size_bytes),
+            chains: Some(chains),
+            pages: Some(PageKind::Transparent),
+            ..Point::default()
+        };
+        cell(CHAINS, point, value)
+    };
+    let cells = [(1, 1.08), (4, 0.27), (16, 0.14)].map(|(count, ns)| chains(count, 16 << 10, ns)).into_iter();
+    let cells: Vec<Cell> =
+        cells.chain([(1, 144.0), (4, 36.0), (16, 12.0)].map(|(count, ns)| chains(count, 256 * MIB, ns))).collect();
+    let words = [
+        "chase-chains rr thp: loads under way at once: 7.7 at 16 KiB (1.08 ns with 1 chain, 0.14 ns with 16)",
+        "12.0 at 256 MiB (144 ns with 1 chain, 12.0 ns with 16)",
+    ];
+    check(&sentences(false, cells.clone()), &[&words]);
+    let mut doubtful = cells.clone();
+    doubtful[3].outcome.status = Status::Suspect;
+    check(&sentences(false, doubtful), &[&["12.0 ? at 256 MiB (144 ns ? with 1 chain, 12.0 ns with 16)"]]);
+    let without_one = cells.into_iter().filter(|cell| cell.point.chains != Some(1)).collect();
+    check(&sentences(false, without_one), &[]);
+}
+
+#[test]
+fn cells_that_are_no_curve_tell_nothing() {
+    let two = curve(RANDOM, PageKind::Small, 64, guest).into_iter().take(2).collect();
+    check(&sentences(false, two), &[]);
+    let crowd = curve(RANDOM, PageKind::Small, 64, guest).into_iter().map(|cell| Cell { workers: 2, ..cell }).collect();
+    check(&sentences(false, crowd), &[]);
+    let void =
+        curve(RANDOM, PageKind::Small, 64, guest).into_iter().map(|cell| Cell { summary: None, ..cell }).collect();
+    check(&sentences(false, void), &[]);
+}

@@ -1,0 +1,239 @@
+//! Findings from invented cells.
+
+use super::{advice, cliff, fastest, findings, latency};
+use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Report, Status, Unit, invented, parse};
+
+/// A cell whose number is `value`, give or take 2%.
+pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
+    let unit = match kernel {
+        _ if kernel.starts_with("ring-") || kernel.starts_with("c2c-") => Unit::NanosecondsPerOp,
+        _ if kernel.starts_with("pool-") || kernel.starts_with("counter-") => Unit::OpsPerSecond,
+        _ if kernel.starts_with("cas-") => Unit::OpsPerSecond,
+        _ => Unit::NanosecondsSampled,
+    };
+    invented::cell(kernel, workers, unit, value)
+}
+
+fn without(kernel: &str, workers: u64, status: Status, ending: Option<Ending>) -> Cell {
+    let invocation = |ending| Invocation { reason: Some("a reason".into()), ..invented::barren(ending) };
+    let invocations = ending.into_iter().map(invocation).collect();
+    Cell { invocations, ..cell(kernel, workers, 1.0).unmeasured(status, "safety") }
+}
+
+fn series(kernel: &str, numbers: &[(u64, f64)]) -> Vec<Cell> {
+    numbers.iter().map(|&(workers, value)| cell(kernel, workers, value)).collect()
+}
+
+/// What follows from these cells on a machine with so many strands.
+fn of(kind: FindingKind, strands: usize, cells: Vec<Cell>) -> Vec<Finding> {
+    let report = invented::report(cells).on(strands as u32);
+    findings(&report).into_iter().filter(|finding| finding.kind == kind).collect()
+}
+
+/// Checks the numbers of workers that findings name, and that the first one's sentence has these words.
+#[track_caller]
+fn check(found: &[Finding], workers: &[Option<u64>], words: &[&str]) {
+    let named: Vec<_> = found.iter().map(|finding| finding.workers).collect();
+    assert_eq!(named, workers, "{found:#?}");
+    for word in words {
+        assert!(found[0].text.contains(word), "{word:?} is not in {:?}", found[0].text);
+    }
+}
+
+#[track_caller]
+fn check_cliff(strands: usize, numbers: &[(u64, f64)], workers: &[Option<u64>], words: &[&str]) {
+    check(&of(FindingKind::Cliff, strands, series("ring-mutex", numbers)), workers, words);
+}
+
+#[test]
+fn rings_of_the_source_have_their_cliffs() {
+    // libMicro's cascade_mutex in nanoseconds a lap, on a T2000 with 32 strands and on a V890 with 16.
+    let hops = |laps: [(u64, f64); 3]| laps.map(|(workers, lap)| (workers, lap * 1e3 / workers as f64));
+    let t2000 = hops([(16, 11.9), (32, 32.4), (33, 1140.0)]);
+    check_cliff(
+        32,
+        &t2000,
+        &[Some(33)],
+        &["ring-mutex rr", "33 workers, one more than the strands", "1.01 µs", "34.5 µs"],
+    );
+    let v890 = hops([(16, 25.3), (32, 850.0), (33, 900.0)]);
+    check_cliff(16, &v890, &[Some(32)], &["32 workers, 16 more than the strands"]);
+}
+
+#[test]
+fn a_cliff_is_steep_certain_and_lasting() {
+    check_cliff(4, &[(2, 400.0), (4, 500.0), (5, 1600.0)], &[Some(5)], &["500 ns a hop before", "1.60 µs after"]);
+    check_cliff(4, &[(2, 400.0), (4, 500.0), (5, 900.0)], &[None], &["no cliff up to 5 workers", "400 ns to 900 ns"]);
+    check_cliff(4, &[(2, 400.0), (4, 4000.0), (5, 500.0)], &[None], &[]);
+    check_cliff(4, &[(2, 400.0), (4, 2000.0)], &[Some(4)], &["4 workers, as many as the strands"]);
+    check_cliff(4, &[(2, 400.0), (4, 500.0)], &[], &[]);
+    check_cliff(4, &[(5, 400.0)], &[], &[]);
+    let vague = vec![cell("ring-mutex", 2, 400.0), cell("ring-mutex", 5, 1600.0).within(9.0)];
+    check(&of(FindingKind::Cliff, 4, vague), &[None], &["no cliff"]);
+}
+
+#[track_caller]
+fn check_collapse(cells: Vec<Cell>, workers: &[Option<u64>], words: &[&str]) {
+    check(&of(FindingKind::Collapse, 4, cells), workers, words);
+}
+
+#[test]
+fn a_collapse_is_less_than_half_of_what_fewer_do() {
+    let of = |numbers: &[(u64, f64)]| series("cas-counter", numbers);
+    check_collapse(
+        of(&[(1, 40e6), (2, 30e6), (4, 19e6)]),
+        &[Some(4)],
+        &["collapsed at 4 workers: 19.0 Mop/s, where 1 worker did 40.0 Mop/s"],
+    );
+    check_collapse(of(&[(1, 40e6), (2, 30e6), (4, 21e6)]), &[], &[]);
+    check_collapse(of(&[(1, 40e6), (2, 80e6), (4, 90e6)]), &[], &[]);
+    let twice = of(&[(1, 100e6), (2, 20e6), (4, 22e6), (8, 1e6)]);
+    check_collapse(
+        twice,
+        &[Some(2)],
+        &["at 2 workers", "again at 8 workers: 1.00 Mop/s, where 4 workers did 22.0 Mop/s"],
+    );
+    check_collapse(vec![cell("cas-counter", 1, 40e6), cell("cas-counter", 4, 10e6).within(9.0)], &[], &[]);
+    check_collapse(series("mem-read", &[(1, 40e6), (2, 1e6)]), &[], &[]);
+}
+
+#[test]
+fn what_did_not_end_has_collapsed_and_what_was_skipped_is_named() {
+    let mut cells = series("cas-counter", &[(1, 40e6), (2, 30e6)]);
+    cells.push(without("cas-counter", 64, Status::Aborted, Some(Ending::Overdue)));
+    cells.push(without("cas-counter", 128, Status::Skipped, None));
+    check_collapse(
+        cells,
+        &[Some(64)],
+        &["at 64 workers: it did not end in its time", "with 128 workers it was skipped"],
+    );
+    // What nobody let loose has shown nothing.
+    let skipped = vec![cell("cas-counter", 1, 40e6), without("cas-counter", 8, Status::Skipped, None)];
+    check_collapse(skipped, &[], &[]);
+}
+
+#[track_caller]
+fn check_fastest(cells: Vec<Cell>, kernels: &[&str], words: &[&str]) {
+    let found = of(FindingKind::Fastest, 4, cells);
+    let named: Vec<_> = found.iter().map(|finding| finding.kernel.as_str()).collect();
+    assert_eq!(named, kernels, "{found:#?}");
+    for word in words {
+        assert!(found[0].text.contains(word), "{word:?} is not in {:?}", found[0].text);
+    }
+}
+
+#[test]
+fn the_fastest_lock_is_held_against_the_reference() {
+    let cells = |mcs: f64, parked: f64| {
+        vec![cell("pool-mcs", 2, mcs), cell("pool-parking-lot", 2, parked), cell("pool-tas", 2, 1e6)]
+    };
+    check_fastest(
+        cells(30e6, 20e6),
+        &["pool-mcs"],
+        &["2 workers rr: the fastest lock is pool-mcs, 30.0 Mop/s", "1.50 times pool-parking-lot"],
+    );
+    check_fastest(cells(20e6, 30e6), &["pool-parking-lot"], &["is pool-parking-lot, 30.0 Mop/s"]);
+    check_fastest(cells(30.1e6, 30e6), &["pool-mcs"], &["30.1 Mop/s, within the intervals of pool-parking-lot"]);
+    check_fastest(vec![cell("pool-mcs", 2, 30e6)], &[], &[]);
+}
+
+#[test]
+fn pools_without_a_lock_are_a_contest_of_their_own() {
+    let mut cells = series("pool-deque", &[(2, 90e6)]);
+    cells.extend(series("pool-treiber", &[(2, 10e6), (4, 5e6)]));
+    cells.extend(series("pool-treiber-backoff", &[(2, 12e6), (4, 20e6)]));
+    cells.extend(series("pool-std", &[(2, 9e6), (4, 9e6)]));
+    check_fastest(cells, &["pool-deque", "pool-treiber-backoff"], &["fastest pool without a lock"]);
+}
+
+#[track_caller]
+fn check_advice(strands: usize, cells: Vec<Cell>, values: &[f64], words: &[&str]) {
+    let found = of(FindingKind::Advice, strands, cells);
+    let named: Vec<_> = found.iter().filter_map(|finding| finding.value).collect();
+    assert_eq!(named, values, "{found:#?}");
+    for word in words {
+        assert!(found.iter().any(|finding| finding.text.contains(word)), "{word:?} is not in {found:#?}");
+    }
+}
+
+#[test]
+fn advice_is_drawn_from_the_cells_that_it_names() {
+    check_advice(
+        4,
+        vec![cell("futex-wake", 2, 8e3)],
+        &[8e3],
+        &["no more than 8.00 µs", "From futex-wake rr x2: 8.00 µs"],
+    );
+    let ways = vec![cell("c2c-cas", 2, 20.0).under("pair:core"), cell("c2c-cas", 2, 150.0).under("pair:package")];
+    check_advice(16, ways, &[2400.0], &["2.40 µs", "16 strands", "c2c-cas pair:package x2: 150 ns"]);
+    check_advice(1, vec![cell("c2c-cas", 2, 20.0)], &[], &[]);
+    let mut pools = series("c2c-cas", &[(2, 100.0)]);
+    pools.extend(series("pool-treiber", &[(2, 10e6), (4, 5e6), (8, 1e6)]));
+    pools.extend(series("pool-treiber-backoff", &[(2, 10e6), (4, 20e6), (8, 9e6)]));
+    pools.extend([cell("pool-tas", 2, 10e6), cell("pool-tas-backoff", 2, 10.1e6)]);
+    let words = ["400 ns at least", "do 4.0 times as much in pool-treiber rr x4", "change nothing in pool-tas rr x2"];
+    check_advice(4, pools, &[400.0], &words);
+    check_advice(4, vec![without("futex-wake", 2, Status::Aborted, Some(Ending::Died))], &[], &[]);
+}
+
+#[test]
+fn every_kernel_that_findings_name_is_in_the_catalog() {
+    let backoffs = advice::BACKOFFS.concat();
+    let lists: [&[&str]; 7] = [
+        &fastest::LOCKS,
+        &advice::WAKINGS,
+        &advice::HAND_OFFS,
+        &advice::COUNTERS,
+        &backoffs,
+        &[fastest::REFERENCE, advice::FLAG, advice::WAY],
+        &[latency::RANDOM, latency::STRIDE, latency::CHAINS],
+    ];
+    for name in lists.concat() {
+        assert!(charz_kernels::find(name).is_some(), "{name}");
+    }
+    for prefix in [fastest::POOLS, fastest::RUNTIMES, advice::BARRIERS, cliff::RINGS] {
+        assert!(charz_kernels::kernels().any(|kernel| kernel.card().name.starts_with(prefix)), "{prefix}");
+    }
+}
+
+#[test]
+fn advice_from_doubtful_numbers_says_so() {
+    check_advice(
+        4,
+        vec![cell("futex-wake", 2, 8e3).suspect()],
+        &[8e3],
+        &["no more than 8.00 µs ?", "From futex-wake rr x2: 8.00 µs ?"],
+    );
+}
+
+#[test]
+fn a_counter_is_sharded_where_that_gains_something() {
+    let counters =
+        |atomic: f64, sharded: f64| vec![cell("counter-atomic", 4, atomic), cell("counter-sharded", 4, sharded)];
+    check_advice(8, counters(10e6, 25e6), &[3.0], &["3 ways", "gains 2.5 times", "counter-atomic rr x4: 10.0 Mop/s"]);
+    check_advice(8, counters(10e6, 900e6), &[8.0], &["8 ways"]);
+    check_advice(8, counters(10e6, 11e6), &[1.0], &["one global counter will do"]);
+    let doubtful = vec![cell("counter-atomic", 4, 10e6), cell("counter-sharded", 4, 25e6).suspect()];
+    check_advice(8, doubtful, &[3.0], &["gains 2.5 ? times", "counter-sharded rr x4: 25.0 Mop/s ?"]);
+    // With more workers than strands the scheduler decides.
+    check_advice(2, counters(10e6, 900e6), &[], &[]);
+}
+
+#[test]
+fn the_fastest_way_to_meet_and_to_hand_over_are_named() {
+    let barriers = vec![cell("barrier-std", 4, 9e3), cell("barrier-spin", 4, 300.0), cell("barrier-sense", 4, 305.0)];
+    check_advice(4, barriers, &[300.0], &["barrier-spin rr x4: 300 ns", "within the intervals barrier-sense rr x4"]);
+    let waker = [cell("signal-std", 2, 9e3), cell("channel-std", 2, 7e3), cell("flag", 2, 80.0)];
+    check_advice(
+        4,
+        waker.to_vec(),
+        &[7e3],
+        &["fastest by channel-std rr x2: 7.00 µs", "may spin has it sooner, flag rr x2: 80.0 ns"],
+    );
+}
+
+#[test]
+fn a_report_without_such_cells_has_no_findings() {
+    let report: Report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
+    assert_eq!(findings(&report), []);
+}

@@ -1,0 +1,240 @@
+//! What memory takes from each NUMA node to each, as far as a report says it. A pure function of the report.
+
+use std::collections::{BTreeMap, HashMap};
+
+use charz_data::distance::Access;
+
+use charz_data::report::{Cell, MemoryHome, PageKind, Report, Status};
+use charz_stats::Sample;
+
+/// The kernel whose time is the latency of memory.
+pub const LATENCY: &str = "chase-random";
+/// The kernels whose rate is a bandwidth of memory, the preferred one first.
+pub const BANDWIDTH: [&str; 2] = ["mem-read", "level-read"];
+
+/// What the strands of one node have of the memory of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spot {
+    /// OS id of the strands' node.
+    pub from: u32,
+    /// OS id of the memory's node.
+    pub to: u32,
+    /// Nanoseconds of a load of one strand.
+    pub latency_ns: Option<Number>,
+    /// Bytes per second of as many strands of the node as were measured.
+    pub bytes_per_second: Option<Number>,
+    /// What the firmware claims of the distance, where 10 is a node's own.
+    pub claimed: Option<u64>,
+}
+
+/// A number of a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// The cell's value.
+    pub value: f64,
+    /// Whether something speaks against it.
+    pub suspect: bool,
+}
+
+impl Spot {
+    /// Whether the memory is the strands' own.
+    pub fn is_local(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// What the firmware claims of the distance, of which nobody knows better.
+    pub fn claim(&self) -> Option<Number> {
+        self.claimed.map(|distance| Number { value: distance as f64, suspect: false })
+    }
+}
+
+/// The median of a number over all pairs of nodes that are one and the same, or over all others; suspect where half of the numbers or
+/// more are. `None` where there is none.
+pub fn median(spots: &[Spot], local: bool, of: impl Fn(&Spot) -> Option<Number>) -> Option<Number> {
+    let numbers: Vec<Number> = spots.iter().filter(|spot| spot.is_local() == local).filter_map(of).collect();
+    let value = Sample::new(numbers.iter().map(|number| number.value).collect())?.median();
+    Some(Number { value, suspect: 2 * numbers.iter().filter(|number| number.suspect).count() >= numbers.len() })
+}
+
+/// All pairs of nodes of which a report has a number, by the ids of the strands' node, then of the memory's. What was measured
+/// on a node's own memory without asking for it counts as well.
+pub fn spots(report: &Report) -> Vec<Spot> {
+    let nodes = report.machine.node_of_strands();
+    let mut cells: BTreeMap<(u32, u32), Vec<(&Cell, Number)>> = BTreeMap::new();
+    for cell in &report.cells {
+        if let (Some(way), Some(number)) = (way(cell, &nodes), number(cell)) {
+            cells.entry(way).or_default().push((cell, number));
+        }
+    }
+    let spot = |((from, to), cells): ((u32, u32), Vec<(&Cell, Number)>)| {
+        let best = |kernel: &str| {
+            let of_kernel = cells.iter().filter(|(cell, _)| cell.kernel == kernel);
+            of_kernel.filter(|(cell, _)| kernel != LATENCY || cell.workers == 1).max_by_key(|(cell, _)| rank(cell))
+        };
+        let spot = Spot {
+            from,
+            to,
+            latency_ns: best(LATENCY).map(|(_, number)| *number),
+            bytes_per_second: BANDWIDTH.iter().find_map(|kernel| best(kernel)).map(|(_, number)| *number),
+            claimed: report.machine.node_distance(from, to),
+        };
+        (spot.latency_ns.is_some() || spot.bytes_per_second.is_some()).then_some(spot)
+    };
+    cells.into_iter().filter_map(spot).collect()
+}
+
+/// The same for hwloc, and how many numbers were left out since they are suspect. Whoever asks hwloc for the nearest memory gets a
+/// number, and no word of what speaks against it.
+pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
+    let spots = spots(report);
+    let sound = |found: Option<Number>| found.filter(|found| !found.suspect).map(|found| found.value);
+    let access = |spot: &Spot| Access {
+        from: spot.from,
+        to: spot.to,
+        latency_ns: sound(spot.latency_ns),
+        bytes_per_second: sound(spot.bytes_per_second),
+    };
+    let numbers = spots.iter().flat_map(|spot| [spot.latency_ns, spot.bytes_per_second]).flatten();
+    (spots.iter().map(access).collect(), numbers.filter(|number| number.suspect).count())
+}
+
+/// The node that a cell's workers are all on, and the one that their memory is on; `None` where there is none, and where the
+/// blocks are in caches.
+fn way(cell: &Cell, nodes: &HashMap<u32, u32>) -> Option<(u32, u32)> {
+    let mut seats = cell.seats.iter().map(|seat| nodes.get(&(*seat)?).copied());
+    let from = seats.next()??;
+    if seats.any(|node| node != Some(from)) || cell.level.as_deref().is_some_and(|level| level != "memory") {
+        return None;
+    }
+    match cell.point.memory {
+        None | Some(MemoryHome::Local | MemoryHome::First) => Some((from, from)),
+        Some(MemoryHome::Node(to)) => Some((from, to)),
+        Some(MemoryHome::Remote | MemoryHome::Interleaved) => None,
+    }
+}
+
+/// Of several cells for the same question the one with the most workers counts, then that with the largest blocks, then huge
+/// pages, on which the translation of addresses costs least.
+fn rank(cell: &Cell) -> (u64, u64, Option<PageKind>) {
+    (cell.workers, cell.footprint_bytes, cell.point.pages)
+}
+
+fn number(cell: &Cell) -> Option<Number> {
+    Some(Number { value: cell.summary?.value?, suspect: cell.outcome.status == Status::Suspect })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    //! Matrices from invented cells; the renderers and the card invent theirs by the same means.
+
+    use charz_topology::{Source, discover};
+
+    use super::*;
+    use charz_data::report::{Point, Unit, invented};
+
+    /// An empty report of a synthetic machine.
+    pub(crate) fn report(synthetic: &str) -> Report {
+        let mut report = invented::report(Vec::new());
+        report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
+        report.host.virtual_machine = Some(false);
+        report
+    }
+
+    /// A cell whose number is `value`, give or take 2%.
+    pub(crate) fn cell(kernel: &str, seats: &[u32], point: Point, value: f64) -> Cell {
+        let unit = if kernel == LATENCY { Unit::NanosecondsPerStep } else { Unit::BytesPerSecond };
+        let cell = invented::cell(kernel, seats.len() as u64, unit, value).seated(seats).at(point).inside("memory");
+        Cell { footprint_bytes: 1 << 28, ..cell }
+    }
+
+    pub(crate) fn on(node: u32) -> Point {
+        Point { memory: Some(MemoryHome::Node(node)), ..Point::default() }
+    }
+
+    /// Two nodes of two strands, of which the second's own bandwidth is suspect.
+    pub(crate) fn two() -> Report {
+        let mut report = report("NUMA:2 Core:2 PU:1");
+        let strands = [[0, 1], [2, 3]];
+        for (from, all) in (0..).zip(&strands) {
+            for to in 0..2 {
+                let far = if from == to { 1.0 } else { 1.6 };
+                report.cells.push(cell(LATENCY, &all[..1], on(to), 100.0 * far));
+                report.cells.push(cell("mem-read", all, on(to), 40e9 / far));
+            }
+        }
+        report.cells[7].outcome.status = Status::Suspect;
+        report.machine.numa_distances = vec![vec![10, 21], vec![21, 10]];
+        report
+    }
+
+    #[test]
+    fn spots_are_told_by_seats_and_places() {
+        let found: Vec<_> = spots(&two())
+            .into_iter()
+            .map(|spot| {
+                (spot.from, spot.to, spot.latency_ns.unwrap().value, spot.bytes_per_second.unwrap(), spot.claimed)
+            })
+            .collect();
+        let rate = |value, suspect| Number { value, suspect };
+        let expected = [
+            (0, 0, 100.0, rate(40e9, false), Some(10)),
+            (0, 1, 160.0, rate(25e9, false), Some(21)),
+            (1, 0, 160.0, rate(25e9, false), Some(21)),
+            (1, 1, 100.0, rate(40e9, true), Some(10)),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn hwloc_is_told_what_nothing_speaks_against() {
+        let (told, left_out) = accesses(&two());
+        let found: Vec<_> = told.iter().map(|access| (access.latency_ns, access.bytes_per_second)).collect();
+        let expected = [(100.0, Some(40e9)), (160.0, Some(25e9)), (160.0, Some(25e9)), (100.0, None)];
+        assert_eq!((found, left_out), (expected.map(|(ns, rate)| (Some(ns), rate)).to_vec(), 1));
+    }
+
+    #[test]
+    fn a_median_is_suspect_unless_most_are_sound() {
+        let spots = spots(&two());
+        let of = |local| median(&spots, local, |spot| spot.bytes_per_second).unwrap();
+        assert_eq!(of(true), Number { value: 40e9, suspect: true }, "one of two");
+        assert_eq!(of(false), Number { value: 25e9, suspect: false });
+    }
+
+    #[test]
+    fn the_most_workers_on_their_own_memory_stand_for_their_node() {
+        let mut report = report("NUMA:2 Core:2 PU:1");
+        let own = Point::default();
+        report.cells = vec![
+            cell("mem-read", &[2], own, 20e9),
+            cell("mem-read", &[2, 3], own, 30e9),
+            cell("mem-read", &[0, 2], own, 60e9),
+            cell(LATENCY, &[2], own, 90.0),
+            cell(LATENCY, &[2, 3], own, 190.0),
+        ];
+        let [only] = spots(&report)[..] else { panic!("{:?}", spots(&report)) };
+        assert_eq!((only.from, only.to, only.is_local()), (1, 1, true));
+        assert_eq!(only.bytes_per_second.unwrap().value, 30e9, "workers on two nodes stand for neither");
+        assert_eq!(only.latency_ns.unwrap().value, 90.0, "alone");
+    }
+
+    #[test]
+    fn what_is_no_memory_of_a_node_is_left_out() {
+        let mut report = report("NUMA:2 Core:2 PU:1");
+        let place = |memory| Point { memory: Some(memory), ..Point::default() };
+        let in_cache = Cell { level: Some("L1".into()), ..cell(LATENCY, &[0], Point::default(), 1.0) };
+        let mut without = cell(LATENCY, &[0], Point::default(), 1.0);
+        without.summary = None;
+        report.cells = vec![
+            in_cache,
+            without,
+            Cell { seats: vec![None], ..cell(LATENCY, &[0], Point::default(), 100.0) },
+            cell(LATENCY, &[0], place(MemoryHome::Interleaved), 100.0),
+            cell("arith-int", &[0], Point::default(), 100.0),
+        ];
+        assert_eq!(spots(&report), []);
+        let mut without = two();
+        without.machine.numa_nodes.clear();
+        assert_eq!(spots(&without), [], "no node has an id");
+    }
+}

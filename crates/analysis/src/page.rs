@@ -1,0 +1,283 @@
+//! What a page says of one report, or of several side by side: the machine, what follows from the numbers, a figure for each thing
+//! that was measured, what is to be doubted, and where it all comes from.
+//!
+//! Pure functions from reports to data. The renderers put one and the same page into HTML, Markdown and onto a terminal, so
+//! that no two of them tell different stories. Numbers of cells that are `invalid` or `aborted` do not get in: they are gaps.
+
+mod about;
+mod bounds;
+mod cells;
+mod dots;
+mod doubts;
+mod growth;
+pub mod history;
+mod joint;
+mod lines;
+mod loads;
+mod machine;
+pub(crate) mod matrix;
+mod nodes;
+mod reproduce;
+mod scaling;
+mod sharing;
+mod sizes;
+mod spots;
+mod squares;
+mod summary;
+mod table;
+#[cfg(test)]
+mod tests;
+mod verdicts;
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::figure::Figure;
+use crate::findings::findings;
+use charz_data::report::{Finding, Report};
+use crate::verdict;
+use cells::Sorted;
+
+pub use about::{About, Difference, Fact};
+pub use doubts::{Doubt, doubts};
+pub use machine::nest;
+pub use verdicts::Verdict;
+
+/// A report with the name that it goes by among others.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// E.g. the file's name without its folder.
+    pub name: &'a str,
+    /// The report.
+    pub report: &'a Report,
+}
+
+/// All that is said of one or more reports.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// What it is about.
+    pub title: String,
+    /// What it comes to, for whoever reads nothing else: sentences, each with the report that it is about, by its place among the
+    /// sources.
+    pub summary: Vec<(usize, String)>,
+    /// Where it comes from, a report each.
+    pub sources: Vec<About>,
+    /// In what the reports differ; empty for one.
+    pub differences: Vec<Difference>,
+    /// Which mapping suits each kernel best, and what leaving it to the system costs, each with its report.
+    pub verdicts: Vec<(usize, Verdict)>,
+    /// What follows, in words, each with the report that it follows from, by its place among the sources.
+    pub findings: Vec<(usize, Finding)>,
+    /// What is suspect, invalid or missing, and why; each kind once, the weightiest first.
+    pub doubts: Vec<(usize, Doubt)>,
+    /// The figures, by what they are about.
+    pub sections: Vec<Section>,
+    /// What was left out so that the page stays small, a sentence each; the reports have it.
+    pub left_out: Vec<String>,
+}
+
+/// Figures that belong together.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Its name among the sections of the page; as [`Figure::id`].
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// What is measured here and how to read it, a sentence each.
+    pub about: Vec<String>,
+    /// At least one.
+    pub figures: Vec<Figure>,
+}
+
+/// A section: its name, its heading, what it says of itself, and what draws it.
+struct Chapter {
+    id: &'static str,
+    title: &'static str,
+    about: &'static [&'static str],
+    draw: fn(&Sorted<'_>) -> Drawing,
+}
+
+/// What a chapter comes to.
+#[derive(Default)]
+struct Drawing {
+    figures: Vec<Figure>,
+    /// What these reports make it say besides.
+    about: Vec<String>,
+}
+
+impl From<Vec<Figure>> for Drawing {
+    fn from(figures: Vec<Figure>) -> Self {
+        Drawing { figures, about: Vec::new() }
+    }
+}
+
+/// The sections in their order. One that has no figure for these reports is left out.
+const CHAPTERS: &[Chapter] = &[
+    Chapter {
+        id: "machine",
+        title: "The machine",
+        about: &[
+            "Parts that lie inside each other share what the outer one has. A mapping is an order in which workers take strands",
+        ],
+        draw: machine::figures,
+    },
+    Chapter {
+        id: "throughput",
+        title: "Throughput against workers",
+        about: &[
+            "Each spot is the median of several processes, the band is the interval in which that median lies",
+            "The faint lines are what as many workers would do at the pace of one, and all strands of the machine at that pace",
+        ],
+        draw: scaling::rates,
+    },
+    Chapter {
+        id: "time",
+        title: "Time against workers",
+        about: &[
+            "Less is better; each spot is the median of several processes, the band the interval in which that median lies",
+        ],
+        draw: scaling::times,
+    },
+    Chapter {
+        id: "latency",
+        title: "Latency against size",
+        about: &[
+            "What a load takes that waits for the one before it: flat as long as the block fits a cache, and higher beyond its edge",
+        ],
+        draw: sizes::times,
+    },
+    Chapter {
+        id: "bandwidth",
+        title: "Bandwidth against size",
+        about: &[
+            "Blocks that fit a cache are read from there; larger ones come from the next level, and at last from memory",
+        ],
+        draw: sizes::rates,
+    },
+    Chapter {
+        id: "loaded",
+        title: "Latency under load",
+        about: &[
+            "What a load of one worker takes while all others move as much as they can, or pause a while between two portions",
+        ],
+        draw: loads::figures,
+    },
+    Chapter {
+        id: "pairs",
+        title: "From strand to strand",
+        about: &[
+            "A line of memory goes to and fro between two strands; neighbours in the square are neighbours on the machine",
+        ],
+        draw: squares::figures,
+    },
+    Chapter {
+        id: "numa",
+        title: "From NUMA node to NUMA node",
+        about: &["What the strands of one node have of the memory of each"],
+        draw: nodes::figures,
+    },
+    Chapter {
+        id: "single",
+        title: "Single numbers",
+        about: &[
+            "A row for each kernel, and in it a dot for each mapping; the line through a dot is the interval of its number",
+        ],
+        draw: dots::figures,
+    },
+    Chapter {
+        id: "sharing",
+        title: "What sharing costs",
+        about: &[
+            "Workers that share a lock, a counter or a pool get into each other's way; only cells with several workers are here",
+        ],
+        draw: sharing::figures,
+    },
+    Chapter {
+        id: "growth",
+        title: "Recursions that ask for threads",
+        about: &[
+            "A thread for each activity, taken from a pool, until there are too many: each size has more than twice as many",
+        ],
+        draw: growth::figures,
+    },
+    Chapter {
+        id: "times",
+        title: "How times are spread",
+        about: &[
+            "The first time is to the right and the second one upwards, the darker the more pairs; on the line they are the same. Beside the axes stands how often each came by itself",
+        ],
+        draw: joint::figures,
+    },
+];
+
+/// What these reports say. They may be of different machines, or of one at different times.
+pub fn page(sources: &[Source<'_>]) -> Page {
+    let each = || sources.iter().map(|source| source.report);
+    let sorted = Sorted::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
+    let sections = CHAPTERS.iter().filter_map(|chapter| {
+        let Drawing { figures, about } = (chapter.draw)(&sorted);
+        let about = chapter.about.iter().map(|&sentence| sentence.to_owned()).chain(about).collect();
+        (!figures.is_empty()).then_some(Section { id: chapter.id, title: chapter.title, about, figures })
+    });
+    let sections = sections.collect();
+    let (told, untold) = verdicts::told(&sorted);
+    let abouts: Vec<About> = sources.iter().map(about::about).collect();
+    let mut page = Page {
+        title: title(sources),
+        summary: summary::summary(&sorted),
+        differences: about::differences(&abouts),
+        sources: abouts,
+        verdicts: told,
+        doubts: each()
+            .map(doubts)
+            .enumerate()
+            .flat_map(|(at, doubts)| doubts.into_iter().map(move |doubt| (at, doubt)))
+            .collect(),
+        findings: sorted
+            .findings
+            .into_iter()
+            .enumerate()
+            .flat_map(|(at, all)| all.into_iter().map(move |one| (at, one)))
+            .collect(),
+        sections,
+        left_out: Vec::new(),
+    };
+    bounds::bound(&mut page, untold);
+    tell_apart(&mut page);
+    page
+}
+
+impl Page {
+    /// All figures in their order.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.sections.iter().flat_map(|section| &section.figures)
+    }
+}
+
+fn title(sources: &[Source<'_>]) -> String {
+    let named = |source: &Source<'_>| {
+        let host = &source.report.host;
+        let processor = host.processor.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        processor.or(host.name.as_deref()).unwrap_or("a machine").to_owned()
+    };
+    let names: BTreeSet<String> = sources.iter().map(named).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    match sources {
+        [_] => names.join(""),
+        _ => format!("{} reports: {}", sources.len(), names.join(", ")),
+    }
+}
+
+/// Figures of one page have names of their own, whatever the kernels and mappings of a report are called.
+fn tell_apart(page: &mut Page) {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    // Where the numbers of a name have come to.
+    let mut last: HashMap<String, usize> = HashMap::new();
+    for figure in page.sections.iter_mut().flat_map(|section| &mut section.figures) {
+        let wanted = figure.id.clone();
+        while !taken.insert(figure.id.clone()) {
+            let count = last.entry(wanted.clone()).or_insert(1);
+            *count += 1;
+            figure.id = format!("{wanted}-{count}");
+        }
+    }
+}

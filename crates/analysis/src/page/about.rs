@@ -1,0 +1,158 @@
+//! Where a report comes from, and how to measure it again.
+
+use std::time::Duration;
+
+use super::spots::short;
+use super::{Source, reproduce};
+use charz_data::units;
+use charz_data::report::{Report, Status, Timer};
+
+/// Where a report comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// The name that it goes by on the page.
+    pub name: String,
+    /// When it was begun, as the report says.
+    pub started: String,
+    /// How many cells ended how, e.g. `33 ok`; none of which there are none.
+    pub counts: Vec<(Status, usize)>,
+    /// Why it is not complete; `None` where it is.
+    pub incomplete: Option<String>,
+    /// The machine, the system, and the program that measured.
+    pub environment: Vec<Fact>,
+    /// What was to be measured, and how.
+    pub plan: Vec<Fact>,
+    /// What was disturbing when it was begun, a sentence each.
+    pub disturbances: Vec<String>,
+    /// What to type for another report like it.
+    pub command: String,
+}
+
+/// Something that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is about.
+    pub label: &'static str,
+    /// What is known.
+    pub words: String,
+}
+
+pub(super) fn about(source: &Source<'_>) -> About {
+    let report = source.report;
+    let count = |status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
+    let statuses = [Status::Ok, Status::Suspect, Status::Invalid, Status::Skipped, Status::Aborted, Status::Pending];
+    let why = || report.stopped_by.clone().unwrap_or_else(|| "an interruption".to_owned());
+    About {
+        name: source.name.to_owned(),
+        started: report.started.clone(),
+        counts: statuses.map(|status| (status, count(status))).into_iter().filter(|(_, count)| *count > 0).collect(),
+        incomplete: (!report.complete).then(why),
+        environment: environment(report),
+        plan: plan(report),
+        disturbances: report.host.disturbances.clone(),
+        command: reproduce::command(report),
+    }
+}
+
+fn environment(report: &Report) -> Vec<Fact> {
+    let (host, machine, tool) = (&report.host, &report.machine, &report.tool);
+    let usable = machine.usable_strands().count();
+    let bytes = |bytes: Option<u64>| bytes.map(units::iec);
+    let virtual_machine = host.virtual_machine.map(|is| if is { "yes" } else { "no" }.to_owned());
+    let facts = [
+        ("host", host.name.clone()),
+        ("processor", host.processor.as_deref().map(|name| name.trim().to_owned())),
+        ("clock, as the system claims", host.claimed_hz.map(units::hertz)),
+        ("strands", Some(format!("{usable} usable of {}", machine.strands.len()))),
+        ("cores", Some(machine.cores.len().to_string())),
+        ("packages", Some(machine.packages.len().to_string())),
+        ("NUMA nodes", Some(machine.numa_nodes.len().to_string())),
+        ("ALU slots", Some(machine.alu.to_string())),
+        ("memory", bytes(host.memory.total_bytes)),
+        ("memory that was available", bytes(host.memory.available_bytes)),
+        ("memory for one cell at most", bytes(host.memory.budget_bytes)),
+        ("system", host.kernel.clone()),
+        ("virtual machine", virtual_machine),
+        ("transparent huge pages", host.transparent_huge_pages.clone()),
+        ("frequency governor", host.frequency_governor.clone()),
+        ("CPU quota", Some(host.cpu_quota.clone().unwrap_or_else(|| "none".to_owned()))),
+        ("clock source", host.clock_source.clone()),
+        ("timer slack", host.timer_slack_ns.map(|nanos| units::nanos(nanos as f64))),
+        ("clock that stamps", report.timer.as_ref().map(timer)),
+        ("charz", Some(format!("{} ({})", tool.version, tool.commit))),
+        ("built", Some(format!("{}, {}, for {}", tool.rustc, tool.profile, tool.target))),
+        (
+            "flags of the compiler",
+            Some(tool.rustflags.clone()).filter(|flags| !flags.trim().is_empty()).or(Some("none".into())),
+        ),
+        ("loops", Some(format!("hash {}", tool.kernels))),
+        ("hwloc", Some(tool.hwloc.clone())),
+    ];
+    facts
+        .into_iter()
+        .map(|(label, words)| Fact {
+            label,
+            words: words.map_or_else(|| "not known".to_owned(), |words| short(&words)),
+        })
+        .collect()
+}
+
+/// What stamping costs, and how well it tells.
+fn timer(timer: &Timer) -> String {
+    let nanos = |nanos: u64| units::nanos(nanos as f64);
+    let skew = timer.skew_ns.map_or_else(String::new, |skew| format!(", two strands at most {} apart", nanos(skew)));
+    format!(
+        "a reading takes {}, the smallest step is {}, the largest gap was {}{skew}",
+        nanos(timer.overhead_ns),
+        nanos(timer.resolution_ns),
+        nanos(timer.worst_gap_ns)
+    )
+}
+
+fn plan(report: &Report) -> Vec<Fact> {
+    let plan = &report.plan;
+    let facts = [
+        ("started", report.started.clone()),
+        ("took", units::duration(Duration::from_nanos(report.wall_ns))),
+        ("kernels", plan.kernels.join(", ")),
+        ("mappings", plan.mappings.join(", ")),
+        ("workers", plan.threads.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+        ("cells", units::count(report.cells.len() as u64)),
+        ("a worker's block", units::iec(plan.size_bytes)),
+        ("pages asked for", plan.pages.clone()),
+        ("processes of a cell", format!("{} to {}", plan.least_invocations, plan.most_invocations)),
+        ("budget", units::duration(Duration::from_nanos(plan.budget_ns))),
+        ("order", format!("drawn from seed {}", plan.seed)),
+        ("clock", plan.clock.clone()),
+        ("bound by", plan.binder.clone()),
+        ("format", format!("{} {}.{}", report.schema.name, report.schema.major, report.schema.minor)),
+        ("report", report.id.clone()),
+    ];
+    facts.into_iter().map(|(label, words)| Fact { label, words: short(&words) }).collect()
+}
+
+/// Something in which reports differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is about.
+    pub label: &'static str,
+    /// What each report says of it, in their order.
+    pub words: Vec<String>,
+}
+
+/// Facts that are not the same in all reports; nothing of one report alone, and nothing that is a report's own by its nature.
+pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
+    const OWN: [&str; 3] = ["report", "took", "memory that was available"];
+    let Some((first, others)) = sources.split_first() else { return Vec::new() };
+    let facts = |about: &'_ About| about.environment.iter().chain(&about.plan).cloned().collect::<Vec<Fact>>();
+    let all: Vec<Vec<Fact>> = sources.iter().map(facts).collect();
+    let differ = |(at, fact): (usize, &Fact)| {
+        let words: Vec<String> = all.iter().filter_map(|facts| Some(facts.get(at)?.words.clone())).collect();
+        let is_other = words.iter().any(|words| *words != fact.words);
+        (is_other && !OWN.contains(&fact.label)).then_some(Difference { label: fact.label, words })
+    };
+    if others.is_empty() {
+        return Vec::new();
+    }
+    facts(first).iter().enumerate().filter_map(differ).collect()
+}

@@ -1,0 +1,140 @@
+//! How much a page may hold. Whatever a report holds, a page is soon made and small enough to be opened.
+
+use super::Page;
+use super::spots::cut;
+use crate::figure::{Body, Figure, Plot, Quantity};
+use charz_data::units;
+
+/// Figures.
+const MOST_FIGURES: usize = 300;
+/// Rows of all tables together.
+const MOST_ROWS: usize = 8000;
+/// Findings.
+const MOST_FINDINGS: usize = 400;
+/// Kinds of doubts.
+const MOST_DOUBTS: usize = 200;
+
+/// Bytes of a name, of a sentence, and of a sentence that says what follows.
+const LONGEST_NAME: usize = 240;
+const LONGEST_SENTENCE: usize = 1500;
+const LONGEST_FINDING: usize = 4000;
+/// Sentences of a figure.
+const MOST_SENTENCES: usize = 24;
+
+/// Leaves out what is too much, and says so; so many verdicts have been left out already.
+pub(super) fn bound(page: &mut Page, verdicts: usize) {
+    let mut say = |count: usize, what: &str| {
+        let count = units::count(count as u64);
+        page.left_out
+            .push(format!("{count} {what} are left out, so that the page stays small; --format table has them"));
+    };
+    if verdicts > 0 {
+        say(verdicts, "verdicts");
+    }
+    if page.findings.len() > MOST_FINDINGS {
+        say(page.findings.len() - MOST_FINDINGS, "findings");
+        page.findings.truncate(MOST_FINDINGS);
+    }
+    if page.doubts.len() > MOST_DOUBTS {
+        say(page.doubts.len() - MOST_DOUBTS, "kinds of doubts");
+        page.doubts.truncate(MOST_DOUBTS);
+    }
+    let all: usize = page.sections.iter().map(|section| section.figures.len()).sum();
+    if all > MOST_FIGURES {
+        say(all - MOST_FIGURES, "figures");
+        few(page);
+    }
+    rows(page);
+    words(page);
+}
+
+/// Names and sentences without the middle of what is too long.
+fn words(page: &mut Page) {
+    shorten(&mut page.title, LONGEST_NAME);
+    page.summary.iter_mut().for_each(|(_, sentence)| shorten(sentence, LONGEST_SENTENCE));
+    page.findings.iter_mut().for_each(|(_, finding)| shorten(&mut finding.text, LONGEST_FINDING));
+    for (_, verdict) in &mut page.verdicts {
+        shorten(&mut verdict.kernel, LONGEST_NAME);
+        shorten(&mut verdict.mapping, LONGEST_NAME);
+        verdict.alike.truncate(MOST_SENTENCES);
+        verdict.alike.iter_mut().for_each(|name| shorten(name, LONGEST_NAME));
+    }
+    for (_, doubt) in &mut page.doubts {
+        shorten(&mut doubt.reason, LONGEST_SENTENCE);
+        shorten(&mut doubt.cell, LONGEST_NAME);
+        doubt.cells.iter_mut().for_each(|name| shorten(name, LONGEST_NAME));
+    }
+    page.sections.iter_mut().flat_map(|section| &mut section.figures).for_each(figure);
+}
+
+fn figure(figure: &mut Figure) {
+    shorten(&mut figure.title, LONGEST_NAME);
+    figure.about.truncate(MOST_SENTENCES);
+    figure.about.iter_mut().for_each(|sentence| shorten(sentence, LONGEST_FINDING));
+    match &mut figure.body {
+        Body::Lines(drawn) | Body::Dots(drawn) => plot(drawn),
+        Body::Nest(nest) => nest.orders.iter_mut().for_each(|order| shorten(&mut order.mapping, LONGEST_NAME)),
+        Body::Heat(_) | Body::Joint(_) => {}
+    }
+}
+
+fn plot(plot: &mut Plot) {
+    plot.series.iter_mut().for_each(|series| shorten(&mut series.name, LONGEST_NAME));
+    plot.rules.iter_mut().for_each(|rule| shorten(&mut rule.label, LONGEST_NAME));
+    if let Quantity::Names(names) = &mut plot.x.quantity {
+        names.iter_mut().for_each(|name| shorten(name, LONGEST_NAME));
+    }
+}
+
+fn shorten(words: &mut String, longest: usize) {
+    if words.len() > longest {
+        *words = cut(words, longest);
+    }
+}
+
+/// Of each section as many figures as the others leave room for: small sections stay whole.
+fn few(page: &mut Page) {
+    let share = share(page.sections.iter().map(|section| section.figures.len()).collect(), MOST_FIGURES);
+    page.sections.iter_mut().for_each(|section| section.figures.truncate(share.max(1)));
+}
+
+/// The same of rows of tables.
+fn rows(page: &mut Page) {
+    let tables = page.sections.iter().flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref());
+    let share = share(tables.map(|table| table.rows.len()).collect(), MOST_ROWS);
+    let figures = page.sections.iter_mut().flat_map(|section| &mut section.figures);
+    for table in figures.filter_map(|figure| figure.table.as_mut()) {
+        table.left_out += table.rows.len().saturating_sub(share);
+        table.rows.truncate(share);
+    }
+}
+
+/// The most that each may have so that all together have no more than `most`, if whatever has less keeps it.
+fn share(mut lengths: Vec<usize>, most: usize) -> usize {
+    if lengths.iter().sum::<usize>() <= most {
+        return usize::MAX;
+    }
+    lengths.sort_unstable();
+    let mut room = most;
+    for (done, length) in lengths.iter().enumerate() {
+        let share = room / (lengths.len() - done);
+        if *length > share {
+            return share;
+        }
+        room -= length;
+    }
+    usize::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn the_small_stay_whole_and_the_large_share_what_is_left() {
+        assert_eq!(share(vec![1, 2, 3], 6), usize::MAX);
+        assert_eq!(share(vec![100, 2, 100, 8], 50), 20);
+        assert_eq!(share(vec![10; 20], 10), 0);
+        assert_eq!(share(Vec::new(), 10), usize::MAX);
+    }
+}

@@ -1,0 +1,175 @@
+//! The cells of all reports of a page, by kernel.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
+
+use super::Source;
+use crate::numa;
+use charz_data::report::{Cell, Finding, MemoryHome, Point, Unit};
+use crate::verdict::Verdict;
+
+/// Reports with what is looked up in them more than once.
+pub(super) struct Sorted<'a> {
+    pub(super) sources: &'a [Source<'a>],
+    /// In the order of the plans; kernels that no plan names come last.
+    pub(super) kernels: Vec<Kernel<'a>>,
+    /// What follows from each report.
+    pub(super) findings: Vec<Vec<Finding>>,
+    /// What comes out at each kernel of each report.
+    pub(super) verdicts: Vec<Vec<Verdict<'a>>>,
+}
+
+/// What was measured of a kernel.
+pub(super) struct Kernel<'a> {
+    pub(super) name: &'a str,
+    /// How its cells are told apart, in all reports together.
+    pub(super) shape: Shape,
+    pub(super) cells: Vec<Own<'a>>,
+}
+
+/// A cell, and which report it is from.
+#[derive(Clone, Copy)]
+pub(super) struct Own<'a> {
+    pub(super) source: usize,
+    pub(super) cell: &'a Cell,
+}
+
+/// How the cells of a kernel are told apart, which decides how they are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Pairs of strands: a square.
+    Pairs,
+    /// Pairs of NUMA nodes: a square.
+    Nodes,
+    /// A number for each pace of the others that load the memory: a line over what they move.
+    Loads,
+    /// A number for each size of the block: a line over sizes.
+    Sizes,
+    /// A number for each number of workers: a line over workers.
+    Workers,
+    /// Neither: dots.
+    Single,
+}
+
+/// What the names of kernels begin with that hand a line from one core to the other.
+pub(super) const PAIRS: &str = "c2c-";
+
+impl<'a> Sorted<'a> {
+    pub(super) fn of(sources: &'a [Source<'a>], findings: Vec<Vec<Finding>>, verdicts: Vec<Vec<Verdict<'a>>>) -> Self {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut kernels: Vec<Kernel<'_>> = Vec::new();
+        let planned = sources.iter().flat_map(|source| &source.report.plan.kernels);
+        let measured = sources.iter().flat_map(|source| &source.report.cells).map(|cell| &cell.kernel);
+        for name in planned.chain(measured) {
+            places.entry(name).or_insert_with(|| {
+                kernels.push(Kernel { name, shape: Shape::Single, cells: Vec::new() });
+                kernels.len() - 1
+            });
+        }
+        for (source, report) in sources.iter().map(|source| source.report).enumerate() {
+            for cell in &report.cells {
+                kernels[places[cell.kernel.as_str()]].cells.push(Own { source, cell });
+            }
+        }
+        kernels.retain(|kernel| !kernel.cells.is_empty());
+        let strands: Vec<HashSet<u32>> = sources
+            .iter()
+            .map(|source| source.report.machine.strands.iter().map(|strand| strand.os_id).collect())
+            .collect();
+        let is_pair = |own: &Own<'_>| match own.cell.seats[..] {
+            [Some(home), Some(other)] => {
+                home != other && [home, other].iter().all(|id| strands[own.source].contains(id))
+            }
+            _ => false,
+        };
+        for kernel in &mut kernels {
+            let pairs = kernel.name.starts_with(PAIRS) && kernel.cells.iter().all(is_pair);
+            kernel.shape = if pairs { Shape::Pairs } else { shape(kernel.name, &kernel.cells) };
+        }
+        Sorted { sources, kernels, findings, verdicts }
+    }
+
+    /// The kernels whose cells are told apart like this.
+    pub(super) fn shaped(&self, shape: Shape) -> impl Iterator<Item = &Kernel<'a>> {
+        self.kernels.iter().filter(move |kernel| kernel.shape == shape)
+    }
+
+    /// Whether there is more than one report.
+    pub(super) fn are_several(&self) -> bool {
+        self.sources.len() > 1
+    }
+
+    /// A sentence, with the report's name before it where there are several.
+    pub(super) fn told(&self, sentence: &str, source: usize) -> String {
+        match self.sources.get(source).filter(|_| self.are_several()) {
+            Some(source) => format!("{}: {sentence}", source.name),
+            None => sentence.to_owned(),
+        }
+    }
+
+    /// A name, with the report's behind it where there are several.
+    pub(super) fn named(&self, name: &str, source: usize) -> String {
+        match self.sources.get(source).filter(|_| self.are_several()) {
+            Some(source) => format!("{name}, {}", source.name),
+            None => name.to_owned(),
+        }
+    }
+}
+
+/// How the cells of one kernel are told apart that measures no pairs of strands.
+fn shape(kernel: &str, cells: &[Own<'_>]) -> Shape {
+    let count =
+        |of: fn(&Cell) -> Option<u64>| cells.iter().filter_map(|own| of(own.cell)).collect::<BTreeSet<u64>>().len();
+    let several = |of: fn(&Cell) -> Option<u64>| count(of) > 1;
+    let node = |cell: &Cell| match cell.point.memory {
+        Some(MemoryHome::Node(id)) => Some(u64::from(id)),
+        _ => None,
+    };
+    let between_nodes = kernel == numa::LATENCY || numa::BANDWIDTH.contains(&kernel);
+    if between_nodes && several(node) && cells.iter().all(|own| node(own.cell).is_some()) {
+        Shape::Nodes
+    } else if several(|cell| cell.point.delay) {
+        Shape::Loads
+    } else if several(|cell| cell.point.size_bytes) {
+        Shape::Sizes
+    } else {
+        match count(|cell| Some(cell.workers)) {
+            0 | 1 => Shape::Single,
+            2 if !is_about_workers(kernel) => Shape::Single,
+            _ => Shape::Workers,
+        }
+    }
+}
+
+/// Whether two numbers of workers are a line too: of kernels that are about how they spread over the machine. Of the others there are
+/// many, and a dot for one worker and for all says as much.
+fn is_about_workers(kernel: &str) -> bool {
+    charz_kernels::find(kernel).is_none_or(|kernel| kernel.card().by_default)
+}
+
+/// Things that have something in common, in the order of the first of each.
+pub(super) fn grouped<T: Copy, K: Eq + Hash>(all: &[T], key: impl Fn(T) -> K) -> Vec<Vec<T>> {
+    let mut places: HashMap<K, usize> = HashMap::new();
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    for &one in all {
+        let place = *places.entry(key(one)).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[place].push(one);
+    }
+    groups
+}
+
+/// The cells of a kernel that share a figure over workers: those of one point that count the same.
+pub(super) fn by_point<'a>(cells: &[Own<'a>]) -> Vec<(Point, Unit, Vec<Own<'a>>)> {
+    let groups = grouped(cells, |own| (own.cell.point, unit_place(own.cell.unit)));
+    let mut groups: Vec<_> = groups.into_iter().map(|cells| (cells[0].cell.point, cells[0].cell.unit, cells)).collect();
+    groups.sort_by_key(|(point, ..)| *point);
+    groups
+}
+
+/// Something to tell units apart by.
+pub(super) fn unit_place(unit: Unit) -> u8 {
+    unit as u8
+}

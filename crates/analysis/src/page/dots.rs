@@ -1,0 +1,101 @@
+//! Dots for kernels that have one number, or few: a row for each kernel.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::Drawing;
+use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::lines::{Along, Drawn, Lines};
+use crate::figure::{Axis, Body, Figure, Quantity, Scale};
+use crate::point;
+use charz_data::report::{Cell, Unit};
+
+/// The most rows of one figure: as many as a page of paper has room for.
+const MOST_ROWS: usize = 40;
+/// From this ratio on numbers are spread by ratios.
+const WIDE: f64 = 20.0;
+
+/// A figure for each family and unit.
+pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+    let cells: Vec<Own<'_>> = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied()).collect();
+    let groups = grouped(&cells, |own| (family(own.cell), unit_place(own.cell.unit)));
+    groups.iter().flat_map(|cells| of_group(sorted, cells)).collect::<Vec<_>>().into()
+}
+
+fn family(cell: &Cell) -> &'static str {
+    charz_kernels::find(&cell.kernel).map_or("other", |kernel| kernel.card().family.name())
+}
+
+fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
+    let (family, unit) = (family(cells[0].cell), cells[0].cell.unit);
+    let what = what(unit);
+    let kernels = grouped(cells, |own| own.cell.kernel.as_str());
+    let parts: Vec<&[Vec<Own<'_>>]> = kernels.chunks(MOST_ROWS).collect();
+    let part = |(at, kernels): (usize, &&[Vec<Own<'_>>])| {
+        let cells: Vec<Own<'_>> = kernels.iter().flatten().copied().collect();
+        let rows: HashMap<&str, usize> =
+            kernels.iter().enumerate().map(|(row, own)| (own[0].cell.kernel.as_str(), row)).collect();
+        let names = kernels.iter().map(|own| own[0].cell.kernel.clone()).collect();
+        let name = namer(&cells);
+        let lines = Lines {
+            id: format!("{family}-{}-{}", slug(unit), at + 1),
+            title: match parts.len() {
+                1 => format!("{family} kernels: {what}"),
+                count => format!("{family} kernels: {what}, part {} of {count}", at + 1),
+            },
+            x: Axis { label: "kernel".into(), quantity: Quantity::Names(names), scale: Scale::Linear },
+            y: Axis { label: what.into(), quantity: Quantity::Value(unit), scale: Scale::Linear },
+            cells: &cells,
+            name: &|own| name(own.cell),
+            place: &|own| rows.get(own.cell.kernel.as_str()).map(|row| *row as f64),
+            along: Along::X,
+        };
+        lines.draw(sorted).into_iter().map(finished).collect::<Vec<_>>()
+    };
+    parts.iter().enumerate().flat_map(part).collect()
+}
+
+fn finished(drawn: Drawn<'_>) -> Figure {
+    let mut figure = drawn.figure;
+    if let Body::Lines(mut plot) = figure.body {
+        if let Some([low, high]) = plot.y_range()
+            && low > 0.0
+            && high > WIDE * low
+        {
+            plot.y.scale = Scale::Log10;
+        }
+        figure.body = Body::Dots(plot);
+    }
+    figure
+}
+
+fn what(unit: Unit) -> &'static str {
+    match unit {
+        Unit::OpsPerSecond | Unit::BytesPerSecond => "throughput",
+        Unit::Nanoseconds => "time of a run",
+        Unit::NanosecondsPerOp => "time from one operation to the next, over all workers",
+        Unit::NanosecondsPerStep => "time of an operation",
+        Unit::MillisecondsPerGib => "time of a GiB",
+        Unit::NanosecondsSampled => "median of the second time",
+    }
+}
+
+fn slug(unit: Unit) -> &'static str {
+    match unit {
+        Unit::OpsPerSecond => "ops",
+        Unit::BytesPerSecond => "bytes",
+        Unit::Nanoseconds => "time",
+        Unit::NanosecondsPerOp => "time-per-op",
+        Unit::NanosecondsPerStep => "time-per-step",
+        Unit::MillisecondsPerGib => "time-per-gib",
+        Unit::NanosecondsSampled => "sampled",
+    }
+}
+
+/// What cells are called beside their kernel.
+fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
+    let workers = cells.iter().map(|own| own.cell.workers).collect::<BTreeSet<_>>().len() > 1;
+    move |cell| {
+        let label = point::label(&cell.point);
+        if workers { format!("{} x{}{label}", cell.mapping, cell.workers) } else { format!("{}{label}", cell.mapping) }
+    }
+}

@@ -1,0 +1,67 @@
+//! Why numbers carry a question mark, or are missing.
+
+use std::collections::BTreeMap;
+
+use crate::point;
+use charz_data::report::{Report, Severity};
+
+/// A kind of reason, with its first case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// The check's code, `charz explain` tells all about it; `None` where a cell ended without a mark.
+    pub code: Option<String>,
+    /// The first cell with it.
+    pub cell: String,
+    /// What was found there, in words.
+    pub reason: String,
+    /// The first cells with it, by name.
+    pub cells: Vec<String>,
+    /// How many cells have it.
+    pub count: usize,
+}
+
+/// The most cells that are named with a reason.
+const MOST_NAMED: usize = 100;
+
+/// Each kind of reason once, the weightiest first.
+pub fn doubts(report: &Report) -> Vec<Doubt> {
+    let mut kinds: BTreeMap<(Severity, &str), Doubt> = BTreeMap::new();
+    for cell in &report.cells {
+        let mut add = |severity, kind, code: Option<&String>, reason: &String| {
+            let first = || Doubt {
+                severity,
+                code: code.cloned(),
+                cell: point::name(cell),
+                reason: reason.clone(),
+                cells: Vec::new(),
+                count: 0,
+            };
+            let doubt = kinds.entry((severity, kind)).or_insert_with(first);
+            doubt.count += 1;
+            if doubt.cells.len() < MOST_NAMED {
+                doubt.cells.push(point::name(cell));
+            }
+        };
+        if let Some(reason) = cell.outcome.reason.as_ref().filter(|_| cell.marks.is_empty()) {
+            add(Severity::Invalid, reason, None, reason);
+        }
+        for mark in &cell.marks {
+            add(mark.severity, &mark.code, Some(&mark.code), &mark.reason);
+        }
+    }
+    kinds.into_values().rev().collect()
+}
+
+impl Doubt {
+    /// What its weight is called: `note`, `suspect`, `invalid`; `missing` where cells have no number for it.
+    pub fn weight(&self) -> &'static str {
+        match self.severity {
+            _ if self.code.is_none() => "missing",
+            Severity::Note => "note",
+            Severity::Suspect => "suspect",
+            Severity::Invalid => "invalid",
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! How recursions grew from size to size that ask for a thread for each of their activities.
+
+use super::Drawing;
+use super::cells::{Own, Sorted, grouped};
+use super::spots;
+use crate::figure::{Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, Spot, State, Table, id};
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Cell, Growth, GrowthStep, Halt};
+
+/// The most sizes of a line.
+const MOST_STEPS: usize = 400;
+/// The most lines of a figure.
+const MOST_LINES: usize = 12;
+
+/// Something of a step that is drawn.
+struct Side {
+    name: &'static str,
+    title: &'static str,
+    of: fn(&GrowthStep) -> Option<f64>,
+    quantity: Quantity,
+}
+
+const SIDES: [Side; 2] = [
+    Side {
+        name: "growth-time",
+        title: "time of the whole recursion",
+        of: |step| (step.time_ns > 0).then_some(step.time_ns as f64),
+        quantity: Quantity::Nanos,
+    },
+    Side { name: "growth-attempts", title: "attempts for a success", of: attempts, quantity: Quantity::Plain },
+];
+
+/// Attempts for each success; none without a success.
+fn attempts(step: &GrowthStep) -> Option<f64> {
+    let successes = step.attempts.checked_sub(step.failures).filter(|successes| *successes > 0)?;
+    Some(step.attempts as f64 / successes as f64)
+}
+
+/// A cell with the growth of the repetition that came furthest.
+type Grown<'a> = (Own<'a>, &'a Growth);
+
+/// The time and the attempts of each kernel, against size.
+pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+    let mut figures = Vec::new();
+    let cells = sorted.kernels.iter().flat_map(|kernel| &kernel.cells);
+    let grown: Vec<Grown<'_>> = cells
+        .filter(|own| spots::value(own.cell).is_some())
+        .filter_map(|own| Some((*own, furthest(own.cell)?)))
+        .collect();
+    let places: Vec<usize> = (0..grown.len()).collect();
+    for kernel in grouped(&places, |at| grown[at].0.cell.kernel.as_str()) {
+        for (part, lines) in kernel.chunks(MOST_LINES).enumerate() {
+            let lines: Vec<Grown<'_>> = lines.iter().map(|at| grown[*at]).collect();
+            figures.extend(SIDES.iter().map(|side| figure(sorted, side, &lines, part)));
+        }
+    }
+    figures.into()
+}
+
+fn furthest(cell: &Cell) -> Option<&Growth> {
+    let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
+    let grown = runs.filter_map(|run| run.growth.as_deref()).filter(|growth| !growth.steps.is_empty());
+    grown.reduce(|furthest, growth| if growth.steps.len() > furthest.steps.len() { growth } else { furthest })
+}
+
+fn figure(sorted: &Sorted<'_>, side: &Side, lines: &[Grown<'_>], part: usize) -> Figure {
+    let kernel = &lines[0].0.cell.kernel;
+    let series = lines.iter().map(|(own, growth)| Series {
+        name: sorted.named(&name(own.cell), own.source),
+        role: Role::Measured,
+        source: own.source,
+        spots: steps(growth).map(|step| spot(own.cell, step, side)).collect(),
+    });
+    let why = lines.iter().map(|(own, growth)| {
+        let why = match growth.stopped_by {
+            Halt::Time => "the next size would have taken more than the rest of its time",
+            Halt::Threads => "more than a million threads would have been made",
+            Halt::Sizes => "there is no larger size",
+        };
+        sorted.told(&format!("{} grew no further since {why}", name(own.cell)), own.source)
+    });
+    let plot = Plot {
+        x: Axis { label: "size of the recursion".into(), quantity: Quantity::Count, scale: Scale::Linear },
+        y: Axis { label: side.title.into(), quantity: side.quantity.clone(), scale: Scale::Log10 },
+        series: series.collect(),
+        rules: Vec::new(),
+        flags: Vec::new(),
+    };
+    let named = if part == 0 { String::new() } else { format!(" ({})", part + 1) };
+    Figure {
+        id: id(&format!("{}-{kernel}{named}", side.name)),
+        title: format!("{kernel}: {} against size{named}", side.title),
+        about: why.collect(),
+        body: Body::Lines(plot),
+        table: (side.name == SIDES[0].name).then(|| table(sorted, lines)),
+    }
+}
+
+fn name(cell: &Cell) -> String {
+    format!("{} x{}{}", cell.mapping, cell.workers, point::label(&cell.point))
+}
+
+/// The steps that are drawn, evenly chosen.
+fn steps(growth: &Growth) -> impl Iterator<Item = &GrowthStep> {
+    let all = growth.steps.len();
+    let step = all.div_ceil(MOST_STEPS).max(1);
+    growth.steps.iter().enumerate().filter(move |(at, _)| at % step == 0 || at + 1 == all).map(|(_, step)| step)
+}
+
+fn spot(cell: &Cell, step: &GrowthStep, side: &Side) -> Spot {
+    let state = spots::state(cell);
+    let y = (side.of)(step);
+    let number = y.map_or_else(|| "none".to_owned(), |y| side.quantity.shown(y));
+    let doubt = units::doubt(state == State::Doubtful);
+    let activities = units::count(step.activities);
+    let note = format!(
+        "{} at size {}: {} {number}{doubt}; {activities} activities{}",
+        spots::short(&point::name(cell)),
+        step.size,
+        side.title,
+        spots::against(cell)
+    );
+    Spot { x: step.size as f64, y, spread: None, state: if y.is_some() { state } else { State::Missing }, note }
+}
+
+/// The sizes of all lines.
+fn table(sorted: &Sorted<'_>, lines: &[Grown<'_>]) -> Table {
+    let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"]
+        .map(str::to_owned)
+        .to_vec();
+    let row = |own: &Own<'_>, step: &GrowthStep| {
+        let state = spots::state(own.cell);
+        let doubt = units::doubt(state == State::Doubtful);
+        let count = |number: u64| Datum::number(units::count(number), number as f64);
+        let nanos = step.time_ns as f64;
+        let data = vec![
+            Datum::word(sorted.named(&name(own.cell), own.source)),
+            count(step.size),
+            count(step.activities),
+            count(step.threads),
+            count(step.would_spawn),
+            attempts(step).map_or_else(
+                || Datum::word("-"),
+                |ratio| Datum::number(format!("{}{doubt}", units::count_of(ratio)), ratio),
+            ),
+            Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
+        ];
+        Row { data, state, passport: Vec::new() }
+    };
+    let all: usize = lines.iter().map(|(_, growth)| growth.steps.len()).sum();
+    let rows: Vec<Row> = lines
+        .iter()
+        .flat_map(|(own, growth)| steps(growth).map(move |step| row(own, step)))
+        .take(super::table::MOST)
+        .collect();
+    let left_out = all - rows.len();
+    Table { heading, rows, left_out }
+}

@@ -1,0 +1,375 @@
+//! The page of a history: its changes, and each series over time. Its tables are those of `charz history` in every format.
+
+use super::about::about;
+use super::spots::{self, state, word};
+use super::{Page, Section, Source, tell_apart};
+use crate::figure::{
+    Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Rule, Scale, Series, Spot, State, Table, id,
+};
+use crate::history::{ALPHA, Change, Entry, Segment, Timeline, Track, Value, display, env_diff};
+use charz_data::units;
+use charz_data::escape::counted;
+use charz_data::report::{Status, Unit};
+use charz_stats::{LEAST_FOR_CHANGE, MOST_FOR_CHANGE};
+
+/// The most series with a figure of their own, so that a page stays readable.
+const MOST: usize = 60;
+
+/// The page of these series, those with changes first.
+pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
+    let mut tracks = tracks.to_vec();
+    tracks.sort_by_key(|track| track.changes.is_empty());
+    let mut about_series = vec![
+        "Each point is the median of several processes in one report; the band is the interval of that median"
+            .to_owned(),
+        "A marked stretch lies between the last report before a change and the first one after it".to_owned(),
+    ];
+    if tracks.len() > MOST {
+        about_series.push(format!(
+            "{MOST} of {} series have a figure here; charz history plot --kernel shows others",
+            tracks.len()
+        ));
+    }
+    let changed = tracks.iter().filter(|track| !track.changes.is_empty()).count();
+    let mut about_changes = vec![format!("{changed} of {} series changed", tracks.len())];
+    about_changes.extend(remarks(timeline, &tracks));
+    let sections = [
+        Section {
+            id: "changes",
+            title: "Changes",
+            about: about_changes,
+            figures: changes_figure(timeline, &tracks).into_iter().collect(),
+        },
+        Section {
+            id: "series",
+            title: "Over time",
+            about: about_series,
+            figures: tracks.iter().take(MOST).map(|track| figure(timeline, track)).collect(),
+        },
+    ];
+    let newest = timeline.entries.last();
+    let title = |entry: &Entry| {
+        let host = entry.report.host.name.as_deref().unwrap_or("a machine");
+        format!("{host}: {}", counted(timeline.entries.len(), "report"))
+    };
+    let source =
+        |entry: &Entry| about(&Source { name: &format!("report {}, the newest", entry.id), report: &entry.report });
+    let mut page = Page {
+        title: newest.map_or_else(|| "a history without reports".into(), title),
+        sources: newest.map(source).into_iter().collect(),
+        sections: sections.into_iter().filter(|section| !section.figures.is_empty()).collect(),
+        ..Page::default()
+    };
+    tell_apart(&mut page);
+    page
+}
+
+/// What the changes mean, one sentence each.
+pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
+    let (short, enough) = timeline.short();
+    let mut remarks = vec![format!(
+        "Changes: E-divisive over {enough} series, at most {} of the calls false; a change is one of performance with an interval of \
+         99%, levels are medians with 95%",
+        units::percent(ALPHA)
+    )];
+    if short > 0 {
+        remarks.push(format!(
+            "{short} of {} series have fewer than {LEAST_FOR_CHANGE} values, too few to show a change; add more reports",
+            short + enough
+        ));
+    }
+    if tracks.iter().any(|track| track.series.numbers().count() > MOST_FOR_CHANGE) {
+        remarks.push(format!("Of longer series only the last {MOST_FOR_CHANGE} values are examined"));
+    }
+    let is_suspect = |value: &Value| value.cell.outcome.status == Status::Suspect;
+    if tracks.iter().any(|track| track.series.values.iter().any(is_suspect)) {
+        remarks.push("? marks suspect values and levels that include one; charz history show gives the reason".into());
+    }
+    remarks
+}
+
+/// One row per report, the oldest first.
+pub fn reports(entries: &[Entry]) -> Table {
+    let heading = [
+        "report",
+        "began",
+        "label",
+        "host",
+        "charz",
+        "complete",
+        "ok",
+        "suspect",
+        "invalid",
+        "no number",
+        "what changed",
+    ];
+    let row = |(at, Entry { id, label, report, .. }): (usize, &Entry)| {
+        let count = |statuses: &[Status]| {
+            let count = report.cells.iter().filter(|cell| statuses.contains(&cell.outcome.status)).count();
+            Datum::number(count.to_string(), count as f64)
+        };
+        let before = at.checked_sub(1).map(|before| &entries[before].report);
+        let changed = before.map(|before| display(&env_diff(before, report))).unwrap_or_default();
+        let data = vec![
+            Datum::number(id.to_string(), *id as f64),
+            Datum::word(&report.started),
+            Datum::word(label.as_deref().unwrap_or("-")),
+            Datum::word(report.host.name.as_deref().unwrap_or("-")),
+            Datum::word(format!("{} ({})", report.tool.version, report.tool.commit)),
+            Datum::word(if report.complete { "yes" } else { "no" }),
+            count(&[Status::Ok]),
+            count(&[Status::Suspect]),
+            count(&[Status::Invalid]),
+            count(&[Status::Pending, Status::Skipped, Status::Aborted]),
+            Datum::word(or_dash(changed)),
+        ];
+        Row { data, state: State::Sound, passport: Vec::new() }
+    };
+    table(&heading, entries.iter().enumerate().map(row))
+}
+
+/// One row per change, the newest first, and of one place the largest.
+pub fn changes(timeline: &Timeline, tracks: &[&Track]) -> Table {
+    let heading =
+        ["series", "last before", "first after", "before", "after", "change", "low", "high", "p", "what else changed"];
+    let mut changes: Vec<(&Track, &Change)> =
+        tracks.iter().flat_map(|track| track.changes.iter().map(move |change| (*track, change))).collect();
+    let size = |change: &Change| change.effect.map_or(0.0, |effect| effect.ln().abs());
+    changes.sort_by(|(_, a), (_, b)| b.after.first.cmp(&a.after.first).then(size(b).total_cmp(&size(a))));
+    let share = |ratio: Option<f64>| number(ratio.map(|ratio| ratio - 1.0), signed);
+    let row = |(track, change): (&Track, &Change)| {
+        let unit = track.series.key.unit;
+        let data = vec![
+            Datum::word(track.series.key.name()),
+            report_of(timeline, change.before.last),
+            report_of(timeline, change.after.first),
+            Datum::number(level_text(&change.before, unit), change.before.median),
+            Datum::number(level_text(&change.after, unit), change.after.median),
+            share(change.effect),
+            share(change.interval.map(|interval| interval.0)),
+            share(change.interval.map(|interval| interval.1)),
+            Datum::number(format!("{:.5}", change.p), change.p),
+            Datum::word(or_dash(display(&change.env))),
+        ];
+        Row { data, state: suspect(change.before.suspect + change.after.suspect), passport: Vec::new() }
+    };
+    table(&heading, changes.into_iter().map(row))
+}
+
+/// One row per level of a series.
+pub fn levels(timeline: &Timeline, tracks: &[&Track]) -> Table {
+    let heading =
+        ["series", "first report", "last report", "values", "suspect", "median", "low", "high", "newest value"];
+    let row = |track: &Track, segment: &Segment| {
+        let unit = track.series.key.unit;
+        let newest = track.series.values.iter().find(|value| value.entry == segment.last);
+        let count = |count: usize| Datum::number(count.to_string(), count as f64);
+        let data = vec![
+            Datum::word(track.series.key.name()),
+            report_of(timeline, segment.first),
+            report_of(timeline, segment.last),
+            count(segment.count),
+            count(segment.suspect),
+            Datum::number(level_text(segment, unit), segment.median),
+            number(segment.interval.map(|interval| interval.0), |low| units::value(low, unit)),
+            number(segment.interval.map(|interval| interval.1), |high| units::value(high, unit)),
+            number(newest.and_then(|value| value.cell.value()), |newest| units::value(newest, unit)),
+        ];
+        Row { data, state: suspect(segment.suspect), passport: Vec::new() }
+    };
+    table(&heading, tracks.iter().flat_map(|track| track.segments.iter().map(|segment| row(track, segment))))
+}
+
+/// One row per report and series.
+pub fn values(timeline: &Timeline, tracks: &[&Track]) -> Table {
+    let heading = ["series", "kernel", "mapping", "workers", "parameters", "unit"];
+    let rows = tracks.iter().flat_map(|track| {
+        let key = &track.series.key;
+        let own = vec![
+            Datum::word(key.name()),
+            Datum::word(&key.kernel),
+            Datum::word(&key.mapping),
+            Datum::number(key.workers.to_string(), key.workers as f64),
+            Datum::word(or_dash(key.parameters().trim_start().to_owned())),
+            Datum::word(key.unit.symbol()),
+        ];
+        let rows = values_of(timeline, track).rows.into_iter();
+        rows.map(move |row| Row { data: [own.clone(), row.data].concat(), ..row })
+    });
+    table(&[&heading[..], &VALUES[..]].concat(), rows)
+}
+
+const VALUES: [&str; 9] = ["report", "began", "label", "value", "low", "high", "status", "level", "reason"];
+
+fn values_of(timeline: &Timeline, track: &Track) -> Table {
+    let row = |value: &Value| {
+        let (entry, cell) = (&timeline.entries[value.entry], &value.cell);
+        let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| cell.value().is_some());
+        let end = |end: Option<f64>| number(end, |end| units::value(end, cell.unit));
+        let level = cell.value().map(|_| track.segment_of(value) as f64);
+        let data = vec![
+            report_of(timeline, value.entry),
+            Datum::word(&entry.report.started),
+            Datum::word(entry.label.as_deref().unwrap_or("-")),
+            number(cell.value(), |_| spots::number(cell)),
+            end(interval.map(|interval| interval.low)),
+            end(interval.map(|interval| interval.high)),
+            Datum::word(word(cell.outcome.status)),
+            number(level, |level| level.to_string()),
+            Datum::word(cell.outcome.reason.as_deref().unwrap_or("-")),
+        ];
+        Row { data, state: state(cell), passport: Vec::new() }
+    };
+    table(&VALUES, track.series.values.iter().map(row))
+}
+
+fn table(heading: &[&str], rows: impl Iterator<Item = Row>) -> Table {
+    Table { heading: heading.iter().map(|&name| name.to_owned()).collect(), rows: rows.collect(), left_out: 0 }
+}
+
+/// All changes beneath each other; `None` without any.
+fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
+    let table = changes(timeline, tracks);
+    let name = |row: &Row| format!("{}, between {} and {}", row.data[0].text, row.data[1].text, row.data[2].text);
+    let names = table.rows.iter().map(name).collect();
+    let spots = (0_u32..).zip(&table.rows).map(|(place, row)| Spot {
+        x: f64::from(place),
+        y: row.data[5].number,
+        spread: row.data[6].number.zip(row.data[7].number).map(|(low, high)| [low, high]),
+        state: row.state,
+        note: row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; "),
+    });
+    let series = Series { name: "changes".into(), role: Role::Measured, source: 0, spots: spots.collect() };
+    let plot = Plot {
+        x: Axis { label: "series".into(), quantity: Quantity::Names(names), scale: Scale::Linear },
+        y: Axis { label: "change of performance".into(), quantity: Quantity::Share, scale: Scale::Linear },
+        series: vec![series],
+        rules: Vec::new(),
+        flags: Vec::new(),
+    };
+    (!table.rows.is_empty()).then(|| Figure {
+        id: "changes".into(),
+        title: "changes of performance, the newest first".into(),
+        about: vec!["Below zero is slower, for times too".into()],
+        body: Body::Dots(plot),
+        table: Some(table),
+    })
+}
+
+/// A series over time.
+fn figure(timeline: &Timeline, track: &Track) -> Figure {
+    let (series, name) = (&track.series, track.series.key.name());
+    let at = |entry: usize| timeline.entries[entry].at as f64;
+    let spot = |value: &Value| {
+        let entry = &timeline.entries[value.entry];
+        let label = entry.label.as_ref().map(|label| format!(", {label}")).unwrap_or_default();
+        Spot {
+            note: format!("report {}{label}: {}", entry.name(), spots::note(&value.cell)),
+            ..spots::spot(&value.cell, at(value.entry))
+        }
+    };
+    let rule = |change: &Change| Rule {
+        from: at(change.before.last),
+        to: at(change.after.first),
+        label: change.effect.map_or("-".into(), |effect| signed(effect - 1.0)),
+    };
+    let label = if series.key.unit.more_is_better() { "throughput" } else { "time" };
+    let spots = series.values.iter().map(spot).collect();
+    let plot = Plot {
+        x: Axis { label: "when it was measured".into(), quantity: Quantity::Date, scale: Scale::Linear },
+        y: Axis { label: label.into(), quantity: Quantity::Value(series.key.unit), scale: Scale::Linear },
+        series: vec![Series { name: name.clone(), role: Role::Measured, source: 0, spots }],
+        rules: track.changes.iter().map(rule).collect(),
+        flags: Vec::new(),
+    };
+    let mut about: Vec<String> = track.changes.iter().map(|change| sentence(timeline, track, change)).collect();
+    if about.is_empty() {
+        about.push("No change found".to_owned());
+    }
+    Figure { id: id(&name), title: name, about, body: Body::Lines(plot), table: Some(values_of(timeline, track)) }
+}
+
+fn sentence(timeline: &Timeline, track: &Track, change: &Change) -> String {
+    let [before, after] = [change.before.last, change.after.first].map(|at| timeline.entries[at].name());
+    let [from, to] = [&change.before, &change.after].map(|segment| level_text(segment, track.series.key.unit));
+    let percent = change.effect.map_or("-".into(), |effect| signed(effect - 1.0));
+    let interval = change.interval.map(|(low, high)| format!(" ({} to {})", signed(low - 1.0), signed(high - 1.0)));
+    let env = if change.env.is_empty() { "nothing else in the reports changed".into() } else { display(&change.env) };
+    format!(
+        "{percent}{} between reports {before} and {after}: from {from} to {to}; {env}",
+        interval.unwrap_or_default()
+    )
+}
+
+/// A segment's median with half the width of its interval.
+fn level_text(segment: &Segment, unit: Unit) -> String {
+    let width =
+        segment.interval.map(|(low, high)| (high - low) / 2.0 / segment.median).filter(|width| width.is_finite());
+    let width = width.map(|width| format!(" ±{}", units::percent(width))).unwrap_or_default();
+    format!("{}{width}{}", units::value(segment.median, unit), units::doubt(segment.suspect > 0))
+}
+
+fn signed(share: f64) -> String {
+    format!("{:+.1}%", share * 100.0)
+}
+
+fn suspect(count: usize) -> State {
+    if count > 0 { State::Doubtful } else { State::Sound }
+}
+
+fn report_of(timeline: &Timeline, entry: usize) -> Datum {
+    let entry = &timeline.entries[entry];
+    Datum::number(entry.name(), entry.id as f64)
+}
+
+fn number(number: Option<f64>, text: impl Fn(f64) -> String) -> Datum {
+    Datum { text: number.map_or_else(|| "-".into(), text), number }
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "-".into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::invented::{around, cell, entries, of_cells};
+
+    fn plot(figure: &Figure) -> &Plot {
+        match &figure.body {
+            Body::Lines(plot) | Body::Dots(plot) => plot,
+            body => panic!("{body:?}"),
+        }
+    }
+
+    #[test]
+    fn changes_come_first_and_are_marked_in_their_series() {
+        let timeline = Timeline::new(entries());
+        let tracks: Vec<&Track> = timeline.tracks.iter().rev().collect();
+        let page = history(&timeline, &tracks);
+        let figures: Vec<&Figure> = page.figures().collect();
+        let [all, changed, calm] = figures.as_slice() else { panic!("{} figures", figures.len()) };
+        let effect = plot(all).series[0].spots[0].y.unwrap();
+        assert!((effect + 0.1).abs() < 0.01, "{effect}");
+        let [rule] = plot(changed).rules.as_slice() else { panic!("{:?}", plot(changed).rules) };
+        let day = |at: usize| timeline.entries[at].at as f64;
+        assert_eq!((rule.from, rule.to), (day(9), day(12)));
+        let spots = &plot(changed).series[0].spots;
+        assert_eq!((spots.len(), spots[10].y, spots[10].state), (20, None, State::Missing));
+        assert_eq!(spots[12].state, State::Doubtful);
+        assert!(plot(calm).rules.is_empty());
+        let tables = [reports(&timeline.entries), levels(&timeline, &tracks), values(&timeline, &tracks)];
+        for table in figures.iter().filter_map(|figure| figure.table.as_ref()).chain(&tables) {
+            assert!(table.rows.iter().all(|row| row.data.len() == table.heading.len()), "{:?}", table.heading);
+        }
+    }
+
+    #[test]
+    fn a_page_has_a_bounded_number_of_figures() {
+        let day = |_| (0..MOST + 5).map(|at| cell(&format!("k{at}"), Unit::OpsPerSecond, around(1e9, 1)[0])).collect();
+        let timeline = Timeline::new(of_cells((0..3).map(day)));
+        let page = history(&timeline, &timeline.tracks.iter().collect::<Vec<_>>());
+        assert_eq!(page.figures().count(), MOST);
+        assert!(history(&Timeline::new(Vec::new()), &[]).sections.is_empty());
+    }
+}

@@ -1,0 +1,158 @@
+//! How often two times came together: a figure for each cell that has them, as far as there is room.
+
+mod bins;
+
+use std::collections::HashMap;
+
+use charz_kernels::Counts;
+
+use super::Drawing;
+use super::cells::{Own, Sorted, grouped};
+use super::spots;
+use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Distribution, Marginal, Peak, Shape};
+
+/// The most figures of a page: each is a picture of its own, and nobody looks at more.
+const MOST_FIGURES: usize = 32;
+/// The most bins of pairs of a figure.
+const MOST_PAIRS: usize = 2500;
+/// The most bins of pairs of all figures together.
+const MOST_PAIRS_IN_ALL: usize = 24_000;
+/// The most bins of one time.
+const MOST_BARS: usize = 160;
+
+/// The largest and the smallest number of workers of each kernel under each mapping; where that is too many, the first mapping of each
+/// kernel before the others.
+pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+    let timed = |own: &&Own<'_>| has_times(own);
+    let all: Vec<Own<'_>> =
+        sorted.kernels.iter().flat_map(|kernel| kernel.cells.iter().filter(timed).copied()).collect();
+    let shown = chosen(&all);
+    let most = (MOST_PAIRS_IN_ALL / shown.len().max(1)).min(MOST_PAIRS);
+    let figures = shown.iter().filter_map(|own| figure(sorted, *own, most)).collect();
+    let left_out = all.len() - shown.len();
+    let about = (left_out > 0).then(|| {
+        format!(
+            "{} of {} are drawn: of each kernel under each mapping those of the fewest and the most workers, as far as there is room; \
+             the tables of the kernels name all",
+            shown.len(),
+            all.len()
+        )
+    });
+    Drawing { figures, about: about.into_iter().collect() }
+}
+
+fn has_times(own: &Own<'_>) -> bool {
+    let count = own.cell.distribution.as_ref().map_or(0, |found| found.samples.first.count());
+    count > 0 && spots::value(own.cell).is_some()
+}
+
+/// Which are drawn, in the order of all.
+fn chosen<'a>(all: &[Own<'a>]) -> Vec<Own<'a>> {
+    let lines = grouped(all, |own| (own.source, own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point));
+    // By how many of the kernel's came before, so that each kernel has one before any has two.
+    let mut before: HashMap<(usize, &str), usize> = HashMap::new();
+    let mut wanted: Vec<(usize, usize, Own<'_>)> = Vec::new();
+    let mut at = 0;
+    for line in &lines {
+        let workers = |own: &&Own<'_>| own.cell.workers;
+        let (Some(most), Some(fewest)) = (line.iter().max_by_key(workers), line.iter().min_by_key(workers)) else {
+            continue;
+        };
+        let both = if most.cell.workers == fewest.cell.workers { vec![*most] } else { vec![*most, *fewest] };
+        for own in both {
+            let rank = before.entry((own.source, own.cell.kernel.as_str())).or_insert(0);
+            wanted.push((*rank, at, own));
+            *rank += 1;
+            at += 1;
+        }
+    }
+    wanted.sort_by_key(|(rank, at, _)| (*rank, *at));
+    wanted.truncate(MOST_FIGURES);
+    wanted.sort_by_key(|(_, at, _)| *at);
+    wanted.into_iter().map(|(.., own)| own).collect()
+}
+
+fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
+    let (cell, found) = (own.cell, own.cell.distribution.as_ref()?);
+    let state = spots::state(cell);
+    let name = sorted.named(&point::name(cell), own.source);
+    let [first, second] = labels(&cell.kernel);
+    let axis = |label: String| Axis { label, quantity: Quantity::Nanos, scale: Scale::Log10 };
+    let is_pair = found.samples.second.count() > 0;
+    let (pairs, finer) = bins::pairs(&found.samples, most);
+    let mut about = Vec::new();
+    if finer {
+        about.push(
+            "neighbouring bins are drawn as one, so that the page stays small; --format joint-csv has them all"
+                .to_owned(),
+        );
+    }
+    let reasons = spots::against(cell);
+    if state == State::Doubtful && !reasons.is_empty() {
+        about.push(format!("suspect{reasons}"));
+    }
+    let joint = Joint {
+        x: axis(first),
+        y: is_pair.then(|| axis(second)),
+        pairs: if is_pair { pairs } else { Vec::new() },
+        first: bins::bars(&found.samples.first, MOST_BARS),
+        second: if is_pair { bins::bars(&found.samples.second, MOST_BARS) } else { Vec::new() },
+        below: is_pair.then_some(found.below).filter(|share| share.is_finite()),
+        first_bands: bands(&found.first),
+        second_bands: if is_pair { bands(&found.second) } else { Vec::new() },
+        count: found.samples.first.count().max(found.samples.count),
+        is_doubtful: state == State::Doubtful,
+    };
+    about.extend(joint.bands_in_words());
+    let percentiles = percentiles(&joint, found, state);
+    Some(Figure {
+        id: id(&format!("times-{name}")),
+        title: format!("{name}: how its times are spread"),
+        about,
+        body: Body::Joint(joint),
+        table: Some(percentiles),
+    })
+}
+
+/// What the two times of a kernel are.
+fn labels(kernel: &str) -> [String; 2] {
+    match charz_kernels::find(kernel).map(|kernel| &kernel.card().counts) {
+        Some(Counts::Samples(first, second)) => [(*first).to_owned(), (*second).to_owned()],
+        _ if kernel.starts_with("pool-") => ["to take an item".into(), "to give it back".into()],
+        _ if kernel.starts_with("ring-") => ["a hop".into(), "a lap".into()],
+        _ => ["the first time".into(), "the second time".into()],
+    }
+}
+
+/// The bands of one of the times; those that a file made up are left out.
+fn bands(shape: &Shape) -> Vec<Band> {
+    const MOST: usize = 5;
+    let band = |peak: &Peak| {
+        let Peak { low_ns: low, high_ns: high, mode_ns: mode, share } = *peak;
+        [low, high, mode, share].iter().all(|number| number.is_finite()).then_some(Band { low, high, mode, share })
+    };
+    shape.peaks.iter().filter_map(band).take(MOST).collect()
+}
+
+/// A row for each of the times: percentiles, the least and the most.
+fn percentiles(joint: &Joint, found: &Distribution, state: State) -> Table {
+    let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"].map(str::to_owned).to_vec();
+    let doubt = units::doubt(state == State::Doubtful);
+    let time = |nanos: Option<f64>| match nanos.filter(|nanos| nanos.is_finite()) {
+        Some(nanos) => Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
+        None => Datum::word("-"),
+    };
+    let row = |label: &str, marginal: &Marginal, shape: &Shape| {
+        let inner = shape.percentiles().map(|(_, nanos)| time(nanos));
+        let mut data = vec![Datum::word(label), time(Some(marginal.least_ns as f64))];
+        data.extend(inner);
+        data.push(time(Some(marginal.most_ns as f64)));
+        Row { data, state, passport: Vec::new() }
+    };
+    let mut rows = vec![row(&joint.x.label, &found.samples.first, &found.first)];
+    rows.extend(joint.y.as_ref().map(|axis| row(&axis.label, &found.samples.second, &found.second)));
+    Table { heading, rows, left_out: 0 }
+}

@@ -1,0 +1,165 @@
+//! The machine as parts inside each other, and the orders in which the mappings filled it.
+
+mod fold;
+mod pieces;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, HashSet};
+
+use charz_data::machine::{CacheHolds, Machine, Strand};
+
+use super::cells::Sorted;
+use super::{Drawing, Source};
+use crate::figure::{Body, Figure, Nest, Order, What, id};
+use charz_data::units;
+use charz_data::report::{Cell, Report};
+use pieces::{Leaf, Piece, runs};
+
+/// The most strands that are drawn; where there are more, parts that are alike and next to each other become one.
+const MOST_DRAWN: usize = 512;
+/// The most caches or groups around one strand.
+const MOST_LEVELS: usize = 16;
+/// The most mappings whose orders are kept.
+const MOST_ORDERS: usize = 12;
+
+/// A figure for each machine: reports of the same machine share one.
+pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+    let mut drawn: Vec<&Source<'_>> = Vec::new();
+    for source in sorted.sources.iter().filter(|source| !source.report.machine.strands.is_empty()) {
+        let is_same = |other: &&Source<'_>| {
+            // Memory comes and goes on a guest; its strands are the machine.
+            other.report.machine.strands == source.report.machine.strands
+                && other.report.host.name == source.report.host.name
+        };
+        if !drawn.iter().any(is_same) {
+            drawn.push(source);
+        }
+    }
+    let named = drawn.len() > 1;
+    let figure = |source: &&Source<'_>| Figure {
+        id: id(&if named { format!("machine {}", source.name) } else { "machine".to_owned() }),
+        title: if named { format!("The machine of {}", source.name) } else { "The machine".to_owned() },
+        about: about(source.report),
+        body: Body::Nest(of_report(source.report)),
+        table: None,
+    };
+    drawn.iter().map(figure).collect::<Vec<_>>().into()
+}
+
+fn about(report: &Report) -> Vec<String> {
+    let strands = report.machine.strands.len();
+    let mut about = vec![format!("Which strands of a core share arithmetic units: {}", report.machine.alu)];
+    let unusable = strands - report.machine.usable_strands().count();
+    if unusable > 0 {
+        about.push(format!("{unusable} of {strands} strands were not to be used"));
+    }
+    if strands > MOST_DRAWN {
+        about.push("parts that are alike and next to each other are drawn once, with how many they are".to_owned());
+    }
+    about
+}
+
+fn of_report(report: &Report) -> Nest {
+    nest(&report.machine, nodes_add_up(report), orders(report))
+}
+
+/// A machine as parts inside each other: packages, NUMA nodes, groups, caches for data, cores, ALU slots, strands. The nodes show
+/// their memory if their sizes can be believed.
+pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Nest {
+    let strands = &machine.strands;
+    let mut pieces = Vec::new();
+    let mut level = |what, kind: &str, of: &dyn Fn(&Strand) -> Option<u32>, detail: &dyn Fn(u32) -> String| {
+        pieces.extend(runs(strands.len(), |at| of(&strands[at])).into_iter().map(|(number, from, to)| Piece {
+            what,
+            kind: kind.to_owned(),
+            number: Some(number),
+            detail: detail(number),
+            from,
+            to,
+        }));
+    };
+    let nothing = |_| String::new();
+    level(What::Package, "package", &|strand| strand.package, &nothing);
+    let memory = |number: u32| {
+        let node = machine.numa_nodes.get(number as usize).filter(|_| shows_memory);
+        node.and_then(|node| node.memory_bytes).map_or_else(String::new, units::iec)
+    };
+    level(What::NumaNode, "NUMA node", &|strand| strand.numa, &memory);
+    level(What::Core, "core", &|strand| strand.core, &nothing);
+    level(What::Alu, "ALU slot", &|strand| Some(strand.alu), &nothing);
+    for (number, from, to) in stretches(strands, |strand| strand.groups.iter().copied()) {
+        let kind = machine.groups.get(number as usize).map_or_else(|| "group".to_owned(), |group| group.what.clone());
+        pieces.push(Piece { what: What::Group, kind, number: Some(number), detail: String::new(), from, to });
+    }
+    // A cache for instructions stands beside one for data: a box of its own would not show where threads meet.
+    for (number, from, to) in stretches(strands, |strand| machine.data_caches(strand).map(|(number, _)| number)) {
+        let Some(cache) = machine.caches.get(number as usize) else { continue };
+        let kind = format!("L{}{}", cache.level, if cache.holds == CacheHolds::Data { "d" } else { "" });
+        let detail = cache.size_bytes.map_or_else(String::new, units::iec);
+        pieces.push(Piece { what: What::Cache, kind, number: None, detail, from, to });
+    }
+    let leaf = |strand: &Strand| Leaf { id: strand.os_id, usable: strand.usable, kind: strand.kind };
+    let leaves: Vec<Leaf> = strands.iter().map(leaf).collect();
+    Nest { parts: fold::folded(pieces::nested(pieces, &leaves), MOST_DRAWN), orders }
+}
+
+/// The stretches of neighbouring strands that name the same part, as number, first place, and the one behind the last. Of each
+/// strand no more parts count than a machine can have levels, so that a file cannot nest them without end.
+fn stretches<'a, I: Iterator<Item = u32>>(
+    strands: &'a [Strand],
+    parts: impl Fn(&'a Strand) -> I,
+) -> Vec<(u32, usize, usize)> {
+    let mut found: Vec<(u32, usize, usize)> = Vec::new();
+    let mut latest: HashMap<u32, usize> = HashMap::new();
+    for (at, strand) in strands.iter().enumerate() {
+        for number in parts(strand).take(MOST_LEVELS) {
+            match latest.get(&number).map(|index| &mut found[*index].2) {
+                Some(to) if *to == at => *to = at + 1,
+                Some(to) if *to > at => {}
+                _ => {
+                    latest.insert(number, found.len());
+                    found.push((number, at, at + 1));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether the NUMA nodes have about as much memory together as the system has: on some guests hwloc reads a fraction of it.
+fn nodes_add_up(report: &Report) -> bool {
+    let all: Option<u64> = report.machine.numa_nodes.iter().map(|node| node.memory_bytes).sum();
+    // The system keeps a few percent for itself before it counts.
+    let within = |all: u64, total: u64| all >= total / 10 * 9 && all / 10 * 9 <= total;
+    all.zip(report.host.memory.total_bytes).is_some_and(|(all, total)| within(all, total))
+}
+
+/// The order of each mapping that seated workers in more than one number: the seats of the cell with the most. A mapping of some
+/// pairs of strands is none.
+fn orders(report: &Report) -> Vec<Order> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut found: HashMap<&str, (&Cell, u64, u64)> = HashMap::new();
+    for cell in &report.cells {
+        let (largest, fewest, most) = found.entry(cell.mapping.as_str()).or_insert_with(|| {
+            names.push(&cell.mapping);
+            (cell, cell.workers, cell.workers)
+        });
+        (*fewest, *most) = ((*fewest).min(cell.workers), (*most).max(cell.workers));
+        if cell.seats.len() > largest.seats.len() {
+            *largest = cell;
+        }
+    }
+    let known: HashSet<u32> = report.machine.strands.iter().map(|strand| strand.os_id).collect();
+    let order = |mapping: &str| {
+        let (largest, fewest, most) = found.get(mapping)?;
+        let several = fewest < most;
+        let seats: Option<Vec<u32>> = largest.seats.iter().copied().collect();
+        // Beyond the strands an order starts over.
+        let mut seats = seats.unwrap_or_default();
+        seats.truncate(known.len());
+        let fits = seats.iter().all(|seat| known.contains(seat));
+        (several && fits).then(|| Order { mapping: mapping.to_owned(), seats })
+    };
+    names.into_iter().filter_map(order).take(MOST_ORDERS).collect()
+}

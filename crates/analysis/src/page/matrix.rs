@@ -1,0 +1,154 @@
+//! What a line of memory takes from each strand to each other, as far as a report says it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use charz_data::machine::{Machine, Strand};
+
+use super::cells::PAIRS;
+use crate::pairs::{self, Class, Side};
+use charz_data::report::{Cell, Report, Status};
+use charz_stats::Sample;
+
+/// The most strands whose pairs are counted: more than Linux is built for, and soon done.
+const MOST_COUNTED: usize = 8192;
+
+/// Pairs of strands under one kernel.
+pub(crate) struct Matrix<'a> {
+    pub(crate) kernel: &'a str,
+    pub(crate) machine: &'a Machine,
+    /// Those that have a part in a pair, in logical order: neighbours on the machine are neighbours here.
+    pub(crate) strands: Vec<&'a Strand>,
+    /// By OS ids, home first.
+    pub(crate) cells: BTreeMap<[u32; 2], &'a Cell>,
+}
+
+/// What is known of a class of pairs.
+pub(crate) struct Row {
+    /// Its kind.
+    pub(crate) class: Class,
+    /// How many the machine has; `None` where nobody counted.
+    pub(crate) pairs: Option<u64>,
+    /// Those that have a number.
+    pub(crate) measured: usize,
+    /// How many of these numbers are suspect.
+    pub(crate) suspect: usize,
+    /// The numbers in nanoseconds, if there are any.
+    pub(crate) values: Option<Sample>,
+}
+
+impl<'a> Matrix<'a> {
+    /// The pairs of a kernel; `None` where it measures none, or its workers were not bound to two strands each time.
+    pub(crate) fn of(report: &'a Report, kernel: &'a str) -> Option<Self> {
+        if !kernel.starts_with(PAIRS) {
+            return None;
+        }
+        let cells = report.cells.iter().filter(|cell| cell.kernel == kernel);
+        Matrix::of_cells(&report.machine, &places(&report.machine), kernel, cells)
+    }
+
+    /// The same of cells that are known to be the kernel's, with the places of the strands by id.
+    pub(super) fn of_cells(
+        machine: &'a Machine,
+        known: &HashMap<u32, usize>,
+        kernel: &'a str,
+        all: impl Iterator<Item = &'a Cell>,
+    ) -> Option<Self> {
+        let mut cells = BTreeMap::new();
+        for cell in all {
+            let [Some(home), Some(other)] = cell.seats[..] else { return None };
+            if !known.contains_key(&home) || !known.contains_key(&other) {
+                return None;
+            }
+            // Two mappings may come to the same pair: the first is shown.
+            cells.entry([home, other]).or_insert(cell);
+        }
+        if cells.is_empty() {
+            return None;
+        }
+        let mut places: Vec<usize> = cells.keys().flatten().map(|id| known[id]).collect();
+        places.sort_unstable();
+        places.dedup();
+        let strands = places.into_iter().map(|place| &machine.strands[place]).collect();
+        Some(Matrix { kernel, machine, strands, cells })
+    }
+
+    /// Those of all kernels of a report that have one.
+    pub(crate) fn all(report: &'a Report) -> Vec<Self> {
+        report.plan.kernels.iter().filter_map(|kernel| Matrix::of(report, kernel)).collect()
+    }
+
+    /// Its cells, by pair.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &'a Cell> {
+        self.cells.values().copied()
+    }
+
+    /// How the line is handed over.
+    pub(crate) fn mode(&self) -> &'a str {
+        self.kernel.strip_prefix(PAIRS).unwrap_or(self.kernel)
+    }
+
+    /// What was measured of the pair.
+    pub(crate) fn at(&self, home: &Strand, other: &Strand) -> Option<&'a Cell> {
+        self.cells.get(&[home.os_id, other.os_id]).copied()
+    }
+
+    /// Its classes, also those of which nothing was measured; the nearest first.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let usable: Vec<&Strand> = self.machine.usable_strands().collect();
+        self.classes((usable.len() <= MOST_COUNTED).then(|| pairs::count(self.machine, &usable)))
+    }
+
+    /// Those of its pairs, and of the machine's where these were counted.
+    pub(super) fn classes(&self, counted: Option<BTreeMap<Class, u64>>) -> Vec<Row> {
+        let mut cells: BTreeMap<Class, Vec<&Cell>> = BTreeMap::new();
+        if let Some(counted) = &counted {
+            cells.extend(counted.keys().map(|class| (*class, Vec::new())));
+        }
+        let strands: HashMap<u32, &Strand> = self.strands.iter().map(|strand| (strand.os_id, *strand)).collect();
+        for ([home, other], cell) in &self.cells {
+            cells.entry(Class::of(self.machine, strands[home], strands[other])).or_default().push(cell);
+        }
+        let row = |(class, cells): (Class, Vec<&Cell>)| {
+            let numbered: Vec<&Cell> = cells.into_iter().filter(|cell| value(cell).is_some()).collect();
+            Row {
+                class,
+                pairs: counted.as_ref().map(|counted| counted.get(&class).copied().unwrap_or(0)),
+                measured: numbered.len(),
+                suspect: numbered.iter().filter(|cell| cell.outcome.status == Status::Suspect).count(),
+                values: Sample::new(numbered.iter().filter_map(|cell| value(cell)).collect()),
+            }
+        };
+        cells.into_iter().map(row).collect()
+    }
+}
+
+/// The places of a machine's strands by their ids.
+pub(super) fn places(machine: &Machine) -> HashMap<u32, usize> {
+    machine.strands.iter().enumerate().map(|(place, strand)| (strand.os_id, place)).collect()
+}
+
+/// A class in words, with as much of where it is as tells it from others on this machine.
+pub(crate) fn class_name(class: &Class, machine: &Machine) -> String {
+    let Class { distance, from, to } = *class;
+    let kinds = machine.strands.iter().any(|strand| strand.kind != machine.strands[0].kind);
+    let place = |side: Side| {
+        let words = [
+            ("package", side.package.filter(|_| machine.packages.len() > 1)),
+            ("node", side.numa.filter(|_| machine.numa_nodes.len() > 1)),
+            ("kind", side.kind.filter(|_| kinds)),
+        ];
+        let words = words.iter().filter_map(|(word, index)| Some(format!("{word} {}", (*index)?)));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let (here, there) = (place(from), place(to));
+    match here == there {
+        _ if here.is_empty() && there.is_empty() => distance.to_string(),
+        true => format!("{distance}, {here}"),
+        false => format!("{distance}, {here} to {there}"),
+    }
+}
+
+/// The number of a cell that has one.
+fn value(cell: &Cell) -> Option<f64> {
+    cell.summary?.value
+}

@@ -1,0 +1,106 @@
+//! What memory takes from each NUMA node to each, as squares.
+
+use std::collections::HashMap;
+
+use super::Drawing;
+use super::cells::{Own, Shape, Sorted};
+use super::table;
+use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
+use crate::numa::{self, Number, Spot};
+use charz_data::report::Unit;
+
+/// Something that is measured between nodes.
+struct Square {
+    name: &'static str,
+    title: &'static str,
+    of: fn(&Spot) -> Option<Number>,
+    quantity: Quantity,
+}
+
+const SQUARES: [Square; 2] = [
+    Square {
+        name: "latency",
+        title: "latency of a load of one worker",
+        of: |spot| spot.latency_ns,
+        quantity: Quantity::Nanos,
+    },
+    Square {
+        name: "bandwidth",
+        title: "bandwidth of all workers of a node together",
+        of: |spot| spot.bytes_per_second,
+        quantity: Quantity::Value(Unit::BytesPerSecond),
+    },
+];
+
+/// Nodes that are told apart, at most: more than any machine has.
+const MOST_NODES: usize = 256;
+
+/// Both squares of each report that has numbers of more than one pair of nodes, or was to have them.
+pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+    let mut figures = Vec::new();
+    for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
+        let spots = numa::spots(report);
+        for square in &SQUARES {
+            let cells: Vec<Own<'_>> = sorted
+                .shaped(Shape::Nodes)
+                .filter(|kernel| (kernel.name == numa::LATENCY) == (square.name == "latency"))
+                .flat_map(|kernel| kernel.cells.iter().copied().filter(|own| own.source == source))
+                .collect();
+            let several = spots.iter().filter(|spot| (square.of)(spot).is_some()).count() > 1;
+            if several || !cells.is_empty() {
+                figures.push(figure(sorted, source, square, &spots, &cells));
+            }
+        }
+    }
+    figures.into()
+}
+
+fn figure(sorted: &Sorted<'_>, source: usize, square: &Square, spots: &[Spot], cells: &[Own<'_>]) -> Figure {
+    let found: HashMap<(u32, u32), Number> =
+        spots.iter().filter_map(|spot| Some(((spot.from, spot.to), (square.of)(spot)?))).collect();
+    let (rows, columns) = (ids(spots, |spot| spot.from), ids(spots, |spot| spot.to));
+    let mut reasons: Vec<String> = Vec::new();
+    let mut tiles = Vec::with_capacity(rows.len() * columns.len());
+    for &from in &rows {
+        for &to in &columns {
+            tiles.push(match found.get(&(from, to)) {
+                None => Tile::NOTHING,
+                Some(number) => Tile {
+                    value: Some(number.value),
+                    state: if number.suspect { State::Doubtful } else { State::Sound },
+                    reason: number.suspect.then_some(0),
+                },
+            });
+        }
+    }
+    if found.values().any(|number| number.suspect) {
+        reasons.push("the number is suspect".into());
+    }
+    let names = |ids: &[u32]| ids.iter().map(u32::to_string).collect();
+    let body = Heat {
+        row_label: "from node".into(),
+        column_label: "memory of node".into(),
+        rows: names(&rows),
+        columns: names(&columns),
+        borders: Vec::new(),
+        tiles,
+        quantity: square.quantity.clone(),
+        reasons,
+        folded: 1,
+    };
+    Figure {
+        id: id(&sorted.named(&format!("numa-{}", square.name), source)),
+        title: sorted.named(&format!("NUMA nodes: {}", square.title), source),
+        about: vec!["a row is the node of the workers, a column the node of the memory".into()],
+        body: Body::Heat(body),
+        table: (!cells.is_empty()).then(|| table::table(sorted.sources, cells)),
+    }
+}
+
+fn ids(spots: &[Spot], of: fn(&Spot) -> u32) -> Vec<u32> {
+    let mut ids: Vec<u32> = spots.iter().map(of).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.truncate(MOST_NODES);
+    ids
+}

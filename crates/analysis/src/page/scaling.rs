@@ -1,0 +1,168 @@
+//! Throughput, or time, against workers: a line for each mapping.
+
+use std::collections::HashMap;
+
+use charz_data::machine::Machine;
+
+use super::cells::{Own, Shape, Sorted, by_point};
+use super::lines::{Along, Drawn, Lines};
+use super::{Drawing, Source, verdicts};
+use crate::figure::{Axis, Figure, Flag, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
+use crate::point;
+use charz_data::report::{Point, Unit};
+use crate::verdict::Verdict;
+
+/// Rates, a figure for each kernel and point.
+pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
+    drawing(sorted, Unit::more_is_better)
+}
+
+/// Times, likewise.
+pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
+    drawing(sorted, |unit| !unit.more_is_better())
+}
+
+fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
+    let known = Known::of(sorted);
+    let mut figures = Vec::new();
+    for kernel in sorted.shaped(Shape::Workers) {
+        for (point, unit, cells) in by_point(&kernel.cells).into_iter().filter(|(_, unit, _)| wanted(*unit)) {
+            figures.extend(of_point(sorted, &known, kernel.name, point, unit, &cells));
+        }
+    }
+    figures.into()
+}
+
+/// The verdicts by what they are about.
+struct Known<'a, 'b>(HashMap<(usize, &'a str, Point), &'b Verdict<'a>>);
+
+impl<'a, 'b> Known<'a, 'b> {
+    fn of(sorted: &'b Sorted<'a>) -> Self {
+        let each = sorted.verdicts.iter().enumerate();
+        let keyed = each.flat_map(|(source, all)| {
+            all.iter().map(move |verdict| ((source, verdict.kernel, verdict.point), verdict))
+        });
+        Known(keyed.collect())
+    }
+
+    fn get(&self, source: usize, kernel: &'a str, point: Point) -> Option<&'b Verdict<'a>> {
+        self.0.get(&(source, kernel, point)).copied()
+    }
+}
+
+fn of_point<'a>(
+    sorted: &Sorted<'a>,
+    known: &Known<'a, '_>,
+    kernel: &'a str,
+    point: Point,
+    unit: Unit,
+    cells: &[Own<'a>],
+) -> Vec<Figure> {
+    let what = if unit.more_is_better() { "throughput" } else { "time" };
+    let label = point::label(&point);
+    let lines = Lines {
+        id: format!("{what}-{kernel}{label}"),
+        title: format!("{kernel}{label}: {what} against workers"),
+        x: Axis { label: "workers".into(), quantity: Quantity::Count, scale: Scale::Log2 },
+        y: Axis {
+            label: what.into(),
+            quantity: Quantity::Value(unit),
+            scale: if unit.more_is_better() { Scale::Linear } else { Scale::Log10 },
+        },
+        cells,
+        name: &|own| own.cell.mapping.clone(),
+        place: &|own| Some(own.cell.workers as f64),
+        along: Along::X,
+    };
+    let mut drawn = lines.draw(sorted);
+    for part in &mut drawn {
+        mark_saturation(part, known, kernel, point);
+        let Some(plot) = part.plot() else { continue };
+        for (at, source) in sorted.sources.iter().enumerate() {
+            let own: Vec<&Series> = plot.series.iter().filter(|series| series.source == at).collect();
+            let faint = if unit.more_is_better() { limits(sorted, at, source, &own) } else { Vec::new() };
+            let rules = shared(sorted, at, &source.report.machine, &own);
+            plot.series.extend(faint);
+            add_rules(plot, rules);
+        }
+    }
+    if let Some(first) = drawn.first_mut() {
+        let each = 0..sorted.sources.len();
+        let words = each.filter_map(|source| Some((source, known.get(source, kernel, point)?)));
+        let words = words.flat_map(|(source, verdict)| {
+            verdicts::sentences(verdict).into_iter().map(move |sentence| sorted.told(&sentence, source))
+        });
+        first.figure.about.extend(words);
+    }
+    drawn.into_iter().map(|drawn| drawn.figure).collect()
+}
+
+/// Where each line first comes near its best.
+fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a str, point: Point) {
+    let firsts = drawn.firsts.clone();
+    let Some(plot) = drawn.plot() else { return };
+    for (series, first) in firsts.iter().enumerate() {
+        let verdict =
+            known.get(first.source, kernel, point).filter(|verdict| verdict.best.cell.unit == first.cell.unit);
+        let found = verdict.and_then(|verdict| {
+            let of_mapping = |found: &&crate::verdict::Saturation<'_>| found.mapping == first.cell.mapping;
+            verdict.saturation.iter().find(of_mapping)
+        });
+        let Some((workers, found)) = found.and_then(|found| Some((found.workers?, found))) else { continue };
+        let label = if found.doubtful { "saturates ?" } else { "saturates" };
+        plot.flags.push(Flag { series, x: workers as f64, label: label.into() });
+    }
+}
+
+/// From where on workers share what they had for themselves, if there are as many.
+fn shared(sorted: &Sorted<'_>, source: usize, machine: &Machine, own: &[&Series]) -> Vec<Rule> {
+    let strands = machine.usable_strands().count() as f64;
+    let cores = machine.cores.len() as f64;
+    let most = own.iter().flat_map(|series| &series.spots).map(|spot| spot.x).fold(0.0, f64::max);
+    let places = [(cores, "as many as cores"), (strands, "as many as strands")];
+    let places = places.into_iter().filter(|(count, _)| *count > 0.0 && *count < most);
+    // A core of one strand each: one of the two says it all.
+    let places = places.filter(|(count, label)| !(label.contains("cores") && *count >= strands));
+    places.map(|(x, label)| Rule { from: x, to: x, label: sorted.named(label, source) }).collect()
+}
+
+/// Reports of machines that are alike share their rules.
+fn add_rules(plot: &mut Plot, rules: Vec<Rule>) {
+    for rule in rules {
+        let same = |other: &Rule| {
+            (other.from, other.to) == (rule.from, rule.to)
+                && other.label.split(',').next() == rule.label.split(',').next()
+        };
+        match plot.rules.iter_mut().find(|other| same(other)) {
+            Some(other) => other.label = other.label.split(',').next().unwrap_or_default().to_owned(),
+            None => plot.rules.push(rule),
+        }
+    }
+}
+
+/// As many workers at the pace of one, and all strands at that pace.
+fn limits(sorted: &Sorted<'_>, at: usize, source: &Source<'_>, own: &[&Series]) -> Vec<Series> {
+    // The pace of the fewest workers that have a sound number; of the fastest mapping.
+    let pace = own
+        .iter()
+        .flat_map(|series| series.numbers())
+        .filter(|(spot, _)| spot.state == State::Sound && spot.x > 0.0)
+        .map(|(spot, y)| (spot.x, y / spot.x))
+        .min_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    let strands = source.report.machine.usable_strands().count() as f64;
+    let most = own.iter().flat_map(|series| &series.spots).map(|spot| spot.x).fold(0.0, f64::max);
+    let Some((fewest, pace)) = pace.filter(|_| strands > 0.0 && most > 1.0) else { return Vec::new() };
+    let line = |role, what: &str, ends: [f64; 2], y: fn(f64, f64) -> f64, by: f64| Series {
+        name: sorted.named(what, at),
+        role,
+        source: at,
+        spots: ends
+            .map(|x| Spot { x, y: Some(y(x, by)), spread: None, state: State::Sound, note: String::new() })
+            .to_vec(),
+    };
+    // Beyond the strands there is nothing left to gain, so that the ideal ends there.
+    vec![
+        line(Role::Ideal, "as many at the pace of one", [fewest, most.min(strands)], |x, pace| x * pace, pace),
+        line(Role::Bound, "all strands at the pace of one", [fewest, most], |_, all| all, pace * strands),
+    ]
+}

@@ -1,0 +1,94 @@
+//! What workers cost each other at what they share, against their number.
+
+use super::Drawing;
+use super::cells::{Own, Sorted};
+use super::lines::{Along, Lines};
+use super::spots;
+use crate::figure::{Axis, Body, Figure, Quantity, Scale, Spot, State};
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Cell, Sharing};
+
+/// Something that sharing costs.
+struct Cost {
+    name: &'static str,
+    title: &'static str,
+    of: fn(&Sharing) -> Option<f64>,
+    quantity: Quantity,
+    scale: Scale,
+    about: &'static str,
+}
+
+const COSTS: [Cost; 3] = [
+    Cost {
+        name: "attempts",
+        title: "attempts for a success",
+        of: |sharing| Some(sharing.attempts_per_success),
+        quantity: Quantity::Plain,
+        scale: Scale::Log10,
+        about: "1 is nobody in the way; what is more was tried in vain, since another worker came first",
+    },
+    Cost {
+        name: "fairness",
+        title: "fairness",
+        of: |sharing| Some(sharing.fairness),
+        quantity: Quantity::Plain,
+        scale: Scale::Linear,
+        about: "1 is an even share for each worker, one over the number of workers is one worker alone",
+    },
+    Cost {
+        name: "waiting",
+        title: "share of the strands' time lost waiting",
+        of: |sharing| sharing.wait_share,
+        quantity: Quantity::Share,
+        scale: Scale::Linear,
+        about: "the share of the time of all strands in use that was spent waiting",
+    },
+];
+
+/// A figure for each cost, a line for each kernel under each mapping.
+pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+    let shared =
+        |own: &&Own<'_>| own.cell.workers > 1 && spots::value(own.cell).is_some() && own.cell.sharing.is_some();
+    let cells: Vec<Own<'_>> =
+        sorted.kernels.iter().flat_map(|kernel| kernel.cells.iter().filter(shared).copied()).collect();
+    COSTS.iter().flat_map(|cost| of_cost(sorted, cost, &cells)).collect::<Vec<_>>().into()
+}
+
+fn of_cost(sorted: &Sorted<'_>, cost: &Cost, cells: &[Own<'_>]) -> Vec<Figure> {
+    let value = |cell: &Cell| cell.sharing.as_ref().and_then(cost.of).filter(|value| value.is_finite());
+    let cells: Vec<Own<'_>> = cells.iter().copied().filter(|own| value(own.cell).is_some()).collect();
+    let lines = Lines {
+        id: format!("sharing-{}", cost.name),
+        title: format!("Shared things: {} against workers", cost.title),
+        x: Axis { label: "workers".into(), quantity: Quantity::Count, scale: Scale::Log2 },
+        y: Axis { label: cost.title.into(), quantity: cost.quantity.clone(), scale: cost.scale },
+        cells: &cells,
+        name: &|own| format!("{} {}{}", own.cell.kernel, own.cell.mapping, point::label(&own.cell.point)),
+        place: &|own| Some(own.cell.workers as f64),
+        along: Along::X,
+    };
+    let mut figures = Vec::new();
+    for mut drawn in lines.draw_by(sorted, &|own, x| spot(own.cell, x, value(own.cell), cost)) {
+        drawn.figure.about.insert(0, cost.about.to_owned());
+        drawn.figure.table = None;
+        if let Body::Lines(plot) = &mut drawn.figure.body
+            && let Some([low, _]) = plot.y_range()
+            && low <= 0.0
+        {
+            plot.y.scale = Scale::Linear;
+        }
+        figures.push(drawn.figure);
+    }
+    figures
+}
+
+fn spot(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> Spot {
+    let state = spots::state(cell);
+    let number = value.map_or_else(String::new, |value| {
+        format!("{}{}", cost.quantity.shown(value), units::doubt(state == State::Doubtful))
+    });
+    let state = if value.is_some() { state } else { State::Missing };
+    let note = format!("{}: {}, {number}{}", spots::short(&point::name(cell)), cost.title, spots::against(cell));
+    Spot { x, y: value, spread: None, state, note }
+}

@@ -1,0 +1,190 @@
+//! Times and rates against the size of a worker's block.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Drawing;
+use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::lines::{Along, Drawn, Lines};
+use crate::curve;
+use crate::figure::{Axis, Figure, Quantity, Rule, Scale};
+use crate::findings::Curve;
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Cell, FindingKind, Point, Report, Unit};
+
+/// The kernels whose time is that of a load.
+const CHASES: &str = "chase-";
+/// Up to so many sizes are one in each level of caches, and not a curve.
+const FEW: usize = 8;
+
+/// Times against size.
+pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
+    drawing(sorted, |unit| !unit.more_is_better())
+}
+
+/// Rates against size.
+pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
+    drawing(sorted, Unit::more_is_better)
+}
+
+fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
+    let mut figures = Vec::new();
+    for kernel in sorted.shaped(Shape::Sizes) {
+        let units = grouped(&kernel.cells, |own| unit_place(own.cell.unit));
+        let units = units.iter().filter(|cells| wanted(cells[0].cell.unit));
+        figures.extend(units.flat_map(|cells| of_kernel(sorted, kernel.name, cells)));
+    }
+    figures.into()
+}
+
+fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure> {
+    let unit = cells[0].cell.unit;
+    let what = what(kernel, unit);
+    let name = namer(cells);
+    let size = |own: Own<'_>| own_size(sorted, own);
+    let lines = Lines {
+        id: format!("{what}-{kernel}"),
+        title: format!("{kernel}: {what} against size"),
+        x: Axis { label: "size of a worker's block".into(), quantity: Quantity::Bytes, scale: Scale::Log2 },
+        y: Axis { label: what.into(), quantity: Quantity::Value(unit), scale: scale(unit) },
+        cells,
+        name: &|own| name(own.cell),
+        place: &size,
+        along: Along::X,
+    };
+    let mut drawn = lines.draw(sorted);
+    let rules = levels(cells).unwrap_or_else(|| edges(sorted, kernel, cells));
+    for part in &mut drawn {
+        let rules = rules.clone();
+        part.plot().into_iter().for_each(|plot| plot.rules.clone_from(&rules));
+    }
+    let mut about = told(sorted, kernel);
+    if let Some(first) = drawn.first_mut() {
+        first.figure.about.append(&mut about);
+    }
+    drawn.into_iter().map(|Drawn { figure, .. }| figure).collect()
+}
+
+fn what(kernel: &str, unit: Unit) -> &'static str {
+    match unit {
+        Unit::BytesPerSecond => "bandwidth",
+        Unit::OpsPerSecond => "throughput",
+        _ if kernel.starts_with(CHASES) => "latency",
+        _ => "time",
+    }
+}
+
+/// Rates of levels differ by factors, like times: a curve of several decades shows nothing of its lower ones on an even axis.
+fn scale(unit: Unit) -> Scale {
+    if unit.more_is_better() { Scale::Linear } else { Scale::Log10 }
+}
+
+/// The size of a cell's block: its own, or that of its plan.
+fn own_size(sorted: &Sorted<'_>, own: Own<'_>) -> Option<f64> {
+    let plan = || Some(sorted.sources.get(own.source)?.report.plan.size_bytes);
+    let bytes = own.cell.point.size_bytes.or_else(plan)?;
+    (bytes > 0).then_some(bytes as f64)
+}
+
+/// What a line is called: by whatever but the size tells the cells of a kernel apart.
+fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
+    let several =
+        |of: fn(&Cell) -> String| cells.iter().map(|own| of(own.cell)).collect::<BTreeSet<String>>().len() > 1;
+    let mappings = several(|cell| cell.mapping.clone());
+    let workers = several(|cell| cell.workers.to_string());
+    let rest = |cell: &Cell| point::label(&Point { size_bytes: None, ..cell.point });
+    move |cell| {
+        let rest = rest(cell);
+        // Something has to be its name.
+        let mapping = (mappings || (rest.is_empty() && !workers)).then(|| cell.mapping.clone());
+        let workers = workers.then(|| format!("x{}", cell.workers));
+        let words = [mapping, workers, (!rest.is_empty()).then(|| rest.trim_start().to_owned())];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The level that holds each size, where there is one size in each.
+fn levels(cells: &[Own<'_>]) -> Option<Vec<Rule>> {
+    let mut names: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
+    for own in cells {
+        names.entry(own.cell.point.size_bytes?).or_default().insert(own.cell.level.as_deref()?);
+    }
+    let mut seen = BTreeSet::new();
+    let own_level = |names: &BTreeSet<&'_ str>| names.iter().collect::<Vec<_>>().len() == 1;
+    let is_ladder = names.len() <= FEW && names.values().all(|names| own_level(names) && seen.insert(names.clone()));
+    let rule = |(size, names): (u64, BTreeSet<&str>)| Rule {
+        from: size as f64,
+        to: size as f64,
+        label: names.into_iter().collect(),
+    };
+    is_ladder.then(|| names.into_iter().map(rule).collect())
+}
+
+/// Where caches end, by what is claimed and by what the curve shows.
+fn edges(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Rule> {
+    let mut found: Vec<(usize, Rule)> = Vec::new();
+    let shown: BTreeSet<usize> = cells.iter().map(|own| own.source).collect();
+    for source in shown {
+        let report = sorted.sources[source].report;
+        // Of kernels that nobody knows there may be many, and none is told in plateaus.
+        let is_known = kernel.starts_with(CHASES) && charz_kernels::find(kernel).is_some();
+        let curves = if is_known { Curve::of(report, kernel) } else { Vec::new() };
+        let claimed = curves.first().map_or_else(|| claims(report), |curve| curve.caches.clone());
+        let claimed = (1..).zip(claimed).map(|(level, bytes)| {
+            let place = bytes as f64;
+            Rule { from: place, to: place, label: format!("L{level}, claimed") }
+        });
+        found.extend(claimed.chain(measured(kernel, &curves)).map(|rule| (source, rule)));
+    }
+    let mut rules: Vec<Rule> = Vec::new();
+    for (source, rule) in found.iter().take(MOST_RULES) {
+        // What all reports say needs no name.
+        let same = found.iter().filter(|(_, other)| other == rule).count();
+        let named = if same > 1 { rule.label.clone() } else { sorted.named(&rule.label, *source) };
+        if !rules.iter().any(|other| (other.from, other.to, &other.label) == (rule.from, rule.to, &named)) {
+            rules.push(Rule { label: named, ..rule.clone() });
+        }
+    }
+    rules
+}
+
+/// More are no help.
+const MOST_RULES: usize = 16;
+
+/// What the system claims of the caches of the first strand.
+fn claims(report: &Report) -> Vec<u64> {
+    let machine = &report.machine;
+    machine.usable_strands().next().map_or_else(Vec::new, |strand| machine.cache_sizes(strand))
+}
+
+/// The edges of the curve that is least disturbed by the translation of addresses: the last kind of pages of those that are plain.
+fn measured(kernel: &str, curves: &[Curve<'_>]) -> Vec<Rule> {
+    let plain = curves.iter().filter(|curve| curve.is_plain() && curve.chains == 1 && kernel == RANDOM);
+    let Some(curve) = plain.max_by_key(|curve| curve.pages != SMALL_PAGES) else { return Vec::new() };
+    if matches!(curve::reading(&curve.points, &curve.caches, None), curve::Reading::Prefetched { .. }) {
+        return Vec::new();
+    }
+    let plateaus = curve::plateaus(&curve.points, &curve.caches);
+    let rule = |plateau: &curve::Plateau| {
+        let (edge, level) = (plateau.edge?, plateau.level?);
+        let curve::Level::Cache(level) = level else { return None };
+        let doubt = units::doubt(plateau.doubtful);
+        let label = format!("L{level} ends, measured{doubt}");
+        Some(Rule { from: edge.inside_bytes as f64, to: edge.beyond_bytes as f64, label })
+    };
+    plateaus.iter().filter_map(rule).collect()
+}
+
+/// The chase whose curve shows the edges of caches.
+const RANDOM: &str = "chase-random";
+/// Pages on which the translation of addresses costs most.
+const SMALL_PAGES: &str = "4k";
+
+/// What follows from the curves, in words.
+fn told(sorted: &Sorted<'_>, kernel: &str) -> Vec<String> {
+    let of_source = |(source, findings): (usize, &Vec<charz_data::report::Finding>)| {
+        let own = findings.iter().filter(|found| found.kind == FindingKind::Latency && found.kernel == kernel);
+        own.map(|found| sorted.told(&found.text, source)).collect::<Vec<_>>()
+    };
+    sorted.findings.iter().enumerate().flat_map(of_source).collect()
+}

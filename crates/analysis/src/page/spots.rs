@@ -1,0 +1,94 @@
+//! From a cell to a spot of a figure.
+
+use crate::figure::{Spot, State};
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Cell, Status};
+
+/// The longest that foreign words of a sentence may be, in bytes; whatever is longer was made to be a burden.
+const LONGEST: usize = 600;
+
+/// A cell's number at a place on the x axis, with all that is to be said of it.
+pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
+    let value = value(cell);
+    let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| value.is_some());
+    Spot {
+        x,
+        y: value,
+        spread: interval.map(|interval| [interval.low, interval.high]),
+        state: state(cell),
+        note: note(cell),
+    }
+}
+
+/// A cell's number, if it may be shown.
+pub(super) fn value(cell: &Cell) -> Option<f64> {
+    cell.value()
+}
+
+/// What speaks against a cell's number.
+pub(super) fn state(cell: &Cell) -> State {
+    match cell.outcome.status {
+        Status::Ok if value(cell).is_some() => State::Sound,
+        Status::Suspect if value(cell).is_some() => State::Doubtful,
+        _ => State::Missing,
+    }
+}
+
+/// A cell in a sentence: name, number, interval, and what speaks against it.
+pub(super) fn note(cell: &Cell) -> String {
+    format!("{}: {}{}", short(&point::name(cell)), number(cell), against(cell))
+}
+
+/// The number with the half width of its interval, and a question mark if anything speaks against it; or why there is none.
+pub(super) fn number(cell: &Cell) -> String {
+    let Some((summary, value)) = cell.summary.zip(value(cell)) else {
+        return match cell.outcome.status {
+            Status::Ok | Status::Suspect => "no number".to_owned(),
+            status => word(status).to_owned(),
+        };
+    };
+    let width = summary.interval.map(|interval| format!(" ±{}", units::percent(interval.half_width)));
+    format!(
+        "{}{}{}",
+        units::value(value, cell.unit),
+        width.unwrap_or_default(),
+        units::doubt(state(cell) == State::Doubtful)
+    )
+}
+
+/// What a status is called where a number would stand.
+pub(super) fn word(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "pending",
+        Status::Ok => "ok",
+        Status::Suspect => "suspect",
+        Status::Invalid => "invalid",
+        Status::Skipped => "skipped",
+        Status::Aborted => "aborted",
+    }
+}
+
+/// The reason of the outcome, or the marks; nothing where nothing speaks against it.
+pub(super) fn against(cell: &Cell) -> String {
+    let marks = cell.marks.iter().map(|mark| format!("; {}: {}", mark.code, mark.reason));
+    let words = match (&cell.outcome.reason, cell.marks.is_empty()) {
+        (Some(reason), true) => format!("; {reason}"),
+        _ => marks.collect(),
+    };
+    short(&words)
+}
+
+/// Foreign words without the middle of what is too long.
+pub(super) fn short(words: &str) -> String {
+    cut(words, LONGEST)
+}
+
+/// The same up to so many bytes.
+pub(super) fn cut(words: &str, longest: usize) -> String {
+    if words.len() <= longest {
+        return words.to_owned();
+    }
+    let (start, end) = (words.floor_char_boundary(longest / 2), words.ceil_char_boundary(words.len() - longest / 2));
+    format!("{} … {}", &words[..start], &words[end..])
+}

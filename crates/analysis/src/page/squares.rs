@@ -1,0 +1,197 @@
+//! What a line of memory takes from each strand to each other, as squares.
+
+use std::collections::{BTreeMap, HashMap};
+
+use charz_data::machine::Strand;
+
+use super::Drawing;
+use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::matrix::{Matrix, Row, class_name, places};
+use super::{spots, table};
+use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
+use charz_data::units;
+use charz_data::report::{Cell, Status};
+use charz_stats::Sample;
+
+/// The most rows of a square; where there are more strands, neighbours share one.
+const MOST_ROWS: usize = 256;
+/// The most reasons of a square, and the most classes of pairs that are told.
+const MOST_REASONS: usize = 200;
+const MOST_CLASSES: usize = 12;
+
+/// A square for each kernel of each report.
+pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+    let known: Vec<HashMap<u32, usize>> = sorted.sources.iter().map(|source| places(&source.report.machine)).collect();
+    let mut figures = Vec::new();
+    for kernel in sorted.shaped(Shape::Pairs) {
+        for cells in grouped(&kernel.cells, |own| (own.source, unit_place(own.cell.unit))) {
+            let source = cells[0].source;
+            let machine = &sorted.sources[source].report.machine;
+            let matrix = Matrix::of_cells(machine, &known[source], kernel.name, cells.iter().map(|own| own.cell));
+            figures.extend(matrix.map(|matrix| figure(sorted, source, &matrix, &cells)));
+        }
+    }
+    figures.into()
+}
+
+fn figure(sorted: &Sorted<'_>, source: usize, matrix: &Matrix<'_>, cells: &[Own<'_>]) -> Figure {
+    let heat = heat(matrix, cells[0].cell);
+    let mut about = vec!["The time of one way; a row is the strand on whose NUMA node the line is at home".to_owned()];
+    if heat.folded > 1 {
+        about.push(format!(
+            "each row stands for {} strands that are next to each other, and each value for the median of their pairs",
+            heat.folded
+        ));
+    }
+    let classes = matrix.classes(None);
+    about.extend(classes.iter().take(MOST_CLASSES).filter_map(|row| told(row, matrix)));
+    if classes.len() > MOST_CLASSES {
+        about.push(format!("{} more kinds of pairs are in the table", classes.len() - MOST_CLASSES));
+    }
+    let mode = matrix.mode();
+    Figure {
+        id: id(&sorted.named(&format!("pairs-{mode}"), source)),
+        title: sorted.named(&format!("{}: from strand to strand", matrix.kernel), source),
+        about,
+        body: Body::Heat(heat),
+        table: Some(table::table(sorted.sources, cells)),
+    }
+}
+
+/// `on the same core: median 12.0 ns, 11.0 ns to 13.5 ns, of 4 pairs`.
+fn told(row: &Row, matrix: &Matrix<'_>) -> Option<String> {
+    let values = row.values.as_ref()?;
+    let doubt = if row.suspect > 0 { format!(", {} of them ?", row.suspect) } else { String::new() };
+    let [median, least, most] = [values.median(), values.min(), values.max()].map(units::nanos);
+    let mark = units::doubt(2 * row.suspect >= row.measured && row.suspect > 0);
+    let name = class_name(&row.class, matrix.machine);
+    let count = row.measured;
+    Some(format!("{name}: {median}{mark} in the median of {count}{doubt}, {least} to {most}"))
+}
+
+/// What is said of the pairs that share a tile.
+#[derive(Default)]
+struct Pairs {
+    values: Vec<f64>,
+    doubt: Option<u32>,
+    missing: Option<u32>,
+}
+
+fn heat(matrix: &Matrix<'_>, first: &Cell) -> Heat {
+    let folded = matrix.strands.len().div_ceil(MOST_ROWS).max(1);
+    let blocks: Vec<&[&Strand]> = matrix.strands.chunks(folded).collect();
+    let row: HashMap<u32, usize> =
+        matrix.strands.iter().enumerate().map(|(place, strand)| (strand.os_id, place / folded)).collect();
+    let numa: HashMap<u32, Option<u32>> = matrix.strands.iter().map(|strand| (strand.os_id, strand.numa)).collect();
+    let mut reasons = Reasons::default();
+    let mut tiles: BTreeMap<(usize, usize), Pairs> = BTreeMap::new();
+    for ([home, other], cell) in &matrix.cells {
+        let mut add = |row: usize, column: usize| tiles.entry((row, column)).or_default().add(cell, &mut reasons);
+        let (here, there) = (row[home], row[other]);
+        add(here, there);
+        // Of one node both ways are one measurement.
+        let both = numa[home] == numa[other] || numa[home].is_none() || numa[other].is_none();
+        if both && here != there && !matrix.cells.contains_key(&[*other, *home]) {
+            add(there, here);
+        }
+    }
+    let all = (0..blocks.len()).flat_map(|row| (0..blocks.len()).map(move |column| (row, column)));
+    let tiles = all.map(|place| tiles.remove(&place).map_or(Tile::NOTHING, Pairs::tile)).collect();
+    let names: Vec<String> = blocks.iter().map(|block| block_name(block)).collect();
+    Heat {
+        row_label: "home".into(),
+        column_label: "other".into(),
+        rows: names.clone(),
+        columns: names,
+        borders: borders(&matrix.strands, folded),
+        tiles,
+        quantity: Quantity::Value(first.unit),
+        reasons: reasons.words,
+        folded,
+    }
+}
+
+fn block_name(block: &[&Strand]) -> String {
+    match block {
+        [first, .., last] => format!("{} to {}", first.os_id, last.os_id),
+        _ => block.iter().map(|strand| strand.os_id.to_string()).collect(),
+    }
+}
+
+/// Where packages end, and NUMA nodes that are none.
+fn borders(strands: &[&Strand], folded: usize) -> Vec<(usize, String)> {
+    let mut borders: Vec<(usize, String)> = Vec::new();
+    let several = |of: fn(&Strand) -> Option<u32>| strands.windows(2).any(|two| of(two[0]) != of(two[1]));
+    let (packages, nodes) = (several(|strand| strand.package), several(|strand| strand.numa));
+    for (at, two) in strands.windows(2).enumerate().filter(|_| packages || nodes) {
+        let [package, numa] = [two[0].package != two[1].package, two[0].numa != two[1].numa];
+        let name = match (package, numa, two[0].package, two[0].numa) {
+            (true, _, Some(number), _) => format!("package {number}"),
+            (_, true, _, Some(number)) => format!("NUMA node {number}"),
+            (false, false, ..) => continue,
+            _ => String::new(),
+        };
+        let after = (at + 1).div_ceil(folded);
+        if borders.last().is_none_or(|(last, _)| *last < after) {
+            borders.push((after, name));
+        }
+    }
+    borders
+}
+
+impl Pairs {
+    fn add(&mut self, cell: &Cell, reasons: &mut Reasons) {
+        match (spots::value(cell), spots::state(cell)) {
+            (Some(value), state) => {
+                self.values.push(value);
+                if state == State::Doubtful && self.doubt.is_none() {
+                    self.doubt = Some(reasons.place(&why(cell)));
+                }
+            }
+            (None, _) if self.missing.is_none() => self.missing = Some(reasons.place(&why(cell))),
+            (None, _) => {}
+        }
+    }
+
+    /// The median of a tile is doubtful as soon as one of its numbers is.
+    fn tile(self) -> Tile {
+        match Sample::new(self.values) {
+            Some(values) => Tile {
+                value: Some(values.median()),
+                state: if self.doubt.is_some() { State::Doubtful } else { State::Sound },
+                reason: self.doubt,
+            },
+            None => Tile { value: None, state: State::Missing, reason: self.missing },
+        }
+    }
+}
+
+fn why(cell: &Cell) -> String {
+    let reason = spots::against(cell);
+    let word = match cell.outcome.status {
+        Status::Ok => "no number",
+        status => spots::word(status),
+    };
+    format!("{word}{reason}")
+}
+
+/// Each reason once.
+#[derive(Default)]
+struct Reasons {
+    words: Vec<String>,
+    places: HashMap<String, u32>,
+}
+
+impl Reasons {
+    fn place(&mut self, reason: &str) -> u32 {
+        let reason = if self.words.len() >= MOST_REASONS { OTHERS } else { reason };
+        let next = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        *self.places.entry(reason.to_owned()).or_insert_with(|| {
+            self.words.push(reason.to_owned());
+            next
+        })
+    }
+}
+
+/// What stands for reasons beyond the most.
+const OTHERS: &str = "the report says why";

@@ -1,0 +1,158 @@
+//! What a report comes to, in a few sentences for whoever reads nothing else.
+
+use super::cells::{Shape, Sorted};
+use super::verdicts::{against, number, workers};
+use crate::card::{Card, Level, MEMORY};
+use charz_data::units;
+use charz_data::escape::counted;
+use charz_data::report::{Cell, Report, Status, Unit};
+use crate::verdict::{Auto, Loss, Verdict};
+
+/// Kernels that stand for what a machine can do, with what is said of them.
+const TELLING: [(&str, &str); 4] = [
+    ("mem-read", "Reading memory is fastest"),
+    ("mem-write", "Writing memory is fastest"),
+    ("arith-int", "Integer arithmetic is fastest"),
+    ("arith-float", "Floating-point arithmetic is fastest"),
+];
+/// How many other verdicts are told where none of these was measured.
+const OTHERS: usize = 3;
+
+/// The sentences, each with its report.
+pub(super) fn summary(sorted: &Sorted<'_>) -> Vec<(usize, String)> {
+    let mut all = Vec::new();
+    for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
+        let verdicts: &[Verdict<'_>] = sorted.verdicts.get(source).map_or(&[], Vec::as_slice);
+        let telling: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| verdict.mappings > 1).collect();
+        let mut sentences = vec![machine(report)];
+        sentences.extend(best(&telling));
+        sentences.extend(auto(&telling));
+        sentences.extend(memory(report));
+        sentences.extend(nearest(sorted, source));
+        sentences.push(soundness(report));
+        all.extend(sentences.into_iter().map(|sentence| (source, sentence)));
+    }
+    all
+}
+
+/// `Intel(R) Xeon(R): 2 usable strands of 2, on 1 core of 1 package`.
+fn machine(report: &Report) -> String {
+    let machine = &report.machine;
+    let usable = machine.usable_strands().count();
+    let name = report.host.processor.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let strands = match machine.strands.len() {
+        all if all == usable => counted(all, "strand"),
+        all => format!("{usable} usable of {}", counted(all, "strand")),
+    };
+    let parts =
+        [(machine.cores.len(), "core"), (machine.packages.len(), "package"), (machine.numa_nodes.len(), "NUMA node")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, noun)| counted(count, noun)).collect();
+    let guest = if report.host.virtual_machine == Some(true) { ", in a virtual machine" } else { "" };
+    format!("{}: {strands}; {}{guest}", name.unwrap_or("A processor that says no name"), parts.join(", "))
+}
+
+/// The best mapping of what stands for the machine.
+fn best(telling: &[&Verdict<'_>]) -> Vec<String> {
+    let of = |name: &str| telling.iter().find(|verdict| verdict.kernel == name);
+    let known: Vec<String> = TELLING.iter().filter_map(|(name, words)| Some(of_verdict(words, of(name)?))).collect();
+    if !known.is_empty() {
+        return known;
+    }
+    let name = |verdict: &Verdict<'_>| match verdict.label.as_str() {
+        "" => format!("{} is best", verdict.kernel),
+        label => format!("{} {label} is best", verdict.kernel),
+    };
+    telling.iter().take(OTHERS).map(|verdict| of_verdict(&name(verdict), verdict)).collect()
+}
+
+fn of_verdict(words: &str, verdict: &Verdict<'_>) -> String {
+    let best = verdict.best.cell;
+    let alike = if verdict.alike.is_empty() { "" } else { ", and others are as good within their intervals" };
+    format!(
+        "{words} under {}{} with {}: {}{alike}",
+        best.mapping,
+        units::doubt(verdict.doubtful),
+        workers(best.workers),
+        number(&verdict.best)
+    )
+}
+
+/// What leaving placement to the system costs at most.
+fn auto(telling: &[&Verdict<'_>]) -> Option<String> {
+    let losses = telling.iter().filter_map(|verdict| match &verdict.auto {
+        Auto::Other(loss) => Some((*verdict, *loss)),
+        Auto::Best | Auto::Unmeasured => None,
+    });
+    let apart = losses.clone().filter(|(_, loss)| loss.open == Some(false) && loss.share > 0.0);
+    let share = |(_, loss): &(&Verdict<'_>, Loss<'_>)| loss.share;
+    let worst = apart.max_by(|one, other| share(one).total_cmp(&share(other)));
+    if let Some((verdict, loss)) = worst {
+        let kernel = verdict.kernel;
+        let count = workers(loss.number.cell.workers);
+        return Some(format!(
+            "Leaving placement to the system costs most at {kernel}: with {count} it {}",
+            against(&loss)
+        ));
+    }
+    // Without an interval, or of suspect numbers, nothing follows from no loss.
+    let is_shown = |verdict: &&Verdict<'_>| match &verdict.auto {
+        Auto::Unmeasured => false,
+        Auto::Best => !verdict.doubtful,
+        Auto::Other(loss) => loss.open.is_some() && !loss.doubtful,
+    };
+    let measured = telling.iter().copied().any(|verdict| is_shown(&verdict));
+    measured.then(|| "Leaving placement to the system costs nothing that the intervals show".to_owned())
+}
+
+/// What a load takes from the first cache and from memory.
+fn memory(report: &Report) -> Option<String> {
+    let card = Card::of(report);
+    let time = |level: &Level| {
+        let found = level.found?;
+        Some(format!("{}{}", units::nanos(found.ns), units::doubt(found.suspect)))
+    };
+    let far = card.levels.iter().find(|level| level.name == MEMORY).and_then(time)?;
+    let near = card.levels.iter().find(|level| level.name != MEMORY && level.found.is_some());
+    let near = near.and_then(|level| Some(format!(", one from {} {}", level.name, time(level)?)));
+    Some(format!("A load from memory takes {far}{}", near.unwrap_or_default()))
+}
+
+/// What a line takes from core to core, between the nearest and the farthest strands.
+fn nearest(sorted: &Sorted<'_>, source: usize) -> Option<String> {
+    let kernel = sorted.shaped(Shape::Pairs).next()?;
+    let own = kernel.cells.iter().filter(|own| own.source == source && own.cell.unit == Unit::NanosecondsPerOp);
+    let timed: Vec<(f64, &Cell)> = own.filter_map(|own| Some((super::spots::value(own.cell)?, own.cell))).collect();
+    let least = timed.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
+    let most = timed.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let said = |(_, cell): &(f64, &Cell)| super::spots::number(cell);
+    Some(match timed.len() {
+        1 => format!("A line of memory takes {} from strand to strand", said(least)),
+        _ => {
+            format!("A line of memory takes {} from strand to strand at least, and {} at most", said(least), said(most))
+        }
+    })
+}
+
+/// How many numbers there are, and how many of them can be believed.
+fn soundness(report: &Report) -> String {
+    let count = |status: Status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
+    let (sound, suspect) = (count(Status::Ok), count(Status::Suspect));
+    let missing = report.cells.len() - sound - suspect;
+    let mut words = format!(
+        "Of {}, {sound} {} sound",
+        counted(report.cells.len(), "number"),
+        if sound == 1 { "is" } else { "are" }
+    );
+    if suspect > 0 {
+        words += &format!("; {suspect} {} suspect, and marked with ?", if suspect == 1 { "is" } else { "are" });
+    }
+    if missing > 0 {
+        words += &format!("; {missing} {} missing", if missing == 1 { "is" } else { "are" });
+    }
+    if !report.complete {
+        let why = report.stopped_by.as_deref().unwrap_or("an interruption");
+        words += &format!("; the sweep was ended early by {}", super::spots::short(why));
+    }
+    words
+}

@@ -1,0 +1,156 @@
+//! Every point behind a figure, each with its passport.
+
+use super::Source;
+use super::cells::Own;
+use super::spots::{self, short};
+use crate::figure::{Datum, Row, State, Table};
+use crate::point;
+use charz_data::units;
+use charz_data::report::{Cell, Estimator, Evidence, Point, Summary};
+
+/// The most rows of one table: a page with more is no help to anybody, and a report of many strands has hundreds of thousands.
+pub(super) const MOST: usize = 500;
+
+/// The cells that a figure is about, a row each.
+pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
+    let many = sources.len() > 1;
+    let varied: Vec<usize> =
+        (0..point::NAMES.len()).filter(|&at| all.iter().any(|own| is_varied(own.cell, at))).collect();
+    let several_kernels = all.iter().any(|own| own.cell.kernel != all[0].cell.kernel);
+    let mut heading: Vec<String> = Vec::new();
+    heading.extend(many.then(|| "report".to_owned()));
+    heading.extend(several_kernels.then(|| "kernel".to_owned()));
+    heading.extend(varied.iter().map(|&at| point::NAMES[at].to_owned()));
+    heading.extend(["mapping", "workers", "value", "interval", "status", "marks"].map(str::to_owned));
+    let row = |own: &Own<'_>| {
+        let cell = own.cell;
+        let mut data: Vec<Datum> = Vec::with_capacity(heading.len());
+        data.extend(many.then(|| Datum::word(sources.get(own.source).map_or("", |source| source.name))));
+        data.extend(several_kernels.then(|| Datum::word(short(&cell.kernel))));
+        data.extend(varied.iter().map(|&at| parameter(cell, at)));
+        data.push(Datum::word(short(&cell.mapping)));
+        data.push(Datum::number(cell.workers.to_string(), cell.workers as f64));
+        data.extend(numbers(cell));
+        data.push(Datum::word(spots::word(cell.outcome.status)));
+        let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
+        data.push(Datum::word(short(&marks.join(" "))));
+        Row { data, state: spots::state(cell), passport: passport(cell) }
+    };
+    let rows: Vec<Row> = all.iter().take(MOST).map(row).collect();
+    let left_out = all.len() - rows.len();
+    Table { heading, rows, left_out }
+}
+
+fn is_varied(cell: &Cell, at: usize) -> bool {
+    let Point { size_bytes, pages, stride_bytes, chains, delay, memory } = cell.point;
+    [size_bytes.is_some(), pages.is_some(), stride_bytes.is_some(), chains.is_some(), delay.is_some(), memory.is_some()]
+        [at]
+}
+
+/// A parameter that is varied, sorted by its size where it has one.
+fn parameter(cell: &Cell, at: usize) -> Datum {
+    let text = point::words(&cell.point)[at].clone().unwrap_or_else(|| "-".into());
+    let number = match point::NAMES[at] {
+        "size" => cell.point.size_bytes,
+        "stride" => cell.point.stride_bytes,
+        "chains" => cell.point.chains,
+        "delay" => cell.point.delay,
+        _ => None,
+    };
+    Datum { text, number: number.map(|number| number as f64) }
+}
+
+fn numbers(cell: &Cell) -> [Datum; 2] {
+    let spot = spots::spot(cell, 0.0);
+    let shown = spots::number(cell);
+    let value = Datum { text: shown, number: spot.y };
+    let interval = match spot.spread {
+        Some([low, high]) => {
+            let doubt = units::doubt(spot.state == State::Doubtful);
+            let text = format!("{} to {}{doubt}", units::value(low, cell.unit), units::value(high, cell.unit));
+            Datum::number(text, high - low)
+        }
+        None => Datum::word("-"),
+    };
+    [value, interval]
+}
+
+/// The most marks of a row. There are fewer checks.
+const MOST_MARKS: usize = 64;
+
+/// How the number was obtained, and what speaks against it.
+fn passport(cell: &Cell) -> Vec<(String, String)> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut say = |label: &str, words: Option<String>| lines.extend(words.map(|words| (short(label), short(&words))));
+    say("reason", cell.outcome.reason.clone());
+    for mark in cell.marks.iter().take(MOST_MARKS) {
+        say(&mark.code, Some(mark.reason.clone()));
+    }
+    say("measured", cell.summary.map(|summary| measured(cell, &summary)));
+    say("spread of repetitions", cell.summary.and_then(|summary| summary.spread).map(units::percent));
+    say("seats", seats(cell));
+    let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
+    say("code path", last.and_then(|invocation| invocation.variant.clone()));
+    say("memory of all blocks", (cell.footprint_bytes > 0).then(|| units::iec(cell.footprint_bytes)));
+    say("level", cell.level.clone());
+    say("bytes moved for each counted", cell.traffic.map(units::count_of));
+    if let Some(evidence) = last.and_then(|invocation| invocation.evidence.as_ref()) {
+        say("pages", pages(evidence));
+        say("on the asked NUMA node", nodes(evidence));
+        say("clock of the cores", frequency(evidence));
+    }
+    lines
+}
+
+fn measured(cell: &Cell, summary: &Summary) -> String {
+    let of = match cell.estimator {
+        Estimator::Median => "the median",
+        Estimator::Best => "the best",
+    };
+    let dirty = if summary.dirty_runs == 0 {
+        String::new()
+    } else {
+        format!(", {} disturbed ones not counted", summary.dirty_runs)
+    };
+    format!(
+        "median of {} processes, each {of} of its repetitions; {} repetitions count{dirty}",
+        summary.invocations, summary.clean_runs
+    )
+}
+
+/// The first seats, and how many more there are.
+fn seats(cell: &Cell) -> Option<String> {
+    const SHOWN: usize = 16;
+    let ids: Option<Vec<String>> = cell.seats.iter().map(|seat| seat.map(|id| id.to_string())).collect();
+    let ids = ids.filter(|ids| !ids.is_empty())?;
+    let more = ids.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!("strands {}{more}", ids[..ids.len().min(SHOWN)].join(", ")))
+}
+
+fn pages(evidence: &Evidence) -> Option<String> {
+    let pages = evidence.pages?;
+    let kinds = [
+        (pages.base_bytes, "base pages"),
+        (pages.transparent_bytes, "transparent huge pages"),
+        (pages.huge_2m_bytes, "pages of 2 MiB"),
+        (pages.huge_1g_bytes, "pages of 1 GiB"),
+    ];
+    let words: Vec<String> = kinds
+        .iter()
+        .filter(|(bytes, _)| *bytes > 0)
+        .map(|(bytes, kind)| format!("{} on {kind}", units::iec(*bytes)))
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+fn nodes(evidence: &Evidence) -> Option<String> {
+    let nodes = evidence.nodes?;
+    let there = nodes.asked_bytes.unwrap_or(nodes.local_bytes);
+    (nodes.bytes > 0).then(|| units::percent(there as f64 / nodes.bytes as f64))
+}
+
+fn frequency(evidence: &Evidence) -> Option<String> {
+    let frequency = evidence.frequency?;
+    Some(format!("{} before, {} after", units::hertz(frequency.before_hz), units::hertz(frequency.after_hz)))
+}

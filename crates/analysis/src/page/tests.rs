@@ -1,0 +1,332 @@
+use super::*;
+use crate::figure::{Body, Joint, Part, Plot, Role, State, Table, What};
+use charz_data::report::invented;
+use charz_data::report::invented::cell;
+use charz_data::report;
+use charz_data::report::{Cell, Growth, GrowthStep, Halt, MemoryHome, PageKind, Point, Severity, Sharing, Status, Unit};
+
+/// Reports that earlier versions wrote.
+fn golden() -> Vec<Report> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports");
+    ["arithmetic.json", "waits.json"].map(|name| report::read(format!("{folder}/{name}").as_ref()).unwrap()).into()
+}
+
+/// Cells of every kind, each with a number of its own.
+fn of_every_kind() -> Report {
+    let mut cells = Vec::new();
+    let mut number = 100.0;
+    let mut next = || {
+        number += 1.0;
+        number
+    };
+    for workers in [1, 2, 4, 8] {
+        for mapping in ["round-robin", "auto"] {
+            cells.push(cell("mem-read", workers, Unit::BytesPerSecond, 1e9 * next()).under(mapping));
+            cells.push(
+                cell("pool-tas", workers, Unit::OpsPerSecond, 1e6 * next()).under(mapping).sharing(shared(workers)),
+            );
+            cells
+                .push(cell("barrier-std", workers, Unit::NanosecondsSampled, 1.0).under(mapping).timed(&times(next())));
+        }
+    }
+    for size in [4 << 10, 64 << 10, 1 << 20, 64 << 20] {
+        for pages in [PageKind::Small, PageKind::Transparent] {
+            let point = Point { size_bytes: Some(size), pages: Some(pages), ..Point::default() };
+            cells.push(cell("chase-random", 1, Unit::NanosecondsPerStep, next()).at(point));
+        }
+        cells.push(cell("level-read", 2, Unit::BytesPerSecond, 1e9 * next()).sized(size));
+    }
+    for delay in [0, 64, 1024] {
+        let point = Point { delay: Some(delay), ..Point::default() };
+        cells.push(moving(
+            cell("loaded-read", 3, Unit::NanosecondsPerStep, next()).at(point),
+            1_000_000 * (2000 - delay),
+        ));
+    }
+    for node in [0, 1] {
+        let point = Point { memory: Some(MemoryHome::Node(node)), ..Point::default() };
+        cells.push(cell("level-copy", 1, Unit::BytesPerSecond, 1e9 * next()).at(point));
+        cells.push(cell("mem-read-streams", 1, Unit::BytesPerSecond, 1e9 * next()).at(point));
+    }
+    cells.extend(invented::pairs("c2c-cas", 4, |home, other| 50.0 + f64::from(4 * home + other) / 64.0));
+    cells.push(cell("c2c-exchange", 2, Unit::NanosecondsPerOp, next()).under("auto"));
+    cells.push(cell("timeout-poll", 1, Unit::NanosecondsSampled, 1.0).timed(&times(next())));
+    cells.push(cell("nobody-knows", 1, Unit::MillisecondsPerGib, next()));
+    cells.push(grown(cell("pool-spawn-mutex", 1, Unit::Nanoseconds, next())));
+    cells.push(cell("read-tsc", 1, Unit::NanosecondsPerStep, next()).suspect());
+    cells.push(cell("read-tscp", 1, Unit::NanosecondsPerStep, next()).invalid());
+    cells.push(cell("mem-read", 16, Unit::BytesPerSecond, 1.0).unmeasured(Status::Skipped, "no room"));
+    cells.push(cell("mem-read", 32, Unit::BytesPerSecond, 1.0).unmeasured(Status::Pending, ""));
+    invented::report(cells)
+}
+
+fn shared(workers: u64) -> Sharing {
+    Sharing {
+        attempts_per_success: workers as f64,
+        waited: 0.5,
+        wait_share: Some(0.1),
+        fairness: 1.0,
+        most_to_least: None,
+    }
+}
+
+fn times(median: f64) -> Vec<(u64, u64)> {
+    (0..400).map(|at| (20 + at % 7, 100 * median as u64 + at)).collect()
+}
+
+/// With so many bytes moved in each of its repetitions.
+fn moving(mut cell: Cell, bytes: u64) -> Cell {
+    let runs = cell.invocations.iter_mut().flat_map(|one| &mut one.runs);
+    runs.flat_map(|run| &mut run.laps).for_each(|lap| lap.bytes = bytes);
+    cell
+}
+
+fn grown(mut cell: Cell) -> Cell {
+    let step = |size| GrowthStep {
+        size,
+        time_ns: 10_u64.pow(size as u32),
+        activities: 1 << size,
+        threads: size,
+        would_spawn: 0,
+        attempts: 10,
+        failures: size,
+    };
+    let growth = Growth { steps: (1..8).map(step).collect(), stopped_by: Halt::Time };
+    cell.invocations[0].runs[0].growth = Some(Box::new(growth));
+    cell
+}
+
+fn page_of(report: &Report) -> Page {
+    page(&[Source { name: "one", report }])
+}
+
+/// The tables with a row for each cell: those of spreads and of recursions have rows of their own.
+fn tables(page: &Page) -> Vec<&Table> {
+    let sections = page.sections.iter().filter(|section| !["times", "growth"].contains(&section.id));
+    sections.flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref()).collect()
+}
+
+/// Every cell is behind exactly one figure.
+#[track_caller]
+fn check_complete(report: &Report) {
+    let page = page_of(report);
+    let rows: usize = tables(&page).iter().map(|table| table.rows.len() + table.left_out).sum();
+    assert_eq!(rows, report.cells.len());
+    let bits = |values: Vec<f64>| {
+        let mut bits: Vec<u64> = values.into_iter().map(f64::to_bits).collect();
+        bits.sort_unstable();
+        bits
+    };
+    let value = |table: &Table| table.heading.iter().position(|name| name == "value").unwrap();
+    let shown =
+        tables(&page).into_iter().flat_map(|table| table.rows.iter().filter_map(|row| row.data[value(table)].number));
+    let told = report.cells.iter().filter_map(spots::value);
+    assert_eq!(bits(shown.collect()), bits(told.collect()));
+    for table in tables(&page) {
+        assert!(table.rows.iter().all(|row| row.data.len() == table.heading.len()), "{:?}", table.heading);
+    }
+}
+
+#[test]
+fn every_cell_is_behind_one_figure() {
+    golden().iter().for_each(check_complete);
+    check_complete(&of_every_kind());
+    check_complete(&invented::report(Vec::new()));
+}
+
+#[test]
+fn every_kind_of_cell_has_its_section() {
+    let page = page_of(&of_every_kind());
+    let found: Vec<&str> = page.sections.iter().map(|section| section.id).collect();
+    let expected = [
+        "machine",
+        "throughput",
+        "time",
+        "latency",
+        "bandwidth",
+        "loaded",
+        "pairs",
+        "single",
+        "sharing",
+        "growth",
+        "times",
+    ];
+    assert_eq!(found, expected);
+    let mut ids: Vec<&str> = page.figures().map(|figure| figure.id.as_str()).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+}
+
+fn plots(page: &Page) -> impl Iterator<Item = &Plot> {
+    page.figures().filter_map(|figure| match &figure.body {
+        Body::Lines(plot) | Body::Dots(plot) => Some(plot),
+        _ => None,
+    })
+}
+
+fn joints(page: &Page) -> impl Iterator<Item = &Joint> {
+    page.figures().filter_map(|figure| match &figure.body {
+        Body::Joint(joint) => Some(joint),
+        _ => None,
+    })
+}
+
+#[test]
+fn whatever_is_drawn_has_a_place() {
+    for report in golden().iter().chain([&of_every_kind()]) {
+        let page = page_of(report);
+        for plot in plots(&page) {
+            for spot in plot.series.iter().flat_map(|series| &series.spots) {
+                assert!(spot.x.is_finite() && spot.y.is_none_or(f64::is_finite), "{}", spot.note);
+                assert!(spot.spread.is_none_or(|ends| ends.iter().all(|end| end.is_finite())), "{}", spot.note);
+                assert_eq!(spot.y.is_none(), spot.state == State::Missing, "{}", spot.note);
+                assert!(plot.x.scale.place(spot.x).is_some(), "{}", spot.note);
+            }
+            assert!(plot.flags.iter().all(|flag| flag.series < plot.series.len()));
+        }
+        for joint in joints(&page) {
+            let spans = joint.pairs.iter().flat_map(|pair| [pair.x, pair.y]);
+            let spans = spans.chain(joint.first.iter().chain(&joint.second).map(|bar| bar.x));
+            assert!(spans.into_iter().all(|[low, high]| 0.0 < low && low < high && high.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn a_number_of_an_invalid_cell_is_a_gap() {
+    let mut report = of_every_kind();
+    for cell in &mut report.cells {
+        cell.outcome.status = Status::Invalid;
+    }
+    let page = page_of(&report);
+    for plot in plots(&page) {
+        let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
+        let mut spots = measured.flat_map(|series| &series.spots);
+        assert!(spots.all(|spot| spot.y.is_none() && spot.state == State::Missing));
+    }
+    for heat in page.figures().filter_map(|figure| if let Body::Heat(heat) = &figure.body { Some(heat) } else { None })
+    {
+        assert_eq!(heat.range(), None);
+    }
+    assert_eq!(joints(&page).count(), 0);
+}
+
+#[test]
+fn a_doubtful_number_has_its_mark_wherever_it_is_shown() {
+    let mut report = of_every_kind();
+    report
+        .cells
+        .iter_mut()
+        .filter(|cell| cell.summary.is_some())
+        .for_each(|cell| cell.outcome.status = Status::Suspect);
+    let page = page_of(&report);
+    for plot in plots(&page) {
+        let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
+        for spot in measured.flat_map(|series| &series.spots).filter(|spot| spot.y.is_some()) {
+            assert!(spot.state == State::Doubtful && spot.note.contains('?'), "{}", spot.note);
+        }
+    }
+    let has_number = |sentence: &str| [" ns", "GB/s", " µs", "Mop/s"].iter().any(|unit| sentence.contains(unit));
+    for (_, sentence) in page.summary.iter().filter(|(_, sentence)| has_number(sentence)) {
+        assert!(sentence.contains(" ?"), "{sentence}");
+    }
+    for figure in page.figures().filter(|figure| figure.id.starts_with("throughput") || figure.id.starts_with("pairs"))
+    {
+        for sentence in figure.about.iter().filter(|sentence| has_number(sentence)) {
+            assert!(sentence.contains('?'), "{sentence}");
+        }
+    }
+    assert!(page.verdicts.iter().all(|(_, verdict)| verdict.best.ends_with(" ?") && verdict.doubtful));
+}
+
+#[test]
+fn reports_side_by_side_share_their_figures() {
+    let report = of_every_kind();
+    let one = page_of(&report);
+    let mut other = report.clone();
+    other.tool.version = "9.9.9".into();
+    let two = page(&[Source { name: "a", report: &report }, Source { name: "b", report: &other }]);
+    let measured = |page: &Page| {
+        let series = plots(page).flat_map(|plot| &plot.series);
+        series.filter(|series| series.role == Role::Measured).map(|series| series.spots.len()).sum::<usize>()
+    };
+    assert_eq!(2 * measured(&one), measured(&two));
+    assert_eq!(two.doubts.len(), 2 * one.doubts.len());
+    let lines = |page: &Page| page.figures().filter(|figure| figure.id.starts_with("throughput")).count();
+    assert_eq!(lines(&one), lines(&two));
+    let labels: Vec<&str> = two.differences.iter().map(|difference| difference.label).collect();
+    assert_eq!(labels, ["charz"]);
+    assert!(two.differences[0].words[1].starts_with("9.9.9"), "{:?}", two.differences);
+    assert!(one.differences.is_empty());
+}
+
+#[test]
+fn pairs_stand_by_their_place_on_the_machine() {
+    let page = page_of(&of_every_kind());
+    let figure = page.figures().find(|figure| figure.id == "pairs-cas").unwrap();
+    let Body::Heat(heat) = &figure.body else { panic!("{figure:?}") };
+    assert_eq!((heat.rows.as_slice(), heat.folded), (["0", "1", "2", "3"].map(str::to_owned).as_slice(), 1));
+    assert_eq!(heat.at(1, 2).value, Some(50.0 + 6.0 / 64.0));
+    assert_eq!(heat.at(2, 2).value, None);
+}
+
+#[test]
+fn many_strands_share_rows() {
+    // As many pairs as tell: each strand with the next one.
+    let pair = |home: u32| {
+        cell("c2c-cas", 2, Unit::NanosecondsPerOp, 40.0)
+            .under(&format!("list:{home},{}", home + 1))
+            .seated(&[home, home + 1])
+    };
+    let page = page_of(&invented::report((0..600).map(pair).collect()));
+    let figure = page.figures().find(|figure| figure.id == "pairs-cas").unwrap();
+    let Body::Heat(heat) = &figure.body else { panic!("{figure:?}") };
+    assert_eq!((heat.folded, heat.rows.len()), (3, 201));
+    assert_eq!(heat.tiles.len(), 201 * 201);
+    assert!(figure.about.iter().any(|sentence| sentence.contains("3 strands")), "{:?}", figure.about);
+    let table = figure.table.as_ref().unwrap();
+    assert_eq!((table.rows.len(), table.left_out), (500, 100));
+}
+
+#[test]
+fn a_page_of_too_much_is_small_and_says_so() {
+    let mut cells = Vec::new();
+    for kernel in 0..400 {
+        for workers in [1, 2, 3, 5] {
+            let mut one = cell(&format!("kernel {kernel}"), workers, Unit::OpsPerSecond, 1e6).marked(
+                "V99",
+                Severity::Suspect,
+                "x",
+            );
+            one.invocations.clear();
+            one.outcome.reason = Some("y".repeat(100_000));
+            cells.push(one);
+        }
+    }
+    let page = page_of(&invented::report(cells));
+    assert!(page.figures().count() <= 300);
+    assert!(page.left_out.iter().any(|sentence| sentence.contains("figures")), "{:?}", page.left_out);
+    let notes = plots(&page).flat_map(|plot| &plot.series).flat_map(|series| &series.spots);
+    assert!(notes.into_iter().all(|spot| spot.note.len() < 2000));
+    assert_eq!(page.doubts.iter().map(|(_, doubt)| doubt.count).sum::<usize>(), 1600);
+}
+
+#[test]
+fn the_machine_holds_every_strand_once() {
+    let report = golden().pop().unwrap();
+    let nest = nest(&report.machine, true, Vec::new());
+    assert_eq!(nest.strands(), report.machine.strands.len());
+    fn leaves(parts: &[Part], found: &mut Vec<u32>) {
+        for part in parts {
+            assert_eq!(part.what == What::Strand, part.strand.is_some());
+            found.extend(part.strand);
+            leaves(&part.parts, found);
+        }
+    }
+    let mut found = Vec::new();
+    leaves(&nest.parts, &mut found);
+    let ids: Vec<u32> = report.machine.strands.iter().map(|strand| strand.os_id).collect();
+    assert_eq!(found, ids);
+}

@@ -1,0 +1,179 @@
+//! The parameters of a cell: from what a report says of them to what kernels take, and to what people read.
+
+use charz_kernels::{Bytes, Knob, PagePolicy, Params};
+use charz_topology::MemoryPolicy;
+
+use charz_data::units;
+use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
+
+/// The parameters of a cell: those of the plan, but for what the point has for itself.
+pub fn params(point: &Point, plan: &Params) -> Params {
+    Params {
+        size: point.size_bytes.map_or(plan.size, Bytes),
+        pages: point.pages.map_or(plan.pages, policy),
+        stride: point.stride_bytes.map_or(plan.stride, Bytes),
+        chains: point.chains.unwrap_or(plan.chains),
+        delay: point.delay.unwrap_or(plan.delay),
+        ..*plan
+    }
+}
+
+/// What a kernel is asked for by this word.
+pub fn policy(kind: PageKind) -> PagePolicy {
+    match kind {
+        PageKind::Small => PagePolicy::Small,
+        PageKind::Transparent => PagePolicy::Transparent,
+        PageKind::Huge2M => PagePolicy::Huge2M,
+        PageKind::Huge1G => PagePolicy::Huge1G,
+    }
+}
+
+/// The word for what a kernel is asked for.
+pub fn kind(policy: PagePolicy) -> PageKind {
+    match policy {
+        PagePolicy::Small => PageKind::Small,
+        PagePolicy::Transparent => PageKind::Transparent,
+        PagePolicy::Huge2M => PageKind::Huge2M,
+        PagePolicy::Huge1G => PageKind::Huge1G,
+    }
+}
+
+/// Where workers' memory is put.
+pub fn memory(point: &Point) -> MemoryPolicy {
+    match point.memory {
+        None | Some(MemoryHome::Local) => MemoryPolicy::Local,
+        Some(MemoryHome::First) => MemoryPolicy::First,
+        Some(MemoryHome::Remote) => MemoryPolicy::Remote,
+        Some(MemoryHome::Interleaved) => MemoryPolicy::Interleaved,
+        Some(MemoryHome::Node(id)) => MemoryPolicy::Node(id),
+    }
+}
+
+/// What a report says of where workers' memory is put.
+pub fn home(policy: MemoryPolicy) -> MemoryHome {
+    match policy {
+        MemoryPolicy::Local => MemoryHome::Local,
+        MemoryPolicy::First => MemoryHome::First,
+        MemoryPolicy::Remote => MemoryHome::Remote,
+        MemoryPolicy::Interleaved => MemoryHome::Interleaved,
+        MemoryPolicy::Node(id) => MemoryHome::Node(id),
+    }
+}
+
+/// The names of what a point has, as they head columns.
+pub const NAMES: [&str; 6] = ["size", "pages", "stride", "chains", "delay", "memory"];
+
+/// What a point has, as people read it, in the order of [`NAMES`].
+pub fn words(point: &Point) -> [Option<String>; NAMES.len()] {
+    [
+        point.size_bytes.map(units::iec),
+        point.pages.map(|pages| pages.name().to_owned()),
+        point.stride_bytes.map(|bytes| bytes.to_string()),
+        point.chains.map(|chains| chains.to_string()),
+        point.delay.map(|delay| delay.to_string()),
+        point.memory.map(|_| memory(point).to_string()),
+    ]
+}
+
+/// What stands behind the name of a cell: ` 32 KiB 4k stride 128`, or nothing where nothing is varied.
+pub fn label(point: &Point) -> String {
+    let named = |(name, word): (&str, String)| match name {
+        "size" | "pages" => format!(" {word}"),
+        _ => format!(" {name} {word}"),
+    };
+    NAMES.into_iter().zip(words(point)).filter_map(|(name, word)| Some(named((name, word?)))).collect()
+}
+
+/// A cell's name among those of its report: kernel, mapping, number of workers, and what else the sweep varies.
+pub fn name(cell: &Cell) -> String {
+    format!("{} {} x{}{}", cell.kernel, cell.mapping, cell.workers, label(&cell.point))
+}
+
+/// The parameters that a cell's kernel obeys, as the plan or its point has them: `size 65536 pages thp`. How long it is measured is
+/// none of them. Nothing is known of what a kernel obeys that this program does not have.
+pub fn parameters(cell: &Cell, plan: &Plan) -> String {
+    let knobs = charz_kernels::find(&cell.kernel).map_or(&[][..], |kernel| kernel.card().knobs);
+    let point = &cell.point;
+    let word = |knob: &Knob| {
+        Some(match knob {
+            Knob::Size => {
+                let home = memory(point);
+                let memory = if home == MemoryPolicy::Local { String::new() } else { format!(" memory {home}") };
+                format!("size {}{memory}", point.size_bytes.unwrap_or(plan.size_bytes))
+            }
+            Knob::Pages => format!("pages {}", point.pages.map_or(plan.pages.as_str(), |pages| pages.name())),
+            Knob::Stride => format!("stride {}", point.stride_bytes.unwrap_or(plan.stride_bytes)),
+            Knob::Chains => format!("chains {}", point.chains.unwrap_or(plan.chains)),
+            Knob::Delay => format!("delay {}", point.delay.unwrap_or(plan.delay)),
+            Knob::Layout => format!("layout {}", plan.layout),
+            Knob::Sections => format!("critical {} parallel {}", plan.critical, plan.parallel),
+            Knob::Period => format!("period {}", plan.period),
+            Knob::Timeout => format!("timeout {}", plan.timeout_ns),
+            Knob::Iterations | Knob::Samples | Knob::Span => return None,
+        })
+    };
+    knobs.iter().filter_map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::{Unit, invented};
+
+    #[track_caller]
+    fn check_parameters(kernel: &str, point: Point, expected: &str) {
+        let cell = invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
+        let mut plan = invented::report(Vec::new()).plan;
+        (plan.size_bytes, plan.pages, plan.layout) = (1 << 20, "thp".into(), "padded".into());
+        assert_eq!(parameters(&cell, &plan), expected);
+    }
+
+    #[test]
+    fn parameters_are_those_that_the_kernel_obeys() {
+        let point = Point { size_bytes: Some(4096), memory: Some(MemoryHome::Node(1)), ..Point::default() };
+        check_parameters("mem-read", point, "size 4096 memory node:1 pages thp");
+        let local = Point { memory: Some(MemoryHome::Local), pages: Some(PageKind::Small), ..Point::default() };
+        check_parameters("mem-read", local, "size 1048576 pages 4k");
+        check_parameters("chase-stride", Point::default(), "size 1048576 pages thp stride 64");
+        check_parameters("arith-int", point, "layout padded");
+        check_parameters("noop", point, "");
+        check_parameters("nobody-knows", point, "");
+    }
+
+    #[test]
+    fn what_is_not_varied_is_not_named() {
+        assert_eq!(label(&Point::default()), "");
+        let point = Point { size_bytes: Some(3 << 14), chains: Some(4), ..Point::default() };
+        assert_eq!(label(&point), " 48 KiB chains 4");
+        let point =
+            Point { pages: Some(PageKind::Small), stride_bytes: Some(4096), delay: Some(0), ..Point::default() };
+        assert_eq!(label(&point), " 4k stride 4096 delay 0");
+        let point = Point { memory: Some(MemoryHome::Node(2)), ..Point::default() };
+        assert_eq!(label(&point), " memory node:2");
+    }
+
+    #[test]
+    fn kinds_of_pages_have_one_name() {
+        for pages in PagePolicy::ALL {
+            assert_eq!(policy(kind(pages)), pages);
+            assert_eq!(kind(pages).name(), pages.name());
+        }
+    }
+
+    #[test]
+    fn places_of_memory_come_back() {
+        for text in ["local", "first", "remote", "interleaved", "node:3"] {
+            let policy: MemoryPolicy = text.parse().unwrap();
+            assert_eq!(memory(&Point { memory: Some(home(policy)), ..Point::default() }), policy);
+        }
+    }
+
+    #[test]
+    fn a_point_overrules_what_it_has() {
+        let plan = Params { size: Bytes(1 << 20), chains: 3, ..Params::SMALL };
+        assert_eq!(params(&Point::default(), &plan), plan);
+        let point = Point { size_bytes: Some(64), pages: Some(PageKind::Huge2M), ..Point::default() };
+        let expected = Params { size: Bytes(64), pages: PagePolicy::Huge2M, ..plan };
+        assert_eq!(params(&point, &plan), expected);
+    }
+}

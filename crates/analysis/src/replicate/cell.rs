@@ -1,0 +1,73 @@
+//! Which cell answers a value of a document.
+
+use serde::Deserialize;
+
+use crate::point;
+use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
+
+/// A cell as a document specifies it. What is `None` is as the sweep has it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellSpec {
+    /// The kernel; in a document also several joined by `+`, whose numbers are added.
+    #[serde(default)]
+    pub kernel: String,
+    /// The mapping, in its canonical spelling.
+    #[serde(default = "auto")]
+    pub mapping: String,
+    /// The number of workers, once it is known for a machine.
+    #[serde(skip)]
+    pub workers: u64,
+    /// Bytes of a worker's block.
+    pub size: Option<u64>,
+    /// The level of caches that holds the blocks, `L1`, `L2`, … or `memory`, in place of a size.
+    pub level: Option<String>,
+    /// The kind of pages.
+    pub pages: Option<PageKind>,
+    /// Bytes from one place of a block that a load may read to the next.
+    pub stride: Option<u64>,
+    /// Where the blocks are.
+    pub memory: Option<MemoryHome>,
+}
+
+fn auto() -> String {
+    "auto".into()
+}
+
+impl CellSpec {
+    pub(super) fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.kernel.split('+')
+    }
+
+    /// The cells with this number of workers, one per kernel.
+    pub(super) fn cells(&self, workers: u64) -> impl Iterator<Item = CellSpec> {
+        self.kernels().map(move |kernel| CellSpec { kernel: kernel.to_owned(), workers, ..self.clone() })
+    }
+
+    /// Whether a cell of a report is specified by this, by its own point or by the plan.
+    pub(super) fn describes(&self, cell: &Cell, plan: &Plan) -> bool {
+        let pages = cell.point.pages.map_or(plan.pages.as_str(), |pages| pages.name());
+        let home = cell.point.memory.unwrap_or(MemoryHome::Local);
+        cell.kernel == self.kernel
+            && cell.mapping == self.mapping
+            && cell.workers == self.workers
+            && self.size.is_none_or(|size| size == cell.point.size_bytes.unwrap_or(plan.size_bytes))
+            && self.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
+            && self.pages.is_none_or(|kind| kind.name() == pages)
+            && self.stride.is_none_or(|stride| stride == cell.point.stride_bytes.unwrap_or(plan.stride_bytes))
+            && self.memory.is_none_or(|memory| memory == home)
+    }
+
+    /// Its name without the number of workers, so that rows that lack the same cell share one reason.
+    pub(super) fn label(&self) -> String {
+        let level = self.level.as_ref().map(|level| format!(" in {level}")).unwrap_or_default();
+        let point = Point {
+            size_bytes: self.size,
+            pages: self.pages,
+            stride_bytes: self.stride,
+            memory: self.memory,
+            ..Point::default()
+        };
+        format!("{} {}{level}{}", self.kernel, self.mapping, point::label(&point))
+    }
+}

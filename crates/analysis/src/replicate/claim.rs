@@ -1,0 +1,155 @@
+//! A document's conclusions, checked against a report.
+
+use super::document::{Claim, Relation, Side};
+use super::replication::{CheckedClaim, Gap, GapKind, Number, Verdict};
+use super::results::Results;
+use super::target::Target;
+use charz_data::units;
+
+/// One number of workers of a claim.
+struct Comparison {
+    /// `None` if the intervals leave it open.
+    holds: Option<bool>,
+    suspect: bool,
+    words: String,
+}
+
+impl Claim {
+    pub(super) fn check(&self, results: &Results<'_>, target: &Target) -> CheckedClaim {
+        let claim = |verdict: Verdict, evidence: String| CheckedClaim {
+            says: self.says.clone(),
+            verdict,
+            evidence,
+            suspect: false,
+            open: false,
+        };
+        let counts = match self.counts(target) {
+            Ok(counts) => counts,
+            Err(reason) => return claim(Verdict::Undecided, reason),
+        };
+        let compared: Vec<Result<Comparison, Gap>> =
+            counts.into_iter().map(|workers| self.compare(results, target, workers)).collect();
+        let all = |holds: Option<bool>| {
+            let all = || compared.iter().flatten().filter(move |comparison| comparison.holds == holds);
+            let words: Vec<&str> = all().map(|comparison| comparison.words.as_str()).collect();
+            (!words.is_empty()).then(|| (words.join("; "), all().any(|comparison| comparison.suspect)))
+        };
+        if let Some((evidence, suspect)) = all(Some(false)) {
+            return CheckedClaim { suspect, ..claim(Verdict::Fails, evidence) };
+        }
+        if let Some((words, suspect)) = all(None) {
+            let evidence = format!("the intervals leave it open: {words}");
+            return CheckedClaim { suspect, open: true, ..claim(Verdict::Undecided, evidence) };
+        }
+        match compared.iter().find_map(|comparison| comparison.as_ref().err()) {
+            Some(gap) => {
+                CheckedClaim { open: gap.kind == GapKind::Open, ..claim(Verdict::Undecided, gap.reason.clone()) }
+            }
+            None => {
+                let (evidence, suspect) = all(Some(true)).unwrap_or_default();
+                CheckedClaim { suspect, ..claim(Verdict::Holds, evidence) }
+            }
+        }
+    }
+
+    /// The numbers of workers it can be checked with on a machine; why there are none, as a clause.
+    pub(super) fn counts(&self, target: &Target) -> Result<Vec<u64>, String> {
+        target.check(self.requires)?;
+        let counts: Vec<Result<Vec<u64>, String>> = self.workers.iter().map(|count| count.numbers(target)).collect();
+        if counts.iter().any(Result::is_ok) {
+            return Ok(counts.into_iter().flatten().flatten().collect());
+        }
+        counts.into_iter().next_back().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    fn compare(&self, results: &Results<'_>, target: &Target, workers: u64) -> Result<Comparison, Gap> {
+        let number = |side: &Side| -> Result<(Number, u64), Gap> {
+            let workers = side.workers.as_ref().map_or(Ok(workers), |count| count.number(target))?;
+            target.runs(&side.cell, workers)?;
+            Ok((results.number(&side.cell, &side.statistic, workers, &self.unit)?, workers))
+        };
+        let (left, left_workers) = number(&self.left)?;
+        let (right, against) = match (&self.right, self.limit) {
+            (Some(side), _) => {
+                let (right, workers) = number(side)?;
+                let seated = |side: &Side, workers: u64| side.cell.cells(workers).next();
+                let same_seats = seated(&self.left, left_workers)
+                    .zip(seated(side, workers))
+                    .is_some_and(|(one, other)| results.share_seats(&one, &other));
+                if self.relation != Relation::Alike && same_seats {
+                    return Err("both mappings put the workers on the same strands here".into());
+                }
+                let is_same = side.cell == self.left.cell && side.statistic == self.left.statistic;
+                let label = if is_same { String::new() } else { side.cell.label() + " " };
+                (right, format!("{label}x{workers}"))
+            }
+            (None, Some(limit)) => {
+                let limit = limit * if self.per_strand { target.strands as f64 } else { 1.0 };
+                (Number { value: limit, low: None, high: None, suspect: false, note: None }, "the limit".to_owned())
+            }
+            (None, None) => return Err("the claim has one side".into()),
+        };
+        let digits = |number: &Number| format!("{}{}", units::count_of(number.value), units::doubt(number.suspect));
+        let bare = if left.low.is_none() { ", without an interval" } else { "" };
+        let (label, unit) = (self.left.cell.label(), &self.unit);
+        Ok(Comparison {
+            holds: self.relation.holds(&left, &right, self.by),
+            suspect: left.suspect || right.suspect,
+            words: format!(
+                "{label} x{left_workers} {} against {against} {} {unit}{bare}",
+                digits(&left),
+                digits(&right)
+            ),
+        })
+    }
+}
+
+impl Relation {
+    /// An interval that reaches over the bound leaves it open.
+    fn holds(self, left: &Number, right: &Number, by: f64) -> Option<bool> {
+        let low = |number: &Number| number.low.unwrap_or(number.value);
+        let high = |number: &Number| number.high.unwrap_or(number.value);
+        let exceeds = |one: &Number, other: &Number| {
+            let is_above = low(one) > high(other) * by;
+            (is_above || high(one) <= low(other) * by).then_some(is_above)
+        };
+        match self {
+            Relation::More => exceeds(left, right),
+            Relation::Less => exceeds(right, left),
+            Relation::Alike => match [exceeds(left, right), exceeds(right, left)] {
+                [Some(false), Some(false)] => Some(true),
+                apart if apart.contains(&Some(true)) => Some(false),
+                _ => None,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(relation: Relation, left: [f64; 2], right: [f64; 2], by: f64, expected: Option<bool>) {
+        let [left, right] = [left, right].map(|[low, high]| Number {
+            value: f64::midpoint(low, high),
+            low: Some(low),
+            high: Some(high),
+            suspect: false,
+            note: None,
+        });
+        assert_eq!(relation.holds(&left, &right, by), expected, "{left:?} {right:?}");
+    }
+
+    #[test]
+    fn intervals_decide_or_leave_it_open() {
+        check(Relation::More, [11.0, 12.0], [9.0, 10.0], 1.0, Some(true));
+        check(Relation::More, [9.5, 12.0], [9.0, 10.0], 1.0, None);
+        check(Relation::More, [8.0, 9.0], [9.0, 10.0], 1.0, Some(false));
+        check(Relation::More, [11.0, 12.0], [9.0, 10.0], 2.0, Some(false));
+        check(Relation::Less, [1.0, 2.0], [9.0, 10.0], 4.0, Some(true));
+        check(Relation::Alike, [9.0, 10.0], [9.5, 10.5], 1.2, Some(true));
+        check(Relation::Alike, [9.0, 10.0], [19.5, 20.5], 1.2, Some(false));
+        check(Relation::Alike, [9.0, 10.0], [10.0, 11.5], 1.2, None);
+    }
+}

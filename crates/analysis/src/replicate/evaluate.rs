@@ -1,0 +1,207 @@
+//! A document's figures beside a report, or beside what a machine could measure.
+
+use super::document::{Document, Figure, Reference, Series};
+use super::replication::{
+    CheckedClaim, Gap, GapKind, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status, Verdict,
+};
+use super::results::Results;
+use super::target::{Admits, Target};
+use super::unit::is_share;
+use charz_data::report::Report;
+
+/// Reasons that a figure lists; the others are beside its rows.
+const MAX_REASONS: usize = 3;
+
+/// These figures of a document beside a report.
+pub fn evaluate(document: &Document, figures: &[&Figure], report: &Report, admits: Admits) -> Replication {
+    let (results, target) = (Results::new(report), Target::new(&report.machine, admits));
+    let origin = Origin {
+        id: report.id.clone(),
+        started: report.started.clone(),
+        host: report.host.name.clone(),
+        processor: report.host.processor.clone(),
+        strands: target.strands,
+        complete: report.complete,
+    };
+    let replication = replicate(document, figures, &target, Some(&results));
+    Replication { report: Some(origin), clock: results.clock, ..replication }
+}
+
+/// What a sweep on a machine can replicate of these figures, before anything is measured.
+pub fn feasibility(document: &Document, figures: &[&Figure], target: &Target) -> Replication {
+    replicate(document, figures, target, None)
+}
+
+fn replicate(document: &Document, figures: &[&Figure], target: &Target, results: Option<&Results<'_>>) -> Replication {
+    let mut replicated: Vec<ReplicatedFigure> =
+        figures.iter().map(|figure| replicated(document, figure, target, results)).collect();
+    // A plot of a table has the table's status.
+    for (at, table) in figures.iter().enumerate().filter_map(|(at, figure)| Some((at, figure.same_as.as_ref()?))) {
+        let other = replicated.iter().find(|other| other.number == *table).map(|other| other.status);
+        let reason = if other.is_some() { "" } else { ", which is not among these figures" };
+        replicated[at].status = other.unwrap_or(Status::Partly);
+        replicated[at].reasons = vec![format!("it plots {table}{reason}")];
+    }
+    Replication {
+        schema: Replication::schema(),
+        document: document.citation.clone(),
+        protocol: document.protocol.about.clone(),
+        machines: document.machines.clone(),
+        inconsistencies: document.inconsistencies.clone(),
+        report: None,
+        clock: None,
+        figures: replicated,
+    }
+}
+
+fn replicated(
+    document: &Document,
+    figure: &Figure,
+    target: &Target,
+    results: Option<&Results<'_>>,
+) -> ReplicatedFigure {
+    let context = Context { machines: &document.machines, impossible: figure.impossible.as_deref(), target, results };
+    let rows: Vec<Row> = figure.series.iter().flat_map(|series| context.rows(series)).collect();
+    let claims: Vec<CheckedClaim> = results
+        .map(|results| figure.claims.iter().map(|claim| claim.check(results, target)).collect())
+        .unwrap_or_default();
+    let decided = match results {
+        Some(_) => claims.iter().any(|claim| claim.verdict != Verdict::Undecided),
+        None => figure.claims.iter().any(|claim| claim.counts(target).is_ok()),
+    };
+    let (status, reasons) = status(figure, &rows, &claims, decided);
+    ReplicatedFigure {
+        number: figure.number.clone(),
+        title: figure.title.clone(),
+        shows: figure.shows.clone(),
+        survives: figure.survives.clone(),
+        status,
+        reasons,
+        notes: figure.notes.iter().cloned().chain(limit(figure, target)).collect(),
+        rows,
+        claims,
+    }
+}
+
+/// How far a figure is replicated, and why no further; `decided` is whether a claim is, or before a sweep can be.
+fn status(figure: &Figure, rows: &[Row], claims: &[CheckedClaim], decided: bool) -> (Status, Vec<String>) {
+    if let Some(drawing) = &figure.drawing {
+        return (Status::Drawing, vec![drawing.clone()]);
+    }
+    if let Some(reason) = &figure.impossible {
+        return (Status::NotPossible, vec![reason.clone()]);
+    }
+    let is_beyond = |row: &Row| row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
+    let answered = || rows.iter().filter(|row| row.kernel.is_some() && !is_beyond(row));
+    let gaps: Vec<&Gap> = answered().filter_map(|row| row.gap.as_ref()).collect();
+    let any_row = answered().any(|row| row.gap.is_none());
+    let mut reasons: Vec<String> = figure.missing.iter().chain(&figure.elsewhere).cloned().collect();
+    reasons.extend(distinct(&gaps));
+    if answered().next().is_none() {
+        if rows.iter().any(is_beyond) {
+            reasons.push("all of it exceeds this machine".to_owned());
+        }
+        if !decided {
+            reasons.extend(claims.iter().map(|claim| claim.evidence.clone()).take(1));
+        }
+    }
+    let open = gaps.iter().any(|gap| gap.kind == GapKind::Open) || claims.iter().any(|claim| claim.open);
+    let any = any_row || (gaps.is_empty() && decided) || figure.elsewhere.is_some();
+    let status = match (any, reasons.is_empty()) {
+        (false, _) if open => Status::NotMeasured,
+        (false, _) => Status::NotPossible,
+        (true, true) => Status::Done,
+        (true, false) => Status::Partly,
+    };
+    (status, reasons)
+}
+
+/// Each reason with the number of rows that have it.
+fn distinct(gaps: &[&Gap]) -> Vec<String> {
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for gap in gaps {
+        match reasons.iter_mut().find(|(reason, _)| *reason == gap.reason) {
+            Some((_, rows)) => *rows += 1,
+            None => reasons.push((&gap.reason, 1)),
+        }
+    }
+    let (shown, rest) = reasons.split_at(reasons.len().min(MAX_REASONS));
+    let words = |(reason, rows): &(&str, usize)| match rows {
+        1 => (*reason).to_owned(),
+        rows => format!("{rows} rows: {reason}"),
+    };
+    let rest = (!rest.is_empty()).then(|| format!("{} more reasons beside the rows", rest.len()));
+    shown.iter().map(words).chain(rest).collect()
+}
+
+/// That the document's worker counts exceed this machine, if they do.
+fn limit(figure: &Figure, target: &Target) -> Option<String> {
+    let fixed = figure.series.iter().filter(|series| series.cell().is_some() && series.here.is_empty());
+    let counts = fixed.flat_map(|series| &series.workers).filter_map(|count| count.fixed());
+    let max = counts.filter(|&count| count > target.max_workers()).max()?;
+    let strands = target.strands;
+    Some(format!("Worker counts end at twice the {strands} strands of this machine; the document's end at {max}."))
+}
+
+/// What the rows of a figure have in common.
+struct Context<'a> {
+    machines: &'a [Reference],
+    impossible: Option<&'a str>,
+    target: &'a Target,
+    results: Option<&'a Results<'a>>,
+}
+
+impl Context<'_> {
+    fn rows(&self, series: &Series) -> Vec<Row> {
+        let values = series.values.values().map(Vec::len).max().unwrap_or(0);
+        let rows = series.workers.len().max(series.labels.len()).max(values).max(1);
+        (0..rows).map(|at| self.row(series, at)).collect()
+    }
+
+    fn row(&self, series: &Series, at: usize) -> Row {
+        let spec = series.cell().filter(|_| self.impossible.is_none());
+        let only = series.workers.first().filter(|_| series.workers.len() == 1);
+        let count = series.workers.get(at).or(only);
+        let here = series.here.get(at).or(count.filter(|_| series.here.is_empty()));
+        let workers = spec.zip(here).map(|(spec, count)| {
+            let workers = count.number(self.target)?;
+            self.target.runs(spec, workers).map(|()| workers)
+        });
+        let number = match (spec, &workers) {
+            (None, _) => Err(self.impossible.unwrap_or("nothing here answers it").into()),
+            (Some(_), None) => Err("it has no number of workers".into()),
+            (Some(_), Some(Err(reason))) => Err(Gap { reason: reason.clone(), kind: GapKind::Machine }),
+            (Some(spec), Some(Ok(workers))) => {
+                self.results.map(|results| results.number(spec, &series.statistic, *workers, &series.unit)).transpose()
+            }
+        };
+        let (here, gap) = number.map_or_else(|gap| (None, Some(gap)), |here| (here, None));
+        // In the order of the document's machines, since ratios are to the first that has a value.
+        let published = |machine: &Reference| {
+            let [low, high] = series.values.get(&machine.key)?.get(at)?.range()?;
+            Some(PublishedRange { machine: machine.key.clone(), low, high })
+        };
+        let published: Vec<PublishedRange> = self.machines.iter().filter_map(published).collect();
+        let against = published.first().filter(|_| series.ratio && !is_share(&series.unit));
+        let fixed = count.and_then(|count| count.fixed()).map(|count| count.to_string());
+        Row {
+            group: series.group.clone(),
+            label: series.labels.get(at).cloned().or(fixed).unwrap_or_default(),
+            kernel: spec.map(|spec| spec.kernel.clone()),
+            mapping: spec.map(|spec| spec.mapping.clone()),
+            workers: workers.and_then(Result::ok),
+            unit: series.unit.clone(),
+            ratio: here.as_ref().zip(against).and_then(|(here, published)| published.ratio(here.value)),
+            published,
+            here,
+            gap,
+        }
+    }
+}
+
+impl PublishedRange {
+    fn ratio(&self, value: f64) -> Option<f64> {
+        let nearest = value.clamp(self.low, self.high);
+        Some(value / nearest).filter(|ratio| ratio.is_finite())
+    }
+}

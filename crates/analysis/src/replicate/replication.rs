@@ -1,0 +1,238 @@
+//! A document beside a machine, figure by figure: the JSON format.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::document::{Citation, Reference};
+use charz_data::report::Schema;
+
+/// A document's figures beside a report, or, before a sweep, what a sweep on a machine can replicate.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Replication {
+    /// The format.
+    pub schema: Schema,
+    /// The document.
+    pub document: Citation,
+    /// How the document measured, and where charz differs.
+    pub protocol: String,
+    /// The document's machines; ratios are to the first that has a value.
+    pub machines: Vec<Reference>,
+    /// Where the document contradicts itself, one sentence each.
+    pub inconsistencies: Vec<String>,
+    /// The report; null before a sweep.
+    pub report: Option<Origin>,
+    /// The clock that counts cycles; null if it is not known.
+    pub clock: Option<Clock>,
+    /// The figures, tables, listings and quoted numbers, in the document's order.
+    pub figures: Vec<ReplicatedFigure>,
+}
+
+impl Replication {
+    pub(super) fn schema() -> Schema {
+        Schema { name: "charz-replication".into(), major: 1, minor: 0 }
+    }
+
+    /// The number of figures with this status.
+    pub fn figures_with(&self, status: Status) -> usize {
+        self.figures.iter().filter(|figure| figure.status == status).count()
+    }
+
+    /// The number of claims with this verdict.
+    pub fn claims_with(&self, verdict: Verdict) -> usize {
+        self.figures.iter().flat_map(|figure| &figure.claims).filter(|claim| claim.verdict == verdict).count()
+    }
+}
+
+/// The report that the numbers come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Origin {
+    /// The report's id.
+    pub id: String,
+    /// When its sweep began, UTC, RFC 3339.
+    pub started: String,
+    /// The host's name.
+    pub host: Option<String>,
+    /// The processor's model.
+    pub processor: Option<String>,
+    /// Usable strands.
+    pub strands: u64,
+    /// Whether the sweep was finished.
+    pub complete: bool,
+}
+
+/// A clock that turns times into cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Clock {
+    /// Hertz.
+    pub hz: f64,
+    /// Whether it is the nominal clock, which the documents used; else it was measured by chains of multiplications.
+    pub claimed: bool,
+}
+
+/// A figure, table, listing, or set of quoted numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ReplicatedFigure {
+    /// Its number in the document, or its section.
+    pub number: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub shows: String,
+    /// Which of its values survive.
+    pub survives: String,
+    /// How far it is replicated.
+    pub status: Status,
+    /// Why it is not, or only partly, replicated: one clause each.
+    pub reasons: Vec<String>,
+    /// What to know when reading its numbers: one sentence each.
+    pub notes: Vec<String>,
+    /// The document's values beside this machine's.
+    pub rows: Vec<Row>,
+    /// The document's conclusions, checked here; empty before a sweep.
+    pub claims: Vec<CheckedClaim>,
+}
+
+/// How far a figure is replicated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Wholly, as far as this machine is large enough.
+    Done,
+    /// Partly; the reasons name the rest.
+    Partly,
+    /// Not at all, but another sweep could.
+    NotMeasured,
+    /// Not at all; the reasons say why.
+    NotPossible,
+    /// It has no values.
+    Drawing,
+}
+
+impl Status {
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Done => "done",
+            Status::Partly => "partly",
+            Status::NotMeasured => "not measured",
+            Status::NotPossible => "not possible",
+            Status::Drawing => "drawing",
+        }
+    }
+}
+
+/// One value of the document and its counterpart.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// What it shares with the rows around it.
+    pub group: String,
+    /// What it is.
+    pub label: String,
+    /// The kernels of its cells, joined by `+`; null without a counterpart.
+    pub kernel: Option<String>,
+    /// Their mapping.
+    pub mapping: Option<String>,
+    /// Workers here; null if there is no such number on this machine.
+    pub workers: Option<u64>,
+    /// The unit of all numbers of the row.
+    pub unit: String,
+    /// The document's values.
+    pub published: Vec<PublishedRange>,
+    /// This machine's number; null if there is none.
+    pub here: Option<Number>,
+    /// Why there is none, or will be none.
+    pub gap: Option<Gap>,
+    /// This machine's number over the document's first (1 within a range, else over its nearer end); null if it has no meaning.
+    pub ratio: Option<f64>,
+}
+
+/// Why there is no number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Gap {
+    /// A clause.
+    pub reason: String,
+    /// What could change it.
+    pub kind: GapKind,
+}
+
+/// What could fill a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GapKind {
+    /// Another sweep.
+    Open,
+    /// A machine of another size.
+    Machine,
+    /// Nothing that charz does.
+    Final,
+}
+
+impl<T: Into<String>> From<T> for Gap {
+    fn from(reason: T) -> Self {
+        Gap { reason: reason.into(), kind: GapKind::Final }
+    }
+}
+
+/// A value of the document.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PublishedRange {
+    /// The key of the machine.
+    pub machine: String,
+    /// The value, or the lower end of a range.
+    pub low: f64,
+    /// The value, or the upper end.
+    pub high: f64,
+}
+
+/// A number of this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Number {
+    /// The number.
+    pub value: f64,
+    /// The lower end of its 95% interval; null if there is none.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// Whether one of its cells is suspect.
+    pub suspect: bool,
+    /// The number of samples, and the bands that hold most of them.
+    pub note: Option<String>,
+}
+
+/// A conclusion of the document, checked here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckedClaim {
+    /// The conclusion.
+    pub says: String,
+    /// Whether it holds here.
+    pub verdict: Verdict,
+    /// The numbers, or why it is undecided.
+    pub evidence: String,
+    /// Whether one of the numbers is suspect.
+    pub suspect: bool,
+    /// Whether another sweep could decide it.
+    pub open: bool,
+}
+
+/// Whether a conclusion holds here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It does.
+    Holds,
+    /// It does not.
+    Fails,
+    /// This report cannot decide it.
+    Undecided,
+}
+
+impl Verdict {
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds here",
+            Verdict::Fails => "does not hold here",
+            Verdict::Undecided => "undecided here",
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Which number of a cell is compared with a document's value.
+
+use serde::Deserialize;
+
+use charz_data::report::{Cell, Distribution, Growth, GrowthStep, Marginal, Unit};
+
+/// A number of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Statistic {
+    #[default]
+    Value,
+    /// The best of the first three repetitions.
+    BestOfThree,
+    /// The value divided by the number of workers.
+    PerWorker,
+    /// The value relative to that of one worker: how many times as much, or as fast.
+    Speedup,
+    /// The median of the first time of each sampled pair.
+    First,
+    /// The median of the second time.
+    Second,
+    MinFirst,
+    MinSecond,
+    /// The share of pairs whose second time is the shorter one.
+    Below,
+    /// The share of times from `low` to below `high`, in thousands of cycles.
+    Share {
+        of: Time,
+        low: f64,
+        high: f64,
+    },
+    /// Words of a block per second and worker in the first of two sampled phases.
+    FirstPhase,
+    SecondPhase,
+    /// The share of the strands' time that was spent waiting for a lock.
+    WaitShare,
+    /// The duration of a recursion of this size.
+    Growth {
+        size: u64,
+    },
+    /// The failed attempts at the pool in a recursion of this size.
+    Failures {
+        size: u64,
+    },
+}
+
+/// One of the two times of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Time {
+    /// Mostly the call.
+    First,
+    /// Mostly until another thread runs.
+    Second,
+}
+
+/// The dimension of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    PerSecond,
+    BytesPerSecond,
+    Nanoseconds,
+    MillisecondsPerGib,
+    Fraction,
+    Number,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Quantity {
+    pub(super) kind: Kind,
+    pub(super) value: f64,
+    pub(super) interval: Option<[f64; 2]>,
+}
+
+impl Statistic {
+    /// Its dimension for cells in this unit; `None` if such cells do not have it.
+    pub(super) fn kind(&self, unit: Unit) -> Option<Kind> {
+        let (sampled, counted) = (unit == Unit::NanosecondsSampled, unit == Unit::OpsPerSecond);
+        Some(match self {
+            Statistic::Value | Statistic::BestOfThree | Statistic::PerWorker => match unit {
+                Unit::OpsPerSecond => Kind::PerSecond,
+                Unit::BytesPerSecond => Kind::BytesPerSecond,
+                Unit::MillisecondsPerGib => Kind::MillisecondsPerGib,
+                Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => {
+                    Kind::Nanoseconds
+                }
+            },
+            Statistic::Speedup => Kind::Number,
+            // Rings, words and recursions sample times beside their value.
+            Statistic::First | Statistic::Second | Statistic::MinFirst | Statistic::MinSecond => Kind::Nanoseconds,
+            Statistic::Below | Statistic::Share { .. } if sampled => Kind::Fraction,
+            Statistic::FirstPhase | Statistic::SecondPhase if counted => Kind::PerSecond,
+            Statistic::WaitShare if counted => Kind::Fraction,
+            Statistic::Growth { .. } if counted => Kind::Nanoseconds,
+            Statistic::Failures { .. } if counted => Kind::Number,
+            _ => return None,
+        })
+    }
+
+    /// The number of a cell with blocks of so many words, where `hz` turns times into cycles; why there is none, as a clause.
+    pub(super) fn of(&self, cell: &Cell, words: f64, hz: Option<f64>) -> Result<Quantity, String> {
+        let kind = self.kind(cell.unit).ok_or("the kernel has no such number")?;
+        let summary = cell.summary.ok_or("nothing was measured")?;
+        let value = summary.value.ok_or("nothing that counts was measured")?;
+        let interval = summary.interval.map(|interval| [interval.low, interval.high]);
+        let workers = cell.workers.max(1) as f64;
+        let sampled = || cell.distribution.as_ref().ok_or("no times were sampled");
+        let phase = |times: fn(&Distribution) -> &Marginal| Ok::<_, String>(words / times(sampled()?).median() * 1e9);
+        let (value, interval) = match self {
+            Statistic::Value | Statistic::Speedup => (value, interval),
+            Statistic::PerWorker => (value / workers, interval.map(|ends| ends.map(|end| end / workers))),
+            // The value of a kernel about the second time is the median of the invocations' medians, with an interval.
+            Statistic::Second if cell.unit == Unit::NanosecondsSampled => (value, interval),
+            Statistic::BestOfThree => (summary.best_of_three, None),
+            Statistic::First => (sampled()?.samples.first.median(), None),
+            Statistic::Second => (sampled()?.samples.second.median(), None),
+            Statistic::MinFirst => (sampled()?.samples.first.least_ns as f64, None),
+            Statistic::MinSecond => (sampled()?.samples.second.least_ns as f64, None),
+            Statistic::Below => (sampled()?.below, None),
+            Statistic::Share { of, low, high } => {
+                let hz = hz.ok_or("the clock is not known, so there is no number of cycles")?;
+                let nanos = |kilocycles: f64| kilocycles * 1e12 / hz;
+                let samples = &sampled()?.samples;
+                let times = match of {
+                    Time::First => &samples.first,
+                    Time::Second => &samples.second,
+                };
+                (share(times, nanos(*low), nanos(*high)), None)
+            }
+            Statistic::FirstPhase => (phase(|times| &times.samples.first)?, None),
+            Statistic::SecondPhase => (phase(|times| &times.samples.second)?, None),
+            Statistic::WaitShare => {
+                let share = cell.sharing.and_then(|sharing| sharing.wait_share);
+                (share.ok_or("no waiting times were sampled")?, None)
+            }
+            Statistic::Growth { size } => (growth(cell, *size, |step| step.time_ns)?, None),
+            Statistic::Failures { size } => (growth(cell, *size, |step| step.failures)?, None),
+        };
+        match value.is_finite() {
+            true => Ok(Quantity { kind, value, interval }),
+            false => Err("the samples give no number".into()),
+        }
+    }
+}
+
+/// The share of times within a band; a bin that crosses its edge counts in part.
+fn share(times: &Marginal, low: f64, high: f64) -> f64 {
+    let part = |(from, to, count): (u64, u64, u64)| {
+        let (from, to) = (from as f64, to as f64);
+        let inside = (to.min(high) - from.max(low)).max(0.0) / (to - from).max(1.0);
+        inside * count as f64
+    };
+    times.spans().map(part).sum::<f64>() / times.count().max(1) as f64
+}
+
+/// The median over the repetitions that count, of the step with this size.
+fn growth(cell: &Cell, size: u64, number: fn(&GrowthStep) -> u64) -> Result<f64, String> {
+    let runs = cell.invocations.iter().flat_map(|invocation| invocation.clean_runs());
+    let grown = runs.filter_map(|run| run.growth.as_deref());
+    let step = |growth: &Growth| growth.steps.iter().find(|step| step.size == size).map(number);
+    let mut found: Vec<u64> = grown.filter_map(step).collect();
+    found.sort_unstable();
+    let median = found.get(found.len() / 2).copied();
+    median.map(|number| number as f64).ok_or_else(|| format!("no recursion reached size {size}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_on_the_edge_counts_in_part() {
+        // Bins above 64 ns are wider than one: 1024 to 1040.
+        let times = Marginal { least_ns: 10, most_ns: 1030, bins: vec![[10, 2], [1024, 2]] };
+        for (low, high, expected) in [(0.0, 11.0, 0.5), (10.5, 11.0, 0.25), (1024.0, 1032.0, 0.25), (2e3, 3e3, 0.0)] {
+            assert_eq!(share(&times, low, high), expected, "{low} to {high}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Which mapping suits a kernel best, what leaving its threads to the operating system costs, and from how many workers on nothing
+//! more is gained.
+//!
+//! A pure function of a report, in numbers and without words, so that every renderer tells the same. Only cells of the same kernel
+//! at the same point are compared: a block that fits a cache says nothing of a mapping beside one that does not.
+
+mod saturation;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::point;
+use charz_data::report::{Cell, Interval, Point, Report, Status, Unit};
+
+pub use saturation::{SATURATED, Saturation};
+
+/// The mapping that leaves threads to the operating system.
+pub const AUTO: &str = "auto";
+
+/// What the cells of a kernel at one point come to. Names are foreign text, as the report has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict<'a> {
+    /// The kernel's name.
+    pub kernel: &'a str,
+    /// What the cells have for themselves of the parameters that the sweep varies.
+    pub point: Point,
+    /// The same as people read it, e.g. `32 KiB 4k`; empty where the sweep varies nothing.
+    pub label: String,
+    /// How many mappings have a number here.
+    pub mappings: usize,
+    /// At how many points the kernel has numbers, this one included.
+    pub points: usize,
+    /// The best number. A sound one goes before a suspect one; among equals the first one counts.
+    pub best: Number<'a>,
+    /// Whether the best mapping may be another one: its number is suspect, or a suspect number is better.
+    pub doubtful: bool,
+    /// The numbers of other mappings that, with as many workers, are not apart from the best.
+    pub alike: Vec<Number<'a>>,
+    /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
+    /// times.
+    pub saturation: Vec<Saturation<'a>>,
+    /// What [`AUTO`] comes to beside the best, with as many workers.
+    pub auto: Auto<'a>,
+}
+
+/// The number of a cell that has one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number<'a> {
+    /// The cell.
+    pub cell: &'a Cell,
+    /// Its value, in its unit.
+    pub value: f64,
+    /// Where it lies; `None` where there were too few invocations to say.
+    pub interval: Option<Interval>,
+}
+
+/// What leaving threads to the operating system comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Auto<'a> {
+    /// There is no number of it with as many workers as the best.
+    Unmeasured,
+    /// It is the best.
+    Best,
+    /// It is another.
+    Other(Loss<'a>),
+}
+
+/// A number beside the best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss<'a> {
+    /// The number.
+    pub number: Number<'a>,
+    /// How much less it gives, or how much longer it takes, as a fraction of the best. Negative where it is suspect and better than
+    /// the best sound one.
+    pub share: f64,
+    /// Whether the intervals of the two leave open which is better; `None` where one of them has no interval.
+    pub open: Option<bool>,
+    /// Whether one of the two numbers is suspect.
+    pub doubtful: bool,
+}
+
+/// The verdicts on a report, in the order of the cells: one for each kernel at each point that has a number of work done. The empty
+/// kernel, which does none, has no verdict. Kernels of pairs have one too, beside which a matrix of the pairs says more.
+pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
+    let numbers = report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds).filter_map(Number::of);
+    let groups = grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point));
+    let mut verdicts: Vec<Verdict<'_>> = groups.iter().filter_map(|group| Verdict::of(group)).collect();
+    let mut points = HashMap::new();
+    verdicts.iter().for_each(|verdict| *points.entry(verdict.kernel).or_insert(0) += 1);
+    verdicts.iter_mut().for_each(|verdict| verdict.points = points[verdict.kernel]);
+    verdicts
+}
+
+impl<'a> Verdict<'a> {
+    /// That on the numbers of a kernel at a point.
+    fn of(numbers: &[Number<'a>]) -> Option<Self> {
+        // A kernel has one unit; a file may say otherwise.
+        let Cell { kernel, point, unit, .. } = numbers.first()?.cell;
+        let numbers: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.unit == *unit).collect();
+        let best_of = |sound: bool| {
+            let candidates = numbers.iter().copied().filter(|number| !(sound && number.is_doubtful()));
+            candidates.reduce(|best, next| if next.is_better(&best) { next } else { best })
+        };
+        let best = best_of(true).or_else(|| best_of(false))?;
+        let beside = |other: &&Number<'_>| other.cell.workers == best.cell.workers;
+        let others = numbers.iter().filter(beside).filter(|other| other.cell.mapping != best.cell.mapping);
+        let auto = match numbers.iter().filter(beside).find(|number| number.cell.mapping == AUTO) {
+            None => Auto::Unmeasured,
+            Some(auto) if std::ptr::eq(auto.cell, best.cell) => Auto::Best,
+            Some(auto) => Auto::Other(Loss::of(*auto, &best)),
+        };
+        let by_mapping = grouped(numbers.iter().copied(), |number| number.cell.mapping.as_str());
+        Some(Verdict {
+            kernel,
+            point: *point,
+            label: point::label(point).trim_start().to_owned(),
+            mappings: by_mapping.len(),
+            points: 1,
+            best,
+            doubtful: best.is_doubtful() || numbers.iter().any(|number| number.is_better(&best)),
+            alike: others.filter(|other| other.meets(&best)).copied().collect(),
+            saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers)).collect(),
+            auto,
+        })
+    }
+
+    /// Where the best mapping is saturated, if that can be told.
+    pub fn saturates(&self) -> Option<&Saturation<'a>> {
+        self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
+    }
+
+    /// Whether it is worth a line beside others: mappings were compared, or nothing else can be said of the kernel. A sweep over
+    /// sizes under one mapping has a verdict at each size that compares nothing.
+    pub fn is_telling(&self) -> bool {
+        self.mappings > 1 || self.points == 1
+    }
+}
+
+impl<'a> Number<'a> {
+    fn of(cell: &'a Cell) -> Option<Self> {
+        let summary = cell.summary?;
+        Some(Number { cell, value: summary.value?, interval: summary.interval })
+    }
+
+    /// Whether something speaks against it.
+    pub fn is_doubtful(&self) -> bool {
+        self.cell.outcome.status != Status::Ok
+    }
+
+    /// Whether it is the better one in its unit.
+    fn is_better(&self, other: &Number<'_>) -> bool {
+        if self.cell.unit.more_is_better() { self.value > other.value } else { self.value < other.value }
+    }
+
+    /// Whether their intervals have a value in common; without an interval the number stands for itself.
+    fn meets(&self, other: &Number<'_>) -> bool {
+        let ends = |number: &Number<'_>| {
+            number.interval.map_or((number.value, number.value), |interval| (interval.low, interval.high))
+        };
+        let ((low, high), (other_low, other_high)) = (ends(self), ends(other));
+        low <= other_high && other_low <= high
+    }
+}
+
+impl<'a> Loss<'a> {
+    fn of(number: Number<'a>, best: &Number<'_>) -> Self {
+        // Numbers that are the same differ by nothing, also where both are 0.
+        let more = if number.value == best.value { 0.0 } else { number.value / best.value - 1.0 };
+        Loss {
+            number,
+            share: if number.cell.unit.more_is_better() { -more } else { more },
+            open: number.interval.and(best.interval).map(|_| number.meets(best)),
+            doubtful: number.is_doubtful() || best.is_doubtful(),
+        }
+    }
+}
+
+/// Things by a key of theirs, in the order in which the keys first come up.
+fn grouped<T, K: Hash + Eq>(things: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    let (mut places, mut groups) = (HashMap::new(), Vec::<Vec<T>>::new());
+    for thing in things {
+        let place = *places.entry(key(&thing)).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(thing),
+            None => groups.push(vec![thing]),
+        }
+    }
+    groups
+}

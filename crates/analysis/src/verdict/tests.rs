@@ -1,0 +1,133 @@
+//! Verdicts on reports that nobody measured.
+
+use super::*;
+use charz_data::report::invented::{cell, report};
+
+/// A cell of bytes per second: its mapping, its workers and its number in GB/s.
+fn rate(mapping: &str, workers: u64, gigabytes: f64) -> Cell {
+    cell("mem-read", workers, Unit::BytesPerSecond, gigabytes * 1e9).under(mapping)
+}
+
+/// Has a look at the only verdict on these cells.
+fn only<T>(cells: Vec<Cell>, look: impl Fn(&Verdict<'_>) -> T) -> T {
+    let report = report(cells);
+    let verdicts = verdicts(&report);
+    assert_eq!(verdicts.len(), 1, "{verdicts:#?}");
+    look(&verdicts[0])
+}
+
+/// Checks which mapping is best with how many workers, and whether that is doubtful.
+#[track_caller]
+fn check_best(cells: Vec<Cell>, expected: (&str, u64, bool)) {
+    let found = only(cells, |verdict| (verdict.best.cell.mapping.clone(), verdict.best.cell.workers, verdict.doubtful));
+    assert_eq!((found.0.as_str(), found.1, found.2), expected);
+}
+
+#[test]
+fn a_small_block_is_not_compared_with_a_large_one() {
+    let (small, large) = (32 << 10, 256 << 20);
+    let report = report(vec![
+        rate("rr", 2, 100.0).sized(small),
+        rate("rr", 2, 10.0).sized(large),
+        rate("auto", 2, 80.0).sized(small),
+        rate("auto", 2, 12.0).sized(large),
+    ]);
+    let verdicts = verdicts(&report);
+    let best: Vec<_> =
+        verdicts.iter().map(|one| (one.label.as_str(), one.best.cell.mapping.as_str(), one.best.value)).collect();
+    assert_eq!(best, [("32 KiB", "rr", 100e9), ("256 MiB", "auto", 12e9)]);
+    let Auto::Other(loss) = verdicts[0].auto else { panic!("{:?}", verdicts[0].auto) };
+    assert!((loss.share - 0.2).abs() < 1e-9, "{loss:?}");
+    assert_eq!(verdicts[1].auto, Auto::Best);
+}
+
+#[test]
+fn a_curve_under_one_mapping_compares_nothing() {
+    let telling = |cells| -> Vec<bool> { verdicts(&report(cells)).iter().map(Verdict::is_telling).collect() };
+    let curve = || vec![rate("rr", 1, 10.0).sized(64), rate("rr", 1, 10.0).sized(128)];
+    assert_eq!(telling(curve()), [false, false]);
+    assert_eq!(telling([curve(), vec![rate("auto", 1, 9.0).sized(128)]].concat()), [false, true]);
+    // A single place of memory stands with each cell.
+    assert_eq!(telling(vec![rate("rr", 1, 10.0).sized(64)]), [true]);
+    assert_eq!(telling(vec![rate("rr", 1, 10.0)]), [true]);
+}
+
+#[test]
+fn a_sound_number_goes_before_a_suspect_one() {
+    check_best(vec![rate("rr", 1, 10.0), rate("rr", 2, 20.0), rate("auto", 2, 15.0)], ("rr", 2, false));
+    check_best(vec![rate("rr", 2, 20.0).suspect(), rate("auto", 2, 15.0)], ("auto", 2, true));
+    check_best(vec![rate("rr", 2, 10.0).suspect(), rate("auto", 2, 15.0)], ("auto", 2, false));
+    check_best(vec![rate("rr", 2, 20.0).suspect(), rate("auto", 2, 15.0).suspect()], ("rr", 2, true));
+    check_best(vec![rate("rr", 2, 20.0).invalid(), rate("auto", 2, 15.0)], ("auto", 2, false));
+    let time = |mapping, ns| cell("chase", 1, Unit::NanosecondsPerStep, ns).under(mapping);
+    check_best(vec![time("rr", 5.0), time("auto", 4.0)], ("auto", 1, false));
+}
+
+#[test]
+fn what_auto_loses_is_told_with_as_many_workers() {
+    let loss = |cells| {
+        only(cells, |verdict| match verdict.auto {
+            Auto::Other(loss) => ((loss.share * 1e6).round() / 1e6, loss.open, loss.doubtful),
+            other => panic!("{other:?}"),
+        })
+    };
+    assert_eq!(
+        loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0), rate("auto", 1, 19.0)]),
+        (0.25, Some(false), false)
+    );
+    assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 19.8)]), (0.01, Some(true), false));
+    assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0).suspect()]), (0.25, Some(false), true));
+    assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 30.0).suspect()]), (-0.5, Some(false), true));
+    assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0).without_interval()]), (0.25, None, false));
+    let time = |mapping, ns| cell("chase", 1, Unit::NanosecondsPerStep, ns).under(mapping);
+    assert_eq!(loss(vec![time("rr", 10.0), time("auto", 15.0)]), (0.5, Some(false), false));
+    let elsewhere = only(vec![rate("rr", 2, 20.0), rate("auto", 1, 19.0)], |verdict| verdict.auto == Auto::Unmeasured);
+    assert!(elsewhere, "auto has another number of workers");
+}
+
+#[test]
+fn mappings_that_are_not_apart_are_alike() {
+    let cells = vec![rate("rr", 2, 20.0), rate("dumb", 2, 19.8), rate("auto", 2, 15.0), rate("dumb", 1, 20.0)];
+    let alike = only(cells, |verdict| verdict.alike.iter().map(|one| one.cell.mapping.clone()).collect::<Vec<_>>());
+    assert_eq!(alike, ["dumb"]);
+}
+
+/// Checks where round-robin is saturated: the fewest workers, the most that were measured, and whether it is doubtful.
+#[track_caller]
+fn check_saturation(cells: Vec<Cell>, expected: Option<(Option<u64>, u64, bool)>) {
+    let found = only(cells, |verdict| verdict.saturates().map(|found| (found.workers, found.most, found.doubtful)));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_mapping_is_saturated_where_it_nearly_has_its_best() {
+    let sound = |rates: &[(u64, f64)]| -> Vec<Cell> { rates.iter().map(|&(n, gb)| rate("rr", n, gb)).collect() };
+    check_saturation(sound(&[(1, 5.0), (2, 9.7), (4, 10.0), (8, 8.0)]), Some((Some(2), 8, false)));
+    check_saturation(sound(&[(1, 5.0), (2, 10.0), (4, 20.0)]), Some((None, 4, false)));
+    check_saturation(sound(&[(4, 20.0)]), None);
+    let one_suspect = |gb| [sound(&[(1, 5.0), (2, 10.0), (4, 10.0)]), vec![rate("rr", 8, gb).suspect()]].concat();
+    check_saturation(one_suspect(9.0), Some((Some(2), 4, false)));
+    check_saturation(one_suspect(20.0), Some((Some(2), 4, true)));
+    check_saturation(vec![rate("rr", 1, 5.0).suspect(), rate("rr", 2, 5.0)], Some((Some(1), 2, true)));
+    let time = |workers, ns| cell("chase", workers, Unit::NanosecondsPerStep, ns);
+    check_saturation(vec![time(1, 4.0), time(2, 5.0)], None);
+}
+
+#[test]
+fn each_mapping_has_its_own_saturation() {
+    let cells =
+        vec![rate("rr", 1, 5.0), rate("auto", 1, 2.0), rate("rr", 2, 10.0), rate("auto", 2, 2.0), rate("rr", 4, 10.0)];
+    let found = only(cells, |verdict| {
+        verdict.saturation.iter().map(|one| (one.mapping.to_owned(), one.workers)).collect::<Vec<_>>()
+    });
+    assert_eq!(found, [("rr".to_owned(), Some(2)), ("auto".to_owned(), Some(1))]);
+}
+
+#[test]
+fn a_kernel_without_work_has_no_verdict() {
+    let report = report(vec![
+        cell("noop", 1, Unit::Nanoseconds, 100.0),
+        rate("rr", 1, 1.0).unmeasured(Status::Skipped, "no room"),
+    ]);
+    assert_eq!(verdicts(&report), []);
+}

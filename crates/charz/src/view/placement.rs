@@ -1,0 +1,177 @@
+//! A placement in words, and in the words of the tools with which people launch programs: one format a line in
+//! [`FORMATS`].
+//!
+//! What a tool cannot express stands in a comment line of the shell above its line. Text meant for a shell is quoted,
+//! so that `eval` and a copied line work.
+
+mod launch;
+
+use std::io::{self, Write};
+
+use charz_topology::{Machine, Mapping, Placement};
+use serde::Serialize;
+
+use charz_render::grid::columns;
+use charz_render::json;
+use charz_data::escape::{counted, or_dash, plain};
+
+/// A way to show a placement.
+pub struct Format {
+    /// The word on the command line.
+    pub name: &'static str,
+    /// One sentence: what it is for.
+    pub about: &'static str,
+    /// Writes the placement.
+    pub write: fn(&Machine, &Mapping, &Placement, &mut dyn Write) -> io::Result<()>,
+}
+
+/// All formats; the first is the default.
+#[rustfmt::skip]
+pub static FORMATS: &[Format] = &[
+    Format { name: "table", about: "A row a worker: its strand, and where that is.", write: table },
+    Format { name: "json", about: "The mapping, the number of threads, and their seats: ids, or null for a floating worker.", write: json },
+    Format { name: "taskset", about: "util-linux' taskset, for a whole process.", write: launch::taskset },
+    Format { name: "omp-places", about: "The variables of OpenMP, one place a thread.", write: launch::omp_places },
+    Format { name: "gomp", about: "The variable of GNU's OpenMP library.", write: launch::gomp },
+    Format { name: "likwid", about: "likwid-pin, one entry a thread.", write: launch::likwid },
+    Format { name: "srun", about: "Slurm's srun, one entry a task.", write: launch::srun },
+    Format { name: "cpuset", about: "The strands as a list, for a control group's cpuset.cpus.", write: launch::cpuset },
+];
+
+fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
+    let workers = counted(placement.seats.len(), "worker");
+    let stacked = match placement.most_on_one_strand {
+        0 => "the operating system places and moves them".to_owned(),
+        1 => "a strand each".to_owned(),
+        most => format!("up to {most} on one strand"),
+    };
+    writeln!(out, "{}: {workers}, {stacked}", plain(&mapping.to_string()))?;
+    let strands: std::collections::HashMap<u32, _> =
+        machine.strands.iter().map(|strand| (strand.os_id, strand)).collect();
+    let rows: Vec<[String; 8]> = placement
+        .seats
+        .iter()
+        .enumerate()
+        .map(|(worker, seat)| {
+            let strand = seat.and_then(|seat| strands.get(&seat));
+            let place =
+                |index: fn(&charz_topology::Strand) -> Option<u32>| or_dash(strand.and_then(|strand| index(strand)));
+            [
+                worker.to_string(),
+                or_dash(*seat),
+                place(|strand| strand.package),
+                place(|strand| strand.numa),
+                place(|strand| strand.core),
+                place(|strand| Some(strand.alu)),
+                place(|strand| Some(strand.slot)),
+                place(|strand| strand.kind),
+            ]
+        })
+        .collect();
+    columns(&["worker", "strand", "package", "numa", "core", "alu", "slot", "kind"], &[7], &rows, out)
+}
+
+/// The JSON of a placement.
+#[derive(Serialize)]
+struct Json<'a> {
+    mapping: String,
+    threads: usize,
+    seats: &'a [Option<u32>],
+}
+
+fn json(_: &Machine, mapping: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
+    let seats = &placement.seats;
+    json::write_compact(&Json { mapping: mapping.to_string(), threads: seats.len(), seats }, out)?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use charz_topology::{Mapping, Source, discover, place};
+
+    use super::FORMATS;
+
+    /// What a format makes of so many workers on a machine of two packages of two cores of two strands.
+    #[track_caller]
+    fn check(format: &str, mapping: &str, workers: usize, expected: &str) {
+        let machine = discover(&Source::Synthetic("pack:2 core:2 pu:2".to_owned())).unwrap();
+        let mapping: Mapping = mapping.parse().unwrap();
+        let placement = place(&mapping.order(&machine).unwrap(), workers);
+        let format = FORMATS.iter().find(|known| known.name == format).unwrap();
+        let mut bytes = Vec::new();
+        (format.write)(&machine, &mapping, &placement, &mut bytes).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn json_is_the_seats() {
+        check("json", "round-robin", 3, "{\"mapping\":\"round-robin\",\"threads\":3,\"seats\":[0,4,2]}\n");
+        check("json", "auto", 2, "{\"mapping\":\"auto\",\"threads\":2,\"seats\":[null,null]}\n");
+        check("json", "list:7,1", 3, "{\"mapping\":\"list:7,1\",\"threads\":3,\"seats\":[7,1,7]}\n");
+    }
+
+    #[test]
+    fn the_table_says_where_each_worker_is() {
+        let expected = "\
+list:7,1: 3 workers, up to 2 on one strand
+worker  strand  package  numa  core  alu  slot  kind
+     0       7        1     0     3    0     1  -
+     1       1        0     0     0    0     1  -
+     2       7        1     0     3    0     1  -
+";
+        check("table", "list:7,1", 3, expected);
+        let floating = "\
+auto: 1 worker, the operating system places and moves them
+worker  strand  package  numa  core  alu  slot  kind
+     0       -        -     -     -    -     -  -
+";
+        check("table", "auto", 1, floating);
+    }
+
+    #[test]
+    fn places_keep_the_order_and_the_stacking() {
+        check(
+            "omp-places",
+            "round-robin",
+            2,
+            "export OMP_NUM_THREADS=2\nexport OMP_PROC_BIND=close\nexport OMP_PLACES=\"{0},{4}\"\n",
+        );
+        check(
+            "omp-places",
+            "list:5",
+            2,
+            "export OMP_NUM_THREADS=2\nexport OMP_PROC_BIND=close\nexport OMP_PLACES=\"{5},{5}\"\n",
+        );
+        check("gomp", "list:5,3", 3, "export OMP_NUM_THREADS=3\nexport GOMP_CPU_AFFINITY=\"5 3 5\"\n");
+    }
+
+    #[test]
+    fn lists_that_their_tool_starts_over_are_written_once() {
+        check("likwid", "round-robin", 3, "likwid-pin -c 0,4,2\n");
+        check(
+            "likwid",
+            "list:5,3",
+            5,
+            "# likwid-pin starts the list over: 5 threads on 2 strands.\nlikwid-pin -c 5,3\n",
+        );
+        check("srun", "list:5,3", 5, "srun --nodes=1 --ntasks=5 --cpu-bind=map_cpu:5,3\n");
+    }
+
+    #[test]
+    fn sets_say_what_they_lose() {
+        let lost = "# A set, not an order: the operating system moves the process's threads within it.\n";
+        check("taskset", "round-robin", 3, &format!("{lost}taskset -c 0,2,4\n"));
+        check("cpuset", "round-robin", 8, "0-7\n");
+        check("cpuset", "list:5,3", 5, "3,5\n");
+    }
+
+    #[test]
+    fn floating_workers_are_left_to_the_system_in_every_tool() {
+        check("taskset", "auto", 2, "# auto binds nothing: start the program without taskset.\n");
+        check("likwid", "auto", 2, "# auto binds nothing: start the program without likwid-pin.\n");
+        check("omp-places", "auto", 2, "export OMP_NUM_THREADS=2\nexport OMP_PROC_BIND=false\nunset OMP_PLACES\n");
+        check("gomp", "auto", 2, "export OMP_NUM_THREADS=2\nunset GOMP_CPU_AFFINITY\n");
+        check("srun", "auto", 2, "srun --nodes=1 --ntasks=2 --cpu-bind=none\n");
+        check("cpuset", "auto", 2, "0-7\n");
+    }
+}

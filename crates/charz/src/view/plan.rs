@@ -1,0 +1,56 @@
+//! A plan, for `--dry-run`.
+
+use std::io::{self, Write};
+
+use charz_data::escape::counted;
+use charz_render::grid;
+use charz_data::units;
+use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
+use crate::plan::{Obstacle, Plan, PlannedCell};
+use charz_analysis::point;
+
+/// Every cell with its memory and its predicted time, then the totals.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<_> = plan.cells.iter().map(row).collect();
+    let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
+    grid::columns(&heading, &[0, 2, 3, 7], &rows, out)?;
+    let run = plan.cells.iter().filter(|cell| cell.obstacle.is_none()).count();
+    writeln!(
+        out,
+        "\n{run} of {}, {}{} each, {} iterations, {} a repetition by time: about {} of a budget of {}, the rest of which narrows \
+         wide intervals",
+        counted(plan.cells.len(), "cell"),
+        counted(plan.invocations.least, "invocation"),
+        plan.repetitions.map(|repetitions| format!(" of {}", counted(repetitions, "repetition"))).unwrap_or_default(),
+        units::count(plan.params.iterations),
+        units::duration(plan.params.span),
+        units::duration(plan.predicted()),
+        units::duration(plan.budget),
+    )?;
+    match limits.memory_budget_bytes {
+        Some(bytes) => {
+            writeln!(out, "memory: a cell may take {}, {MEMORY_SHARE_PERCENT}% of what is available", units::iec(bytes))
+        }
+        None => writeln!(out, "memory: the system does not tell what is available"),
+    }
+}
+
+fn row(cell: &PlannedCell) -> [String; 8] {
+    let (time, runs) = match &cell.obstacle {
+        None => (units::duration(cell.predicted), "yes".to_owned()),
+        Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => ("-".to_owned(), format!("no: {reason}")),
+    };
+    [
+        format!("{}{}", cell.kernel.card().name, point::label(&cell.point)),
+        cell.seats.len().to_string(),
+        cell.mapping.to_string(),
+        cell.level.clone().unwrap_or_else(|| "-".to_owned()),
+        units::iec(cell.footprint_bytes),
+        cell.repetitions.to_string(),
+        time,
+        runs,
+    ]
+}

@@ -1,0 +1,110 @@
+//! How far a sweep is: a bar with an ETA on a terminal, a plain line now and then elsewhere. On standard error.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use charz_data::units;
+use charz_data::escape::{counted, plain};
+use charz_analysis::point;
+use charz_data::report::{Cell, Report, Status};
+use crate::sweep::Listener;
+
+/// The listener for this standard error.
+pub fn on_stderr(terminal: bool) -> Box<dyn Listener> {
+    if terminal { Box::new(Bar { bar: ProgressBar::hidden() }) } else { Box::new(Lines::default()) }
+}
+
+struct Bar {
+    bar: ProgressBar,
+}
+
+impl Listener for Bar {
+    fn begin(&mut self, invocations: usize, predicted: Duration) {
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}");
+        self.bar =
+            ProgressBar::new(invocations as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        self.bar.set_message(format!("about {}", units::duration(predicted)));
+    }
+
+    fn start(&mut self, cell: &Cell) {
+        self.bar.set_prefix(title(cell));
+    }
+
+    fn finish(&mut self, cell: &Cell, left: Duration) {
+        if self.bar.length() <= Some(self.bar.position()) {
+            // Beyond the fewest: where the intervals are still too wide.
+            self.bar.inc_length(1);
+        }
+        self.bar.inc(1);
+        self.bar.set_message(format!("{}, {}", told(cell), rest(left)));
+    }
+
+    fn end(&mut self, _report: &Report) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Often enough to see that it lives, seldom enough for a log.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+#[derive(Default)]
+struct Lines {
+    invocations: usize,
+    done: usize,
+    last: Option<Instant>,
+}
+
+impl Listener for Lines {
+    fn begin(&mut self, invocations: usize, predicted: Duration) {
+        self.invocations = invocations;
+        self.last = Some(Instant::now());
+        note(&format!("{}, about {}", counted(invocations, "invocation"), units::duration(predicted)));
+    }
+
+    fn finish(&mut self, cell: &Cell, left: Duration) {
+        self.done += 1;
+        if self.last.is_none_or(|last| last.elapsed() >= LINE_EVERY) {
+            self.last = Some(Instant::now());
+            note(&format!("{}/{} {}, {}", self.done, self.invocations.max(self.done), told(cell), rest(left)));
+        }
+    }
+}
+
+fn title(cell: &Cell) -> String {
+    plain(&point::name(cell))
+}
+
+fn told(cell: &Cell) -> String {
+    match cell.summary.and_then(|summary| summary.value) {
+        Some(value) => {
+            let doubt = units::doubt(cell.outcome.status == Status::Suspect);
+            format!("{}: {}{doubt}", title(cell), units::value(value, cell.unit))
+        }
+        None => format!("{}: {}", title(cell), plain(cell.outcome.reason.as_deref().unwrap_or("nothing"))),
+    }
+}
+
+fn rest(left: Duration) -> String {
+    if left.is_zero() { "narrowing wide intervals".into() } else { format!("{} left", units::duration(left)) }
+}
+
+/// A line on standard error that is no result.
+pub fn note(line: &str) {
+    // Progress that nobody can read is no reason to stop measuring.
+    let _ = writeln!(std::io::stderr(), "charz: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+    use charz_data::report::{Unit, invented};
+
+    #[test]
+    fn a_suspect_number_is_told_with_its_mark() {
+        let cell = invented::cell("mem-read", 2, Unit::BytesPerSecond, 1e9);
+        assert_eq!(told(&cell), "mem-read rr x2: 1.00 GB/s");
+        assert_eq!(told(&cell.suspect()), "mem-read rr x2: 1.00 GB/s ?");
+    }
+}

@@ -1,0 +1,220 @@
+//! Parts inside each other, with sizes; then what this process may use, and how the rest is known.
+//!
+//! Each strand has a path of parts from the outside in. Parts that hold the same strands stand in one line, so that a
+//! line says `L2:0 (1 MiB) + L1d:0 (32 KiB) + core 0`. Strands are written where their path ends, ALU groups in
+//! brackets.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use charz_topology::{Machine, Strand, cpulist};
+
+use charz_data::units;
+use charz_data::escape::{counted, plain};
+
+pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    head(machine, out)?;
+    parts(machine, out)?;
+    rest(machine, out)
+}
+
+/// Which machine it is.
+pub(super) fn head(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    let name = machine.name.as_deref().map(|name| format!(" ({})", plain(name))).unwrap_or_default();
+    let all = counted(machine.strands.len(), "strand");
+    writeln!(out, "{}{name}: {all}", plain(&machine.source))
+}
+
+/// What is known beside its strands.
+pub(super) fn rest(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    for (node, about) in machine.numa_nodes.iter().enumerate().filter(|(_, about)| about.strands == 0) {
+        let about = numa_node(node, about.memory_bytes, about.subtype.as_deref());
+        writeln!(out, "  {about}, without strands")?;
+    }
+    usable(machine, out)?;
+    writeln!(out, "ALU groups: {}", machine.alu)?;
+    kinds(machine, out)
+}
+
+/// A part on a strand's path: what it is, which one, how many strands it holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Part {
+    strands: u32,
+    what: What,
+    index: u32,
+}
+
+/// What a part is, in the order in which parts of the same strands stand in a line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Group,
+    Package,
+    NumaNode,
+    Cache,
+    Core,
+}
+
+/// The parts around a strand, from the outside in.
+fn path(machine: &Machine, strand: &Strand) -> Vec<Part> {
+    let of = |what, index: u32, strands: Option<u32>| strands.map(|strands| Part { strands, what, index });
+    let groups = strand
+        .groups
+        .iter()
+        .map(|at| of(What::Group, *at, machine.groups.get(*at as usize).map(|group| group.strands)));
+    let nodes = strand
+        .numa_nodes
+        .iter()
+        .map(|at| of(What::NumaNode, *at, machine.numa_nodes.get(*at as usize).map(|node| node.strands)));
+    let caches = strand
+        .caches
+        .iter()
+        .rev()
+        .map(|at| of(What::Cache, *at, machine.caches.get(*at as usize).map(|cache| cache.strands)));
+    let package = strand
+        .package
+        .map(|at| of(What::Package, at, machine.packages.get(at as usize).map(|package| package.strands)));
+    let core = strand.core.map(|at| of(What::Core, at, machine.cores.get(at as usize).map(|core| core.strands)));
+    let mut parts: Vec<Part> = groups.chain(nodes).chain(caches).chain(package).chain(core).flatten().collect();
+    // The larger lies outside. The sort is stable, so that caches of the same strands stay in order of their level.
+    parts.sort_by_key(|part| (Reverse(part.strands), part.what));
+    parts
+}
+
+fn parts(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    let paths: Vec<Vec<Part>> = machine.strands.iter().map(|strand| path(machine, strand)).collect();
+    let mut open: &[Part] = &[];
+    let mut first = 0;
+    for path in paths.chunk_by(|a, b| a == b) {
+        let strands = &machine.strands[first..first + path.len()];
+        first += path.len();
+        let path = path[0].as_slice();
+        let common = path.iter().zip(open).take_while(|(a, b)| a == b).count();
+        let mut depth = 1;
+        let mut done = 0;
+        for line in path.chunk_by(|a, b| a.strands == b.strands) {
+            done += line.len();
+            if done > common {
+                let names: Vec<String> = line.iter().map(|part| part_name(machine, *part)).collect();
+                let end = if done == path.len() { format!(": {}", strand_ids(strands)) } else { String::new() };
+                writeln!(out, "{:depth$}{}{end}", "", names.join(" + "), depth = 2 * depth)?;
+            }
+            depth += 1;
+        }
+        // Strands that lie beside parts, and not in one of their own.
+        if path.len() == common {
+            writeln!(out, "{:depth$}{}", "", strand_ids(strands), depth = 2 * depth)?;
+        }
+        open = path;
+    }
+    Ok(())
+}
+
+fn part_name(machine: &Machine, part: Part) -> String {
+    let at = part.index as usize;
+    match part.what {
+        What::Group => format!("{} {at}", plain(&machine.groups[at].what)),
+        What::Package => {
+            let model = machine.packages[at].model.as_deref();
+            format!("package {at}{}", model.map(|model| format!(" ({})", plain(model))).unwrap_or_default())
+        }
+        What::NumaNode => {
+            let node = &machine.numa_nodes[at];
+            numa_node(at, node.memory_bytes, node.subtype.as_deref())
+        }
+        What::Cache => {
+            let size = machine.caches[at].size_bytes.map(|bytes| format!(" ({})", units::iec(bytes)));
+            format!("{}{}", machine.caches[at], size.unwrap_or_default())
+        }
+        What::Core => format!("core {at}"),
+    }
+}
+
+fn numa_node(at: usize, memory: Option<u64>, subtype: Option<&str>) -> String {
+    let about: Vec<String> = memory.map(units::iec).into_iter().chain(subtype.map(plain)).collect();
+    let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
+    format!("NUMA node {at}{about}")
+}
+
+/// The ids of a part's strands, each ALU group in brackets where there are several.
+fn strand_ids(strands: &[Strand]) -> String {
+    let ids = |strands: &[Strand]| cpulist::print(&strands.iter().map(|strand| strand.os_id).collect::<Vec<_>>());
+    let groups: Vec<&[Strand]> =
+        strands.chunk_by(|a, b| (a.core, a.alu) == (b.core, b.alu) || a.core.is_none()).collect();
+    let noun = if strands.len() == 1 { "strand" } else { "strands" };
+    match groups.as_slice() {
+        [_] => format!("{noun} {}", ids(strands)),
+        groups => {
+            format!("{noun} {}", groups.iter().map(|group| format!("({})", ids(group))).collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+/// What this process may use, apart from what the machine has.
+fn usable(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    let usable = &machine.usable;
+    if let Some(cpuset) = &usable.cpuset {
+        let affinity = usable.affinity.as_deref().unwrap_or("not known");
+        let count = counted(usable.strands as usize, "strand");
+        writeln!(out, "this process may use {count}: cpuset {cpuset}, affinity mask {affinity}")?;
+        match usable.quota_cpus {
+            Some(cpus) => writeln!(out, "CPU quota: {cpus:.2} CPUs' worth of time")?,
+            None => writeln!(out, "CPU quota: none")?,
+        }
+    }
+    for doubt in &machine.doubts {
+        writeln!(out, "doubt: {}", plain(doubt))?;
+    }
+    if !machine.absent.is_empty() {
+        writeln!(out, "strands that are offline or not allowed: {}", cpulist::print(&machine.absent))?;
+    }
+    Ok(())
+}
+
+fn kinds(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    for (at, kind) in machine.kinds.iter().enumerate() {
+        let infos: Vec<String> =
+            kind.infos.iter().map(|info| format!("{}={}", plain(&info.name), plain(&info.value))).collect();
+        let infos = if infos.is_empty() { String::new() } else { format!(" ({})", infos.join(", ")) };
+        let rank = kind.speed_rank.map(|rank| format!("speed rank {rank}, ")).unwrap_or_default();
+        let strands = counted(kind.strands as usize, "strand");
+        writeln!(out, "kind {at}: {strands}, {rank}{}{infos}", plain(&kind.how_known))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{show, synthetic};
+
+    #[test]
+    fn parts_lie_inside_each_other() {
+        let machine = synthetic("pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2");
+        let expected = "\
+pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2: 16 strands
+  package 0 + NUMA node 0 (64 GiB) + L3:0 (32 MiB)
+    L1d:0 (32 KiB) + core 0: strands (0-1) (2-3)
+    L1d:1 (32 KiB) + core 1: strands (4-5) (6-7)
+  package 1 + NUMA node 1 (64 GiB) + L3:1 (32 MiB)
+    L1d:2 (32 KiB) + core 2: strands (8-9) (10-11)
+    L1d:3 (32 KiB) + core 3: strands (12-13) (14-15)
+ALU groups: stated: the topology groups strands below the core
+";
+        assert_eq!(show("tree", &machine), expected);
+    }
+
+    #[test]
+    fn what_may_be_used_stands_apart() {
+        let mut machine = synthetic("pack:1 core:2 pu:1");
+        machine.usable.strands = 1;
+        machine.usable.cpuset = Some("0-1".to_owned());
+        machine.usable.affinity = Some("1".to_owned());
+        machine.usable.quota_cpus = Some(0.5);
+        machine.absent = vec![2, 3];
+        machine.numa_nodes.push(machine.numa_nodes[0].clone());
+        machine.numa_nodes[1].strands = 0;
+        let tree = show("tree", &machine);
+        assert!(tree.contains("may use 1 strand: cpuset 0-1, affinity mask 1\nCPU quota: 0.50 CPUs"), "{tree}");
+        assert!(tree.contains("offline or not allowed: 2-3"), "{tree}");
+        assert!(tree.contains("NUMA node 1 (1 GiB), without strands"), "{tree}");
+    }
+}

@@ -1,0 +1,256 @@
+//! Reading report files. What is in them is not trusted: sizes are capped, and whatever can be recomputed is.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::file::FileError;
+use super::{Cell, Ending, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit};
+
+/// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
+pub const MAX_BYTES: u64 = 2 << 30;
+
+/// Reads a report and checks its version and its sense.
+///
+/// # Errors
+/// A sentence that names the file and what is wrong with it.
+pub fn read(path: &Path) -> Result<Report, FileError> {
+    read_with_text(path).map(|(report, _)| report)
+}
+
+/// As [`read`], with the text that the file holds.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
+    let unreadable = |error| FileError::io(format!("cannot read the report {path:?}"), error);
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(FileError::new(format!("{path:?} is not a regular file; name a report that charz sweep wrote")));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(FileError::new(format!("{path:?} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
+    }
+    // Room for all of it at once: a string that grows is copied, and ends twice as large.
+    let mut text = String::with_capacity(metadata.len() as usize + 1);
+    // The file may grow while it is read: the cap holds all the same.
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => FileError::new(format!("{path:?} is not a report: it is not UTF-8 text")),
+        _ => unreadable(error),
+    })?;
+    match parse(&text) {
+        Ok(report) => Ok((report, text)),
+        Err(reason) => Err(FileError::new(format!("{path:?} is not a report that can be used: {reason}"))),
+    }
+}
+
+/// Only what tells whether the rest can be understood.
+#[derive(Deserialize)]
+struct Head {
+    schema: Schema,
+}
+
+/// Reads a report's text.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence.
+pub(crate) fn parse(text: &str) -> Result<Report, String> {
+    if text.trim().is_empty() {
+        return Err("it is empty".into());
+    }
+    // Nearly every report is of this version: it is read once, and its head by itself only when that fails.
+    let report = match serde_json::from_str::<Report>(text) {
+        Ok(report) if report.schema.name == SCHEMA_NAME && report.schema.major == SCHEMA_MAJOR => report,
+        other => {
+            let head: Head = serde_json::from_str(text).map_err(|error| error.to_string())?;
+            check_schema(&head.schema)?;
+            other.map_err(|error| error.to_string())?
+        }
+    };
+    check(&report)?;
+    Ok(report)
+}
+
+fn check_schema(schema: &Schema) -> Result<(), String> {
+    let Schema { name, major, minor } = schema;
+    if name != SCHEMA_NAME {
+        return Err(format!("its schema is {name:?}, not {SCHEMA_NAME:?}"));
+    }
+    match major == &SCHEMA_MAJOR {
+        true => Ok(()),
+        false => Err(format!(
+            "it has format version {major}.{minor}, and this program reads {SCHEMA_MAJOR}.x; use the charz that wrote it"
+        )),
+    }
+}
+
+/// What the types cannot say.
+///
+/// # Errors
+/// The first contradiction, as the end of a sentence.
+pub fn check(report: &Report) -> Result<(), String> {
+    // A journal holds a report too, and is read without looking at its head first.
+    check_schema(&report.schema)?;
+    let mut seen = HashSet::new();
+    let mut keys = report.cells.iter().map(|cell| (&cell.kernel, &cell.mapping, cell.workers, cell.point));
+    if let Some((kernel, mapping, workers, _)) = keys.find(|key| !seen.insert(*key)) {
+        return Err(format!("it holds {kernel:?} under {mapping:?} with {workers} twice"));
+    }
+    for (index, cell) in report.floor.iter().chain(&report.cells).enumerate() {
+        check_cell(cell).map_err(|what| {
+            format!("cell {index}, floor included ({:?}, {} workers), {what}", cell.kernel, cell.workers)
+        })?;
+    }
+    Ok(())
+}
+
+fn check_cell(cell: &Cell) -> Result<(), &'static str> {
+    if cell.workers == 0 {
+        return Err("has no workers");
+    }
+    if cell.seats.len() as u64 != cell.workers {
+        return Err("does not have one seat a worker");
+    }
+    if cell.precision.is_nan() || cell.precision <= 0.0 {
+        return Err("wants a precision that is not above zero");
+    }
+    for invocation in &cell.invocations {
+        check_invocation(cell, invocation)?;
+        check_value(cell, invocation)?;
+    }
+    if let Some(distribution) = &cell.distribution {
+        distribution.contradiction(&cell.samples()).map_or(Ok(()), Err)?;
+    }
+    if let Some(sharing) = &cell.sharing {
+        sharing.contradiction().map_or(Ok(()), Err)?;
+    }
+    match &cell.summary {
+        Some(summary) => check_summary(cell, summary),
+        None if matches!(cell.outcome.status, Status::Ok | Status::Suspect) => {
+            Err("has a status of a number and no number")
+        }
+        None => Ok(()),
+    }
+}
+
+/// What the types cannot say of an invocation of this cell before it was judged.
+///
+/// # Errors
+/// The first contradiction, as the end of a sentence about the cell.
+pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'static str> {
+    for run in &invocation.runs {
+        check_run(run, cell.workers)?;
+        // Too short for the clock is a result, and one that gives no number.
+        let value = run.value(cell.unit);
+        if value.is_finite() && !is_measurable(value, cell.unit) {
+            return Err("has a run that nobody can have measured");
+        }
+    }
+    Ok(())
+}
+
+fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
+    if run.laps.len() as u64 != workers {
+        return Err("has a run without one lap a worker");
+    }
+    if run.laps.iter().any(|lap| lap.end_ns < lap.start_ns) {
+        return Err("has a lap that ends before it starts");
+    }
+    let first = run.laps.iter().map(|lap| lap.start_ns).min().unwrap_or(0);
+    let last = run.laps.iter().map(|lap| lap.end_ns).max().unwrap_or(0);
+    if run.interval_ns != last - first {
+        return Err("has an interval that is not that of its laps");
+    }
+    if run.laps.iter().filter_map(|lap| lap.contention).any(|met| met.failures > met.attempts) {
+        return Err("has a lap with more failures than attempts");
+    }
+    run.samples.as_ref().and_then(|samples| samples.contradiction()).map_or(Ok(()), Err)
+}
+
+/// How far a derived number may be from the one that is recomputed: sums of another order differ in their last digits.
+const ROUNDING: f64 = 1e-9;
+
+fn check_value(cell: &Cell, invocation: &Invocation) -> Result<(), &'static str> {
+    // Half of an invocation is kept, and is no value.
+    let done = invocation.ending == Ending::Done;
+    let estimate = if done { invocation.estimate(cell.unit, cell.estimator) } else { None };
+    let agree = match (invocation.value, estimate) {
+        (None, None) => true,
+        (Some(told), Some(found)) => (told - found).abs() <= ROUNDING * found.abs(),
+        _ => false,
+    };
+    if agree { Ok(()) } else { Err("has an invocation whose value does not follow from its runs") }
+}
+
+/// Whether it is a number that can be measured. What is shown is computed from such numbers: of zeros and of numbers without
+/// bounds nothing can be.
+fn is_measurable(value: f64, unit: Unit) -> bool {
+    // An empty run can be over before a coarse clock ticks.
+    (1e-24..=1e24).contains(&value) || (value == 0.0 && !unit.more_is_better())
+}
+
+fn check_summary(cell: &Cell, summary: &Summary) -> Result<(), &'static str> {
+    let valued = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64;
+    if summary.invocations != valued {
+        return Err("counts other invocations than it has");
+    }
+    let (least, most) = match cell.unit.more_is_better() {
+        true => (summary.worst, summary.best),
+        false => (summary.best, summary.worst),
+    };
+    if least > most || ![least, most].into_iter().all(|value| is_measurable(value, cell.unit)) {
+        return Err("has a summary that no repetitions can have");
+    }
+    let inside = |value: f64| least * (1.0 - ROUNDING) <= value && value <= most * (1.0 + ROUNDING);
+    if [summary.value, summary.raw].into_iter().flatten().any(|value| !inside(value)) {
+        return Err("has a median that is not between its best and its worst repetition");
+    }
+    if summary.value.is_some() && !matches!(cell.outcome.status, Status::Ok | Status::Suspect) {
+        return Err("has a number although its status denies it one");
+    }
+    match summary.interval {
+        Some(_) if valued < LEAST_FOR_INTERVAL => Err("has an interval without the invocations for one"),
+        Some(interval) if interval.low.partial_cmp(&interval.high).is_none_or(|order| order.is_gt()) => {
+            Err("has an interval that ends before it begins")
+        }
+        Some(interval) if !inside(interval.low) || !inside(interval.high) => {
+            Err("has an interval that is wider than its repetitions are apart")
+        }
+        Some(interval) if !(0.0 < interval.confidence && interval.confidence < 1.0) => {
+            Err("has an interval with a confidence that is none")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The fewest invocations that have an interval: of 5 values even the whole range holds the median in 93.75 % only.
+const LEAST_FOR_INTERVAL: u64 = 6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(value: f64, unit: Unit, measurable: bool) {
+        assert_eq!(is_measurable(value, unit), measurable, "{value} {unit:?}");
+    }
+
+    #[test]
+    fn the_reader_asks_for_as_many_invocations_as_the_statistics() {
+        assert_eq!(LEAST_FOR_INTERVAL, charz_stats::LEAST_FOR_INTERVAL as u64);
+    }
+
+    #[test]
+    fn measurable_numbers_are_positive_and_bounded() {
+        check(1.0, Unit::OpsPerSecond, true);
+        check(0.0, Unit::Nanoseconds, true);
+        check(0.0, Unit::BytesPerSecond, false);
+        check(-1.0, Unit::Nanoseconds, false);
+        check(f64::MAX, Unit::OpsPerSecond, false);
+        check(f64::NAN, Unit::Nanoseconds, false);
+    }
+}

@@ -1,0 +1,117 @@
+//! What every format keeps to.
+
+use super::*;
+use charz_analysis::compare::{Caveat, Design, Origin, Row, Side, Verdict};
+use charz_data::report::{Status, Unit};
+
+const EVIL: &str = "a|b`c<script>\n\u{1b}[2J\u{202e}";
+
+fn row(verdict: Verdict, kernel: &str) -> Row {
+    let side = Side { status: Status::Ok, value: Some(1e9), invocations: 6 };
+    Row {
+        point: charz_data::report::Point::default(),
+        kernel: kernel.into(),
+        mapping: "round-robin".into(),
+        workers: 2,
+        unit: Unit::OpsPerSecond,
+        base: Some(side),
+        new: Some(side),
+        verdict,
+        reason: (verdict == Verdict::Inconclusive).then(|| "too noisy".into()),
+        effect: Some(0.9),
+        interval: None,
+        p: None,
+        adjusted_p: None,
+        smallest_effect: Some(1.07),
+        despite: vec![Caveat::OtherMachine],
+    }
+}
+
+fn comparison() -> Comparison {
+    let origin = Origin {
+        id: "0".into(),
+        started: "2026-01-31T12:00:00Z".into(),
+        host: Some(EVIL.into()),
+        processor: None,
+        version: "1".into(),
+        commit: "c".into(),
+    };
+    let rows = vec![row(Verdict::Same, "same"), row(Verdict::Inconclusive, EVIL), row(Verdict::Slower, "slow")];
+    Comparison {
+        schema: charz_analysis::compare::schema(),
+        base: origin.clone(),
+        new: origin,
+        design: Design::Sequential,
+        alpha: 0.01,
+        margin: 0.04,
+        noise_floor: None,
+        allow_suspect: false,
+        differences: vec![format!("other processors {EVIL}")],
+        notes: vec!["both are the same report".into()],
+        totals: Totals { faster: 0, slower: 1, same: 1, inconclusive: 1, uncompared: 0, fewest: 6, needed: 9 },
+        rows,
+    }
+}
+
+fn shown(name: &str, comparison: &Comparison) -> String {
+    let mut out = Vec::new();
+    let format = FORMATS.iter().find(|format| format.name == name).unwrap();
+    (format.write)(comparison, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn no_format_hides_what_is_no_pass() {
+    for name in ["table", "markdown"] {
+        let text = shown(name, &comparison());
+        for words in
+            ["1 inconclusive: that is not a pass", "takes 9 invocations a side", "the same report", "-10.0%", "±7.0%"]
+        {
+            assert!(text.contains(words), "{name}: {words:?} is missing: {text}");
+        }
+        let caveats = text.lines().filter(|line| line.contains("(sequential, other machine)")).count();
+        assert_eq!(caveats, 3, "{name}: every line says so: {text}");
+        assert!(text.find("slow ") < text.find("same ") || name == "markdown", "{text}");
+    }
+}
+
+#[test]
+fn hostile_names_steer_nothing() {
+    for name in ["table", "json", "markdown"] {
+        let text = shown(name, &comparison());
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{name}: {text:?}");
+    }
+    let text = shown("markdown", &comparison());
+    let rows: Vec<_> = text.lines().filter(|line| line.contains("script")).collect();
+    assert!(rows.len() == 2 && !text.contains("<script"), "{text}");
+    // A bar that is not escaped starts another column.
+    let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+    assert_eq!(bars(rows[1]), line::HEADING.len() + 1, "{}", rows[1]);
+}
+
+#[test]
+fn markdown_says_first_how_it_went_and_folds_the_rest() {
+    let text = shown("markdown", &comparison());
+    let places = ["**3 cells compared: 1 slower", "### Slower", "| slow |", "<details>", "| same |", "</details>"]
+        .map(|word| text.find(word).unwrap_or_else(|| panic!("{word} is missing: {text}")));
+    assert!(places.is_sorted() && places[0] == 0, "{text}");
+}
+
+#[test]
+fn many_rows_fit_a_comment() {
+    let mut comparison = comparison();
+    comparison.rows = vec![row(Verdict::Slower, "mem-write-data"); 5000];
+    let text = shown("markdown", &comparison);
+    assert!(text.len() < 65_536, "{}", text.len());
+    assert!(text.contains("4700 more rows"), "{text}");
+}
+
+#[test]
+fn a_suspect_side_carries_its_mark() {
+    let mut comparison = comparison();
+    comparison.rows.truncate(1);
+    let told = |comparison: &Comparison| shown("table", comparison);
+    assert!(!told(&comparison).contains("Gop/s ?"), "{}", told(&comparison));
+    comparison.rows[0].new = comparison.rows[0].new.map(|side| Side { status: Status::Suspect, ..side });
+    assert!(told(&comparison).contains("1.00 Gop/s  1.00 Gop/s ?"), "{}", told(&comparison));
+}

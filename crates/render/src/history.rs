@@ -1,0 +1,233 @@
+//! A history as columns, CSV or JSON: the tables of [`page::history`](charz_analysis::page::history).
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::report::csv::harmless;
+use charz_data::escape::plain;
+use super::{grid, json as escaped};
+use charz_analysis::figure::{Datum, Table};
+use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
+use charz_analysis::page::history::{changes, levels, remarks, reports, values};
+
+/// How the tables are written; other formats show the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Table,
+    Json,
+    Csv,
+}
+
+impl Format {
+    pub const ALL: [(&str, Format); 3] = [("table", Format::Table), ("json", Format::Json), ("csv", Format::Csv)];
+
+    /// What it shows of series.
+    pub fn about(self) -> &'static str {
+        match self {
+            Format::Table => "the changes, and the levels between them",
+            Format::Json => "reports, changes, levels and values, as numbers",
+            Format::Csv => "one row per value, with the number of its level",
+        }
+    }
+}
+
+/// The reports, the oldest first.
+pub fn write_list(entries: &[Entry], format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Csv => csv(&reports(entries), out),
+        Format::Json => json(&json!({ "schema": schema("charz-history"), "reports": objects(&reports(entries)) }), out),
+        Format::Table => {
+            let Some(newest) = entries.last() else { return writeln!(out, "no report is in this history yet") };
+            let processor = newest.report.host.processor.as_deref().unwrap_or("an unknown processor");
+            writeln!(out, "{}, {} strands\n", plain(processor.trim()), newest.report.machine.strands.len())?;
+            columns(&reports(entries), out)
+        }
+    }
+}
+
+/// Some series of a timeline, with their changes.
+pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Format, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Csv => csv(&values(timeline, tracks), out),
+        Format::Json => {
+            let told = json!({
+                "schema": schema("charz-timeline"),
+                "alpha": ALPHA,
+                "reports": objects(&reports(&timeline.entries)),
+                "changes": objects(&changes(timeline, tracks)),
+                "levels": objects(&levels(timeline, tracks)),
+                "values": objects(&values(timeline, tracks)),
+            });
+            json(&told, out)
+        }
+        Format::Table => {
+            let changes = changes(timeline, tracks);
+            match changes.rows.is_empty() {
+                true => writeln!(out, "no change in {} series", tracks.len())?,
+                false => columns(&changes, out)?,
+            }
+            writeln!(out)?;
+            columns(&levels(timeline, tracks), out)?;
+            writeln!(out)?;
+            remarks(timeline, tracks).iter().try_for_each(|remark| writeln!(out, "{remark}"))
+        }
+    }
+}
+
+/// What happened to reports that were to be added.
+pub fn write_added(
+    additions: &[Addition],
+    added: &[(i64, Added)],
+    entries: &[Entry],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let reports = reports(entries);
+    for (addition, (id, added)) in additions.iter().zip(added) {
+        let how = match added {
+            Added::New => "added",
+            Added::Later => "replaced the earlier state of its sweep",
+            Added::Same => "was there already; nothing changed",
+            Added::Earlier => "a later state of its sweep is there; nothing changed",
+        };
+        write!(out, "report {id}: {}, {how}", plain(&addition.file.display().to_string()))?;
+        let row = reports.rows.iter().find(|row| row.data[0].number == Some(*id as f64));
+        let changed = row.and_then(|row| row.data.last()).filter(|changed| changed.text != "-");
+        match (added, changed) {
+            (Added::New | Added::Later, Some(changed)) => {
+                writeln!(out, "; changed since the report before it: {}", plain(&changed.text))?;
+            }
+            _ => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+/// The text of a report as it was added, with escapes for control characters, which are the same in JSON.
+pub fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    escaped::write_escaped(text, out)
+}
+
+fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let heading: Vec<&str> = table.heading.iter().map(String::as_str).collect();
+    let is_words = |at: &usize| table.rows.iter().all(|row| row.data[*at].number.is_none());
+    let words: Vec<usize> = (0..heading.len()).filter(is_words).collect();
+    let texts = |data: &[Datum]| data.iter().map(|datum| plain(&datum.text)).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = table.rows.iter().map(|row| texts(&row.data)).collect();
+    grid::columns(&heading, &words, &rows, out)
+}
+
+/// Numbers in base units; what is not known is an empty field.
+fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let mut rows = csv::Writer::from_writer(out);
+    rows.write_record(table.heading.iter().map(|name| key(name)))?;
+    for row in &table.rows {
+        rows.write_record(row.data.iter().map(|datum| match datum {
+            Datum { number: Some(number), .. } => number.to_string(),
+            Datum { text, .. } if text == "-" => String::new(),
+            Datum { text, .. } => harmless(text),
+        }))?;
+    }
+    rows.flush()
+}
+
+fn objects(table: &Table) -> Vec<Map<String, Value>> {
+    let value = |datum: &Datum| match datum {
+        Datum { number: Some(number), .. } if number.fract() == 0.0 && number.abs() < 1e15 => (*number as i64).into(),
+        Datum { number: Some(number), .. } => (*number).into(),
+        Datum { text, .. } if text == "-" => Value::Null,
+        Datum { text, .. } => text.as_str().into(),
+    };
+    let object = |data: &[Datum]| table.heading.iter().map(|name| key(name)).zip(data.iter().map(value)).collect();
+    table.rows.iter().map(|row| object(&row.data)).collect()
+}
+
+fn key(name: &str) -> String {
+    name.replace(' ', "_")
+}
+
+fn schema(name: &str) -> Value {
+    json!({ "name": name, "major": 1, "minor": 0 })
+}
+
+fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    escaped::write_pretty(value, out)?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_analysis::history::invented::entries;
+    use charz_data::escape::is_harmless;
+
+    const EVIL: &str = "=1|<script>\n\u{1b}[2J\u{202e}\"";
+
+    fn plotted(change: impl Fn(&mut Entry), format: Format) -> String {
+        let mut entries = entries();
+        entries.iter_mut().for_each(change);
+        let timeline = Timeline::new(entries);
+        let mut out = Vec::new();
+        write_plot(&timeline, &timeline.tracks.iter().collect::<Vec<_>>(), format, &mut out).unwrap();
+        write_list(&timeline.entries, format, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn hostile_names_steer_nothing() {
+        let spoil = |entry: &mut Entry| {
+            entry.label = Some(EVIL.into());
+            entry.report.host.kernel = Some(format!("{EVIL}{}", entry.id / 13));
+            for cell in &mut entry.report.cells {
+                (cell.kernel, cell.mapping) = (EVIL.into(), EVIL.into());
+                cell.outcome.reason = Some(EVIL.into());
+            }
+        };
+        for (_, format) in Format::ALL {
+            let text = plotted(spoil, format);
+            let odd = text.chars().find(|mark| *mark != '\n' && !is_harmless(*mark));
+            assert!(odd.is_none() && text.contains("script"), "{text}");
+            if format == Format::Csv {
+                let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+                assert!(rows.records().all(|row| row.unwrap().iter().all(|field| !field.starts_with('='))), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_has_changes_doubts_and_gaps() {
+        let text = plotted(|_| (), Format::Table);
+        let row = text.lines().find(|line| line.contains("10 (2026-01-10)  13 (2026-01-13)")).unwrap();
+        for words in ["mem-read rr x2", "-10.", " ?", "system's kernel Linux 1 -> Linux 2"] {
+            assert!(row.contains(words), "{words:?} is missing: {text}");
+        }
+    }
+
+    #[test]
+    fn json_has_the_numbers_and_no_number_for_a_gap() {
+        let text = plotted(|_| (), Format::Json);
+        let told: Vec<Value> = serde_json::Deserializer::from_str(&text).into_iter().map(Result::unwrap).collect();
+        let [plot, list] = told.as_slice() else { panic!("{text}") };
+        assert_eq!((plot["values"].as_array().unwrap().len(), &plot["reports"]), (40, &list["reports"]));
+        let gap = plot["values"].as_array().unwrap().iter().find(|value| value["report"] == 11).unwrap();
+        assert_eq!((&gap["value"], &gap["status"]), (&Value::Null, &"invalid".into()));
+        let change = &plot["changes"][0];
+        assert_eq!((&change["last_before"], &change["first_after"]), (&10.into(), &13.into()));
+        assert!((change["change"].as_f64().unwrap() + 0.1).abs() < 0.01);
+    }
+
+    #[test]
+    fn csv_has_one_row_per_value_with_its_level() {
+        let timeline = Timeline::new(entries());
+        let mut out = Vec::new();
+        write_plot(&timeline, &timeline.tracks.iter().collect::<Vec<_>>(), Format::Csv, &mut out).unwrap();
+        let mut reader = csv::Reader::from_reader(out.as_slice());
+        let headers = reader.headers().unwrap().clone();
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let column = |row: usize, name| &rows[row][headers.iter().position(|header| header == name).unwrap()];
+        assert_eq!(rows.len(), 40);
+        assert_eq!((column(10, "value"), column(10, "low"), column(10, "level")), ("", "", ""));
+        assert_eq!((column(9, "level"), column(12, "level"), column(12, "unit")), ("1", "2", "B/s"));
+    }
+}

@@ -1,0 +1,76 @@
+//! Text that came out of a report.
+
+use maud::Render;
+
+use charz_data::escape::{one_line, plain};
+
+/// Foreign text in markup: what would steer a reader's machine is spelled out, of what is too long the middle is left out, and
+/// what would be markup is escaped.
+#[derive(Clone, Copy)]
+pub(super) struct Foreign<'a>(pub &'a str);
+
+impl Render for Foreign<'_> {
+    fn render_to(&self, out: &mut String) {
+        /// What nothing has to be done for, which nearly all names and sentences are.
+        const SHORT: usize = 200;
+        let is_plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+        match self.0.len() <= SHORT && self.0.bytes().all(is_plain) {
+            true => self.0.render_to(out),
+            false => one_line(self.0).render_to(out),
+        }
+    }
+}
+
+/// Several sentences in one, such as the text alternative of a picture, of which nothing is left out unless somebody means harm.
+pub(super) struct Account<'a>(pub &'a str);
+
+impl Render for Account<'_> {
+    fn render_to(&self, out: &mut String) {
+        const MOST: usize = 20_000;
+        let end = self.0.char_indices().nth(MOST).map_or(self.0.len(), |(at, _)| at);
+        plain(&self.0[..end]).render_to(out);
+        if end < self.0.len() {
+            out.push_str(" …");
+        }
+    }
+}
+
+/// A sentence of ours or of a report's with its full stop.
+pub(super) struct Sentence<'a>(pub &'a str);
+
+impl Render for Sentence<'_> {
+    fn render_to(&self, out: &mut String) {
+        let text = self.0.trim_end();
+        Foreign(text).render_to(out);
+        if !text.is_empty() && !text.ends_with(['.', '!', '?', ':']) {
+            out.push('.');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(Foreign(text).render().0, expected);
+    }
+
+    #[test]
+    fn nothing_foreign_is_markup() {
+        check("mem-read", "mem-read");
+        check("</script><b a=\"1\">&amp;", "&lt;/script&gt;&lt;b a=&quot;1&quot;&gt;&amp;amp;");
+        check("\u{1b}[2J\u{202e}x\n", "\\u{1b}[2J\\u{202e}x\\n");
+        check("é ≥ µs", "é ≥ µs");
+        assert!(Foreign(&"<".repeat(1_000_000)).render().0.len() < 10_000);
+    }
+
+    #[test]
+    fn a_sentence_ends_once() {
+        for (text, expected) in [("so it is", "so it is."), ("so it is. ", "so it is."), ("is it?", "is it?"), ("", "")]
+        {
+            assert_eq!(Sentence(text).render().0, expected);
+        }
+    }
+}

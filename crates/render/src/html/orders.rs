@@ -1,0 +1,110 @@
+//! The orders in which mappings fill a machine: what plays them, and the same in words.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::foreign::Foreign;
+use charz_analysis::figure::{Nest, Order, Part, What};
+
+/// The most workers of an order that are told; more than a picture has room for.
+const MOST: usize = 2048;
+
+/// A choice of the mapping and a slider over the workers, for the script; hidden without it.
+pub(super) fn player(nest: &Nest, id: &str) -> Markup {
+    html! {
+        @if nest.orders.iter().any(|order| !order.seats.is_empty()) {
+            div.player data-scripted hidden {
+                label { "Mapping " select.mapping { @for order in &nest.orders { option { (Foreign(&order.mapping)) } } } }
+                button.play type="button" aria-pressed="false" { "Play" }
+                label.workers for=(format!("workers-{id}")) { "Workers" }
+                input id=(format!("workers-{id}")) type="range" min="0" max="1" value="1" step="1";
+                output for=(format!("workers-{id}")) aria-live="polite" {}
+            }
+        }
+    }
+}
+
+/// Every order as a list, which the script reads too.
+pub(super) fn lists(nest: &Nest, id: &str) -> Markup {
+    let places = places(nest);
+    html! {
+        @if !nest.orders.is_empty() {
+            details.orders {
+                summary { "In which order mappings fill it" }
+                @for order in &nest.orders {
+                    h4 { (Foreign(&order.mapping)) }
+                    (list(order, id, &places))
+                }
+            }
+        }
+    }
+}
+
+fn list(order: &Order, id: &str, places: &BTreeMap<u32, String>) -> Markup {
+    html! {
+        ol.order data-of=(id) {
+            @for strand in order.seats.iter().take(MOST) {
+                li data-s=(strand) {
+                    "strand " (strand)
+                    @if let Some(place) = places.get(strand) { (Foreign(place)) }
+                }
+            }
+        }
+        @if order.seats.is_empty() { p { "The operating system decides." } }
+        @if order.seats.len() > MOST { p { "And " (order.seats.len() - MOST) " more, left out here." } }
+    }
+}
+
+/// Where each strand lies, by its number: `, core 1, package 0`. What there is only one of is not named.
+fn places(nest: &Nest) -> BTreeMap<u32, String> {
+    let mut places = BTreeMap::new();
+    let named: Vec<What> = [What::Package, What::NumaNode, What::Core]
+        .into_iter()
+        .filter(|what| nest.parts.iter().map(|part| count(part, *what)).sum::<usize>() > 1)
+        .collect();
+    for part in &nest.parts {
+        enter(part, "", &named, &mut places);
+    }
+    places
+}
+
+fn count(part: &Part, what: What) -> usize {
+    let inside: usize = part.parts.iter().map(|part| count(part, what)).sum();
+    part.times.max(1).saturating_mul(inside + usize::from(part.what == what))
+}
+
+fn enter(part: &Part, outer: &str, named: &[What], places: &mut BTreeMap<u32, String>) {
+    if let Some(strand) = part.strand {
+        places.insert(strand, outer.to_owned());
+        return;
+    }
+    let own = if named.contains(&part.what) { format!(", {}{outer}", part.label) } else { outer.to_owned() };
+    for inner in &part.parts {
+        enter(inner, &own, named, places);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strand_is_said_to_be_where_it_is() {
+        let part = |what, label: &str, strand, parts| Part {
+            what,
+            label: label.into(),
+            strand,
+            usable: true,
+            times: 1,
+            parts,
+        };
+        let strand = |id: u32| part(What::Strand, &id.to_string(), Some(id), Vec::new());
+        let core = |at: u32| part(What::Core, &format!("core {at}"), None, vec![strand(at), strand(at + 2)]);
+        let package = part(What::Package, "package 0", None, vec![core(0), core(1)]);
+        let nest = Nest { parts: vec![package], orders: Vec::new() };
+        let places = places(&nest);
+        assert_eq!(places.get(&3).map(String::as_str), Some(", core 1"));
+        assert_eq!(places.len(), 4);
+    }
+}

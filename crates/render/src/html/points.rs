@@ -1,0 +1,81 @@
+//! The points behind a figure, as a table that the script sorts.
+
+use maud::{Markup, Render, html};
+
+use super::foreign::Foreign;
+use charz_analysis::figure::{Datum, Row, State, Table};
+
+pub(super) fn table(table: &Table, title: &str) -> Markup {
+    let has_passports = table.rows.iter().any(|row| !row.passport.is_empty());
+    html! {
+        details.points {
+            summary { "Every point: " (table.rows.len()) @if table.rows.len() == 1 { " row" } @else { " rows" } }
+            @if table.left_out > 0 {
+                p.left-out { (table.left_out) " more are in the report and left out here, so that the page stays readable." }
+            }
+            div.scroll tabindex="0" role="region" aria-label="Every point" {
+                table.sortable {
+                    caption.unseen { "Every point behind " (Foreign(title)) }
+                    thead {
+                        tr {
+                            @for (at, name) in table.heading.iter().enumerate() {
+                                th.n[is_number(table, at)] scope="col" { (Foreign(name)) }
+                            }
+                            @if has_passports { th.passport scope="col" { "passport" } }
+                        }
+                    }
+                    tbody { @for row in &table.rows { (Line { row, has_passports }) } }
+                }
+            }
+        }
+    }
+}
+
+/// Whether most that stands in a column is sorted by number, and so stands to the right.
+fn is_number(table: &Table, column: usize) -> bool {
+    let numbers = table.rows.iter().filter(|row| row.data.get(column).is_some_and(|datum| datum.number.is_some()));
+    2 * numbers.count() > table.rows.len()
+}
+
+/// A row of the table.
+struct Line<'a> {
+    row: &'a Row,
+    has_passports: bool,
+}
+
+impl Render for Line<'_> {
+    fn render(&self) -> Markup {
+        let row = self.row;
+        html! {
+            tr class=[class(row.state)] {
+                @for datum in &row.data {
+                    td class=[datum.number.map(|_| "n")] data-n=[place(datum)] { (Foreign(&datum.text)) }
+                }
+                @if self.has_passports {
+                    td.passport {
+                        @if !row.passport.is_empty() {
+                            details {
+                                summary { "show" span.unseen { " passport" } }
+                                dl { @for (label, words) in &row.passport { dt { (Foreign(label)) } dd { (Foreign(words)) } } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the style sets apart.
+fn class(state: State) -> Option<&'static str> {
+    match state {
+        State::Sound => None,
+        State::Doubtful => Some("doubtful"),
+        State::Missing => Some("missing"),
+    }
+}
+
+/// By what a number is sorted, where its text is not enough.
+fn place(datum: &Datum) -> Option<f64> {
+    datum.number.filter(|number| number.is_finite())
+}

@@ -1,0 +1,135 @@
+//! What stands on top: what the page is about, what it comes to, and what follows.
+
+use maud::{Markup, html};
+
+use super::foreign::{Foreign, Sentence};
+use charz_analysis::page::{About, Page};
+use charz_data::report::{Finding, FindingKind};
+
+/// How many findings of a kind are open; the others are there for who asks.
+const OPEN: usize = 6;
+
+/// The title, where it comes from, and the switch of colours.
+pub(super) fn header(page: &Page) -> Markup {
+    html! {
+        header.top {
+            div {
+                p.maker { "charz: what this machine can do" }
+                h1 { (Foreign(&page.title)) }
+                @for source in &page.sources { p.begun { (begun(source, page.sources.len() > 1)) } }
+            }
+            div.switches data-scripted hidden {
+                button #theme type="button" aria-pressed="false" { "Dark colours" }
+            }
+        }
+    }
+}
+
+fn begun(source: &About, named: bool) -> Markup {
+    html! {
+        @if named { strong { (Foreign(&source.name)) } ": " }
+        "begun " (Foreign(&source.started))
+        @if let Some(host) = source.environment.iter().find(|fact| fact.label == "host") { " on " (Foreign(&host.words)) }
+    }
+}
+
+/// What a reader takes along who reads nothing else.
+pub(super) fn summary(page: &Page) -> Markup {
+    let named = page.sources.len() > 1;
+    html! {
+        section #summary aria-labelledby="summary-heading" {
+            h2 #summary-heading { "In short" }
+            @for (at, source) in page.sources.iter().enumerate() {
+                @if named { h3 { (Foreign(&source.name)) } }
+                ul.short {
+                    @for (_, sentence) in page.summary.iter().filter(|(of, _)| *of == at) { li { (Sentence(sentence)) } }
+                    @if let Some(why) = &source.incomplete {
+                        li.warning { strong { "Not complete: " } "the sweep was ended early by " (Sentence(why)) }
+                    }
+                    @if !source.disturbances.is_empty() {
+                        li.warning {
+                            strong { "Disturbed: " }
+                            @for (at, what) in source.disturbances.iter().enumerate() { @if at > 0 { " " } (Sentence(what)) }
+                        }
+                    }
+                }
+            }
+            (differences(page))
+            p.about { "A number with a question mark is suspect: something speaks against it, and the page says what. Where a measurement is invalid there is no number, but its reason." }
+            @for sentence in &page.left_out { p.about { (Sentence(sentence)) } }
+        }
+    }
+}
+
+/// In what reports differ, before anybody compares their numbers.
+fn differences(page: &Page) -> Markup {
+    html! {
+        @if !page.differences.is_empty() {
+            h3 #differences-heading { "In what the reports differ" }
+            div.scroll tabindex="0" role="region" aria-labelledby="differences-heading" {
+                table.facts {
+                    thead { tr { th scope="col" { "fact" } @for source in &page.sources { th scope="col" { (Foreign(&source.name)) } } } }
+                    tbody {
+                        @for difference in &page.differences {
+                            tr { th scope="row" { (difference.label) } @for words in &difference.words { td { (Foreign(words)) } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether there is anything to find.
+pub(super) fn has_findings(page: &Page) -> bool {
+    !page.findings.is_empty()
+}
+
+/// What follows from the numbers, in words.
+pub(super) fn findings(page: &Page) -> Markup {
+    let mut kinds: Vec<(FindingKind, Vec<&(usize, Finding)>)> = Vec::new();
+    for found in &page.findings {
+        match kinds.iter_mut().find(|(kind, _)| *kind == found.1.kind) {
+            Some((_, all)) => all.push(found),
+            None => kinds.push((found.1.kind, vec![found])),
+        }
+    }
+    html! {
+        @if has_findings(page) {
+            section #findings aria-labelledby="findings-heading" {
+                h2 #findings-heading { "Findings" }
+                @for (kind, all) in &kinds {
+                    h3 { (heading(*kind)) }
+                    ul.findings { @for found in all.iter().take(OPEN) { (finding(page, found)) } }
+                    @if all.len() > OPEN {
+                        details {
+                            summary { (all.len() - OPEN) " more" }
+                            ul.findings { @for found in &all[OPEN..] { (finding(page, found)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn finding(page: &Page, (at, finding): &(usize, Finding)) -> Markup {
+    let source = page.sources.get(*at).filter(|_| page.sources.len() > 1);
+    html! {
+        li {
+            @if let Some(source) = source { span.source { (Foreign(&source.name)) } " " }
+            (Sentence(&finding.text))
+        }
+    }
+}
+
+fn heading(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Cliff => "Where operations get slow",
+        FindingKind::Collapse => "Where more workers do less",
+        FindingKind::Fastest => "The fastest of those that do the same",
+        FindingKind::Advice => "What a program should do",
+        FindingKind::Latency => "What a load takes",
+        FindingKind::Efficiency => "Words in a cycle",
+    }
+}

@@ -1,0 +1,144 @@
+//! JSON for people's terminals: the same values, with all that could steer one written as escapes.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+
+use charz_data::escape::is_harmless;
+
+/// Writes a value on one line.
+pub(super) fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, Escaping(CompactFormatter))).map_err(io::Error::from)
+}
+
+/// Writes a value, indented.
+pub(super) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, Escaping(PrettyFormatter::new()))).map_err(io::Error::from)
+}
+
+/// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They stand in strings only, where
+/// an escape is the same.
+pub(super) fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    for part in text.split_inclusive(|mark: char| !is_harmless(mark)) {
+        match part.char_indices().next_back() {
+            // Between strings, where nothing but blanks can be; a return to the line's start would hide what stands there.
+            Some((at, mark @ ('\n' | '\t' | '\r'))) => {
+                write!(out, "{}{}", &part[..at], if mark == '\r' { ' ' } else { mark })?
+            }
+            Some((at, mark)) if !is_harmless(mark) => {
+                out.write_all(&part.as_bytes()[..at])?;
+                write_units(mark, out)?;
+            }
+            _ => out.write_all(part.as_bytes())?,
+        }
+    }
+    Ok(())
+}
+
+fn write_units<W: ?Sized + Write>(mark: char, out: &mut W) -> io::Result<()> {
+    for unit in mark.encode_utf16(&mut [0; 2]) {
+        write!(out, "\\u{unit:04x}")?;
+    }
+    Ok(())
+}
+
+/// The layout of another formatter. JSON demands escapes only below U+0020; here every mark that is not to be seen gets one.
+struct Escaping<F>(F);
+
+impl<F: Formatter> Formatter for Escaping<F> {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        for part in fragment.split_inclusive(|mark| !is_harmless(mark)) {
+            match part.char_indices().next_back() {
+                Some((at, mark)) if !is_harmless(mark) => {
+                    writer.write_all(&part.as_bytes()[..at])?;
+                    write_units(mark, writer)?;
+                }
+                _ => writer.write_all(part.as_bytes())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Readers get what was there, and terminals what can be seen.
+        #[test]
+        fn any_text_survives_and_none_steers(texts in prop::collection::btree_map(any::<String>(), ".*", 0..4)) {
+            for pretty in [false, true] {
+                let mut out = Vec::new();
+                if pretty { write_pretty(&texts, &mut out) } else { write_compact(&texts, &mut out) }.unwrap();
+                let text = String::from_utf8(out).unwrap();
+                prop_assert!(text.chars().all(|mark| mark == '\n' || is_harmless(mark)), "{text:?}");
+                prop_assert_eq!(&serde_json::from_str::<BTreeMap<String, String>>(&text).unwrap(), &texts);
+            }
+        }
+
+        /// The same of what others wrote.
+        #[test]
+        fn any_json_survives_and_none_steers(texts in prop::collection::btree_map(any::<String>(), ".*", 0..4)) {
+            let raw = serde_json::to_string_pretty(&texts).unwrap().replace('\n', "\r\n");
+            let mut out = Vec::new();
+            write_escaped(&raw, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            prop_assert!(text.chars().all(|mark| mark == '\n' || is_harmless(mark)), "{text:?}");
+            prop_assert_eq!(&serde_json::from_str::<BTreeMap<String, String>>(&text).unwrap(), &texts);
+            let mut again = Vec::new();
+            write_escaped(&text, &mut again).unwrap();
+            prop_assert_eq!(String::from_utf8(again).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn the_layout_is_the_usual_one() {
+        let value = serde_json::json!({"a": [1, 2], "b": {}, "c": "x"});
+        let mut out = Vec::new();
+        write_pretty(&value, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string_pretty(&value).unwrap());
+    }
+}

@@ -1,0 +1,106 @@
+//! Foreign words in Markdown: inert, and as they were.
+
+use charz_data::escape::plain;
+
+/// Foreign text within a line of Markdown, also within a cell of a table.
+pub(super) fn inert(text: &str) -> String {
+    let text = plain(text.trim());
+    let mut inert = String::with_capacity(text.len());
+    // What begins a list or a heading where a line begins. A number with a full stop does too.
+    let begins = |mark: char| text.strip_prefix(mark).is_some_and(|rest| rest.starts_with([' ', mark]));
+    if ['-', '+', '='].into_iter().any(begins) {
+        inert.push('\\');
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    for (at, mark) in text.char_indices() {
+        match mark {
+            '&' => inert.push_str("&amp;"),
+            '<' => inert.push_str("&lt;"),
+            '>' => inert.push_str("&gt;"),
+            // Names of people, numbers of issues and formulas are looked for in what a page says after Markdown is done with it;
+            // a mark in an element of its own is not found.
+            '@' | '#' | '$' => inert.extend(["<span>", mark.encode_utf8(&mut [0; 4]), "</span>"]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '{' | '}' | '|' | '~' | '!' => inert.extend(['\\', mark]),
+            // Addresses become links by themselves.
+            ':' if text[at..].starts_with("://") => inert.push_str("\\:"),
+            '.' if text[..at].to_ascii_lowercase().ends_with("www") => inert.push_str("\\."),
+            '.' | ')' if digits > 0 && at == digits && !text[at + 1..].starts_with(|next: char| next != ' ') => {
+                inert.extend(['\\', mark]);
+            }
+            _ => inert.push(mark),
+        }
+    }
+    inert
+}
+
+/// Foreign text as code; in a table a bar in it would end the cell.
+pub(super) fn code(text: &str) -> String {
+    let text = plain(text.trim());
+    if text.is_empty() {
+        return String::new();
+    }
+    let ticks = "`".repeat(longest_run(&text) + 1);
+    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{ticks}{blank}{text}{blank}{ticks}")
+}
+
+/// Foreign text as a block of code.
+pub(super) fn fenced(text: &str) -> String {
+    let text = plain(text);
+    let fence = "`".repeat(longest_run(&text).max(2) + 1);
+    format!("{fence}sh\n{text}\n{fence}\n")
+}
+
+/// Foreign text within HTML, where nothing of Markdown holds.
+pub(super) fn markup(text: &str) -> String {
+    let mut markup = String::with_capacity(text.len());
+    for mark in plain(text).chars() {
+        match mark {
+            '&' => markup.push_str("&amp;"),
+            '<' => markup.push_str("&lt;"),
+            '>' => markup.push_str("&gt;"),
+            '@' | '#' | '$' | ':' => markup.extend(["<span>", mark.encode_utf8(&mut [0; 4]), "</span>"]),
+            _ => markup.push(mark),
+        }
+    }
+    markup
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|mark| mark != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_words() {
+        for (text, expected) in [
+            ("mem-read 12.3 GB/s ±1.2% ?", "mem-read 12.3 GB/s ±1.2% ?"),
+            ("<b>&", "&lt;b&gt;&amp;"),
+            ("a|b_c*d`e", "a\\|b\\_c\\*d\\`e"),
+            ("@all #1", "<span>@</span>all <span>#</span>1"),
+            ("see http://x.y or www.x.y", "see http\\://x.y or www\\.x.y"),
+            ("- x", "\\- x"),
+            ("-", "-"),
+            ("--- a", "\\--- a"),
+            ("12. x", "12\\. x"),
+            ("1.5 times", "1.5 times"),
+            ("a\nb\u{1b}", "a\\\\nb\\\\u\\{1b\\}"),
+        ] {
+            assert_eq!(inert(text), expected);
+        }
+    }
+
+    #[test]
+    fn code_ends_where_it_should() {
+        for (text, expected) in
+            [("a", "`a`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("a|b", "`a|b`"), ("", ""), ("a\n", "`a`")]
+        {
+            assert_eq!(code(text), expected);
+        }
+        assert!(fenced("a\n```\nb").starts_with("````sh\n"));
+    }
+}

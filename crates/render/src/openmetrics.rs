@@ -1,0 +1,228 @@
+//! The numbers as OpenMetrics text, for the text file collector of a node exporter
+//! (<https://github.com/prometheus/node_exporter#textfile-collector>).
+//!
+//! That collector reads the older text format of Prometheus, and refuses a file with a type or a timestamp that this format does
+//! not have (<https://github.com/prometheus/node_exporter/issues/1988>). What is written here is both: gauges only, and no
+//! timestamps beside samples; `# UNIT` and `# EOF`, which OpenMetrics demands, are comments to the older format
+//! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+//!
+//! Names end in base units. A cell whose number may not be shown has no sample; `charz_cells` counts it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::{self, Write};
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::{Registry, Unit as Suffix};
+
+use charz_data::escape::plain;
+use charz_analysis::point;
+use charz_data::report::{Cell, Report, Status, Unit};
+
+/// What all names begin with.
+const PREFIX: &str = "charz";
+
+/// Writes them.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut registry = Registry::with_prefix(PREFIX);
+    registry.register_collector(Box::new(Gauges(gauges(report))));
+    let mut text = String::new();
+    encode(&mut text, &registry).map_err(io::Error::other)?;
+    out.write_all(text.as_bytes())
+}
+
+/// All that is written, in its order.
+#[derive(Debug)]
+struct Gauges(Vec<Gauge>);
+
+/// Samples of one name.
+#[derive(Debug)]
+struct Gauge {
+    /// Without [`PREFIX`] and unit.
+    name: &'static str,
+    unit: Option<&'static str>,
+    /// A sentence without its full stop.
+    help: &'static str,
+    samples: Vec<(Labels, f64)>,
+}
+
+/// Names and values of labels.
+type Labels = Vec<(&'static str, String)>;
+
+impl Collector for Gauges {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        for gauge in self.0.iter().filter(|gauge| !gauge.samples.is_empty()) {
+            let unit = gauge.unit.map(|unit| Suffix::Other(unit.to_owned()));
+            let mut metric = encoder.encode_descriptor(gauge.name, gauge.help, unit.as_ref(), MetricType::Gauge)?;
+            for (labels, value) in &gauge.samples {
+                match labels.as_slice() {
+                    [] => metric.encode_gauge(value)?,
+                    _ => metric.encode_family(labels)?.encode_gauge(value)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which units of cells a gauge is of, and by what it multiplies them to come to its own.
+struct Family {
+    names: [&'static str; 3],
+    unit: &'static str,
+    help: [&'static str; 3],
+    factor: fn(Unit) -> Option<f64>,
+}
+
+const FAMILIES: &[Family] = &[
+    Family {
+        names: ["throughput", "throughput_low", "throughput_high"],
+        unit: "operations_per_second",
+        help: [
+            "Operations of all workers together, the median of several processes",
+            "Where the interval of the operations begins in which the median lies",
+            "Where the interval of the operations ends in which the median lies",
+        ],
+        factor: |unit| (unit == Unit::OpsPerSecond).then_some(1.0),
+    },
+    Family {
+        names: ["throughput", "throughput_low", "throughput_high"],
+        unit: "bytes_per_second",
+        help: [
+            "Bytes that all workers move together, the median of several processes",
+            "Where the interval of the bytes begins in which the median lies",
+            "Where the interval of the bytes ends in which the median lies",
+        ],
+        factor: |unit| (unit == Unit::BytesPerSecond).then_some(1.0),
+    },
+    Family {
+        names: ["latency", "latency_low", "latency_high"],
+        unit: "seconds",
+        help: [
+            "Time of an operation, the median of several processes",
+            "Where the interval of the time begins in which the median lies",
+            "Where the interval of the time ends in which the median lies",
+        ],
+        factor: |unit| (!unit.more_is_better() && unit != Unit::MillisecondsPerGib).then_some(1e-9),
+    },
+    Family {
+        names: ["cost", "cost_low", "cost_high"],
+        unit: "seconds_per_byte",
+        help: [
+            "Time that a byte takes, the median of several processes",
+            "Where the interval of the cost begins in which the median lies",
+            "Where the interval of the cost ends in which the median lies",
+        ],
+        factor: |unit| (unit == Unit::MillisecondsPerGib).then_some(1e-3 / (1_u64 << 30) as f64),
+    },
+];
+
+fn gauges(report: &Report) -> Vec<Gauge> {
+    let mut gauges = about(report);
+    for family in FAMILIES {
+        let mut samples: [Vec<(Labels, f64)>; 3] = Default::default();
+        // Two samples with the same labels would make a reader refuse the file.
+        let mut seen = BTreeSet::new();
+        for (cell, factor) in report.cells.iter().filter_map(|cell| Some((cell, (family.factor)(cell.unit)?))) {
+            let Some(value) = number(cell).filter(|_| seen.insert(labels(cell))) else { continue };
+            samples[0].push((labels(cell), value * factor));
+            if let Some(interval) = cell.summary.and_then(|summary| summary.interval) {
+                samples[1].push((labels(cell), interval.low * factor));
+                samples[2].push((labels(cell), interval.high * factor));
+            }
+        }
+        let named = family.names.into_iter().zip(family.help).zip(samples);
+        gauges.extend(named.map(|((name, help), samples)| Gauge { name, unit: Some(family.unit), help, samples }));
+    }
+    gauges
+}
+
+/// What is said of the report itself.
+fn about(report: &Report) -> Vec<Gauge> {
+    let one = |name, unit, help, value: Option<f64>| Gauge {
+        name,
+        unit,
+        help,
+        samples: value.into_iter().map(|value| (Vec::new(), value)).collect(),
+    };
+    let statuses = [
+        (Status::Ok, "ok"),
+        (Status::Suspect, "suspect"),
+        (Status::Invalid, "invalid"),
+        (Status::Skipped, "skipped"),
+        (Status::Aborted, "aborted"),
+        (Status::Pending, "pending"),
+    ];
+    let counted = statuses.map(|(status, word)| {
+        let count = report.cells.iter().filter(|cell| cell.outcome.status == status).count();
+        (vec![("status", word.to_owned())], count as f64)
+    });
+    let told = |text: &Option<String>| plain(text.as_deref().unwrap_or_default());
+    let labels = vec![
+        ("report", plain(&report.id)),
+        ("host", told(&report.host.name)),
+        ("processor", told(&report.host.processor)),
+        ("version", plain(&report.tool.version)),
+        ("commit", plain(&report.tool.commit)),
+        ("kernels", plain(&report.tool.kernels)),
+    ];
+    let began = humantime::parse_rfc3339(&report.started).ok();
+    let began = began.and_then(|moment| moment.duration_since(std::time::UNIX_EPOCH).ok());
+    vec![
+        Gauge {
+            name: "report_info",
+            unit: None,
+            help: "What the report is of and which program measured, as labels",
+            samples: vec![(labels, 1.0)],
+        },
+        one(
+            "report_started_timestamp",
+            Some("seconds"),
+            "When the sweep began, since 1970-01-01 UTC",
+            began.map(|began| began.as_secs_f64()),
+        ),
+        one("report_wall", Some("seconds"), "How long the sweep took", Some(report.wall_ns as f64 / 1e9)),
+        one(
+            "report_complete",
+            None,
+            "Whether every cell was given its due, 1 or 0",
+            Some(f64::from(u8::from(report.complete))),
+        ),
+        Gauge { name: "cells", unit: None, help: "How many cells ended how", samples: counted.to_vec() },
+    ]
+}
+
+fn number(cell: &Cell) -> Option<f64> {
+    let shown = matches!(cell.outcome.status, Status::Ok | Status::Suspect);
+    cell.summary?.value.filter(|value| shown && value.is_finite())
+}
+
+/// Which cell it is. What the sweep does not vary has no label.
+fn labels(cell: &Cell) -> Labels {
+    let status = if cell.outcome.status == Status::Suspect { "suspect" } else { "ok" };
+    let fixed = [
+        ("kernel", plain(&cell.kernel)),
+        ("mapping", plain(&cell.mapping)),
+        ("workers", cell.workers.to_string()),
+        ("status", status.to_owned()),
+    ];
+    let point = &cell.point;
+    let words = point::words(point);
+    let varied = [
+        ("size_bytes", point.size_bytes.map(|bytes| bytes.to_string())),
+        ("pages", words[1].clone()),
+        ("stride_bytes", words[2].clone()),
+        ("chains", words[3].clone()),
+        ("delay", words[4].clone()),
+        ("memory", words[5].clone()),
+    ];
+    fixed.into_iter().chain(varied.into_iter().filter_map(|(name, word)| Some((name, word?)))).collect()
+}
+
+#[cfg(test)]
+mod tests;

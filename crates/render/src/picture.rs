@@ -1,0 +1,108 @@
+//! A figure as a picture: SVG for pages and papers, PNG for slides.
+//!
+//! Pictures use no CSS. Those within a page name their colours as variables with a fallback (`--ink`, `--soft`, `--grid`, `--paper`, `--s1` to
+//! `--s8` for series, `--nest0` to `--nest4` for the parts of a machine), so that the page may change them by night.
+
+mod colour;
+mod dots;
+mod frame;
+mod heat;
+mod joint;
+mod layout;
+mod legend;
+mod lines;
+mod nest;
+mod pen;
+#[cfg_attr(feature = "png", path = "picture/raster/enabled.rs")]
+#[cfg_attr(not(feature = "png"), path = "picture/raster/disabled.rs")]
+mod raster;
+#[cfg(test)]
+mod samples;
+mod series;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod width;
+
+use std::io::{self, Write};
+
+use self::colour::Paint;
+use self::pen::{Pen, TextStyle};
+use charz_analysis::figure;
+use charz_analysis::figure::{Body, Figure};
+
+/// How wide a picture is in its own units, unless a machine needs more.
+const WIDTH: f64 = 760.0;
+
+/// How high a picture may be in its own units.
+const TALLEST: f64 = 20_000.0;
+
+/// Typefaces in their order; the first travels with the program.
+const TYPEFACES: &str = "Ubuntu, system-ui, sans-serif";
+
+/// The picture within a page: as wide as its place, without a heading, colours as variables.
+pub fn svg_inline(figure: &Figure) -> String {
+    drawn(figure, Dress::Inline)
+}
+
+pub fn svg(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", drawn(figure, Dress::Alone))
+}
+
+/// Writes it as PNG, or fails in a build without the feature `png`.
+pub fn png(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(&raster::png(&drawn(figure, Dress::Bare))?)
+}
+
+/// What a picture has besides what it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dress {
+    /// Nothing: the page around has it.
+    Inline,
+    /// A heading and a ground.
+    Alone,
+    /// A heading.
+    Bare,
+}
+
+fn drawn(figure: &Figure, dress: Dress) -> String {
+    let is_inline = dress == Dress::Inline;
+    // Pages refer to it; whoever made the figure may have been careless.
+    let id = figure::id(&figure.id);
+    let mut body = Pen::new(is_inline);
+    let top = if is_inline { 4.0 } else { heading(figure, &mut body) };
+    let [width, height] = match &figure.body {
+        Body::Lines(plot) => [WIDTH, lines::draw(plot, &id, top, &mut body)],
+        Body::Dots(plot) => [WIDTH, dots::draw(plot, top, &mut body)],
+        Body::Heat(map) => [WIDTH, heat::draw(map, &id, top, &mut body)],
+        Body::Joint(joint) => [WIDTH, joint::draw(joint, top, &mut body)],
+        Body::Nest(machine) => nest::draw(machine, top, &mut body),
+    };
+    let height = height.min(TALLEST);
+    let body = body.finish();
+    let mut pen = Pen::new(is_inline);
+    let (title, about) = (format!("{id}-title"), format!("{id}-about"));
+    let root = pen.tag("svg").word("xmlns", "http://www.w3.org/2000/svg").word("class", "picture");
+    let root = root.word("viewBox", &format!("0 0 {} {}", pen::number(width), pen::number(height)));
+    let root = match is_inline {
+        true => root.word("width", "100%"),
+        false => root.number("width", width).number("height", height),
+    };
+    let root = root.word("role", "img").word("aria-labelledby", &format!("{title} {about}"));
+    root.word("font-family", TYPEFACES).children(|pen| {
+        pen.tag("title").word("id", &title).text(&figure.title);
+        pen.tag("desc").word("id", &about).text(&figure.alternative());
+        if dress == Dress::Alone {
+            pen.tag("rect").word("width", "100%").word("height", "100%").paint("fill", Paint::Paper).empty();
+        }
+        pen.paste(&body);
+    });
+    pen.finish()
+}
+
+/// The title above a picture that stands alone; the height below it.
+fn heading(figure: &Figure, pen: &mut Pen) -> f64 {
+    let at = TextStyle { room: WIDTH - 24.0, ..TextStyle::at(12.0, 24.0, 16.0) };
+    pen.text(&figure.title, at);
+    38.0
+}

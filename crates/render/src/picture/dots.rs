@@ -1,0 +1,91 @@
+//! A row for each name, with a spot for each series.
+
+use super::colour::Paint;
+use super::frame::{BELOW, Frame, Side};
+use super::legend::{Legend, RADIUS, doubtful, missing};
+use super::lines::{keys, nothing};
+use super::pen::{Pen, TextStyle, path};
+use super::series::hit;
+use super::{WIDTH, shapes, width};
+use charz_analysis::figure::{Plot, Quantity, Scale, Series, Span, Spot, State};
+use charz_data::escape::plain;
+
+const RIGHT: f64 = 24.0;
+const SIZE: f64 = 12.0;
+/// Names get at most that much of the width.
+const NAMES: f64 = 250.0;
+/// Rows beyond that are not drawn; the table has them.
+const ROWS: usize = 400;
+
+/// Draws it below a height; the height at which it ends.
+pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
+    let names: Vec<String> = match &plot.x.quantity {
+        Quantity::Names(names) => names.iter().map(|name| plain(name)).collect(),
+        _ => Vec::new(),
+    };
+    let count = names.len().min(ROWS);
+    let measured: Vec<(usize, &Series)> = plot.measured().collect();
+    let row = (8.0 + 10.0 * measured.len() as f64).clamp(24.0, 70.0);
+    let widest = names.iter().map(|name| width::of(name, SIZE)).fold(0.0, f64::max).min(NAMES);
+    let left = widest + 24.0;
+    let across = [left, WIDTH - RIGHT];
+    let keys = if measured.len() > 1 { keys(plot) } else { keys(plot).split_off(measured.len()) };
+    let legend = Legend::new(keys, [left, top], across[1] - across[0]);
+    let down = top + legend.height + 6.0;
+    let x = Side::horizontal(&plot.y, plot.shown_range(), across[1] - across[0]);
+    // Rows count from above.
+    let y = Side::blank(Span { scale: Scale::Linear, low: count.max(1) as f64 - 0.5, high: -0.5 });
+    let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y };
+    legend.draw(false, pen);
+    frame.draw(true, pen);
+    for (at, name) in names.iter().take(count).enumerate() {
+        let Some(y) = frame.y(at as f64) else { continue };
+        let at = TextStyle { anchor: "end", room: NAMES, ..TextStyle::at(left - 10.0, y + 4.0, SIZE) };
+        pen.text(name, at);
+    }
+    // Series lie beside each other within a row.
+    let step = (row - 8.0) / measured.len().max(1) as f64;
+    let last = (measured.len().max(1) - 1) as f64;
+    for (beside, (at, series)) in measured.iter().enumerate() {
+        let aside = (beside as f64 - last / 2.0) * step;
+        let class = format!("series s{}", at % Paint::SERIES + 1);
+        pen.tag("g").word("class", &class).word("data-series", &series.name).children(|pen| {
+            let inside = |spot: &&Spot| spot.x >= -0.5 && spot.x < count as f64 - 0.5;
+            for spot in series.spots.iter().filter(inside) {
+                dot(*at, spot, aside, &frame, pen);
+            }
+        });
+    }
+    if plot.is_empty() {
+        nothing(frame.across, frame.down, pen);
+    }
+    frame.down[1] + BELOW
+}
+
+fn dot(at: usize, spot: &Spot, aside: f64, frame: &Frame, pen: &mut Pen) {
+    let Some(y) = frame.y(spot.x).map(|y| y + aside) else { return };
+    let paint = Paint::Series(at);
+    let number = spot.y.filter(|_| spot.state != State::Missing).and_then(|y| frame.x(y));
+    let Some(x) = number else {
+        let place = [frame.across[0] + 8.0, y];
+        missing(paint, place, pen);
+        hit(spot, "spot missing", place, pen);
+        return;
+    };
+    let ends = spot.spread.map(|spread| spread.map(|end| frame.x(end).unwrap_or(x)));
+    if let Some([low, high]) = ends {
+        let [low, high] = [low, high].map(|end| end.clamp(frame.across[0], frame.across[1]));
+        let whisker = pen.tag("path").word("d", &path([[low, y], [high, y]], false)).paint("stroke", paint);
+        whisker.word("stroke-opacity", ".45").word("stroke-width", "4").empty();
+    }
+    match spot.state {
+        State::Doubtful => {
+            doubtful(at, paint, [x, y], pen);
+            hit(spot, "spot doubtful", [x, y], pen);
+        }
+        _ => {
+            pen.tag("path").word("d", &shapes::shape(at, [x, y], RADIUS + 0.4)).paint("fill", paint).empty();
+            hit(spot, "spot sound", [x, y], pen);
+        }
+    }
+}

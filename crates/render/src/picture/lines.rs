@@ -1,0 +1,127 @@
+//! Lines over a quantity, with bands, gaps, limits and what is said of places.
+
+use super::colour::Paint;
+use super::frame::{BELOW, Frame, Side};
+use super::layout::{LabelLayout, rows};
+use super::legend::{Key, Legend};
+use super::pen::{Pen, TextStyle};
+use super::series;
+use super::{WIDTH, width};
+use charz_analysis::figure::{Plot, Role, Rule, State};
+use charz_data::escape::plain;
+
+const HEIGHT: f64 = 330.0;
+const RIGHT: f64 = 20.0;
+/// Lines of words above the frame for the places on its axis; further ones are said when pointed at.
+const RULE_ROWS: usize = 6;
+const RULE_ROW: f64 = 14.0;
+const RULE_SIZE: f64 = 11.0;
+
+/// Draws it below a height; the height at which it ends.
+pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
+    let y = Side::vertical(&plot.y, plot.shown_range(), HEIGHT);
+    let across = [y.width(), WIDTH - RIGHT];
+    let legend = Legend::new(keys(plot), [across[0], top], across[1] - across[0]);
+    let x = Side::horizontal(&plot.x, plot.x_range(), across[1] - across[0]);
+    let down = top + legend.height + 6.0;
+    let mut frame = Frame { across, down: [down, down + HEIGHT], x, y };
+    let rules = ruled(&plot.rules, &frame);
+    let rule_rows = rules.iter().filter_map(|(_, row)| *row).max().map_or(0, |row| row + 1);
+    frame.down = frame.down.map(|end| end + rule_rows as f64 * RULE_ROW);
+
+    legend.draw(true, pen);
+    frame.draw(false, pen);
+    for (rule, row) in rules {
+        draw_rule(rule, row, plot, &frame, pen);
+    }
+    let mut room = LabelLayout::new(frame.across, frame.down);
+    for series in &plot.series {
+        series::take(series, &frame, &mut room);
+    }
+    pen.tag("clipPath").word("id", &format!("{id}-clip")).children(|pen| {
+        let [left, right] = frame.across;
+        let [top, bottom] = frame.down;
+        pen.tag("rect").rectangle(left - 8.0, top - 2.0, right - left + 16.0, bottom - top + 4.0).empty();
+    });
+    for (at, series) in plot.series.iter().enumerate() {
+        match series.role {
+            Role::Measured => series::measured(at, series, &frame, pen),
+            Role::Ideal | Role::Bound => series::limit(series, plot, id, &frame, &mut room, pen),
+        }
+    }
+    for flag in &plot.flags {
+        series::flag(flag, plot, &frame, &mut room, pen);
+    }
+    if plot.is_empty() {
+        nothing(frame.across, frame.down, pen);
+    }
+    frame.down[1] + BELOW
+}
+
+/// Says that there is no number.
+pub(super) fn nothing(across: [f64; 2], down: [f64; 2], pen: &mut Pen) {
+    let middle = |ends: [f64; 2]| (ends[0] + ends[1]) / 2.0;
+    let at = TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(middle(across), middle(down), 14.0) };
+    pen.text("no number to show", at);
+}
+
+/// What the legend explains: the series that were measured, and the signs that occur.
+pub(super) fn keys(plot: &Plot) -> Vec<(Key, String)> {
+    let series = plot.measured().map(|(at, series)| (Key::Series(at), plain(&series.name)));
+    let doubtful = plot.has(State::Doubtful).then(|| (Key::Doubtful, "doubtful".to_owned()));
+    let missing = plot.has(State::Missing).then(|| (Key::Missing, "no number".to_owned()));
+    series.chain(doubtful).chain(missing).collect()
+}
+
+/// The rules that are in view, each with the row of its words above the frame.
+fn ruled<'a>(rules: &'a [Rule], frame: &Frame) -> Vec<(&'a Rule, Option<usize>)> {
+    let inside = |rule: &&Rule| {
+        rule.from.is_finite() && rule.to.is_finite() && frame.x.span.inside(rule.from.max(rule.to)).is_some()
+    };
+    let shown: Vec<&Rule> = rules.iter().filter(inside).collect();
+    let stretch = |rule: &&Rule| {
+        let [from, to] = words_of(rule, frame);
+        [from, to + 10.0]
+    };
+    let stretches: Vec<[f64; 2]> = shown.iter().map(stretch).collect();
+    shown.into_iter().zip(rows(&stretches, RULE_ROWS)).collect()
+}
+
+/// From where to where a rule's words go: to the right of its beginning, or to its left where the frame ends.
+fn words_of(rule: &Rule, frame: &Frame) -> [f64; 2] {
+    let wide = width::of(&plain(&rule.label), RULE_SIZE).min(frame.width() / 2.0);
+    let from = frame.x(rule.from).unwrap_or(frame.across[0]).max(frame.across[0]);
+    if from + wide > frame.across[1] { [from - wide, from] } else { [from, from + wide] }
+}
+
+fn draw_rule(rule: &Rule, row: Option<usize>, plot: &Plot, frame: &Frame, pen: &mut Pen) {
+    let ends = [rule.from, rule.to].map(|end| frame.x(end).unwrap_or(frame.across[0]));
+    let [from, to] = ends.map(|end| end.clamp(frame.across[0], frame.across[1]));
+    let [top, bottom] = frame.down;
+    pen.tag("g").word("class", "rule").children(|pen| {
+        pen.tag("title").text(&rule.note(&plot.x));
+        if to > from {
+            let area = pen.tag("rect").rectangle(from, top, to - from, bottom - top);
+            area.paint("fill", Paint::Soft).word("fill-opacity", ".1").empty();
+        }
+        // TextStyle of higher rows are joined to their place by the line.
+        let above = row.map_or(0.0, |row| (row as f64 + 0.2) * RULE_ROW);
+        let line = pen.tag("path").word("d", &super::pen::path([[from, top - above], [from, bottom]], false));
+        line.paint("stroke", Paint::Soft).word("stroke-dasharray", "3 3").word("stroke-opacity", ".7").empty();
+        if let Some(row) = row {
+            let [left, right] = words_of(rule, frame);
+            let is_left = right <= from;
+            let x = if is_left { from - 3.0 } else { left + 3.0 };
+            let line = top - 4.0 - row as f64 * RULE_ROW;
+            let anchor = if is_left { "end" } else { "start" };
+            let at = TextStyle {
+                anchor,
+                paint: Paint::Soft,
+                room: right - left + 1.0,
+                halo: true,
+                ..TextStyle::at(x, line, RULE_SIZE)
+            };
+            pen.text(&rule.label, at);
+        }
+    });
+}

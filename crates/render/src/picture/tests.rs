@@ -1,0 +1,298 @@
+//! Laws of pictures.
+
+use proptest::prelude::*;
+use roxmltree::{Document, Node};
+
+use super::{Dress, drawn, samples, svg, svg_inline};
+use charz_analysis::figure::{Axis, Body, Figure, Heat, Plot, Quantity, Role, Scale, Series, Spot, State, Tile};
+
+/// Numbers of attributes that place something are numbers, and lie where a picture may be.
+fn check_places(document: &Document<'_>) {
+    const PLACES: &[&str] = &["x", "y", "cx", "cy", "r", "width", "height", "d", "viewBox", "transform"];
+    for node in document.descendants() {
+        for attribute in node.attributes().filter(|attribute| PLACES.contains(&attribute.name())) {
+            let value = attribute.value();
+            assert!(!value.contains("NaN") && !value.contains("inf"), "{attribute:?}");
+        }
+    }
+}
+
+fn classes<'a>(document: &'a Document<'a>, class: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
+    let has =
+        move |node: &Node<'_, '_>| node.attribute("class").is_some_and(|all| all.split(' ').any(|one| one == class));
+    document.descendants().filter(has)
+}
+
+/// Every picture of a figure is well-formed, says what it shows, and has places.
+fn check(figure: &Figure) {
+    for dress in [Dress::Inline, Dress::Alone, Dress::Bare] {
+        let text = drawn(figure, dress);
+        let document = Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let root = document.root_element();
+        assert_eq!(root.attribute("role"), Some("img"));
+        let named = root.attribute("aria-labelledby").unwrap_or_default();
+        for id in named.split(' ') {
+            assert!(document.descendants().any(|node| node.attribute("id") == Some(id)), "{id} is not there");
+        }
+        check_places(&document);
+    }
+}
+
+#[test]
+fn every_kind_can_be_drawn() {
+    for figure in samples::all() {
+        check(&figure);
+    }
+}
+
+#[test]
+fn a_large_matrix_has_all_its_tiles() {
+    let Body::Heat(map) = samples::heat("heat", 130).body else { unreachable!() };
+    let measured = map.tiles.iter().filter(|tile| **tile != Tile::NOTHING).count();
+    let text = svg_inline(&samples::heat("heat", 130));
+    let document = Document::parse(&text).unwrap();
+    let rows =
+        document.descendants().find(|node| node.attribute("transform").is_some_and(|place| place.contains("scale")));
+    let lines = rows.unwrap().children().filter_map(|path| path.attribute("d"));
+    let lengths = lines.flat_map(|data| data.split('h').skip(1)).map(|rest| rest.split('M').next().unwrap());
+    assert_eq!(lengths.map(|length| length.parse::<usize>().unwrap()).sum::<usize>(), measured);
+}
+
+#[test]
+fn every_spot_is_there_once_and_says_its_note() {
+    for mut figure in [samples::scaling(), samples::dots()] {
+        let (Body::Lines(plot) | Body::Dots(plot)) = &mut figure.body else { continue };
+        let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
+        let spots = measured.flat_map(|series| &series.spots).enumerate();
+        let mut expected: Vec<String> = spots.map(|(at, spot)| format!("{at} {}", spot.note)).collect();
+        let notes =
+            plot.series.iter_mut().filter(|series| series.role == Role::Measured).flat_map(|series| &mut series.spots);
+        notes.zip(&expected).for_each(|(spot, note)| spot.note = note.clone());
+        let states = |plot: &Plot, state| {
+            let spots =
+                plot.series.iter().filter(|series| series.role == Role::Measured).flat_map(|series| &series.spots);
+            spots.filter(|spot| spot.state == state).count()
+        };
+        let counts = [State::Sound, State::Doubtful, State::Missing].map(|state| states(plot, state));
+        let text = svg_inline(&figure);
+        let document = Document::parse(&text).unwrap();
+        let mut found: Vec<String> =
+            classes(&document, "spot").filter_map(|spot| spot.attribute("data-note")).map(String::from).collect();
+        for spot in classes(&document, "spot") {
+            assert_eq!(spot.first_element_child().and_then(|title| title.text()), spot.attribute("data-note"));
+        }
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+        assert_eq!(["sound", "doubtful", "missing"].map(|class| classes(&document, class).count()), counts);
+    }
+}
+
+#[test]
+fn every_strand_is_there_once() {
+    let text = svg_inline(&samples::nest("nest", [2, 4, 2, 2]));
+    let document = Document::parse(&text).unwrap();
+    let mut found: Vec<u32> =
+        document.descendants().filter_map(|node| node.attribute("data-strand")?.parse().ok()).collect();
+    found.sort_unstable();
+    assert_eq!(found, (0..32).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_page_may_choose_every_colour_of_a_plot() {
+    let text = svg_inline(&samples::scaling());
+    let outside = text.split("var(").map(|piece| piece.split_once(')').map_or(piece, |(_, rest)| rest));
+    assert!(outside.skip(1).all(|piece| !piece.contains("=\"#")), "{text}");
+    assert!(!drawn(&samples::scaling(), Dress::Alone).contains("var("));
+}
+
+#[test]
+fn a_usual_plot_is_small() {
+    let mut file = Vec::new();
+    svg(&samples::scaling(), &mut file).unwrap();
+    assert!(file.len() < 30_000, "{} bytes", file.len());
+}
+
+#[test]
+fn equal_figures_have_equal_pictures() {
+    for (one, other) in samples::all().iter().zip(&samples::all()) {
+        assert_eq!(svg_inline(one), svg_inline(other));
+    }
+}
+
+const HOSTILE: &str = "</title><script>alert(1)</script>\"' onload=x &amp; <!-- ]]> \u{1b}[2J\u{202e}\0\u{fffe} var(--s1,#0072b2) \"#010001\"";
+
+/// All foreign text of a figure, made hostile.
+fn hostile(mut figure: Figure) -> Figure {
+    let bad = || HOSTILE.repeat(3);
+    figure.title = bad();
+    figure.about = vec![bad()];
+    let axis = |axis: &mut Axis| {
+        axis.label = bad();
+        if let Quantity::Names(names) = &mut axis.quantity {
+            names.iter_mut().for_each(|name| *name = bad());
+        }
+    };
+    match &mut figure.body {
+        Body::Lines(plot) | Body::Dots(plot) => {
+            axis(&mut plot.x);
+            axis(&mut plot.y);
+            for series in &mut plot.series {
+                series.name = bad();
+                series.spots.iter_mut().for_each(|spot| spot.note = bad());
+            }
+            plot.rules.iter_mut().for_each(|rule| rule.label = bad());
+            plot.flags.iter_mut().for_each(|flag| flag.label = bad());
+        }
+        Body::Heat(map) => {
+            [map.row_label, map.column_label] = [bad(), bad()];
+            map.rows.iter_mut().chain(&mut map.columns).chain(&mut map.reasons).for_each(|name| *name = bad());
+            map.borders.iter_mut().for_each(|(_, name)| *name = bad());
+        }
+        Body::Joint(joint) => {
+            axis(&mut joint.x);
+            joint.y.iter_mut().for_each(axis);
+        }
+        Body::Nest(nest) => {
+            nest.orders.iter_mut().for_each(|order| order.mapping = bad());
+            let mut parts: Vec<_> = nest.parts.iter_mut().collect();
+            while let Some(part) = parts.pop() {
+                part.label = bad();
+                parts.extend(&mut part.parts);
+            }
+        }
+    }
+    figure
+}
+
+#[test]
+fn foreign_text_is_inert() {
+    const KNOWN: &[&str] = &[
+        "svg", "title", "desc", "g", "path", "rect", "circle", "text", "clipPath", "pattern", "image", "line",
+        "polyline", "polygon",
+    ];
+    for figure in samples::all().into_iter().map(hostile) {
+        check(&figure);
+        let text = svg_inline(&figure);
+        let document = Document::parse(&text).unwrap();
+        for node in document.descendants().filter(Node::is_element) {
+            assert!(KNOWN.contains(&node.tag_name().name()), "{node:?}");
+            assert!(node.attributes().all(|attribute| !attribute.name().starts_with("on")), "{node:?}");
+        }
+        assert!(document.descendants().all(|node| !node.is_comment()));
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\0']));
+    }
+}
+
+/// A number that a picture may meet: usual ones, and those at the ends of what there is.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => 0.5..1e10_f64,
+        1 => prop::sample::select(vec![0.0, 1.0, -1.0, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 5e-324, f64::INFINITY, f64::NAN]),
+        1 => any::<f64>(),
+    ]
+}
+
+fn spot() -> impl Strategy<Value = Spot> {
+    let state = prop::sample::select(vec![State::Sound, State::Doubtful, State::Missing]);
+    (number(), prop::option::of(number()), prop::option::of([number(), number()]), state)
+        .prop_map(|(x, y, spread, state)| Spot { x, y, spread, state, note: "a note".into() })
+}
+
+fn axis() -> impl Strategy<Value = Axis> {
+    let quantity = prop::sample::select(vec![
+        Quantity::Count,
+        Quantity::Bytes,
+        Quantity::Nanos,
+        Quantity::Share,
+        Quantity::Plain,
+        Quantity::Date,
+        Quantity::Names(vec!["one".into(), "two".into()]),
+        Quantity::Names(Vec::new()),
+    ]);
+    let scale = prop::sample::select(vec![Scale::Linear, Scale::Log2, Scale::Log10]);
+    (quantity, scale).prop_map(|(quantity, scale)| Axis { label: "axis".into(), quantity, scale })
+}
+
+fn plot() -> impl Strategy<Value = Plot> {
+    let role = prop::sample::select(vec![Role::Measured, Role::Ideal, Role::Bound]);
+    let series = (role, prop::collection::vec(spot(), 0..6)).prop_map(|(role, spots)| Series {
+        name: "series".into(),
+        role,
+        source: 0,
+        spots,
+    });
+    let rule = [number(), number()].prop_map(|[from, to]| charz_analysis::figure::Rule { from, to, label: "rule".into() });
+    let flag = (0..4_usize, number()).prop_map(|(series, x)| charz_analysis::figure::Flag { series, x, label: "flag".into() });
+    let lists =
+        (prop::collection::vec(series, 0..4), prop::collection::vec(rule, 0..3), prop::collection::vec(flag, 0..3));
+    (axis(), axis(), lists).prop_map(|(x, y, (series, rules, flags))| Plot { x, y, series, rules, flags })
+}
+
+fn heat() -> impl Strategy<Value = Heat> {
+    let tile = (prop::option::of(number()), prop::option::of(0..3_u32)).prop_map(|(value, reason)| Tile {
+        value,
+        state: State::Sound,
+        reason,
+    });
+    (0..5_usize, 0..5_usize, prop::collection::vec(tile, 0..25), prop::collection::vec(0..9_usize, 0..3)).prop_map(
+        |(rows, columns, tiles, borders)| Heat {
+            row_label: "row".into(),
+            column_label: "column".into(),
+            rows: vec!["r".into(); rows],
+            columns: vec!["c".into(); columns],
+            borders: borders.into_iter().map(|after| (after, "part".into())).collect(),
+            tiles,
+            quantity: Quantity::Nanos,
+            reasons: vec!["why".into()],
+            folded: 1,
+        },
+    )
+}
+
+#[test]
+fn a_frame_keeps_its_width_whatever_its_labels_say() {
+    for (quantity, scale) in [
+        (Quantity::Nanos, Scale::Linear),
+        (Quantity::Nanos, Scale::Log10),
+        (Quantity::Plain, Scale::Log2),
+        (Quantity::Names(vec!["name".repeat(500)]), Scale::Linear),
+    ] {
+        let spot = |x, y| Spot { x, y: Some(y), spread: Some([0.5, y]), state: State::Sound, note: String::new() };
+        let series = |spots| Series { name: "series".into(), role: Role::Measured, source: 0, spots };
+        let plot = Plot {
+            x: samples::axis("x", Quantity::Count, Scale::Linear),
+            y: samples::axis("y", quantity, scale),
+            series: vec![series(vec![spot(1.0, 1.0), spot(2.0, f64::MAX)])],
+            rules: vec![charz_analysis::figure::Rule { from: 1.0, to: 2.0, label: "rule".into() }],
+            flags: Vec::new(),
+        };
+        check(&samples::figure("wide", "wide", Body::Lines(plot.clone())));
+        check(&samples::figure("wide", "wide", Body::Dots(plot)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn no_plot_is_too_odd(plot in plot(), rows: bool) {
+        check(&samples::figure("odd", "odd", if rows { Body::Dots(plot) } else { Body::Lines(plot) }));
+    }
+
+    #[test]
+    fn no_matrix_is_too_odd(map in heat()) {
+        check(&samples::figure("odd", "odd", Body::Heat(map)));
+    }
+
+    #[test]
+    fn no_histogram_is_too_odd(mut joint in Just(samples::joint("joint", false)), odd in prop::collection::vec(number(), 8)) {
+        if let Body::Joint(joint) = &mut joint.body {
+            joint.pairs.truncate(3);
+            joint.pairs.iter_mut().for_each(|pair| (pair.x, pair.y) = ([odd[0], odd[1]], [odd[2], odd[3]]));
+            joint.first.iter_mut().for_each(|bar| bar.x = [odd[4], odd[5]]);
+            joint.first_bands.iter_mut().for_each(|band| (band.low, band.high, band.mode) = (odd[6], odd[7], odd[0]));
+        }
+        check(&joint);
+    }
+}

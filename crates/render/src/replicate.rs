@@ -1,0 +1,229 @@
+//! A source document beside this machine.
+
+mod csv;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use super::outline::{self, Block};
+use charz_data::escape::counted;
+use super::{grid, json};
+use charz_data::units;
+use charz_analysis::replicate::{DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict};
+
+/// A way to show a replication.
+pub struct Format {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether people read it, so that a line may follow it.
+    pub for_people: bool,
+    /// Writes what was measured or, before a sweep, what can be.
+    pub write: fn(&Replication, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every way.
+pub const FORMATS: &[Format] = &[
+    Format { name: "table", for_people: true, write: |replication, out| outline::terminal(&blocks(replication), out) },
+    Format { name: "json", for_people: false, write: json },
+    Format {
+        name: "markdown",
+        for_people: true,
+        write: |replication, out| outline::markdown(&blocks(replication), out),
+    },
+    Format { name: "csv", for_people: false, write: csv::write },
+];
+
+fn json(replication: &Replication, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(replication, out)?;
+    writeln!(out)
+}
+
+/// The JSON Schema of a replication, generated from the types.
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(Replication);
+    let text = serde_json::to_string_pretty(&schema).expect("a schema is a tree of strings and numbers");
+    text + "\n"
+}
+
+/// The list of documents.
+///
+/// # Errors
+/// Those of the output.
+pub fn documents(out: &mut dyn Write) -> io::Result<()> {
+    let row = |document: &charz_analysis::replicate::Document| {
+        let citation = &document.citation;
+        [citation.name.clone(), document.figures.len().to_string(), citation.title.clone()]
+    };
+    let rows: Vec<[String; 3]> = DOCUMENTS.iter().map(row).collect();
+    grid::columns(&["document", "figures", "title"], &[0, 2], &rows, out)?;
+    writeln!(out, "\ncharz replicate DOCUMENT --list lists its figures, and how far each can be replicated here")
+}
+
+fn blocks(replication: &Replication) -> Vec<Block> {
+    let document = &replication.document;
+    let mut blocks = vec![
+        Block::Title(document.title.clone()),
+        Block::Text(format!("{}, {}; {}", document.authors, document.published, document.id)),
+        Block::Text(totals(replication)),
+    ];
+    if replication.report.is_some() {
+        for figure in &replication.figures {
+            write_figure(replication, figure, &mut blocks);
+        }
+    } else {
+        blocks.push(Block::Heading("Figures, and how far a sweep here can replicate them".to_owned()));
+        let item = |figure: &ReplicatedFigure| Block::Item(name(figure), figure.reasons.join("; "));
+        blocks.extend(replication.figures.iter().map(item));
+    }
+    blocks.push(Block::Heading("How it was measured".to_owned()));
+    blocks.extend(origin(replication).into_iter().map(Block::Text));
+    blocks.push(Block::Text(replication.protocol.clone()));
+    if !replication.inconsistencies.is_empty() {
+        blocks.push(Block::Heading("Where the document contradicts itself".to_owned()));
+        blocks.extend(replication.inconsistencies.iter().map(|sentence| Block::Item(sentence.clone(), String::new())));
+    }
+    blocks
+}
+
+fn name(figure: &ReplicatedFigure) -> String {
+    format!("{}: {} [{}]", figure.number, figure.title, figure.status.name())
+}
+
+/// The machine, the report and the clock.
+fn origin(replication: &Replication) -> Vec<String> {
+    let Some(origin) = &replication.report else { return Vec::new() };
+    let named = |name: &Option<String>, none: &str| name.as_deref().unwrap_or(none).trim().to_owned();
+    let mut lines = vec![format!(
+        "here: {}, {}, {}; started {}",
+        named(&origin.host, "this host"),
+        named(&origin.processor, "unknown processor"),
+        counted(usize::try_from(origin.strands).unwrap_or(usize::MAX), "usable strand"),
+        origin.started,
+    )];
+    lines.extend(replication.clock.map(|clock| {
+        let whose = if clock.claimed { "nominal" } else { "measured" };
+        format!("cycles: nanoseconds times {:.2} GHz, the {whose} clock", clock.hz / 1e9)
+    }));
+    lines.push("ratio: the number here over the document's first, or over the nearer end of a range".to_owned());
+    if !origin.complete {
+        lines.push("the sweep is not complete: charz sweep --resume finishes it".to_owned());
+    }
+    lines
+}
+
+/// Figures by status, and conclusions by verdict.
+fn totals(replication: &Replication) -> String {
+    let all = [Status::Done, Status::Partly, Status::NotMeasured, Status::NotPossible, Status::Drawing];
+    let figures = all.map(|status| format!("{} {}", replication.figures_with(status), status.name())).join(", ");
+    let verdicts = [Verdict::Holds, Verdict::Fails, Verdict::Undecided];
+    let counts = verdicts.map(|verdict| (replication.claims_with(verdict), verdict.name()));
+    if counts.iter().all(|(count, _)| *count == 0) {
+        return format!("{} figures: {figures}", replication.document.name);
+    }
+    let claims = counts.map(|(count, word)| format!("{count} {word}")).join(", ");
+    format!("{} figures: {figures}; conclusions: {claims}", replication.document.name)
+}
+
+fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &mut Vec<Block>) {
+    blocks.push(Block::Heading(name(figure)));
+    blocks.push(Block::Text(format!("{} Survives: {}", figure.shows, figure.survives)));
+    if !figure.reasons.is_empty() {
+        blocks.push(Block::Text(format!("{}: {}", figure.status.name(), figure.reasons.join("; "))));
+    }
+    blocks.extend(figure.notes.iter().map(|note| Block::Text(format!("note: {note}"))));
+    // Rows beyond this machine, of which a note tells, are shown for the document's values only.
+    let is_beyond = |row: &Row| row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
+    let rows: Vec<&Row> = figure.rows.iter().filter(|row| !row.published.is_empty() || !is_beyond(row)).collect();
+    if !rows.is_empty() {
+        write_rows(replication, &rows, blocks);
+    }
+    blocks.extend(figure.claims.iter().map(|claim| {
+        let verdict = format!("{}{}", claim.verdict.name(), units::doubt(claim.suspect));
+        Block::Item(format!("{verdict}: {}", claim.says), claim.evidence.clone())
+    }));
+}
+
+/// A table with a column for each of the document's machines, and the reasons of gaps below it.
+fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block>) {
+    let published = |row: &Row, machine: &Reference| {
+        row.published.iter().find(|range| range.machine == machine.key).map(published_words)
+    };
+    let machines: Vec<&Reference> = replication
+        .machines
+        .iter()
+        .filter(|machine| rows.iter().any(|row| published(row, machine).is_some()))
+        .collect();
+    let is_measured = rows.iter().any(|row| row.kernel.is_some());
+    let counts_workers = rows.iter().all(|row| row.label.parse::<u64>().is_ok());
+    let mut heading = vec![if counts_workers { "workers" } else { "" }.to_owned()];
+    heading.extend(machines.iter().map(|machine| machine.name.clone()));
+    heading.extend(["here", "95% interval", "ratio"].iter().filter(|_| is_measured).map(|&name| name.to_owned()));
+    heading.push("unit".to_owned());
+    let (mut lines, mut gaps, mut notes, mut group) = (Vec::new(), Vec::<&str>::new(), Vec::new(), "");
+    for row in rows {
+        if row.group != group {
+            group = &row.group;
+            let mut line = vec![String::new(); heading.len()];
+            line[0] = group.to_owned();
+            lines.push(line);
+        }
+        let indent = if group.is_empty() { "" } else { "  " };
+        let mut line = vec![format!("{indent}{}", row.label)];
+        line.extend(machines.iter().map(|machine| published(row, machine).unwrap_or_default()));
+        let here = row.here.as_ref();
+        if is_measured {
+            let doubt = units::doubt(here.is_some_and(|here| here.suspect));
+            let gap = row.gap.as_ref().filter(|_| row.kernel.is_some()).map(|gap| gap.reason.as_str());
+            let gap = gap.map(|reason| {
+                let at = gaps.iter().position(|other| *other == reason).unwrap_or(gaps.len());
+                if at == gaps.len() {
+                    gaps.push(reason);
+                }
+                format!("- ({})", at + 1)
+            });
+            line.push(here.map(|here| digits(here.value) + doubt).or(gap).unwrap_or_default());
+            line.push(here.map(interval).unwrap_or_default());
+            line.push(row.ratio.map(|ratio| digits(ratio) + doubt).unwrap_or_default());
+        }
+        line.push(row.unit.clone());
+        lines.push(line);
+        let note = here.and_then(|here| here.note.as_ref());
+        notes.extend(note.map(|note| Block::Text(format!("{}, {}: {note}", row.group, row.label))));
+    }
+    blocks.push(Block::Table { words: vec![0, heading.len() - 1], heading, rows: lines });
+    blocks.extend(gaps.iter().enumerate().map(|(at, reason)| Block::Text(format!("({}) {reason}", at + 1))));
+    blocks.extend(notes);
+}
+
+/// A value in the document's own digits.
+fn published_words(range: &PublishedRange) -> String {
+    let digits = |value: f64| match value.abs() >= 1e6 && value.fract() == 0.0 {
+        true => units::count(value as u64),
+        false => value.to_string(),
+    };
+    match range.low == range.high {
+        true => digits(range.low),
+        false => format!("{} to {}", digits(range.low), digits(range.high)),
+    }
+}
+
+fn interval(number: &Number) -> String {
+    match number.low.zip(number.high) {
+        Some((low, high)) => format!("{} to {}", digits(low), digits(high)),
+        None => "-".to_owned(),
+    }
+}
+
+/// Three significant digits without an exponent: the column has one unit, which is the document's.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        v if v < 0.001 => format!("{value:.5}"),
+        v if v < 1.0 => format!("{value:.3}"),
+        v if v < 10.0 => format!("{value:.2}"),
+        v if v < 100.0 => format!("{value:.1}"),
+        v if v < 1e15 && value > 0.0 => units::count(value.round() as u64),
+        _ => format!("{value:.0}"),
+    }
+}

@@ -1,0 +1,114 @@
+//! Replications of invented reports, in every format.
+
+use super::*;
+use charz_analysis::numa::tests::{cell, report};
+use charz_analysis::replicate::{Admits, Figure, Target, evaluate, feasibility, find};
+use charz_data::report::{Cell, Point, Report, Status as CellStatus};
+
+const ANY: Admits = |_, _| Ok(());
+
+fn invented() -> Report {
+    let mut report = report("Core:4 PU:1");
+    for (mapping, workers) in [("dumb", 1), ("round-robin", 1), ("auto", 1), ("auto", 4)] {
+        let point = Point { size_bytes: Some(1 << 28), ..Point::default() };
+        let seats: Vec<u32> = (0..workers).collect();
+        report.cells.push(Cell { mapping: mapping.into(), ..cell("mem-read", &seats, point, 13e9) });
+    }
+    report.cells[1].outcome.status = CellStatus::Suspect;
+    report
+}
+
+/// What the T3-4 report is beside this one, or before a sweep.
+fn replication(report: Option<&Report>) -> Replication {
+    let document = find("t3-4").unwrap();
+    let figures: Vec<&Figure> = document.figures.iter().collect();
+    let target = Target { strands: 2, cores: 2, packages: 1, nodes: 1, admits: ANY };
+    match report {
+        Some(report) => evaluate(document, &figures, report, ANY),
+        None => feasibility(document, &figures, &target),
+    }
+}
+
+fn written(format: &Format, replication: &Replication) -> String {
+    let mut out = Vec::new();
+    (format.write)(replication, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_format_has_every_figure_and_the_citation() {
+    for replication in [replication(Some(&invented())), replication(None)] {
+        for format in FORMATS {
+            let text = written(format, &replication);
+            for figure in &replication.figures {
+                assert!(text.contains(&figure.number), "{}: {}", format.name, figure.number);
+            }
+            assert!(text.contains("arXiv:1106.2992") || format.name == "csv", "{}", format.name);
+        }
+    }
+}
+
+#[test]
+fn numbers_are_beside_the_documents() {
+    let text = written(&FORMATS[0], &replication(Some(&invented())));
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> = text.lines().map(words).collect();
+    for expected in ["1 0.65 13.0 12.7 to 13.3 20.0 GB/s", "1 0.65 13.0 ? 12.7 to 13.3 20.0 ? GB/s"] {
+        assert!(rows.contains(&words(expected)), "{expected}:\n{text}");
+    }
+}
+
+#[test]
+fn a_hostile_report_steers_nothing() {
+    let mut report = invented();
+    let hostile = "\u{1b}[2J<script>|`*\u{202e}\r\n=cmd\u{9b}@all https://x";
+    report.host.name = Some(hostile.into());
+    report.host.processor = Some(hostile.into());
+    report.started = hostile.into();
+    for cell in &mut report.cells {
+        cell.outcome.reason = Some(hostile.into());
+        cell.outcome.status = CellStatus::Skipped;
+        cell.summary = None;
+    }
+    let replication = replication(Some(&report));
+    for format in FORMATS {
+        let text = written(format, &replication);
+        let harmless = |mark: char| mark == '\n' || charz_data::escape::is_harmless(mark);
+        assert!(text.chars().all(harmless), "{}", format.name);
+        if format.name == "markdown" {
+            assert!(!text.contains("<script") && !text.contains("https://x") && !text.contains(" @all"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn csv_has_a_record_for_each_value() {
+    let replication = replication(Some(&invented()));
+    let text = written(FORMATS.iter().find(|format| format.name == "csv").unwrap(), &replication);
+    let rows: Vec<_> = ::csv::Reader::from_reader(text.as_bytes()).into_records().map(Result::unwrap).collect();
+    let published = replication.figures.iter().flat_map(|figure| &figure.rows).map(|row| row.published.len());
+    let values: usize = published.sum();
+    assert_eq!(rows.iter().filter(|row| !row[10].is_empty()).count(), values);
+    assert_eq!(rows.iter().filter(|row| !row[12].is_empty() && &row[15] == "true").count(), 1);
+}
+
+#[test]
+fn numbers_have_three_digits() {
+    for (value, text) in
+        [(0.0, "0"), (0.0191, "0.019"), (0.5, "0.500"), (6.789, "6.79"), (43.21, "43.2"), (1234.5, "1,235")]
+    {
+        assert_eq!(digits(value), text);
+    }
+}
+
+#[test]
+fn published_values_keep_their_digits() {
+    for (low, high, text) in [
+        (0.65, 0.65, "0.65"),
+        (14.0, 16.0, "14 to 16"),
+        (437_244.33, 437_244.33, "437244.33"),
+        (59_982_202_100.0, 59_982_202_100.0, "59,982,202,100"),
+    ] {
+        assert_eq!(published_words(&PublishedRange { machine: String::new(), low, high }), text);
+    }
+}

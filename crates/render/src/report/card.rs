@@ -1,0 +1,186 @@
+//! A machine's card: what was measured beside what is claimed.
+
+use std::io::{self, Write};
+
+use charz_data::machine::Caches;
+
+use charz_analysis::card::{Card, Found, Level, MEMORY, OPERATIONS};
+use charz_analysis::numa::LATENCY;
+use crate::json::write_compact;
+use charz_data::escape::{counted, plain};
+use crate::{grid, wrapped};
+use charz_data::units;
+use charz_data::report::{Report, Unit};
+
+/// What stands where there is no number.
+const NONE: &str = "not measured";
+
+/// A table for people.
+///
+/// # Errors
+/// Those of the output.
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let card = Card::of(report);
+    let words = [
+        counted(card.packages, "package"),
+        counted(card.cores, "core"),
+        counted(card.strands, "strand"),
+        counted(card.numa_nodes, "NUMA node"),
+    ];
+    let processor = card.processor.as_deref().map_or("an unnamed processor", str::trim);
+    writeln!(out, "{}: {} by what the system claims\n", plain(processor), words.join(", "))?;
+    let workers = most_workers(&card);
+    let mut heading = vec!["level".to_owned(), "claimed".into(), "found".into(), "load".into(), "cycles".into()];
+    for (operation, _) in OPERATIONS {
+        heading.push(format!("{operation} x1"));
+        heading.extend((workers > 1).then(|| format!("x{workers}")));
+    }
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> = card.levels.iter().map(|level| row(level, &card, workers)).collect();
+    grid::columns(&heading, &[0, 1, 2], &rows, out)?;
+    writeln!(out)?;
+    for (label, text) in lines(&card) {
+        wrapped::labelled(label, INDENT, &text, wrapped::width(), out)?;
+    }
+    if card.levels.iter().all(|level| level.found.is_none()) {
+        let none = format!("the report has no curve of {LATENCY}: charz topo --measured without a report draws one");
+        wrapped::labelled("note", INDENT, &none, wrapped::width(), out)?;
+    }
+    if card.contradictions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\ncontradictions")?;
+    for found in &card.contradictions {
+        let about = format!("! {}", plain(&found.about));
+        wrapped::labelled(&about, INDENT, &found.sentence, wrapped::width(), out)?;
+    }
+    Ok(())
+}
+
+/// The columns of a label.
+const INDENT: usize = 13;
+
+/// The most workers that a bandwidth was measured with.
+fn most_workers(card: &Card) -> u64 {
+    card.levels.iter().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0)
+}
+
+/// A mark where something contradicts.
+fn mark(card: &Card, about: &str) -> &'static str {
+    if card.contradictions.iter().any(|found| found.about == about) { " !" } else { "" }
+}
+
+fn row(level: &Level, card: &Card, most: u64) -> Vec<String> {
+    let found = level.found.as_ref();
+    let doubt = units::doubt(found.is_some_and(|found| found.suspect));
+    let load = found.map_or_else(|| "-".into(), |found| format!("{}{doubt}", units::nanos(found.ns)));
+    let cycles = found.and_then(|found| found.cycles);
+    let cycles = cycles.map_or_else(|| "-".into(), |cycles| format!("{cycles:.1}{doubt}"));
+    let memory = card.memory_bytes.filter(|_| level.name == MEMORY).map(units::iec);
+    let claimed = level.claimed.as_ref().map(claim).or(memory).unwrap_or_else(|| "-".into());
+    let mut row = vec![
+        format!("{}{}", plain(&level.name), mark(card, &level.name)),
+        claimed,
+        found.map_or_else(|| "-".into(), edge),
+        load,
+        cycles,
+    ];
+    for (operation, _) in OPERATIONS {
+        for workers in [1, most].into_iter().take(if most > 1 { 2 } else { 1 }) {
+            let number = level.bandwidths.iter().find(|one| one.operation == operation && one.workers == workers);
+            row.push(number.map_or_else(
+                || "-".into(),
+                |one| {
+                    let rate = units::value(one.bytes_per_second, Unit::BytesPerSecond);
+                    format!("{rate}{}", units::doubt(one.suspect))
+                },
+            ));
+        }
+    }
+    row
+}
+
+/// `2 × 32 KiB, 8 ways, one per strand`
+fn claim(claimed: &Caches) -> String {
+    let size = claimed.size_bytes.map_or_else(|| "of unknown size".to_owned(), units::iec);
+    let size = if claimed.count == 1 { size } else { format!("{} × {size}", claimed.count) };
+    let ways = claimed.ways.map(|ways| counted(ways as usize, "way"));
+    let shared = match claimed.strands {
+        1 => "one per strand".to_owned(),
+        strands => format!("one per {strands} strands"),
+    };
+    [Some(size), ways, Some(shared)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn edge(found: &Found) -> String {
+    match (found.inside_bytes, found.beyond_bytes) {
+        (Some(inside), Some(beyond)) => {
+            format!("{} to {}{}", units::iec(inside), units::iec(beyond), units::doubt(found.edge_suspect))
+        }
+        _ => "no end".into(),
+    }
+}
+
+/// What has no level.
+fn lines(card: &Card) -> Vec<(&'static str, String)> {
+    let hertz =
+        |hz: Option<f64>, none: &str| hz.map_or_else(|| none.to_owned(), |hz| format!("{}Hz", units::count_of(hz)));
+    let bytes =
+        |bytes: Option<u32>, none: &str| bytes.map_or_else(|| none.to_owned(), |bytes| format!("{bytes} bytes"));
+    let (claimed, measured) = (hertz(card.clock.claimed_hz, "nothing"), hertz(card.clock.measured_hz, NONE));
+    let line = format!(
+        "{} claimed, {NONE}: no load tells a line from two that are fetched together",
+        bytes(card.line.claimed_bytes, "nothing")
+    );
+    let tlb = card.tlb.map_or_else(
+        || format!("{NONE}, or small pages are as fast as huge ones"),
+        |tlb| {
+            let (inside, beyond) = (units::iec(tlb.inside_bytes), units::iec(tlb.beyond_bytes));
+            format!(
+                "4k pages are as fast as huge ones up to {inside} to {beyond}{}; beyond, a load takes {}{} longer",
+                units::doubt(tlb.edge_suspect),
+                units::nanos(tlb.extra_ns),
+                units::doubt(tlb.suspect)
+            )
+        },
+    );
+    let mut lines = vec![
+        ("clock", format!("{measured} measured, {claimed} claimed{}", mark(card, "clock"))),
+        ("line", line),
+        ("TLB reach", tlb),
+    ];
+    for pages in &card.pages {
+        let obtained = pages.obtained.map_or_else(
+            || "not known what was obtained".to_owned(),
+            |share| format!("{} obtained", units::percent(share)),
+        );
+        let doubt = units::doubt(pages.suspect);
+        let ns = pages.ns.map(|ns| format!("; memory takes {}{doubt} a load", units::nanos(ns))).unwrap_or_default();
+        lines.push(("pages", format!("{}: {obtained}{ns}", plain(&pages.kind))));
+    }
+    if let Some(remote) = card.remote {
+        let claimed = remote.claimed_times.map_or_else(|| "nothing".to_owned(), |times| format!("{times:.2} times"));
+        lines.push((
+            "remote",
+            format!(
+                "{:.2}{} times the latency of local memory measured, {claimed} claimed{}",
+                remote.times,
+                units::doubt(remote.suspect),
+                mark(card, "numa")
+            ),
+        ));
+    }
+    lines
+}
+
+/// The card on one line.
+///
+/// # Errors
+/// Those of the output.
+pub(super) fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    write_compact(&Card::of(report), out)?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Cards as people and programs read them.
+
+use serde_json::Value;
+
+use super::*;
+use charz_analysis::card::tests::measured;
+use charz_data::report::Status;
+
+#[track_caller]
+fn shown(write: fn(&Report, &mut dyn Write) -> io::Result<()>, report: &Report) -> String {
+    let mut out = Vec::new();
+    write(report, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn what_contradicts_is_marked_and_explained() {
+    let text = shown(write, &measured(8 << 20));
+    for words in
+        ["2 × 32 KiB, one per strand", "L3 !", "8 MiB to 11.3 MiB", "32 MiB claimed", "contradictions", "not measured"]
+    {
+        assert!(text.contains(words), "{words:?}: {text}");
+    }
+    let text = shown(write, &measured(32 << 20));
+    assert!(!text.contains('!') && !text.contains("contradictions"), "{text}");
+}
+
+#[test]
+fn suspect_numbers_carry_their_mark() {
+    let mut report = measured(32 << 20);
+    assert!(!shown(write, &report).contains('?'), "{}", shown(write, &report));
+    report.cells.iter_mut().for_each(|cell| cell.outcome.status = Status::Suspect);
+    let text = shown(write, &report);
+    for words in [
+        "32 KiB to 45.3 KiB ?",
+        "1.00 ns ?",
+        "3.0 ?",
+        "100 GB/s ?",
+        "to 11.3 MiB ?;",
+        "20.0 ns ? longer",
+        "140 ns ? a load",
+    ] {
+        assert!(text.contains(words), "{words:?}: {text}");
+    }
+    let found: Value = serde_json::from_str(&shown(json, &report)).unwrap();
+    for place in ["/levels/0/found/suspect", "/levels/0/found/edge_suspect", "/tlb/suspect", "/pages/0/suspect"] {
+        assert_eq!(found.pointer(place), Some(&true.into()), "{place}");
+    }
+}
+
+#[test]
+fn programs_get_numbers() {
+    let found: Value = serde_json::from_str(&shown(json, &measured(8 << 20))).unwrap();
+    let level = &found["levels"][2];
+    assert_eq!((&level["name"], &level["claimed"]["size_bytes"]), (&"L3".into(), &(32_u64 << 20).into()));
+    assert_eq!(level["found"]["inside_bytes"], 8_u64 << 20);
+    assert_eq!((&found["contradictions"][0]["about"], &found["line"]["measured_bytes"]), (&"L3".into(), &Value::Null));
+}
+
+#[test]
+fn foreign_words_cannot_steer_the_terminal() {
+    let mut report = measured(8 << 20);
+    report.host.processor = Some("\u{1b}[2J\u{202e}".into());
+    assert!(!shown(write, &report).contains(['\u{1b}', '\u{202e}']));
+}

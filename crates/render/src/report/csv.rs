@@ -1,0 +1,210 @@
+//! A report as CSV, a row a cell, numbers in base units.
+
+use std::io::{self, Write};
+
+use charz_analysis::point;
+use charz_data::escape::plain;
+use charz_data::report::{Cell, Counts, Distribution, PageKind, Point, Report, Shape, Status, Unit};
+
+const HEADER: [&str; 54] = [
+    "kernel",
+    "mapping",
+    "workers",
+    "status",
+    "reason",
+    "variant",
+    "unit",
+    "value",
+    "low",
+    "high",
+    "confidence",
+    "half_width",
+    "invocations",
+    "clean_repetitions",
+    "dirty_repetitions",
+    "spread",
+    "best",
+    "worst",
+    "best_of_three",
+    "start_skew_ns",
+    "footprint_bytes",
+    "base_pages_bytes",
+    "transparent_huge_pages_bytes",
+    "huge_2m_pages_bytes",
+    "huge_1g_pages_bytes",
+    "involuntary_switches",
+    "migrations",
+    "run_delay_ns",
+    "marks",
+    "samples",
+    "below",
+    "first_p50_ns",
+    "first_p90_ns",
+    "first_p99_ns",
+    "first_p999_ns",
+    "first_p9999_ns",
+    "second_p50_ns",
+    "second_p90_ns",
+    "second_p99_ns",
+    "second_p999_ns",
+    "second_p9999_ns",
+    "attempts_per_success",
+    "waited",
+    "wait_share",
+    "fairness",
+    "most_to_least",
+    POINT[0],
+    POINT[1],
+    POINT[2],
+    POINT[3],
+    POINT[4],
+    "level",
+    "traffic",
+    POINT[5],
+];
+
+/// The columns of what a cell has for itself of the parameters that the sweep varies.
+pub(super) const POINT: [&str; 6] = ["size_bytes", "pages", "stride_bytes", "chains", "delay", "memory"];
+
+/// Their values.
+pub(super) fn point(point: &Point) -> [String; POINT.len()] {
+    let [.., memory] = point::words(point);
+    [
+        number(point.size_bytes),
+        number(point.pages.map(PageKind::name)),
+        number(point.stride_bytes),
+        number(point.chains),
+        number(point.delay),
+        memory.unwrap_or_default(),
+    ]
+}
+
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut rows = csv::Writer::from_writer(out);
+    rows.write_record(HEADER)?;
+    for cell in &report.cells {
+        rows.write_record(record(cell))?;
+    }
+    rows.flush()
+}
+
+fn record(cell: &Cell) -> [String; HEADER.len()] {
+    let value = super::value(cell);
+    // What is no result stays in the report: a row of numbers without a value would be taken for one.
+    let summary = cell.summary.filter(|_| value.is_some());
+    let interval = summary.and_then(|summary| summary.interval);
+    let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
+    let pages = last.and_then(|invocation| invocation.evidence.as_ref()?.pages);
+    let distribution = cell.distribution.as_ref().filter(|_| value.is_some());
+    let sharing = cell.sharing.filter(|_| value.is_some());
+    let percentile = |shape: fn(&Distribution) -> &Shape, at: usize| {
+        number(distribution.and_then(|distribution| shape(distribution).percentiles()[at].1))
+    };
+    let first = |at| percentile(|distribution| &distribution.first, at);
+    let second = |at| percentile(|distribution| &distribution.second, at);
+    let [size, pages_asked, stride, chains, delay, memory] = point(&cell.point);
+    let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
+    [
+        harmless(&cell.kernel),
+        harmless(&cell.mapping),
+        cell.workers.to_string(),
+        status(cell),
+        harmless(cell.outcome.reason.as_deref().unwrap_or_default()),
+        harmless(last.and_then(|invocation| invocation.variant.as_deref()).unwrap_or_default()),
+        unit(cell.unit).to_owned(),
+        number(value),
+        number(interval.map(|i| i.low)),
+        number(interval.map(|i| i.high)),
+        number(interval.map(|i| i.confidence)),
+        number(interval.map(|i| i.half_width)),
+        number(summary.map(|s| s.invocations)),
+        number(summary.map(|s| s.clean_runs)),
+        number(summary.map(|s| s.dirty_runs)),
+        number(summary.and_then(|s| s.spread)),
+        number(summary.map(|s| s.best)),
+        number(summary.map(|s| s.worst)),
+        number(summary.map(|s| s.best_of_three)),
+        number(summary.map(|s| s.start_skew_ns)),
+        cell.footprint_bytes.to_string(),
+        number(pages.map(|p| p.base_bytes)),
+        number(pages.map(|p| p.transparent_bytes)),
+        number(pages.map(|p| p.huge_2m_bytes)),
+        number(pages.map(|p| p.huge_1g_bytes)),
+        number(sum(cell, |counts| counts.involuntary_switches)),
+        number(sum(cell, |counts| counts.migrations)),
+        number(sum(cell, |counts| counts.run_delay_ns)),
+        harmless(&marks.join(" ")),
+        number(distribution.map(|distribution| distribution.samples.count)),
+        number(distribution.map(|distribution| distribution.below)),
+        first(0),
+        first(1),
+        first(2),
+        first(3),
+        first(4),
+        second(0),
+        second(1),
+        second(2),
+        second(3),
+        second(4),
+        number(sharing.map(|sharing| sharing.attempts_per_success)),
+        number(sharing.map(|sharing| sharing.waited)),
+        number(sharing.and_then(|sharing| sharing.wait_share)),
+        number(sharing.map(|sharing| sharing.fairness)),
+        number(sharing.and_then(|sharing| sharing.most_to_least)),
+        size,
+        pages_asked,
+        stride,
+        chains,
+        delay,
+        harmless(cell.level.as_deref().unwrap_or_default()),
+        number(cell.traffic),
+        memory,
+    ]
+}
+
+/// The unit that numbers in a file are in.
+fn unit(unit: Unit) -> &'static str {
+    unit.symbol()
+}
+
+/// A sum over all laps; one with an unknown part is unknown, and so is one of nothing.
+fn sum(cell: &Cell, count: impl Fn(&Counts) -> Option<u64>) -> Option<u64> {
+    let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
+    let mut laps = runs.flat_map(|run| &run.laps).peekable();
+    laps.peek()?;
+    laps.try_fold(0_u64, |sum, lap| sum.checked_add(count(&lap.counts)?))
+}
+
+/// The word of the JSON report.
+pub(super) fn status(cell: &Cell) -> String {
+    status_word(cell.outcome.status)
+}
+
+/// The same of a status.
+pub(crate) fn status_word(status: Status) -> String {
+    let word = serde_json::to_value(status).ok();
+    word.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned()
+}
+
+/// What is not known is an empty field.
+pub(crate) fn number(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A spreadsheet takes text with one of these at its start for a formula.
+pub(crate) fn harmless(text: &str) -> String {
+    let text = plain(text);
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_defused() {
+        assert_eq!(harmless("=1+1"), "'=1+1");
+        assert_eq!(harmless("mem-read"), "mem-read");
+        assert_eq!(harmless("\t=1"), "\\t=1");
+    }
+}

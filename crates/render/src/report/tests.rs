@@ -1,0 +1,246 @@
+//! Reports with invented cells, as people see them.
+
+use charz_kernels::Joint;
+
+use super::FORMATS;
+use crate::look::Look;
+use charz_data::report::{Cell, Distribution, Ending, Evidence, Frequency, Invocation, Marginal, Peak, Samples, Shape, Sharing, Unit, invented};
+
+/// A cell with this number and no interval.
+fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Cell {
+    invented::cell(kernel, workers, unit, value).under(mapping).without_interval()
+}
+
+/// Pairs of which nine in ten are around (1000, 4000) and the others around (5000, 500).
+fn distribution() -> Distribution {
+    let pairs = (0_u64..1000).map(|at| if at % 10 < 9 { (1000 + at, 4000 + at) } else { (5000 + at, 500) });
+    let joint: Joint = pairs.collect();
+    let marginal = |marginal: &charz_kernels::Marginal| {
+        let (least_ns, most_ns) = marginal.ends().unwrap();
+        Marginal { least_ns, most_ns, bins: marginal.bins().map(|(low, count)| [low, count]).collect() }
+    };
+    let shape = |p50: f64, peaks: &[Peak]| Shape {
+        p50_ns: Some(p50),
+        p90_ns: Some(p50 * 2.0),
+        p99_ns: Some(p50 * 3.0),
+        p999_ns: None,
+        p9999_ns: None,
+        peaks: peaks.to_vec(),
+    };
+    let peak = Peak { low_ns: 4000.0, high_ns: 5000.0, mode_ns: 4500.0, share: 0.9 };
+    Distribution {
+        samples: Samples {
+            count: joint.count(),
+            below: joint.below(),
+            first: marginal(joint.first()),
+            second: marginal(joint.second()),
+            bins: joint.bins().map(|(first, second, count)| [first, second, count]).collect(),
+        },
+        first: shape(1500.0, &[]),
+        second: shape(4400.0, &[peak]),
+        below: 0.1,
+    }
+}
+
+fn shown(format: &str, cells: Vec<Cell>) -> String {
+    let report = invented::report(cells);
+    let format = FORMATS.iter().find(|known| known.name == format).unwrap();
+    let mut out = Vec::new();
+    (format.write)(&report, &Look::PLAIN, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn sampled() -> Cell {
+    Cell { distribution: Some(distribution()), ..cell("signal", "pair:core", 2, Unit::NanosecondsSampled, 4400.0) }
+}
+
+#[track_caller]
+fn check(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_kernel_has_columns_for_its_own_mappings_only() {
+    let text = shown("table", vec![sampled(), cell("mem-read", "rr", 2, Unit::BytesPerSecond, 1e9)]);
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("workers")).collect();
+    assert_eq!(headings, ["workers  pair:core", "workers         rr"]);
+}
+
+#[test]
+fn times_have_percentiles_and_bands_and_no_column_for_what_nobody_has() {
+    let text = shown("table", vec![sampled()]);
+    check(&text, &["1.50 µs", "4.40 µs", "13.2 µs", "10.0%", "90% within 4.00 µs to 5.00 µs"]);
+    let heading = text.lines().find(|line| line.contains("p50")).unwrap();
+    let columns: Vec<&str> = heading.split_whitespace().collect();
+    assert_eq!(columns, ["mapping", "workers", "time", "p50", "p99", "B", "<", "A", "times", "gather"]);
+}
+
+/// What the invocation of a cell saw of its cores.
+fn at(before_hz: f64, highest_hz: f64, drift: f64) -> Cell {
+    let frequency = Frequency { before_hz, after_hz: before_hz, highest_hz, drift };
+    let evidence = Evidence { frequency: Some(frequency), ..Evidence::default() };
+    let invocation = Invocation { evidence: Some(evidence), ..invented::barren(Ending::Done) };
+    Cell { invocations: vec![invocation], ..sampled() }
+}
+
+#[test]
+fn cycles_are_told_where_the_frequency_is_known_and_steady() {
+    let shown = |cells| shown("table", cells);
+    check(&shown(vec![at(3e9, 3e9, 0.0)]), &["4.50 k", "13.2 k", "dependent multiplications"]);
+    for unsteady in [at(3e9, 3e9, 0.05), at(3e9, 3.3e9, 0.0), at(0.0, 0.0, 0.0), sampled()] {
+        let text = shown(vec![unsteady]);
+        assert!(!text.contains("cycles"), "{text}");
+    }
+}
+
+#[test]
+fn what_workers_cost_each_other_has_a_table() {
+    let sharing =
+        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: None, fairness: 0.8, most_to_least: None };
+    let shared = Cell { sharing: Some(sharing), ..cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6) };
+    let alone = Cell { sharing: Some(sharing), ..cell("pool-tas", "rr", 1, Unit::OpsPerSecond, 1e6) };
+    let text = shown("table", vec![alone, shared]);
+    check(&text, &["attempts for a success", "1.50   25.0%", "0.800", "a worker had nothing"]);
+    assert_eq!(text.matches("1.50").count(), 1, "a worker alone shares nothing:\n{text}");
+}
+
+/// The same under two sizes of a block.
+fn at_two_sizes(cell: Cell) -> Vec<Cell> {
+    [64 << 10, 1 << 20].map(|size| cell.clone().sized(size)).to_vec()
+}
+
+#[test]
+fn what_lies_behind_cells_says_at_which_point_they_are() {
+    let text = shown("table", at_two_sizes(sampled()));
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("pair:core") && line.contains(" A ")).collect();
+    assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
+    let sharing =
+        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: None, fairness: 0.8, most_to_least: None };
+    let shared = cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6).sharing(sharing);
+    let text = shown("table", at_two_sizes(shared));
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("25.0%")).collect();
+    assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
+}
+
+#[test]
+fn what_lies_behind_suspect_cells_carries_their_mark() {
+    let sharing =
+        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: Some(0.5), fairness: 0.8, most_to_least: None };
+    let suspect = at(3e9, 3e9, 0.0).sharing(sharing).suspect();
+    let times = ["1.50 µs ?", "13.2 µs ?", "10.0% ?", "4.50 k ?", "90% within 4.00 µs to 5.00 µs ?"];
+    let shared = ["1.50 ?", "25.0% ?", "50.0% ?", "0.800 ?", "a worker had nothing ?"];
+    check(&shown("table", vec![suspect.clone()]), &[times, shared].concat());
+    check(&shown("joint", vec![suspect.clone()]), &["in 10.0% ?"]);
+    let rows = shown("joint-csv", vec![suspect]);
+    assert!(rows.lines().skip(1).all(|row| row.ends_with(",suspect")), "{rows}");
+}
+
+#[test]
+fn the_best_mapping_is_that_of_a_point() {
+    let rate = |mapping, size, rate| cell("mem-read", mapping, 2, Unit::BytesPerSecond, rate).sized(size);
+    let cells = vec![
+        rate("rr", 4096, 9e9),
+        rate("rr", 8192, 1e9),
+        rate("auto", 4096, 6e9),
+        rate("auto", 8192, 2e9),
+        rate("rr", 64, 1e9),
+    ];
+    let text = shown("table", cells);
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("mem-read ")).collect();
+    assert_eq!(rows.len(), 2, "one size has one mapping:\n{text}");
+    check(rows[0], &["mem-read 4 KiB", "rr", "9.00 GB/s", "loses 33.3%"]);
+    check(rows[1], &["mem-read 8 KiB", "auto", "2.00 GB/s", "it is the best"]);
+}
+
+#[test]
+fn a_verdict_from_suspect_numbers_carries_its_mark() {
+    let rate = |mapping, workers, rate| cell("mem-read", mapping, workers, Unit::BytesPerSecond, rate);
+    let row = |cells: Vec<Cell>| {
+        let text = shown("table", cells);
+        text.lines()
+            .find(|line| line.starts_with("mem-read "))
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let cells = || vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9), rate("rr", 4, 9e9), rate("auto", 2, 6e9)];
+    assert_eq!(row(cells()), "mem-read rr 2 9.00 GB/s 2 loses 33.3%, interval unknown");
+    let auto = [cells()[..3].to_vec(), vec![rate("auto", 2, 6e9).suspect()]].concat();
+    assert_eq!(row(auto), "mem-read rr 2 9.00 GB/s 2 loses 33.3% ?, interval unknown");
+    let better = [cells(), vec![rate("dumb", 2, 20e9).suspect()]].concat();
+    assert_eq!(row(better), "mem-read rr ? 2 9.00 GB/s 2 loses 33.3%, interval unknown");
+    let all: Vec<Cell> = cells().into_iter().map(Cell::suspect).collect();
+    assert_eq!(row(all), "mem-read rr ? 2 9.00 GB/s ? 2 ? loses 33.3% ?, interval unknown");
+    let rising = vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9)];
+    assert_eq!(row(rising), "mem-read rr 2 9.00 GB/s not by 2 not measured");
+}
+
+#[test]
+fn the_best_time_is_the_shortest() {
+    let times = [("rr", 9e3), ("auto", 6e3), ("pair:core", 3e3)];
+    let text = shown(
+        "table",
+        times.map(|(mapping, time)| cell("signal", mapping, 2, Unit::NanosecondsSampled, time)).to_vec(),
+    );
+    let row = text.lines().find(|line| line.starts_with("signal  ")).unwrap();
+    check(row, &["pair:core", "3.00 µs", " - ", "takes 100.0% longer"]);
+}
+
+#[test]
+fn findings_are_drawn_when_shown() {
+    let ring = |workers, hop| cell("ring-mutex", "rr", workers, Unit::NanosecondsPerOp, hop);
+    check(
+        &shown("table", vec![ring(2, 400.0), ring(600, 6000.0)]),
+        &["findings", "cliff     ring-mutex rr: the cliff is at 600"],
+    );
+}
+
+#[test]
+fn a_picture_is_darkest_where_most_pairs_are_and_has_the_line() {
+    let text = shown("joint", vec![sampled()]);
+    check(&text, &["signal pair:core x2: 1000 pairs, B is shorter than A in 10.0%", "█", "/"]);
+    let row_of = |mark: char| text.lines().position(|line| line.contains(mark)).unwrap();
+    let lowest = text.lines().filter(|line| line.contains('|')).count();
+    assert!(row_of('█') < lowest, "many pairs have long second times:\n{text}");
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80, "{widest} columns:\n{text}");
+    let none = shown("joint", vec![cell("mem-read", "rr", 2, Unit::BytesPerSecond, 1e9)]);
+    assert_eq!(none, "no cell of this report has pairs of times\n");
+}
+
+#[test]
+fn times_from_nothing_to_eternity_fit_the_picture() {
+    let mut far = sampled();
+    let distribution = far.distribution.as_mut().unwrap();
+    distribution.samples.bins = vec![[0, u64::MAX - 1, 1], [u64::MAX - 1, 0, u64::MAX]];
+    let text = shown("joint", vec![far]);
+    assert!(text.lines().count() < 40, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn pairs_and_percentiles_are_in_the_csv() {
+    let column = |text: &str, name: &str| -> Vec<String> {
+        let mut rows = csv::Reader::from_reader(text.as_bytes());
+        let at = rows.headers().unwrap().iter().position(|header| header == name).unwrap();
+        rows.records().map(|row| row.unwrap()[at].to_owned()).collect()
+    };
+    let text = shown("csv", vec![sampled(), cell("mem-read", "rr", 2, Unit::BytesPerSecond, 1e9)]);
+    assert_eq!(column(&text, "second_p50_ns"), ["4400", ""]);
+    assert_eq!(column(&text, "first_p999_ns"), ["", ""]);
+    assert_eq!(column(&text, "samples"), ["1000", ""]);
+    let sizes = at_two_sizes(sampled());
+    let joint = shown("joint-csv", sizes.clone());
+    let named: std::collections::BTreeSet<String> = column(&joint, "size_bytes").into_iter().collect();
+    assert_eq!(named, ["1048576", "65536"].map(str::to_owned).into());
+    let mut far = sampled();
+    far.point.memory = Some(charz_data::report::MemoryHome::Node(3));
+    assert_eq!(column(&shown("csv", vec![far.clone()]), "memory"), ["node:3"]);
+    assert!(column(&shown("joint-csv", vec![far]), "memory").iter().all(|memory| memory == "node:3"));
+    let joint = shown("joint-csv", vec![sampled()]);
+    let counts: u64 = column(&joint, "count").iter().map(|count| count.parse::<u64>().unwrap()).sum();
+    assert_eq!(counts, 1000);
+}

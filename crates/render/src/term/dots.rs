@@ -1,0 +1,114 @@
+//! A row for each name, the numbers to the right of it.
+
+use std::io;
+
+use textwrap::core::display_width;
+
+use super::braille::nearest;
+use super::pen::{Pen, short};
+use super::plot::mark;
+use super::sheet::{Sheet, Style, faint};
+use super::ticks;
+use charz_analysis::figure::{Plot, Quantity, Series, Span, Spot, State};
+
+/// The most rows: a terminal with more is no picture any more.
+const MOST: usize = 200;
+
+/// Draws it with its legend. The names are those of the x axis, which a terminal has from above to below.
+pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
+    let Quantity::Names(names) = &plot.x.quantity else { return super::plot::draw(plot, pen) };
+    let rows = rows(plot, names);
+    let width = pen.width();
+    let values: Vec<String> = rows.iter().map(|row| said(plot, row.spot)).collect();
+    let widest =
+        |texts: &mut dyn Iterator<Item = &str>, most: usize| texts.map(display_width).max().unwrap_or(0).min(most);
+    let label = widest(&mut rows.iter().map(|row| row.name), width / 3);
+    let value = widest(&mut values.iter().map(String::as_str), width / 4);
+    // A letter stands between the name and the picture where there are several series.
+    let left = label + 3;
+    let room = width.saturating_sub(left + value + 2).max(4);
+    let span = plot.shown_range().map(|range| plot.y.span(Some(range)));
+    let shown = rows.len().min(MOST);
+    let mut sheet = Sheet::new(width, shown + 3);
+    let many = plot.series.len() > 1;
+    for (y, (row, value)) in rows.iter().zip(&values).take(shown).enumerate() {
+        let (letter, style) = mark(row.series);
+        sheet.put(0, y, &short(row.name, label), Style::default());
+        if many {
+            sheet.put(label + 1, y, &letter, style);
+        }
+        if let Some(span) = &span {
+            whisker(&mut sheet, span, row.spot, (left, room), y, style);
+        }
+        sheet.put(left + room + 1, y, &short(value, width.saturating_sub(left + room + 1)), Style::default());
+    }
+    if let Some(span) = &span {
+        ticks::draw(&plot.y, span, (left, shown), room, &mut sheet);
+    }
+    pen.sheet(&sheet)?;
+    if rows.len() > shown {
+        pen.aside(&format!("{} more rows have no room here", rows.len() - shown))?;
+    }
+    if many {
+        let entry = |(at, series): (usize, &Series)| {
+            let (letter, style) = mark(at);
+            (letter, style.bold(), series.name.clone())
+        };
+        pen.legend(&plot.series.iter().enumerate().map(entry).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// A line of the picture: a spot of a series, with its name if it is the first of it.
+struct Row<'a> {
+    name: &'a str,
+    series: usize,
+    spot: &'a Spot,
+}
+
+fn rows<'a>(plot: &'a Plot, names: &'a [String]) -> Vec<Row<'a>> {
+    let mut rows: Vec<(usize, Row<'a>)> = Vec::new();
+    for (series, spots) in plot.series.iter().enumerate() {
+        for spot in &spots.spots {
+            let place = spot.x.max(0.0).round() as usize;
+            let Some(name) = names.get(place) else { continue };
+            rows.push((place, Row { name, series, spot }));
+        }
+    }
+    rows.sort_by_key(|(place, row)| (*place, row.series));
+    let mut before = None;
+    let named = rows.into_iter().map(|(place, row)| {
+        let repeated = before.replace(place) == Some(place);
+        Row { name: if repeated { "" } else { row.name }, ..row }
+    });
+    named.collect()
+}
+
+/// A number in words, or why there is none.
+fn said(plot: &Plot, spot: &Spot) -> String {
+    match spot.y {
+        Some(y) if spot.state == State::Doubtful => format!("{} ?", plot.y.quantity.shown(y)),
+        Some(y) => plot.y.quantity.shown(y),
+        None => "no number".to_owned(),
+    }
+}
+
+/// A faint line to the number, its interval, and the number itself.
+fn whisker(sheet: &mut Sheet, span: &Span, spot: &Spot, (left, room): (usize, usize), y: usize, style: Style) {
+    let column = |number: f64| span.inside(number).map(|place| left + nearest(place, room));
+    let Some(dot) = spot.y.and_then(column) else {
+        if spot.y.is_none() {
+            sheet.put(left, y, "x", style);
+        }
+        return;
+    };
+    sheet.fill(left..dot, y, '·', faint());
+    if let Some((low, high)) = spot.spread.and_then(|[low, high]| column(low).zip(column(high)))
+        && high > low
+    {
+        sheet.fill(low..high, y, '─', style);
+        sheet.put(low, y, "├", style);
+        sheet.put(high, y, "┤", style);
+    }
+    sheet.put(dot, y, if spot.state == State::Doubtful { "?" } else { "●" }, style);
+}

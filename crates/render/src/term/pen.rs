@@ -1,0 +1,172 @@
+//! Text for a terminal: headings, paragraphs, legends, and sheets between them.
+
+use std::io::{self, Write};
+
+use textwrap::core::display_width;
+use textwrap::{Options, WordSplitter};
+
+use super::ascii::ascii;
+use super::sheet::{Sheet, Style, bold, faint};
+use crate::look::Look;
+use charz_data::escape::{one_line, plain};
+
+/// Narrower terminals break lines themselves.
+const NARROWEST: usize = 40;
+/// Wider pictures are not easier to read.
+const WIDEST: usize = 300;
+/// Longer lines of words are hard to read.
+const LONGEST: usize = 110;
+
+pub(crate) struct Pen<'a> {
+    look: Look,
+    out: &'a mut dyn Write,
+}
+
+impl<'a> Pen<'a> {
+    pub(crate) fn new(look: &Look, out: &'a mut dyn Write) -> Self {
+        Pen { look: Look { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
+    }
+
+    /// Columns to draw on.
+    pub(crate) fn width(&self) -> usize {
+        self.look.columns
+    }
+
+    /// Whether colours tell anything apart here.
+    pub(super) fn has_colour(&self) -> bool {
+        self.look.colour
+    }
+
+    pub(crate) fn gap(&mut self) -> io::Result<()> {
+        writeln!(self.out)
+    }
+
+    /// Foreign text as a heading.
+    pub(super) fn heading(&mut self, text: &str) -> io::Result<()> {
+        self.line("", &one_line(text), bold())
+    }
+
+    /// Foreign text as a paragraph, its lines behind the first one indented as far as the first begins behind its label.
+    pub(crate) fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
+        self.line(label, &one_line(text), Style::default())
+    }
+
+    /// The same, standing back.
+    pub(super) fn aside(&mut self, text: &str) -> io::Result<()> {
+        self.line("", &one_line(text), faint())
+    }
+
+    fn line(&mut self, label: &str, text: &str, style: Style) -> io::Result<()> {
+        // In ASCII first: an escape is longer than the sign.
+        let text = if self.look.unicode { text.to_owned() } else { ascii(text) };
+        let indent = display_width(label).min(NARROWEST / 2);
+        let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
+        let lines = textwrap::wrap(&text, options);
+        let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
+        sheet.put(0, 0, label, Style::default());
+        for (at, line) in lines.iter().enumerate() {
+            sheet.put(indent, at, line, style);
+        }
+        self.sheet(&sheet)
+    }
+
+    pub(crate) fn sheet(&mut self, sheet: &Sheet) -> io::Result<()> {
+        sheet.write(&self.look, self.out)
+    }
+
+    /// Foreign text in columns under a heading, where they have room; else a paragraph for each row.
+    pub(super) fn table<const N: usize>(&mut self, heading: &[String; N], rows: &[[String; N]]) -> io::Result<()> {
+        const GAP: usize = 2;
+        let rows: Vec<[String; N]> = rows.iter().map(|row| std::array::from_fn(|at| one_line(&row[at]))).collect();
+        let all = || std::iter::once(heading).chain(&rows);
+        let widths: [usize; N] =
+            std::array::from_fn(|at| all().map(|row| display_width(&row[at])).max().unwrap_or(0) + GAP);
+        if widths.iter().sum::<usize>() > self.look.columns + GAP {
+            return rows.iter().try_for_each(|row| {
+                let named = heading.iter().zip(row).skip(1).filter(|(_, words)| *words != "-");
+                let words: Vec<String> = named.map(|(name, words)| format!("{name}: {words}")).collect();
+                self.text("- ", &format!("{}; {}", row[0], words.join("; ")))
+            });
+        }
+        let mut sheet = Sheet::new(self.look.columns, rows.len() + 1);
+        for (y, row) in all().enumerate() {
+            let mut x = 0;
+            for (words, wide) in row.iter().zip(widths) {
+                sheet.put(x, y, words, if y == 0 { faint() } else { Style::default() });
+                x += wide;
+            }
+        }
+        self.sheet(&sheet)
+    }
+
+    /// Marks with what they stand for, as many to a line as fit.
+    pub(super) fn legend(&mut self, entries: &[(String, Style, String)]) -> io::Result<()> {
+        let width = self.look.columns;
+        let mut places: Vec<(usize, usize)> = Vec::with_capacity(entries.len());
+        let (mut x, mut y) = (0, 0);
+        let texts: Vec<String> = entries.iter().map(|(.., name)| short(name, width - 6)).collect();
+        for ((mark, ..), text) in entries.iter().zip(&texts) {
+            let length = display_width(mark) + 1 + display_width(text);
+            if x > 0 && x + length > width {
+                (x, y) = (0, y + 1);
+            }
+            places.push((x, y));
+            x += length + 3;
+        }
+        let mut sheet = Sheet::new(width, if entries.is_empty() { 0 } else { y + 1 });
+        for (((mark, style, _), text), (x, y)) in entries.iter().zip(&texts).zip(places) {
+            sheet.put(x, y, mark, *style);
+            sheet.put(x + display_width(mark) + 1, y, text, Style::default());
+        }
+        self.sheet(&sheet)
+    }
+}
+
+/// Foreign text in so many columns: where it has no room, its beginning and its end.
+pub(super) fn short(text: &str, columns: usize) -> String {
+    // Nobody looks at more of a name than fits the widest terminal, but a hostile one may be long.
+    let text = plain(&one_line(text));
+    if display_width(&text) <= columns {
+        return text;
+    }
+    let keep = |marks: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
+        let mut left = room;
+        let fits = |mark: &char| {
+            let width = display_width(mark.encode_utf8(&mut [0; 4]));
+            left.checked_sub(width).map(|rest| left = rest).is_some()
+        };
+        marks.take_while(fits).collect()
+    };
+    let room = columns.saturating_sub(1);
+    let start = keep(&mut text.chars(), room - room / 2);
+    let end = keep(&mut text.chars().rev(), room / 2);
+    start.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_keeps_both_ends() {
+        for (text, columns, expected) in [
+            ("abc", 3, "abc"),
+            ("abcdef", 5, "ab…ef"),
+            ("漢字漢字", 6, "漢…字"),
+            ("abc", 0, "…"),
+            ("a\u{1b}", 9, "a\\u{1b}"),
+        ] {
+            assert_eq!(short(text, columns), expected);
+        }
+    }
+
+    #[test]
+    fn a_legend_stays_within_the_width() {
+        let entries: Vec<_> =
+            (0..9).map(|at| ("a".to_owned(), Style::default(), format!("name number {at}"))).collect();
+        let mut out = Vec::new();
+        Pen::new(&Look { columns: 40, ..Look::PLAIN }, &mut out).legend(&entries).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.lines().all(|line| line.len() <= 40) && text.matches("name number").count() == 9, "{text}");
+    }
+}

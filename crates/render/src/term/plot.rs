@@ -1,0 +1,218 @@
+//! Lines over two axes, in dots of Braille.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use textwrap::core::display_width;
+
+use super::braille::{Area, Braille};
+use super::pen::{Pen, short};
+use super::sheet::{Sheet, Style, bold, faint, ink};
+use super::ticks;
+use charz_analysis::figure::{Plot, Role, Series, Span, Spot, State, Tick};
+use charz_data::escape::counted;
+
+/// Colours of series: of the palette of Okabe and Ito (<https://jfly.uni-koeln.de/color/>), which people see apart however they see
+/// colours, those among the 256 of terminals that come next to it.
+const COLOURS: [u8; 7] = [32, 208, 36, 175, 74, 166, 178];
+/// What series are called in the picture. Without x, which is a gap.
+const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWYZ";
+/// What is there but has no number.
+const GAP: &str = "x";
+/// Several series in one place.
+const SEVERAL: &str = "*";
+
+/// The mark and the colour of a series.
+pub(super) fn mark(at: usize) -> (String, Style) {
+    (char::from(LETTERS[at % LETTERS.len()]).to_string(), ink(COLOURS[at % COLOURS.len()]))
+}
+
+struct Frame<'a> {
+    plot: &'a Plot,
+    x: Span,
+    y: Span,
+    /// Right of the y axis, above the x axis.
+    area: Area,
+}
+
+/// Draws it with its legend.
+pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
+    let height = (pen.width() / 5).clamp(8, 24);
+    let places = |spot: &Spot| Some([plot.x.scale.place(spot.x)?, plot.y.scale.place(spot.y?)?]);
+    if plot.series.iter().flat_map(|series| &series.spots).find_map(places).is_none() {
+        pen.text("", "no number to draw")?;
+        return gaps(plot, pen);
+    }
+    let (x, y) = (plot.x.span(plot.x_range()), plot.y.span(plot.shown_range()));
+    let labels = ticks::above(&plot.y, &y, height);
+    let left = labels.iter().map(|tick| display_width(&tick.text)).max().unwrap_or(0).min(pen.width() / 3) + 2;
+    let frame = Frame { plot, x, y, area: Area { left, top: 1, width: pen.width() - left - 1, height } };
+    // A line for the label of the y axis, two and one below for the x axis.
+    let mut sheet = Sheet::new(pen.width(), height + 4);
+    frame.lines(&mut sheet);
+    frame.rules(&mut sheet);
+    frame.axes(&mut sheet, &labels);
+    frame.marks(&mut sheet);
+    pen.sheet(&sheet)?;
+    legend(plot, pen)?;
+    gaps(plot, pen)
+}
+
+impl Frame<'_> {
+    fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        Some((self.x.inside(x)?, self.y.inside(y)?))
+    }
+
+    /// Intervals and limits behind, what was measured in front.
+    fn lines(&self, sheet: &mut Sheet) {
+        let style = |at: usize| ink(COLOURS[at % COLOURS.len()]);
+        let mut behind = Braille::new(self.area);
+        for (at, series) in self.plot.series.iter().enumerate() {
+            let every = match series.role {
+                Role::Measured => {
+                    for end in 0..2 {
+                        let edge = |spot: &Spot| Some([spot.x, spot.spread.map_or(spot.y?, |ends| ends[end])]);
+                        self.line(series.spots.iter().map(edge), 3, style(at), &mut behind);
+                    }
+                    continue;
+                }
+                Role::Ideal => 4,
+                Role::Bound => 6,
+            };
+            self.line(series.bent().into_iter().map(Some), every, faint(), &mut behind);
+        }
+        behind.put(sheet);
+        for (at, series) in self.plot.measured() {
+            let mut line = Braille::new(self.area);
+            self.line(series.spots.iter().map(|spot| Some([spot.x, spot.y?])), 1, style(at), &mut line);
+            line.put(sheet);
+        }
+    }
+
+    /// A line with gaps where there is no place; every so many columns a dot.
+    fn line(&self, places: impl Iterator<Item = Option<[f64; 2]>>, every: usize, style: Style, dots: &mut Braille) {
+        let places: Vec<_> = places.map(|place| place.and_then(|[x, y]| self.place(x, y))).collect();
+        for pair in places.windows(2) {
+            if let [Some(from), Some(to)] = *pair {
+                dots.line(from, to, every, style);
+            }
+        }
+    }
+
+    /// Dotted lines down where something is said of a place, with a number at the top.
+    fn rules(&self, sheet: &mut Sheet) {
+        for (at, rule) in self.plot.rules.iter().enumerate() {
+            let ends = if rule.from == rule.to { vec![rule.from] } else { vec![rule.from, rule.to] };
+            for x in ends.into_iter().filter_map(|x| self.x.inside(x)) {
+                let (column, _) = self.area.cell(x, 0.0);
+                for y in 1..=self.area.height {
+                    if sheet.is_free(column, y) {
+                        sheet.put(column, y, "┊", faint());
+                    }
+                }
+                sheet.put(column, 1, &(at + 1).to_string(), faint());
+            }
+        }
+    }
+
+    fn axes(&self, sheet: &mut Sheet, labels: &[Tick]) {
+        let Area { left, top, width, height } = self.area;
+        (top..=height).for_each(|y| sheet.put(left - 1, y, "│", faint()));
+        sheet.put(left - 1, top + height, "└", faint());
+        sheet.put(0, 0, &short(&self.plot.y.label, left + width), faint());
+        for tick in labels {
+            let Some(place) = self.y.inside(tick.number) else { continue };
+            let (_, y) = self.area.cell(0.0, place);
+            let text = short(&tick.text, left - 2);
+            sheet.put(left - 2 - display_width(&text), y, &text, Style::default());
+            sheet.put(left - 1, y, "┤", faint());
+        }
+        ticks::draw(&self.plot.x, &self.x, (left, top + height), width, sheet);
+    }
+
+    /// A letter for each spot, a question mark behind a doubtful one, gaps on the x axis, flags above.
+    fn marks(&self, sheet: &mut Sheet) {
+        let mut spots: BTreeMap<(usize, usize), Vec<(usize, &Spot)>> = BTreeMap::new();
+        for (at, series) in self.plot.measured() {
+            for spot in &series.spots {
+                let Some(x) = self.x.inside(spot.x) else { continue };
+                match spot.y.and_then(|y| self.y.inside(y)) {
+                    Some(y) => spots.entry(self.area.cell(x, y)).or_default().push((at, spot)),
+                    None => sheet.put(self.area.cell(x, 0.0).0, self.area.height + 1, GAP, mark(at).1),
+                }
+            }
+        }
+        for (&(x, y), here) in &spots {
+            let same = here.iter().all(|(at, _)| *at == here[0].0);
+            let (letter, style) = mark(here[0].0);
+            let style = if same { style.bold() } else { bold() };
+            let doubtful = here.iter().any(|(_, spot)| spot.state == State::Doubtful);
+            sheet.put(x, y, if same { &letter } else { SEVERAL }, style);
+            if doubtful {
+                let beside = [(x + 1, y), (x.wrapping_sub(1), y), (x, y)];
+                let free = beside.into_iter().find(|place| {
+                    (self.area.left..self.area.left + self.area.width).contains(&place.0) && !spots.contains_key(place)
+                });
+                let (x, y) = free.unwrap_or((x, y));
+                sheet.put(x, y, "?", style);
+            }
+        }
+        for flag in &self.plot.flags {
+            let spot =
+                self.plot.series.get(flag.series).and_then(|series| series.spots.iter().find(|spot| spot.x == flag.x));
+            let Some((x, y)) = spot.and_then(|spot| self.place(spot.x, spot.y?)) else { continue };
+            let (column, line) = self.area.cell(x, y);
+            let line = if line > 1 && !spots.contains_key(&(column, line - 1)) { line - 1 } else { line + 1 };
+            sheet.put(column, line, "!", mark(flag.series).1.bold());
+        }
+    }
+}
+
+fn legend(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
+    let entry = |(at, series): (usize, &Series)| match series.role {
+        Role::Measured => {
+            let (letter, style) = mark(at);
+            (letter, style.bold(), series.name.clone())
+        }
+        Role::Ideal => ("· ·".into(), faint(), series.name.clone()),
+        Role::Bound => ("·  ·".into(), faint(), series.name.clone()),
+    };
+    let mut entries: Vec<(String, Style, String)> = plot.series.iter().enumerate().map(entry).collect();
+    let besides = [
+        (plot.measured().count() > 1 && plot.has(State::Sound), SEVERAL, "several in one place"),
+        (plot.has(State::Doubtful), "?", "doubtful"),
+        (plot.has(State::Missing), GAP, "no number"),
+    ];
+    entries
+        .extend(besides.iter().filter(|(is, ..)| *is).map(|(_, mark, name)| ((*mark).into(), faint(), (*name).into())));
+    pen.legend(&entries)?;
+    for (at, rule) in plot.rules.iter().enumerate() {
+        pen.text(&format!("{} ", at + 1), &rule.note(&plot.x))?;
+    }
+    for flag in &plot.flags {
+        pen.text("! ", &flag.note(plot))?;
+    }
+    Ok(())
+}
+
+/// Why numbers are missing: each reason once, the first few, with where it holds.
+fn gaps(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
+    const TOLD: usize = 3;
+    let missing = plot.measured().flat_map(|(_, series)| &series.spots).filter(|spot| spot.state == State::Missing);
+    // A note begins with a name; what follows is the reason.
+    let reasons = missing.filter_map(|spot| spot.note.split_once(": "));
+    let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    reasons.for_each(|(name, why)| kinds.entry(why).or_default().push(name));
+    for (why, names) in kinds.iter().take(TOLD) {
+        let more = match names.len().saturating_sub(TOLD) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let names = &names[..names.len().min(TOLD)];
+        pen.text("x ", &format!("{}{more}: {why}", names.join(", ")))?;
+    }
+    match kinds.len().saturating_sub(TOLD) {
+        0 => Ok(()),
+        more => pen.text("x ", &format!("{} more", counted(more, "reason"))),
+    }
+}

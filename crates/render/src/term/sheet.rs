@@ -1,0 +1,191 @@
+//! Cells of a terminal in colours, and how they become text.
+
+use std::io::{self, Write};
+
+use textwrap::core::display_width;
+
+use super::ascii::ascii;
+use crate::look::Look;
+
+/// The most lines of a sheet: pictures are folded long before.
+const HIGHEST: usize = 2000;
+/// The widest sheet.
+const WIDEST: usize = 1000;
+
+/// Colours and weight of a cell. Colours are among the 256 of xterm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Style {
+    ink: Option<u8>,
+    ground: Option<u8>,
+    bold: bool,
+}
+
+/// What is written in a colour.
+pub(crate) fn ink(colour: u8) -> Style {
+    Style { ink: Some(colour), ..Style::default() }
+}
+
+/// Black on a colour.
+pub(crate) fn ground(colour: u8) -> Style {
+    Style { ground: Some(colour), ..ink(16) }
+}
+
+/// What is less important.
+pub(crate) fn faint() -> Style {
+    ink(244)
+}
+
+/// What stands out.
+pub(crate) fn bold() -> Style {
+    Style::default().bold()
+}
+
+impl Style {
+    pub(crate) fn bold(self) -> Self {
+        Style { bold: true, ..self }
+    }
+
+    /// As an escape of ECMA-48 (SGR); nothing where it is plain.
+    fn code(self) -> String {
+        let colour = |layer: &str, colour: Option<u8>| colour.map(|colour| format!("{layer};5;{colour}"));
+        let codes = [self.bold.then(|| "1".to_owned()), colour("38", self.ink), colour("48", self.ground)];
+        match codes.into_iter().flatten().collect::<Vec<_>>() {
+            none if none.is_empty() => String::new(),
+            codes => format!("\u{1b}[{}m", codes.join(";")),
+        }
+    }
+}
+
+/// What ends every colour (ECMA-48, SGR 0).
+const RESET: &str = "\u{1b}[0m";
+
+/// A cell: a sign with what combines with it; nothing where it is blank.
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    sign: String,
+    style: Style,
+}
+
+/// A rectangle of cells to draw on; what is drawn beyond its edges is lost.
+pub(crate) struct Sheet {
+    width: usize,
+    cells: Vec<Cell>,
+}
+
+impl Sheet {
+    pub(crate) fn new(width: usize, height: usize) -> Self {
+        let width = width.min(WIDEST);
+        Sheet { width, cells: vec![Cell::default(); width * height.min(HIGHEST)] }
+    }
+
+    fn cell(&mut self, x: usize, y: usize) -> Option<&mut Cell> {
+        let place = (x < self.width).then(|| y.checked_mul(self.width)?.checked_add(x)).flatten()?;
+        self.cells.get_mut(place)
+    }
+
+    /// Writes harmless text from a place on to the right.
+    pub(crate) fn put(&mut self, mut x: usize, y: usize, text: &str, style: Style) {
+        let mut last = None;
+        for mark in text.chars() {
+            let wide = display_width(mark.encode_utf8(&mut [0; 4]));
+            // What has no width combines with the sign before it.
+            let place = if wide == 0 { last } else { Some(x) };
+            // A sign of two columns needs both.
+            let fits = x.checked_add(wide).is_some_and(|end| end <= self.width);
+            let Some(cell) = place.filter(|_| fits).and_then(|x| self.cell(x, y)) else { continue };
+            match (wide, mark) {
+                (0, _) => cell.sign.push(mark),
+                (_, ' ') => *cell = Cell { sign: String::new(), style },
+                _ => *cell = Cell { sign: mark.into(), style },
+            }
+            last = place;
+            x += wide;
+        }
+    }
+
+    /// The same mark in each cell of a line, or a part of it.
+    pub(crate) fn fill(&mut self, columns: std::ops::Range<usize>, y: usize, mark: char, style: Style) {
+        let text = mark.to_string();
+        columns.for_each(|x| self.put(x, y, &text, style));
+    }
+
+    /// Whether a cell is blank; beyond the edges none is.
+    pub(super) fn is_free(&mut self, x: usize, y: usize) -> bool {
+        self.cell(x, y).is_some_and(|cell| cell.sign.is_empty())
+    }
+
+    /// Writes its lines, without the blanks at their ends.
+    pub(crate) fn write(&self, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+        self.cells.chunks(self.width.max(1)).try_for_each(|cells| writeln!(out, "{}", line(cells, look)))
+    }
+}
+
+fn line(cells: &[Cell], look: &Look) -> String {
+    let is_seen = |cell: &Cell| !cell.sign.is_empty() || (look.colour && cell.style.ground.is_some());
+    let end = cells.iter().rposition(is_seen).map_or(0, |last| last + 1);
+    let mut line = String::new();
+    let mut current = String::new();
+    let mut covered = 0;
+    for cell in &cells[..end] {
+        // A sign of two columns covers the cell behind it.
+        if covered > 0 {
+            covered -= 1;
+            continue;
+        }
+        let sign = if cell.sign.is_empty() { " " } else { &cell.sign };
+        covered = display_width(sign).saturating_sub(1);
+        let code = if look.colour { cell.style.code() } else { String::new() };
+        if code != current {
+            if !current.is_empty() {
+                line.push_str(RESET);
+            }
+            line.push_str(&code);
+            current = code;
+        }
+        line.push_str(&if look.unicode { sign.to_owned() } else { ascii(sign) });
+    }
+    if !current.is_empty() {
+        line.push_str(RESET);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(sheet: &Sheet, look: &Look) -> String {
+        let mut out = Vec::new();
+        sheet.write(look, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn cells_become_text() {
+        let mut sheet = Sheet::new(6, 2);
+        sheet.put(1, 0, "ab", ink(33));
+        sheet.put(4, 1, "µcd", Style::default());
+        sheet.put(0, 9, "lost", Style::default());
+        assert_eq!(shown(&sheet, &Look::PLAIN), " ab\n    µc\n");
+        assert_eq!(shown(&sheet, &Look { unicode: false, ..Look::PLAIN }), " ab\n    uc\n");
+        let coloured = shown(&sheet, &Look { colour: true, ..Look::PLAIN });
+        assert_eq!(coloured, " \u{1b}[38;5;33mab\u{1b}[0m\n    µc\n");
+    }
+
+    #[test]
+    fn a_ground_is_seen_without_a_sign() {
+        let mut sheet = Sheet::new(4, 1);
+        sheet.put(0, 0, "  ", ground(114));
+        assert_eq!(shown(&sheet, &Look { colour: true, ..Look::PLAIN }), "\u{1b}[38;5;16;48;5;114m  \u{1b}[0m\n");
+        assert_eq!(shown(&sheet, &Look::PLAIN), "\n");
+    }
+
+    #[test]
+    fn wide_signs_take_two_columns_and_accents_none() {
+        let mut sheet = Sheet::new(6, 1);
+        sheet.put(0, 0, "漢字xé漢", Style::default());
+        assert_eq!(shown(&sheet, &Look::PLAIN), "漢字xé\n");
+        sheet.put(0, 0, "e\u{301}", Style::default());
+        assert!(shown(&sheet, &Look::PLAIN).starts_with("e\u{301}"));
+    }
+}

@@ -1,0 +1,261 @@
+//! Laws that every view keeps, whatever stands in a report.
+
+use serde_json::Value;
+
+use super::*;
+use charz_analysis::page::{Source, page};
+use charz_data::report::invented;
+use charz_data::report::invented::{cell, pairs};
+use charz_data::report::{Cell, Severity, Status, Unit, read};
+
+/// A report that an earlier version wrote, of 16 cells under three mappings.
+pub(crate) fn golden() -> Report {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/waits.json");
+    read(file.as_ref()).unwrap()
+}
+
+/// Cells of every kind that is drawn, sound, suspect, invalid and not measured.
+pub(crate) fn everything() -> Report {
+    let rate = |mapping: &str, workers: u64, value: f64| {
+        cell("mem-read", workers, Unit::BytesPerSecond, value * 1e9).under(mapping)
+    };
+    let mut cells = Vec::new();
+    for (workers, [compact, spread, auto]) in [
+        (1, [9.0, 9.1, 8.8]),
+        (2, [14.0, 17.5, 15.0]),
+        (4, [20.0, 31.0, 25.0]),
+        (8, [38.0, 38.5, 36.0]),
+        (16, [37.0, 38.0, 35.0]),
+    ] {
+        cells.extend([
+            rate("dumb", workers, compact),
+            rate("round-robin", workers, spread),
+            rate("auto", workers, auto),
+        ]);
+    }
+    cells[4] = cells[4].clone().suspect();
+    cells[8] = cells[8].clone().invalid();
+    cells[12] = cells[12].clone().unmeasured(Status::Pending, "");
+    for (octave, time) in
+        (12..=28).zip([1.1, 1.1, 1.1, 1.1, 4.0, 4.1, 4.1, 4.3, 5.0, 14.0, 18.0, 19.0, 20.0, 45.0, 90.0, 101.0, 104.0])
+    {
+        let one = cell("chase-random", 1, Unit::NanosecondsPerStep, time).sized(1 << octave).seated(&[0]);
+        cells.push(if octave == 20 { one.suspect() } else { one });
+    }
+    let distance =
+        |home: u32, other: u32| 40.0 + 60.0 * f64::from(u8::from(home / 4 != other / 4)) + f64::from(home + other);
+    let mut all = pairs("c2c-cas", 8, distance);
+    all[5] = all[5].clone().suspect();
+    all[9] = all[9].clone().invalid();
+    cells.extend(all);
+    let times: Vec<(u64, u64)> = (0..2000_u64)
+        .map(|at| if at % 10 < 9 { (1000 + at, 4000 + at % 700) } else { (5000 + at, 500 + at % 90) })
+        .collect();
+    cells.push(cell("signal", 2, Unit::NanosecondsSampled, 4400.0).under("pair:core").timed(&times).marked(
+        "V13",
+        Severity::Suspect,
+        "spread",
+    ));
+    cells.push(cell("sleep", 1, Unit::NanosecondsSampled, 1e6).timed(&times));
+    cells.push(cell("page-touch", 1, Unit::MillisecondsPerGib, 212.0));
+    cells.push(cell("clock-read", 1, Unit::NanosecondsPerOp, 21.0).suspect());
+    cells.push(cell("spawn", 1, Unit::NanosecondsPerOp, 11_000.0));
+    invented::report(cells)
+}
+
+/// What no reader of any format should take for anything but text.
+pub(crate) const EVIL: &str = "=1+1|</script><script>alert(1)</script><img src=x onerror=x>`*_[x](javascript:x)@all $x$ #1 \
+                                          ![i](http://x) www.x.y ~~\\ \"'\n\r\n# x\t\u{1b}[2J\u{9b}2J\u{7}\u{8}\u{202e}\u{2028}\u{200b}{{x}}";
+
+/// The same report with evil in front of every string that may be any.
+pub(crate) fn hostile() -> Report {
+    /// Fields whose words are known ones, which a reader would refuse, and a date.
+    const KNOWN: [&str; 12] = [
+        "status",
+        "unit",
+        "estimator",
+        "ending",
+        "severity",
+        "kind",
+        "stopped_by",
+        "pages",
+        "memory",
+        "started",
+        "alu",
+        "holds",
+    ];
+    fn spoil(value: &mut Value, key: &str) {
+        match value {
+            // How the names of kernels of pairs begin decides how they are drawn.
+            Value::String(text) if text.starts_with("c2c-") => text.push_str(EVIL),
+            Value::String(text) if !KNOWN.contains(&key) => text.insert_str(0, EVIL),
+            Value::Array(list) => list.iter_mut().for_each(|item| spoil(item, key)),
+            Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| spoil(value, key)),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(everything()).unwrap();
+    spoil(&mut value, "");
+    let mut report: Report = serde_json::from_value(value).unwrap();
+    report.started = EVIL.into();
+    report
+}
+
+/// Text that a view wrote, of one report or its only figure; nothing where it is no text, or there is no figure.
+fn shown(view: &View, report: &Report, look: &Look) -> Option<String> {
+    let mut out = Vec::new();
+    let page = page(&[Source { name: EVIL, report }]);
+    match view.draw {
+        Draw::Report(write) => write(report, look, &mut out).unwrap(),
+        Draw::Page(write) => write(&page, look, &mut out).unwrap(),
+        Draw::Figure(write) => write(page.figures().next()?, &mut out).unwrap(),
+        Draw::Binary(_) => return None,
+    }
+    Some(String::from_utf8(out).unwrap())
+}
+
+/// Without the escapes for colours and bold letters.
+fn without_colours(text: &str) -> String {
+    let mut bare = String::new();
+    for (at, part) in text.split("\u{1b}[").enumerate() {
+        match part.split_once('m').filter(|(codes, _)| codes.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'))
+        {
+            Some((_, rest)) if at > 0 => bare += rest,
+            _ if at > 0 => panic!("an escape that is no colour: {part:?}"),
+            _ => bare += part,
+        }
+    }
+    bare
+}
+
+#[track_caller]
+fn assert_inert(name: &str, text: &str) {
+    // CSV ends its lines as RFC 4180 has it, or as Unix does.
+    let odd = text.chars().find(|&mark| mark != '\n' && !charz_data::escape::is_harmless(mark));
+    assert_eq!(odd, None, "{name} has a mark that can steer a terminal");
+    if name != "json" {
+        assert!(!text.contains("NaN") && !text.contains(" inf"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn no_view_of_a_hostile_report_steers_anything() {
+    let report = hostile();
+    for view in views() {
+        for look in
+            [Look::PLAIN, Look { colour: true, ..Look::PLAIN }, Look { columns: 40, unicode: false, ..Look::PLAIN }]
+        {
+            let Some(text) = shown(&view, &report, &look) else { continue };
+            let bare = if look.colour { without_colours(&text) } else { text };
+            assert_inert(view.name, &bare);
+            if !look.unicode && view.name == "term" {
+                assert!(bare.is_ascii(), "{:?}", bare.chars().find(|mark| !mark.is_ascii()));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_field_of_a_table_is_a_formula() {
+    for view in views().iter().filter(|view| view.name.ends_with("csv")) {
+        let text = shown(view, &hostile(), &Look::PLAIN).unwrap();
+        let mut rows = csv::Reader::from_reader(text.as_bytes());
+        for row in rows.records().map(Result::unwrap) {
+            let formula = row.iter().find(|field| field.starts_with(['=', '+', '@', '\t']));
+            assert_eq!(formula, None, "{}", view.name);
+            let minus = row.iter().find(|field| field.starts_with('-') && field.parse::<f64>().is_err());
+            assert_eq!(minus, None, "{}", view.name);
+        }
+    }
+}
+
+#[test]
+fn data_for_programs_is_what_it_claims() {
+    let report = hostile();
+    for name in ["json", "matrix-json", "numa-json", "card-json", "bencher", "github-bigger", "github-smaller"] {
+        let view = views().into_iter().find(|view| view.name == name).unwrap();
+        let text = shown(&view, &report, &Look::PLAIN).unwrap();
+        assert!(serde_json::from_str::<Value>(&text).is_ok(), "{name}: {text}");
+    }
+}
+
+/// Reports at the edges of what there can be.
+fn edges() -> Vec<(&'static str, Report)> {
+    let with = |change: fn(&mut Report)| {
+        let mut report = everything();
+        change(&mut report);
+        report
+    };
+    fn strand(os_id: u32) -> charz_data::machine::Strand {
+        let known = golden().machine.strands[0].clone();
+        let (package, core) = (Some(os_id / 128), Some(os_id / 8));
+        charz_data::machine::Strand {
+            os_id,
+            package,
+            numa: package,
+            core,
+            alu: os_id / 4 % 2,
+            slot: os_id % 4,
+            ..known
+        }
+    }
+    fn spread(cell: &mut Cell, by: f64) {
+        if let Some(summary) = &mut cell.summary {
+            summary.value = summary.value.map(|value| value * by);
+            summary.interval = None;
+        }
+    }
+    vec![
+        ("everything", everything()),
+        ("nothing", with(|report| report.cells.clear())),
+        (
+            "neither cells nor strands",
+            with(|report| {
+                report.cells.clear();
+                report.machine.strands.clear();
+                report.plan.kernels.clear();
+            }),
+        ),
+        ("a single cell", with(|report| report.cells.truncate(1))),
+        (
+            "all the same",
+            with(|report| {
+                for cell in &mut report.cells {
+                    cell.summary = cell.summary.map(|summary| charz_data::report::Summary {
+                        value: Some(0.0),
+                        interval: None,
+                        ..summary
+                    });
+                }
+            }),
+        ),
+        (
+            "far apart",
+            with(|report| {
+                for (at, cell) in report.cells.iter_mut().enumerate() {
+                    spread(cell, 10_f64.powi(at as i32 * 3 - 140));
+                    cell.workers = 1 << (at % 60);
+                }
+            }),
+        ),
+        ("512 strands", with(|report| report.machine.strands = (0..512).map(strand).collect())),
+    ]
+}
+
+#[test]
+fn every_view_takes_every_report() {
+    for (what, report) in edges() {
+        // Pages and pictures for browsers have such tests of their own.
+        for view in views().into_iter().filter(|view| !["html", "svg"].contains(&view.name)) {
+            // Only pictures for a terminal know how wide it is.
+            let columns: &[usize] = if view.name == "term" { &[0, 40, 300] } else { &[100] };
+            for &columns in columns {
+                let look = Look { columns, colour: columns == 100, unicode: columns != 40 };
+                if let Some(text) = shown(&view, &report, &look) {
+                    assert_inert(view.name, &without_colours(&text));
+                    assert!(text.ends_with('\n') || text.is_empty(), "{} of {what}", view.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+use fastrand::Rng;
+use proptest::prelude::*;
+
+use super::*;
+use crate::simulate::Law;
+
+fn sample(values: &[f64]) -> Sample {
+    Sample::new(values.to_vec()).expect("the values are finite")
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} is not {expected}");
+}
+
+/// Against `numpy.quantile`, `scipy.stats.iqr` and `scipy.stats.median_abs_deviation`, NumPy 2.4.6 and SciPy 1.17.1.
+#[test]
+fn golden() {
+    #[track_caller]
+    fn check(values: &[f64], tenths: [f64; 4], range: f64, mad: f64, spread: f64) {
+        let sample = sample(values);
+        for (share, expected) in [0.1, 0.25, 0.75, 0.9].into_iter().zip(tenths) {
+            near(sample.quantile(share), expected);
+        }
+        near(sample.quartile_range(), range);
+        near(sample.mad(), mad);
+        near(sample.robust_spread(0.0).unwrap(), spread);
+    }
+    check(&[3.0, 1.0, 2.0], [1.2, 1.5, 2.5, 2.8], 1.0, 1.0, 0.741_301_109_252_801);
+    check(&[2.5, 9.25, 1.0, 7.0, 7.5, 100.0], [1.75, 3.625, 8.8125, 54.625], 5.1875, 3.375, 0.690_176_894_821_573_6);
+    check(
+        &[1.2, 3.4, 2.2, 9.8, 0.3, 4.4, 5.1, 2.9, 3.3, 60.0],
+        [1.11, 2.375, 4.925, 14.82],
+        2.55,
+        1.45,
+        0.641_723_348_308_394_7,
+    );
+}
+
+#[test]
+fn the_spread_falls_back() {
+    // More than half are equal: the MAD is 0, and the quartiles 5 and 6 speak.
+    near(sample(&[5.0, 5.0, 5.0, 5.0, 6.0, 6.0, 7.0]).robust_spread(0.5).unwrap(), 1.0 / 1.348_979_500_392_163_4 / 5.0);
+    // The quartiles are equal, too.
+    near(sample(&[5.0, 5.0, 5.0, 5.0, 5.0, 9.0]).robust_spread(0.5).unwrap(), 0.1);
+    near(sample(&[5.0, 5.0]).robust_spread(0.5).unwrap(), 0.1);
+    assert_eq!(sample(&[5.0, 5.0]).robust_spread(0.0), Some(0.0));
+    near(sample(&[-5.0, -5.0]).robust_spread(0.5).unwrap(), 0.1);
+    assert_eq!(sample(&[5.0]).robust_spread(0.5), None);
+    assert_eq!(sample(&[-1.0, 1.0]).robust_spread(0.5), None);
+}
+
+#[test]
+fn fences() {
+    #[track_caller]
+    fn check(values: &[f64], mild: usize, severe: usize) {
+        assert_eq!(sample(values).outliers(), Outliers { mild, severe }, "{values:?}");
+    }
+    check(&[1.0], 0, 0);
+    check(&[1.0, 9.0], 0, 0);
+    check(&[5.0; 4], 0, 0);
+    // Eight values around quartiles 2 and 6: fences at −4 and 12, −10 and 18, which themselves are inside.
+    check(&[2.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 6.0], 0, 0);
+    check(&[-4.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 12.0], 0, 0);
+    check(&[-4.1, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.0], 2, 0);
+    check(&[-10.1, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.1], 0, 2);
+    // Where the quartiles are equal, whatever differs is severe.
+    check(&[5.0, 5.0, 5.0, 5.0, 5.1], 0, 1);
+}
+
+#[test]
+fn modes() {
+    assert_eq!(sample(&[1.0; 29]).m_value(), None);
+    assert_eq!(sample(&[1.0; 30]).m_value(), Some(2.0));
+    let two = |far: f64| [vec![1.0; 300], vec![far; 300]].concat();
+    assert_eq!(sample(&two(2.0)).m_value(), Some(4.0));
+    let three = [two(2.0), vec![3.0; 300]].concat();
+    assert_eq!(sample(&three).m_value(), Some(6.0));
+    // A flat sample and a single wild value are no modes.
+    let flat: Vec<f64> = (0..100).map(f64::from).collect();
+    assert!(sample(&flat).m_value().unwrap() < 2.8);
+    assert!(sample(&[flat, vec![1e300]].concat()).m_value().unwrap() < 2.8);
+}
+
+/// The figures that the documentation states.
+#[test]
+fn modes_raise_few_false_alarms() {
+    let mut random = Rng::with_seed(16);
+    let mut alarms = |law: Law, count: usize| {
+        (0..500).filter(|_| sample(&law.draw(count, &mut random)).m_value().unwrap() > 2.8).count()
+    };
+    assert!(alarms(Law::Normal(0.02), 30) + alarms(Law::Lognormal(0.5), 30) <= 5);
+    assert!(alarms(Law::Normal(0.02), 90) + alarms(Law::Lognormal(0.5), 90) <= 5);
+    assert!(alarms(Law::Bimodal, 300) >= 350);
+}
+
+proptest! {
+    #[test]
+    fn quantiles_rise_from_the_smallest_to_the_largest(
+        values in prop::collection::vec(-1e6..1e6_f64, 1..40),
+        shares in (0.0..=1.0_f64, 0.0..=1.0_f64),
+    ) {
+        let sample = sample(&values);
+        let (low, high) = (shares.0.min(shares.1), shares.0.max(shares.1));
+        prop_assert!(sample.quantile(low) <= sample.quantile(high));
+        prop_assert_eq!((sample.quantile(0.0), sample.quantile(1.0)), (sample.min(), sample.max()));
+        prop_assert!((sample.quantile(0.5) - sample.median()).abs() <= 1e-9);
+    }
+
+    #[test]
+    fn summaries_do_not_depend_on_the_unit(values in prop::collection::vec(1.0..1e3_f64, 2..60), power in -20..20_i32) {
+        // A power of two, so that nothing is rounded.
+        let unit = 2.0_f64.powi(power);
+        let (one, other) = (sample(&values), sample(&values.iter().map(|v| v * unit).collect::<Vec<_>>()));
+        prop_assert_eq!(one.robust_spread(0.25), other.robust_spread(0.25 * unit));
+        prop_assert_eq!(one.outliers(), other.outliers());
+        prop_assert_eq!(one.m_value(), other.m_value());
+        prop_assert_eq!(one.mad() * unit, other.mad());
+    }
+
+    #[test]
+    fn less_than_half_of_the_values_cannot_move_the_spread_far(
+        values in prop::collection::vec(100.0..101.0_f64, 11..30),
+        wild in prop::collection::vec(-1e12..1e12_f64, 0..5),
+    ) {
+        let spread = sample(&[values, wild].concat()).robust_spread(0.0).unwrap();
+        prop_assert!(spread <= 1.4827 * 1.0 / 100.0);
+    }
+}
