@@ -7,7 +7,7 @@
 mod doubts;
 mod seen;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 use std::collections::BTreeSet;
 

@@ -124,48 +124,11 @@ fn number(cell: &Cell) -> Option<Number> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    //! Matrices from invented cells; the renderers and the card invent theirs by the same means.
-
-    use charz_topology::{Source, discover};
+mod tests {
 
     use super::*;
-    use charz_data::report::{Point, Unit, invented};
-
-    /// An empty report of a synthetic machine.
-    pub(crate) fn report(synthetic: &str) -> Report {
-        let mut report = invented::report(Vec::new());
-        report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
-        report.host.virtual_machine = Some(false);
-        report
-    }
-
-    /// A cell whose number is `value`, give or take 2%.
-    pub(crate) fn cell(kernel: &str, seats: &[u32], point: Point, value: f64) -> Cell {
-        let unit = if kernel == LATENCY { Unit::NanosecondsPerStep } else { Unit::BytesPerSecond };
-        let cell = invented::cell(kernel, seats.len() as u64, unit, value).seated(seats).at(point).inside("memory");
-        Cell { footprint_bytes: 1 << 28, ..cell }
-    }
-
-    pub(crate) fn on(node: u32) -> Point {
-        Point { memory: Some(MemoryHome::Node(node)), ..Point::default() }
-    }
-
-    /// Two nodes of two strands, of which the second's own bandwidth is suspect.
-    pub(crate) fn two() -> Report {
-        let mut report = report("NUMA:2 Core:2 PU:1");
-        let strands = [[0, 1], [2, 3]];
-        for (from, all) in (0..).zip(&strands) {
-            for to in 0..2 {
-                let far = if from == to { 1.0 } else { 1.6 };
-                report.cells.push(cell(LATENCY, &all[..1], on(to), 100.0 * far));
-                report.cells.push(cell("mem-read", all, on(to), 40e9 / far));
-            }
-        }
-        report.cells[7].outcome.status = Status::Suspect;
-        report.machine.numa_distances = vec![vec![10, 21], vec![21, 10]];
-        report
-    }
+    use crate::fixtures::{cell, on, report, two};
+    use charz_data::report::Point;
 
     #[test]
     fn spots_are_told_by_seats_and_places() {

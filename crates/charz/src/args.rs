@@ -14,8 +14,6 @@ mod pairs;
 mod planned;
 mod quantities;
 mod replicate;
-#[cfg(test)]
-mod reproduced;
 mod spelling;
 mod usual;
 
@@ -64,7 +62,8 @@ fn parse_with(
     let layers = match (grammar.find_subcommand("sweep"), typed.subcommand_matches("sweep")) {
         (Some(sweep), Some(typed)) => Layers::read(sweep, typed, variable)?,
         _ => Layers::default(),
-    };
+    }
+    .with_typed(&argv);
     let merged = layers.below(grammar).try_get_matches_from(&argv);
     match merged.and_then(|merged| spelling::Cli::from_arg_matches(&merged)) {
         Ok(cli) => {

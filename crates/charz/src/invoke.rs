@@ -18,7 +18,7 @@ use std::time::Duration;
 use charz_kernels::{Bytes, Layout, PagePolicy, Params, Period};
 use serde::{Deserialize, Serialize};
 
-use charz_data::report::{Ending, Invocation};
+use charz_data::report::Invocation;
 
 pub use child::serve;
 pub use convert::unit;
@@ -177,18 +177,4 @@ pub trait Invoke {
 
     /// Leaves the machine to everybody else for so long, or until the user wants to leave.
     fn rest(&self, time: Duration);
-}
-
-/// An invocation that gave nothing.
-pub fn barren(ending: Ending, reason: impl Into<String>) -> Invocation {
-    Invocation {
-        started_ns: 0,
-        seed: 0,
-        ending,
-        reason: Some(reason.into()),
-        variant: None,
-        evidence: None,
-        runs: Vec::new(),
-        value: None,
-    }
 }

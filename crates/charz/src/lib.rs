@@ -13,15 +13,9 @@
 
 pub mod args;
 pub(crate) mod atomic_file;
-pub mod card;
-pub mod checks;
 pub mod command;
-pub mod compare;
-pub mod curve;
 pub mod doctor;
 pub mod exit;
-pub mod figure;
-pub mod findings;
 #[cfg(test)]
 mod golden;
 pub mod harness;
@@ -32,20 +26,12 @@ pub mod judge;
 pub mod limits;
 pub(crate) mod lock;
 pub(crate) mod noise;
-pub mod numa;
-pub mod page;
-pub mod pairs;
 #[doc(hidden)]
 pub mod parsers;
 pub mod plan;
-pub mod point;
 pub mod predict;
 pub mod program;
-pub mod render;
-pub mod replicate;
-pub mod report;
 pub mod selftest;
 pub(crate) mod signals;
-pub mod stats;
 pub mod sweep;
-pub mod verdict;
+pub mod view;

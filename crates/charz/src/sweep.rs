@@ -22,7 +22,7 @@ pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};
 
 use charz_analysis::findings::findings;
-use crate::invoke::{self, Invoke, Order};
+use crate::invoke::{Invoke, Order};
 use crate::journal::JournalError;
 use crate::judge::{self, Facts};
 use crate::limits::Limits;
@@ -173,12 +173,12 @@ impl Sweep<'_> {
         let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
         let homes = point::memory(&cell.point).homes(self.machine, &cell.seats);
         match fits.or_else(|| self.unsafe_with(cell, report)).map_or(homes, Err) {
-            Err(reason) => invoke::barren(Ending::Withheld, reason),
+            Err(reason) => Invocation::without_runs(Ending::Withheld, reason),
             Ok(homes) => {
                 let invocation = self.invoke.invoke(&self.order_for(cell, homes), seed);
                 match report::check_invocation(cell, &invocation) {
                     Ok(()) => invocation,
-                    Err(what) => invoke::barren(Ending::Died, format!("the measuring process's answer {what}")),
+                    Err(what) => Invocation::without_runs(Ending::Died, format!("the measuring process's answer {what}")),
                 }
             }
         }

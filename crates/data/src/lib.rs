@@ -5,10 +5,14 @@
 // A field whose name and type say all has no comment.
 #![allow(missing_docs)]
 
+pub mod checks;
 pub mod cpulist;
 pub mod distance;
+pub mod escape;
 pub mod machine;
 mod nodes;
 mod quote;
+pub mod report;
+pub mod units;
 
 pub use quote::quote;

@@ -14,8 +14,8 @@ mod file;
 mod finding;
 mod growth;
 mod host;
-#[cfg(test)]
-pub(crate) mod invented;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod invented;
 mod point;
 mod read;
 mod run;
@@ -29,12 +29,12 @@ pub use finding::{Finding, FindingKind};
 pub use growth::{Growth, GrowthStep, Halt};
 pub use host::{Host, Memory, Tool};
 pub use point::{MemoryHome, PageKind, Point};
-pub(crate) use read::parse;
+pub use read::parse;
 pub use read::{MAX_BYTES, check, check_invocation, read, read_with_text};
 pub use run::{Contention, Counts, Lap, Run};
 pub use samples::{Distribution, Marginal, Peak, Samples, Shape};
 
-use charz_data::machine::Machine;
+use crate::machine::Machine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,8 @@ pub struct Report {
     pub id: String,
     /// The program that measured.
     pub tool: Tool,
+    /// The command line, with what the environment and the configuration file said as flags.
+    pub command: String,
     /// When the sweep began, UTC, RFC 3339, e.g. `2026-01-31T12:00:00Z`. A label: no duration comes from it.
     pub started: String,
     /// The system that was measured.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 /// Writes rows under a heading, each column as wide as its widest cell. Columns whose index is in `words` are flushed left,
 /// the others, which hold numbers, right.
-pub(super) fn columns<R: AsRef<[String]>>(
+pub fn columns<R: AsRef<[String]>>(
     heading: &[&str],
     words: &[usize],
     rows: &[R],
@@ -33,7 +33,7 @@ pub(super) fn columns<R: AsRef<[String]>>(
 }
 
 /// A table in Markdown.
-pub(super) fn markdown(heading: &[&str], rows: Vec<Vec<String>>) -> String {
+pub fn markdown(heading: &[&str], rows: Vec<Vec<String>>) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let escaped = |cells: Vec<String>| line(cells.iter().map(|cell| cell.replace('|', "\\|")).collect());
     let mut text = line(heading.iter().map(|&name| name.to_owned()).collect());

@@ -9,18 +9,18 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use charz_data::escape::is_harmless;
 
 /// Writes a value on one line.
-pub(super) fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Escaping(CompactFormatter))).map_err(io::Error::from)
 }
 
 /// Writes a value, indented.
-pub(super) fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Escaping(PrettyFormatter::new()))).map_err(io::Error::from)
 }
 
 /// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They stand in strings only, where
 /// an escape is the same.
-pub(super) fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
     for part in text.split_inclusive(|mark: char| !is_harmless(mark)) {
         match part.char_indices().next_back() {
             // Between strings, where nothing but blanks can be; a return to the line's start would hide what stands there.

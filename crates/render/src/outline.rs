@@ -7,7 +7,7 @@ use charz_data::escape::{one_line, plain};
 use super::{grid, wrapped};
 
 /// A part of a text.
-pub(super) enum Block {
+pub enum Block {
     Title(String),
     Heading(String),
     Text(String),
@@ -24,7 +24,7 @@ pub(super) enum Block {
 
 const INDENT: usize = 2;
 
-pub(super) fn terminal(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
+pub fn terminal(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
     let width = wrapped::width();
     let text = |label: &str, text: &str, out: &mut dyn Write| {
         let text = one_line(text);
@@ -54,7 +54,7 @@ pub(super) fn terminal(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-pub(super) fn markdown(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
+pub fn markdown(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
     let mut in_list = false;
     for block in blocks {
         let is_item = matches!(block, Block::Item(..));

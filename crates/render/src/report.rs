@@ -19,7 +19,7 @@ use super::look::Look;
 use charz_data::units;
 use super::json;
 use charz_data::report::{Cell, Report, Status};
-pub(super) use matrix::class_name;
+pub use matrix::class_name;
 
 /// A way to show a report.
 #[derive(Clone, Copy)]

@@ -6,12 +6,12 @@
 mod ascii;
 mod braille;
 mod dots;
-pub(super) mod heat;
+pub mod heat;
 mod joint;
-pub(super) mod nest;
-pub(super) mod pen;
+pub mod nest;
+pub mod pen;
 mod plot;
-pub(super) mod sheet;
+pub mod sheet;
 mod ticks;
 
 use std::io::{self, Write};

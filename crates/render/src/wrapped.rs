@@ -11,13 +11,13 @@ const WIDEST: usize = 110;
 const NARROWEST: usize = 40;
 
 /// The width to fill: the terminal's, 80 where there is none.
-pub(super) fn width() -> usize {
+pub fn width() -> usize {
     textwrap::termwidth().clamp(NARROWEST, WIDEST)
 }
 
 /// Writes a text under a label: the label at the left, the text beside it, indented by `indent` columns. Words, commands
 /// among them, are never broken.
-pub(super) fn labelled(label: &str, indent: usize, text: &str, width: usize, out: &mut dyn Write) -> io::Result<()> {
+pub fn labelled(label: &str, indent: usize, text: &str, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let (first, blank) = (format!("{label:<indent$}"), " ".repeat(indent));
     let options = Options::new(width)
         .initial_indent(&first)

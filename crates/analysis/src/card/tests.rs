@@ -1,58 +1,11 @@
 //! Cards from invented machines.
 
 use super::*;
-use crate::numa::tests::{cell, report, two};
+use crate::fixtures::{cell, measured, report, two};
 use charz_data::report::{Evidence, Frequency, Invocation, Point, parse};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
-
-/// Half octaves from 4 KiB to 512 MiB.
-fn sizes() -> impl Iterator<Item = u64> {
-    (0..35).map(|step| (4096.0 * (0.5 * f64::from(step)).exp2()) as u64)
-}
-
-/// Caches of 32 KiB, 1 MiB and `last`.
-fn ns(size: u64, last: u64) -> f64 {
-    match size {
-        _ if size <= 32 * KIB => 1.0,
-        _ if size <= MIB => 4.0,
-        _ if size <= last => 15.0,
-        _ => 120.0,
-    }
-}
-
-/// A machine that claims 32 MiB of L3, and lets its user have `last`.
-pub(crate) fn measured(last: u64) -> Report {
-    let mut report = report("Package:1 L3:1(size=32MiB) Core:2 L2:1(size=1MiB) L1d:1(size=32KiB) PU:1");
-    report.host.claimed_hz = Some(3e9);
-    let frequency = Frequency { before_hz: 3e9, after_hz: 3e9, highest_hz: 3e9, drift: 0.0 };
-    for (pages, extra) in [(PageKind::Small, 20.0), (PageKind::Transparent, 0.0)] {
-        for size in sizes() {
-            let extra = if size > 8 * MIB { extra } else { 0.0 };
-            let point = Point { pages: Some(pages), size_bytes: Some(size), ..Point::default() };
-            let mut cell = cell(LATENCY, &[0], point, ns(size, last) + extra);
-            (cell.level, cell.footprint_bytes) = (None, size);
-            let evidence = Evidence {
-                frequency: Some(frequency),
-                pages: Some(charz_data::report::Pages { base_bytes: size, ..Default::default() }),
-                ..Evidence::default()
-            };
-            let ending = charz_data::report::Ending::Done;
-            cell.invocations = vec![Invocation { evidence: Some(evidence), ..charz::invoke::barren(ending, "") }];
-            report.cells.push(cell);
-        }
-    }
-    for (level, rate) in [("L1", 100e9), ("memory", 20e9)] {
-        for workers in [vec![0], vec![0, 1]] {
-            let rate = rate * workers.len() as f64;
-            report
-                .cells
-                .push(Cell { level: Some(level.into()), ..cell("level-read", &workers, Point::default(), rate) });
-        }
-    }
-    report
-}
 
 fn about(card: &Card) -> Vec<&str> {
     card.contradictions.iter().map(|found| found.about.as_str()).collect()

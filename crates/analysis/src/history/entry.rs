@@ -1,5 +1,6 @@
 //! One report of a history.
 
+use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use charz_data::report::{Cell, Report};
@@ -18,7 +19,7 @@ pub struct Entry {
 
 impl Entry {
     /// `None` if the report does not know when it began.
-    pub(super) fn new(id: i64, label: Option<String>, report: Report) -> Option<Self> {
+    pub fn new(id: i64, label: Option<String>, report: Report) -> Option<Self> {
         Some(Entry { id, at: seconds(&report.started)?, label, report })
     }
 
@@ -30,7 +31,7 @@ impl Entry {
 }
 
 /// The report with one number per cell: a hundredth of its size.
-pub(super) fn summary(report: &Report) -> Report {
+pub fn summary(report: &Report) -> Report {
     let bare = |cell: &Cell| Cell {
         kernel: cell.kernel.clone(),
         mapping: cell.mapping.clone(),
@@ -47,6 +48,7 @@ pub(super) fn summary(report: &Report) -> Report {
         schema: report.schema.clone(),
         id: report.id.clone(),
         tool: report.tool.clone(),
+        command: report.command.clone(),
         started: report.started.clone(),
         host: report.host.clone(),
         machine: report.machine.clone(),
@@ -62,9 +64,31 @@ pub(super) fn summary(report: &Report) -> Report {
 }
 
 /// A time of RFC 3339 in seconds since 1970; `None` for any other text.
-pub(super) fn seconds(started: &str) -> Option<i64> {
+pub fn seconds(started: &str) -> Option<i64> {
     let time = humantime::parse_rfc3339(started).ok()?;
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
+}
+
+/// A report to add.
+#[derive(Debug)]
+pub struct Addition {
+    /// The file that it was read from, for messages.
+    pub file: PathBuf,
+    /// The contents of the file.
+    pub text: String,
+    pub report: Report,
+}
+
+/// What happened to a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    New,
+    /// The same text is there; nothing changed.
+    Same,
+    /// It replaced an earlier state of its sweep, as after a resumption.
+    Later,
+    /// A later state of its sweep is there; nothing changed.
+    Earlier,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::entry::{Entry, summary};
 use charz_data::report::{Cell, Unit, invented};
 
 /// One report per day with these cells.
-pub(crate) fn of_cells(days: impl IntoIterator<Item = Vec<Cell>>) -> Vec<Entry> {
+pub fn of_cells(days: impl IntoIterator<Item = Vec<Cell>>) -> Vec<Entry> {
     let entry = |(at, cells): (usize, Vec<Cell>)| {
         let mut report = summary(&invented::report(cells));
         report.started = format!("2026-{:02}-{:02}T00:00:00Z", 1 + at / 28, 1 + at % 28);
@@ -15,7 +15,7 @@ pub(crate) fn of_cells(days: impl IntoIterator<Item = Vec<Cell>>) -> Vec<Entry> 
 
 /// Twenty reports. `mem-read` loses a tenth after the tenth, with gaps in the two that follow and a suspect value in the next;
 /// from the thirteenth on the system's kernel is another one. `calm` stays as it is.
-pub(crate) fn entries() -> Vec<Entry> {
+pub fn entries() -> Vec<Entry> {
     let values = [around(1e9, 12), around(0.9e9, 8)].concat();
     let cells = values.into_iter().enumerate().map(|(at, value)| {
         let changing = cell("mem-read", Unit::BytesPerSecond, value);
@@ -33,11 +33,11 @@ pub(crate) fn entries() -> Vec<Entry> {
     entries
 }
 
-pub(crate) fn cell(kernel: &str, unit: Unit, value: f64) -> Cell {
+pub fn cell(kernel: &str, unit: Unit, value: f64) -> Cell {
     invented::cell(kernel, 2, unit, value)
 }
 
 /// Values around a level that differ by a percent or less.
-pub(crate) fn around(level: f64, count: usize) -> Vec<f64> {
+pub fn around(level: f64, count: usize) -> Vec<f64> {
     (0..count).map(|at| level * (1.0 + 0.001 * (at * 7 % 10) as f64)).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::spots::short;
-use super::{Source, reproduce};
+use super::Source;
 use charz_data::units;
 use charz_data::report::{Report, Status, Timer};
 
@@ -50,7 +50,7 @@ pub(super) fn about(source: &Source<'_>) -> About {
         environment: environment(report),
         plan: plan(report),
         disturbances: report.host.disturbances.clone(),
-        command: reproduce::command(report),
+        command: report.command.clone(),
     }
 }
 

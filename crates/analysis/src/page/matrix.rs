@@ -13,32 +13,32 @@ use charz_stats::Sample;
 const MOST_COUNTED: usize = 8192;
 
 /// Pairs of strands under one kernel.
-pub(crate) struct Matrix<'a> {
-    pub(crate) kernel: &'a str,
-    pub(crate) machine: &'a Machine,
+pub struct Matrix<'a> {
+    pub kernel: &'a str,
+    pub machine: &'a Machine,
     /// Those that have a part in a pair, in logical order: neighbours on the machine are neighbours here.
-    pub(crate) strands: Vec<&'a Strand>,
+    pub strands: Vec<&'a Strand>,
     /// By OS ids, home first.
-    pub(crate) cells: BTreeMap<[u32; 2], &'a Cell>,
+    pub cells: BTreeMap<[u32; 2], &'a Cell>,
 }
 
 /// What is known of a class of pairs.
-pub(crate) struct Row {
+pub struct Row {
     /// Its kind.
-    pub(crate) class: Class,
+    pub class: Class,
     /// How many the machine has; `None` where nobody counted.
-    pub(crate) pairs: Option<u64>,
+    pub pairs: Option<u64>,
     /// Those that have a number.
-    pub(crate) measured: usize,
+    pub measured: usize,
     /// How many of these numbers are suspect.
-    pub(crate) suspect: usize,
+    pub suspect: usize,
     /// The numbers in nanoseconds, if there are any.
-    pub(crate) values: Option<Sample>,
+    pub values: Option<Sample>,
 }
 
 impl<'a> Matrix<'a> {
     /// The pairs of a kernel; `None` where it measures none, or its workers were not bound to two strands each time.
-    pub(crate) fn of(report: &'a Report, kernel: &'a str) -> Option<Self> {
+    pub fn of(report: &'a Report, kernel: &'a str) -> Option<Self> {
         if !kernel.starts_with(PAIRS) {
             return None;
         }
@@ -47,7 +47,7 @@ impl<'a> Matrix<'a> {
     }
 
     /// The same of cells that are known to be the kernel's, with the places of the strands by id.
-    pub(super) fn of_cells(
+    pub fn of_cells(
         machine: &'a Machine,
         known: &HashMap<u32, usize>,
         kernel: &'a str,
@@ -73,33 +73,33 @@ impl<'a> Matrix<'a> {
     }
 
     /// Those of all kernels of a report that have one.
-    pub(crate) fn all(report: &'a Report) -> Vec<Self> {
+    pub fn all(report: &'a Report) -> Vec<Self> {
         report.plan.kernels.iter().filter_map(|kernel| Matrix::of(report, kernel)).collect()
     }
 
     /// Its cells, by pair.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = &'a Cell> {
+    pub fn cells(&self) -> impl Iterator<Item = &'a Cell> {
         self.cells.values().copied()
     }
 
     /// How the line is handed over.
-    pub(crate) fn mode(&self) -> &'a str {
+    pub fn mode(&self) -> &'a str {
         self.kernel.strip_prefix(PAIRS).unwrap_or(self.kernel)
     }
 
     /// What was measured of the pair.
-    pub(crate) fn at(&self, home: &Strand, other: &Strand) -> Option<&'a Cell> {
+    pub fn at(&self, home: &Strand, other: &Strand) -> Option<&'a Cell> {
         self.cells.get(&[home.os_id, other.os_id]).copied()
     }
 
     /// Its classes, also those of which nothing was measured; the nearest first.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<Row> {
         let usable: Vec<&Strand> = self.machine.usable_strands().collect();
         self.classes((usable.len() <= MOST_COUNTED).then(|| pairs::count(self.machine, &usable)))
     }
 
     /// Those of its pairs, and of the machine's where these were counted.
-    pub(super) fn classes(&self, counted: Option<BTreeMap<Class, u64>>) -> Vec<Row> {
+    pub fn classes(&self, counted: Option<BTreeMap<Class, u64>>) -> Vec<Row> {
         let mut cells: BTreeMap<Class, Vec<&Cell>> = BTreeMap::new();
         if let Some(counted) = &counted {
             cells.extend(counted.keys().map(|class| (*class, Vec::new())));
@@ -123,12 +123,12 @@ impl<'a> Matrix<'a> {
 }
 
 /// The places of a machine's strands by their ids.
-pub(super) fn places(machine: &Machine) -> HashMap<u32, usize> {
+pub fn places(machine: &Machine) -> HashMap<u32, usize> {
     machine.strands.iter().enumerate().map(|(place, strand)| (strand.os_id, place)).collect()
 }
 
 /// A class in words, with as much of where it is as tells it from others on this machine.
-pub(crate) fn class_name(class: &Class, machine: &Machine) -> String {
+pub fn class_name(class: &Class, machine: &Machine) -> String {
     let Class { distance, from, to } = *class;
     let kinds = machine.strands.iter().any(|strand| strand.kind != machine.strands[0].kind);
     let place = |side: Side| {

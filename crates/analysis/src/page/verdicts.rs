@@ -50,7 +50,7 @@ fn is_telling(verdict: &verdict::Verdict<'_>) -> bool {
 
 impl Verdict {
     /// That on the cells of a kernel at a point.
-    pub(crate) fn of(verdict: &verdict::Verdict<'_>) -> Verdict {
+    pub fn of(verdict: &verdict::Verdict<'_>) -> Verdict {
         let best = verdict.best.cell;
         Verdict {
             kernel: format!("{}{}", verdict.kernel, point::label(&verdict.point)),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::document::PublishedValue;
 use super::*;
-use crate::numa::tests::{cell, report};
+use crate::fixtures::{cell, report};
 use charz_data::report::{Cell, Interval, Point, Report, Status as CellStatus, Summary};
 
 /// Every figure, table, listing and set of quoted numbers by an independent reading of the documents.

@@ -33,7 +33,7 @@ const MOST_MAPPED: usize = 1 << 20;
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
 pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> Result<Command, Error> {
     Ok(match verb {
-        Verb::Topo(args) => Command::Topo(Box::new(memory::topo(*args, notes)?)),
+        Verb::Topo(args) => Command::Topo(Box::new(memory::topo(*args, layers, notes)?)),
         Verb::Map(args) => Command::Map(map(args)?),
         Verb::Kernels(args) => Command::Kernels(kernels::Options {
             format: choice("--format", &args.format, kernel_list::FORMATS.iter().map(|f| (f.name, f)))?,
@@ -58,11 +58,11 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         }),
         Verb::History(args) => Command::History(Box::new(super::history::history(args)?)),
         Verb::Compare(args) => Command::Compare(compare(args)?),
-        Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, notes)?)),
-        Verb::Numa(args) => Command::Numa(Box::new(memory::numa(args, notes)?)),
+        Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, layers, notes)?)),
+        Verb::Numa(args) => Command::Numa(Box::new(memory::numa(args, layers, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
         Verb::Selftest(args) => Command::Selftest(Box::new(ab::selftest(args, notes)?)),
-        Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, notes)?)),
+        Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, layers, notes)?)),
         Verb::Measure(args) => {
             if args.about {
                 Command::About
@@ -176,6 +176,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let seed = args.what.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribe = count("--oversubscribe", &args.what.oversubscribe, MOST_OVERSUBSCRIBED);
     Ok(sweep::New {
+        command: layers.command_line(),
         request: Request {
             kernels: chosen(&named, &families),
             mappings: (!fitting).then(|| distinct(mappings)),

@@ -80,7 +80,10 @@ struct Given {
 
 /// What holds of the environment and the file, where nothing that was typed wins over it.
 #[derive(Default)]
-pub(super) struct Layers(Vec<Given>);
+pub(super) struct Layers {
+    given: Vec<Given>,
+    typed: Vec<OsString>,
+}
 
 impl Layers {
     /// Reads the layers below what was typed. `variable` looks into the environment.
@@ -109,13 +112,35 @@ impl Layers {
             decided.extend(layer.iter().map(|given| given.long.clone()));
             given.extend(layer);
         }
-        Ok(Layers(given))
+        Ok(Layers { given, typed: Vec::new() })
+    }
+
+    /// With what was typed, the program's name first.
+    pub(super) fn with_typed(self, argv: &[OsString]) -> Self {
+        Layers { typed: argv.to_vec(), ..self }
+    }
+
+    /// The command line that asks for the same without an environment and a file: what was typed, and the layers as flags.
+    pub(super) fn command_line(&self) -> String {
+        let mut words: Vec<String> = vec!["charz".into()];
+        words.extend(self.typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
+        for given in &self.given {
+            for value in &given.values {
+                match value.as_str() {
+                    "true" => words.push(format!("--{}", given.long)),
+                    "false" => {}
+                    value => words.push(format!("--{}={value}", given.long)),
+                }
+            }
+        }
+        // An argument of a process has no NUL byte.
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
     }
 
     /// The grammar with these values for defaults.
     pub(super) fn below(&self, grammar: Command) -> Command {
         grammar.mut_subcommand("sweep", |sweep| {
-            self.0.iter().fold(sweep, |sweep, given| {
+            self.given.iter().fold(sweep, |sweep, given| {
                 sweep.mut_arg(&given.id, |arg| arg.default_values(given.values.iter().cloned()))
             })
         })
@@ -135,7 +160,7 @@ impl Layers {
     }
 
     fn place(&self, flag: &str) -> Option<&str> {
-        let given = self.0.iter().find(|given| flag.strip_prefix("--") == Some(&given.long))?;
+        let given = self.given.iter().find(|given| flag.strip_prefix("--") == Some(&given.long))?;
         Some(&given.place)
     }
 }

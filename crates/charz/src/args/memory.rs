@@ -15,10 +15,10 @@ use charz_render::picture::{png, svg};
 use charz_render::report::{CARDS, SQUARES};
 use crate::view::topo as topo_page;
 
-pub(super) fn numa(args: NumaArgs, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
+pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
     let [bandwidth, _] = BANDWIDTH;
     let axes = AxesArgs { pages: args.pages, ..AxesArgs::with_size(args.size) };
-    let new = sweep(usual::square(usual::what(&[LATENCY, bandwidth]), axes, args.square), &Layers::default(), notes)?;
+    let new = sweep(usual::square(usual::what(&[LATENCY, bandwidth]), axes, args.square), layers, notes)?;
     match &new.request.asked.sizes {
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
@@ -40,7 +40,7 @@ const CARD_INVOCATIONS: &str = "2-6";
 const CARD_REPETITIONS: &str = "10";
 const CARD_SPAN: &str = "3ms";
 
-pub(super) fn topo(args: TopoArgs, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
+pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
     let source = source(&args.source.topology);
     let Some(measured) = args.measured else {
         let Some(format) = args.format.as_deref() else { return Ok(topo::Options::Said { source, format: None }) };
@@ -76,7 +76,7 @@ pub(super) fn topo(args: TopoArgs, notes: &mut Vec<String>) -> Result<topo::Opti
             };
             let mut asked = unkept(kernels, usual::how(axes), CARD_INVOCATIONS, &args.budget);
             (asked.output, asked.force) = (args.output, args.force);
-            Ok(topo::Options::Measure { new: Box::new(sweep(asked, &Layers::default(), notes)?), format })
+            Ok(topo::Options::Measure { new: Box::new(sweep(asked, layers, notes)?), format })
         }
     }
 }

@@ -17,7 +17,7 @@ const PREFIX: &str = "c2c-";
 /// Repetitions in each invocation: they are short, so that few of them are interrupted.
 const REPETITIONS: &str = "5";
 
-pub(super) fn c2c(args: C2cArgs, notes: &mut Vec<String>) -> Result<c2c::Options, Error> {
+pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<c2c::Options, Error> {
     let kernel = |mode: &String| {
         let mode = choice("--mode", mode, MODES.map(|mode| (mode, mode)))?;
         Ok(format!("{PREFIX}{mode}"))
@@ -37,7 +37,7 @@ pub(super) fn c2c(args: C2cArgs, notes: &mut Vec<String>) -> Result<c2c::Options
     };
     let asked = usual::square(what, AxesArgs::with_size("auto"), args.square);
     Ok(c2c::Options {
-        new: sweep(asked, &Layers::default(), notes)?,
+        new: sweep(asked, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
         format: choice("--format", &args.format, MATRICES.iter().map(|format| (format.name, format)))?,

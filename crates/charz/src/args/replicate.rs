@@ -9,7 +9,7 @@ use crate::exit::Error;
 use charz_render::replicate::FORMATS;
 use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
 
-pub(super) fn replicate(args: ReplicateArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
+pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
     let names = || DOCUMENTS.iter().map(|document| (document.citation.name.as_str(), document));
     let Some(name) = &args.document else {
         let names: Vec<&str> = names().map(|(name, _)| name).collect();
@@ -50,7 +50,7 @@ pub(super) fn replicate(args: ReplicateArgs, notes: &mut Vec<String>) -> Result<
     square.budget = or_protocol(square.budget, &protocol.budget);
     let mut asked_sweep = usual::square(what, AxesArgs::with_size("auto"), square);
     asked_sweep.how = HowArgs { layout: protocol.layout.clone(), period: protocol.period.clone(), ..asked_sweep.how };
-    Ok(Options::Measure { asked, new: Box::new(sweep(asked_sweep, &Layers::default(), notes)?) })
+    Ok(Options::Measure { asked, new: Box::new(sweep(asked_sweep, layers, notes)?) })
 }
 
 /// The named figures in the document's order; all if none is named. Since some numbers contain a comma, a text that is no number as

@@ -77,6 +77,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let binder = options.binder.to_string();
     let report = |plan: &Plan, tool: Tool| {
         let context = Context {
+            command: "",
             machine: &stage.machine,
             limits: &limits,
             clock: stage.clock(),

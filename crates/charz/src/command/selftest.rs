@@ -54,6 +54,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let request = &Request { iterations, ..request.clone() };
     let plan = Plan::new(request, fitted, &limits, &predictor);
     let context = Context {
+        command: "",
         machine: &stage.machine,
         limits: &limits,
         clock: stage.clock(),

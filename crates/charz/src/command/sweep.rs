@@ -40,6 +40,8 @@ pub enum Options {
 
 /// What to measure, and how.
 pub struct New {
+    /// What was typed or set elsewhere, as one command line.
+    pub command: String,
     /// The cells.
     pub request: Request,
     /// What stamps.
@@ -137,6 +139,7 @@ impl NewSweep<'_> {
     pub(super) fn run(&self, plan: &Plan, file: PathBuf, out: &mut dyn Write) -> Result<Exit, Error> {
         let NewSweep { options, stage, limits, predictor, format } = *self;
         let context = Context {
+            command: &options.command,
             machine: &stage.machine,
             limits,
             clock: stage.clock(),

@@ -5,16 +5,17 @@
 //! the disk. The file is input like any other: the application id and version are checked first, a file of another program is
 //! never written, and what is read goes through the parser of reports.
 
+use std::path::PathBuf;
 use std::cmp::Ordering;
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use charz_analysis::history::entry::{Entry, seconds, summary};
+use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
 use charz_analysis::compare::other_machine;
 use crate::exit::Error;
 use charz_data::report;
@@ -42,28 +43,6 @@ const TABLE: &str = "CREATE TABLE report (
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-}
-
-/// A report to add.
-#[derive(Debug)]
-pub struct Addition {
-    /// The file that it was read from, for messages.
-    pub file: PathBuf,
-    /// The contents of the file.
-    pub text: String,
-    pub report: Report,
-}
-
-/// What happened to a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Added {
-    New,
-    /// The same text is there; nothing changed.
-    Same,
-    /// It replaced an earlier state of its sweep, as after a resumption.
-    Later,
-    /// A later state of its sweep is there; nothing changed.
-    Earlier,
 }
 
 /// Why a transaction is rolled back.

@@ -11,7 +11,7 @@ use charz_kernels::Stop;
 use charz_topology::{Backend, Binder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{GRACE, Order, PROTOCOL, STUCK, barren, convert};
+use super::{GRACE, Order, PROTOCOL, STUCK, convert};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::{self, Bench};
 use charz_data::units;
@@ -30,14 +30,14 @@ pub fn serve(out: &mut dyn Write) -> io::Result<()> {
     io::Read::take(io::stdin().lock(), MAX_ORDER_BYTES).read_line(&mut line)?;
     let invocation = match serde_json::from_str::<Order>(&line) {
         Ok(order) if order.protocol == PROTOCOL => measure(&order),
-        Ok(order) => barren(
+        Ok(order) => Invocation::without_runs(
             Ending::Refused,
             format!(
                 "the measuring program speaks version {PROTOCOL}, not {}; build both from one source",
                 order.protocol
             ),
         ),
-        Err(error) => barren(Ending::Refused, format!("the measuring program does not understand its order: {error}")),
+        Err(error) => Invocation::without_runs(Ending::Refused, format!("the measuring program does not understand its order: {error}")),
     };
     serde_json::to_writer(&mut *out, &invocation)?;
     out.write_all(b"\n")?;
@@ -52,7 +52,7 @@ fn prepare() {
 }
 
 fn measure(order: &Order) -> Invocation {
-    try_measure(order).unwrap_or_else(|(ending, reason)| barren(ending, reason))
+    try_measure(order).unwrap_or_else(|(ending, reason)| Invocation::without_runs(ending, reason))
 }
 
 fn try_measure(order: &Order) -> Result<Invocation, (Ending, String)> {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_stop_at_the_deadline_is_no_wish_of_the_user() {
         let deadline = Duration::from_secs(5);
-        let after = |ending, took| in_time(barren(ending, "why"), took, deadline).ending;
+        let after = |ending, took| in_time(Invocation::without_runs(ending, "why"), took, deadline).ending;
         assert_eq!(after(Ending::Stopped, deadline), Ending::Overdue);
         assert_eq!(after(Ending::Stopped, deadline / 2), Ending::Stopped);
         assert_eq!(after(Ending::Done, deadline * 2), Ending::Done);

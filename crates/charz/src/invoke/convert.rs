@@ -2,7 +2,6 @@
 
 use charz_kernels::{Counts, Kernel};
 
-use super::barren;
 use crate::harness::{self, Failure, Measurement};
 use charz_data::report;
 use charz_data::report::{Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Marginal, Nodes, Pages, Samples, Unit};
@@ -29,14 +28,14 @@ pub(super) fn invocation(measured: Result<Measurement, Failure>) -> Invocation {
             variant: Some(measurement.variant.to_owned()),
             runs: measurement.runs.iter().map(run).collect(),
             evidence: Some(evidence(measurement)),
-            ..barren(Ending::Done, "")
+            ..Invocation::without_runs(Ending::Done, "")
         },
-        Err(Failure::Unavailable(reason)) => barren(Ending::Unavailable, reason),
-        Err(Failure::Refused(reason)) => barren(Ending::Refused, reason),
-        Err(Failure::Wrong(reason)) => barren(Ending::Wrong, reason),
-        Err(Failure::Panicked(reason)) => barren(Ending::Died, reason),
-        Err(Failure::Overdue(reason)) => barren(Ending::Overdue, reason),
-        Err(Failure::Stopped) => barren(Ending::Stopped, "stopped before its first repetition ended"),
+        Err(Failure::Unavailable(reason)) => Invocation::without_runs(Ending::Unavailable, reason),
+        Err(Failure::Refused(reason)) => Invocation::without_runs(Ending::Refused, reason),
+        Err(Failure::Wrong(reason)) => Invocation::without_runs(Ending::Wrong, reason),
+        Err(Failure::Panicked(reason)) => Invocation::without_runs(Ending::Died, reason),
+        Err(Failure::Overdue(reason)) => Invocation::without_runs(Ending::Overdue, reason),
+        Err(Failure::Stopped) => Invocation::without_runs(Ending::Stopped, "stopped before its first repetition ended"),
     }
 }
 

@@ -14,7 +14,7 @@ use charz_topology::cgroup;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::{ABOUT, GRACE, Invoke, Order, STUCK, VERB, barren};
+use super::{ABOUT, GRACE, Invoke, Order, STUCK, VERB};
 use charz_data::report::{Ending, Invocation, Tool};
 
 /// The longest answer: every lap of the largest cell that can be asked for takes less.
@@ -82,11 +82,11 @@ impl<'a> Processes<'a> {
         let deadline = Duration::from_nanos(order.deadline_ns) + GRACE;
         let Talk { end, status, pipes } = self.converse(child, &line, deadline)?;
         Ok(match end {
-            End::Cancelled => barren(Ending::Stopped, "stopped by the user"),
+            End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
             End::Overdue => {
-                barren(Ending::Overdue, format!("ended by the watchdog after {:.1} s", deadline.as_secs_f64()))
+                Invocation::without_runs(Ending::Overdue, format!("ended by the watchdog after {:.1} s", deadline.as_secs_f64()))
             }
-            End::Answered if status.code() == Some(STUCK) => barren(
+            End::Answered if status.code() == Some(STUCK) => Invocation::without_runs(
                 Ending::Overdue,
                 format!(
                     "ended by its supervisor after {:.1} s: a worker heeded nothing else",
@@ -95,7 +95,7 @@ impl<'a> Processes<'a> {
             ),
             End::Answered => match serde_json::from_slice(&pipes.answer) {
                 Ok(invocation) if status.success() => invocation,
-                Ok(_) | Err(_) => barren(Ending::Died, death(status, &pipes.complaint, &kills)),
+                Ok(_) | Err(_) => Invocation::without_runs(Ending::Died, death(status, &pipes.complaint, &kills)),
             },
         })
     }
@@ -133,7 +133,7 @@ impl<'a> Processes<'a> {
 impl Invoke for Processes<'_> {
     fn invoke(&self, order: &Order, seed: u64) -> Invocation {
         let invocation = self.try_invoke(order, seed).unwrap_or_else(|error| {
-            barren(Ending::Refused, format!("the system gives no process to measure in: {error}"))
+            Invocation::without_runs(Ending::Refused, format!("the system gives no process to measure in: {error}"))
         });
         Invocation { seed, ..invocation }
     }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::invoke::{Invoke, Order, barren};
+use crate::invoke::{Invoke, Order};
 use charz_data::report::{Counts, Ending, Invocation, Lap, Run, Unit};
 
 /// Does what is ordered, at one step or byte per ns.
@@ -38,7 +38,7 @@ impl Invoke for Honest {
             samples: None,
             growth: None,
         };
-        Invocation { runs: vec![run], ..barren(Ending::Done, "") }
+        Invocation { runs: vec![run], ..Invocation::without_runs(Ending::Done, "") }
     }
 
     fn rest(&self, _: Duration) {}

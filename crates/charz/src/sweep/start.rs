@@ -15,6 +15,8 @@ use charz_data::report::{Cell, Estimator, Outcome, Point, Report, Schema, Status
 
 /// What a report says about its origin.
 pub struct Context<'a> {
+    /// The command line that asks for it.
+    pub command: &'a str,
     /// The machine.
     pub machine: &'a Machine,
     /// What the system lets us have.
@@ -35,6 +37,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         id: random_name(),
         timer: Some(context.timer.clone()),
         tool: super::tool(),
+        command: context.command.to_owned(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         host: super::host(context.machine, context.limits),
         machine: context.machine.clone(),

@@ -9,7 +9,6 @@ use charz_kernels::{Bytes, Layout, PagePolicy};
 use charz_topology::{Machine, Source, discover, parse_mappings};
 
 use super::*;
-use crate::invoke::barren;
 use crate::plan::{Invocations, Plan, Request};
 use charz_data::report::{Counts, Evidence, Lap, Run, Timer};
 
@@ -39,7 +38,7 @@ impl Invoke for Fake<'_> {
         let number = self.asked.borrow().len();
         if number == self.patience {
             self.stop.raise();
-            return barren(Ending::Stopped, "stopped by the user");
+            return charz_data::report::Invocation::without_runs(Ending::Stopped, "stopped by the user");
         }
         self.asked.borrow_mut().push((order.kernel.clone(), order.seats.len()));
         match (self.ending)(order, number) {
@@ -48,9 +47,9 @@ impl Invoke for Fake<'_> {
                 let off = (self.spread)(order) * ((number % 7) as f64 / 3.0 - 1.0);
                 let runs = vec![run(order, (self.nanos)(order) * (1.0 + off)); order.repetitions as usize];
                 let evidence = Some(Evidence::default());
-                Invocation { seed, reason: None, evidence, runs, ..barren(Ending::Done, "") }
+                Invocation { seed, reason: None, evidence, runs, ..charz_data::report::Invocation::without_runs(Ending::Done, "") }
             }
-            ending => barren(ending, "as the test wants it"),
+            ending => charz_data::report::Invocation::without_runs(ending, "as the test wants it"),
         }
     }
 
@@ -154,7 +153,7 @@ fn sweep_under(
     let fitted = request.fit(&machine, &limits).unwrap();
     let plan = Plan::new(&request, fitted, &limits, &predictor);
     let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-    let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
+    let context = Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
     let mut report = new_report(&plan, &context);
     let blank = report.clone();
     let stop = Stop::new();

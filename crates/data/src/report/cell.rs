@@ -226,6 +226,20 @@ impl Cell {
 }
 
 impl Invocation {
+    /// One that gave no runs, and why.
+    pub fn without_runs(ending: Ending, reason: impl Into<String>) -> Self {
+        Invocation {
+            started_ns: 0,
+            seed: 0,
+            ending,
+            reason: Some(reason.into()),
+            variant: None,
+            evidence: None,
+            runs: Vec::new(),
+            value: None,
+        }
+    }
+
     /// The estimate that its clean repetitions give.
     pub fn estimate(&self, unit: Unit, estimator: Estimator) -> Option<f64> {
         let mut values: Vec<f64> = self.clean_runs().map(|run| run.value(unit)).collect();

@@ -11,11 +11,11 @@ pub struct FileError {
 }
 
 impl FileError {
-    pub(super) fn new(sentence: String) -> Self {
+    pub fn new(sentence: String) -> Self {
         FileError { sentence, source: None }
     }
 
-    pub(super) fn io(sentence: String, source: io::Error) -> Self {
+    pub fn io(sentence: String, source: io::Error) -> Self {
         FileError { sentence, source: Some(source) }
     }
 

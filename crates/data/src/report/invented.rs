@@ -6,7 +6,7 @@
 //! let report = report(cells);
 //! ```
 
-use charz_data::machine::{Core, Strand};
+use crate::machine::{Core, Strand};
 
 use super::samples::{JOINT_BITS, MARGINAL_BITS, bin};
 use super::{
@@ -23,7 +23,7 @@ const WORK: u64 = 1_000_000_000;
 
 /// A report with these cells of its own kernels, mappings and numbers of workers, on a machine with all of their seats and two strands
 /// at least.
-pub(crate) fn report(cells: Vec<Cell>) -> Report {
+pub fn report(cells: Vec<Cell>) -> Report {
     let mut report: Report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
     report.plan.kernels = each(cells.iter().map(|cell| cell.kernel.clone()));
     report.plan.mappings = each(cells.iter().map(|cell| cell.mapping.clone()));
@@ -46,7 +46,7 @@ fn each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// An `ok` cell of round-robin, of floating workers, whose number is `value`, give or take 2%.
-pub(crate) fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
+pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
     let cell = Cell {
         kernel: kernel.into(),
         mapping: "rr".into(),
@@ -71,7 +71,7 @@ pub(crate) fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
 }
 
 /// A cell for each pair of so many strands, of which each takes what `ns` says of home and other.
-pub(crate) fn pairs(kernel: &str, strands: u32, ns: impl Fn(u32, u32) -> f64) -> Vec<Cell> {
+pub fn pairs(kernel: &str, strands: u32, ns: impl Fn(u32, u32) -> f64) -> Vec<Cell> {
     let all = (0..strands).flat_map(|home| (0..strands).map(move |other| (home, other)));
     let pair = |(home, other)| {
         cell(kernel, 2, Unit::NanosecondsPerOp, ns(home, other))
@@ -127,7 +127,7 @@ fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
 }
 
 /// An invocation that ended so, without a repetition.
-pub(crate) fn barren(ending: Ending) -> Invocation {
+pub fn barren(ending: Ending) -> Invocation {
     Invocation {
         started_ns: 0,
         seed: 0,
@@ -178,7 +178,7 @@ fn shape(marginal: &Marginal) -> Shape {
 
 impl Report {
     /// On a machine of one package with so many strands, each a core of its own.
-    pub(crate) fn on(mut self, strands: u32) -> Self {
+    pub fn on(mut self, strands: u32) -> Self {
         let one = self.machine.strands[0].clone();
         self.machine.strands =
             (0..strands).map(|id| Strand { os_id: id, core: Some(id), usable: true, ..one.clone() }).collect();
@@ -189,23 +189,23 @@ impl Report {
 
 impl Cell {
     /// Under another mapping.
-    pub(crate) fn under(self, mapping: &str) -> Self {
+    pub fn under(self, mapping: &str) -> Self {
         Cell { mapping: mapping.into(), ..self }
     }
 
     /// At another point.
-    pub(crate) fn at(self, point: Point) -> Self {
+    pub fn at(self, point: Point) -> Self {
         Cell { point, ..self }
     }
 
     /// With a block of so many bytes, where the sweep varies sizes.
-    pub(crate) fn sized(self, bytes: u64) -> Self {
+    pub fn sized(self, bytes: u64) -> Self {
         let point = Point { size_bytes: Some(bytes), ..self.point };
         self.at(point)
     }
 
     /// On these strands.
-    pub(crate) fn seated(mut self, strands: &[u32]) -> Self {
+    pub fn seated(mut self, strands: &[u32]) -> Self {
         self.seats = strands.iter().copied().map(Some).collect();
         let laps = self.invocations.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.laps);
         for (lap, strand) in laps.zip(strands.iter().cycle()) {
@@ -215,12 +215,12 @@ impl Cell {
     }
 
     /// With blocks in a level of the caches, or in memory.
-    pub(crate) fn inside(self, level: &str) -> Self {
+    pub fn inside(self, level: &str) -> Self {
         Cell { level: Some(level.into()), ..self }
     }
 
     /// Its interval is this share of its number wide, to either side: of 1, from half of it to twice as much.
-    pub(crate) fn within(mut self, share: f64) -> Self {
+    pub fn within(mut self, share: f64) -> Self {
         let summary = self.summary.as_mut().unwrap();
         let value = summary.raw.unwrap();
         let (low, high) = (value / (1.0 + share), value * (1.0 + share));
@@ -231,13 +231,13 @@ impl Cell {
     }
 
     /// Without an interval, as of few invocations.
-    pub(crate) fn without_interval(mut self) -> Self {
+    pub fn without_interval(mut self) -> Self {
         self.summary.as_mut().unwrap().interval = None;
         self
     }
 
     /// With a mark, and what follows from it.
-    pub(crate) fn marked(mut self, code: &str, severity: Severity, reason: &str) -> Self {
+    pub fn marked(mut self, code: &str, severity: Severity, reason: &str) -> Self {
         self.marks.push(Mark { code: code.into(), severity, reason: reason.into() });
         let status = match severity {
             Severity::Note => return self,
@@ -253,23 +253,23 @@ impl Cell {
     }
 
     /// Something speaks against its number.
-    pub(crate) fn suspect(self) -> Self {
+    pub fn suspect(self) -> Self {
         self.marked("V03", Severity::Suspect, "the workers did not overlap")
     }
 
     /// Its number is none.
-    pub(crate) fn invalid(self) -> Self {
+    pub fn invalid(self) -> Self {
         self.marked("V01", Severity::Invalid, "a worker was not on its seat")
     }
 
     /// Not measured, or not to its end.
-    pub(crate) fn unmeasured(self, status: Status, reason: &str) -> Self {
+    pub fn unmeasured(self, status: Status, reason: &str) -> Self {
         let outcome = Outcome { status, reason: Some(reason.into()).filter(|_| status != Status::Pending) };
         Cell { outcome, invocations: Vec::new(), summary: None, distribution: None, sharing: None, ..self }
     }
 
     /// With pairs of times, ten at least, divided among its invocations. Where its number is their median it follows. Marks come after.
-    pub(crate) fn timed(mut self, pairs: &[(u64, u64)]) -> Self {
+    pub fn timed(mut self, pairs: &[(u64, u64)]) -> Self {
         let count = self.invocations.len();
         for (at, invocation) in self.invocations.iter_mut().enumerate() {
             let own: Vec<(u64, u64)> = pairs.iter().copied().skip(at).step_by(count).collect();
@@ -285,12 +285,12 @@ impl Cell {
     }
 
     /// Its workers share something.
-    pub(crate) fn sharing(self, sharing: Sharing) -> Self {
+    pub fn sharing(self, sharing: Sharing) -> Self {
         Cell { sharing: Some(sharing), ..self }
     }
 
     /// On cores with this steady clock.
-    pub(crate) fn clocked(mut self, hz: f64) -> Self {
+    pub fn clocked(mut self, hz: f64) -> Self {
         let frequency = Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 };
         for invocation in &mut self.invocations {
             let evidence = invocation.evidence.take().unwrap_or_default();

@@ -58,7 +58,7 @@ struct Head {
 ///
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
-pub(crate) fn parse(text: &str) -> Result<Report, String> {
+pub fn parse(text: &str) -> Result<Report, String> {
     if text.trim().is_empty() {
         return Err("it is empty".into());
     }

@@ -1,7 +1,7 @@
 //! Replications of invented reports, in every format.
 
 use super::*;
-use charz_analysis::numa::tests::{cell, report};
+use charz_analysis::fixtures::{cell, report};
 use charz_analysis::replicate::{Admits, Figure, Target, evaluate, feasibility, find};
 use charz_data::report::{Cell, Point, Report, Status as CellStatus};
 

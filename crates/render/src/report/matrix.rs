@@ -9,5 +9,5 @@ use super::value;
 use charz_analysis::page::matrix::Row;
 
 pub(super) use charz_analysis::page::matrix::Matrix;
-pub(crate) use charz_analysis::page::matrix::class_name;
+pub use charz_analysis::page::matrix::class_name;
 pub(super) use export::{csv, json};

@@ -52,7 +52,7 @@ enum Content {
 }
 
 /// The machine on a sheet so wide; `None` where it does not fit.
-pub(crate) fn boxes(nest: &Nest, width: usize) -> Option<Sheet> {
+pub fn boxes(nest: &Nest, width: usize) -> Option<Sheet> {
     let attempts = [Fold::Nothing, Fold::Inner, Fold::Row, Fold::Alike];
     // Without folding there may be as many boxes as strands, of which a screen holds no more than cells.
     let few = nest.strands() <= SCREEN * width;
@@ -68,7 +68,7 @@ pub(crate) fn boxes(nest: &Nest, width: usize) -> Option<Sheet> {
 }
 
 /// Draws it, and says in which order mappings fill it.
-pub(super) fn draw(nest: &Nest, pen: &mut Pen<'_>) -> io::Result<()> {
+pub fn draw(nest: &Nest, pen: &mut Pen<'_>) -> io::Result<()> {
     match boxes(nest, pen.width()) {
         Some(sheet) => pen.sheet(&sheet)?,
         None => pen.text("", "the machine has no room here; charz topo --format tree shows it in words")?,
@@ -89,10 +89,10 @@ pub(super) fn draw(nest: &Nest, pen: &mut Pen<'_>) -> io::Result<()> {
 }
 
 /// What round brackets are.
-pub(crate) const UNUSABLE: &str = "(…) may not be used by the process that looked";
+pub const UNUSABLE: &str = "(…) may not be used by the process that looked";
 
 /// Whether a strand is in round brackets.
-pub(crate) fn has_unusable(parts: &[Part]) -> bool {
+pub fn has_unusable(parts: &[Part]) -> bool {
     parts.iter().any(|part| if part.what == What::Strand { !part.usable } else { has_unusable(&part.parts) })
 }
 

@@ -17,42 +17,42 @@ const WIDEST: usize = 300;
 /// Longer lines of words are hard to read.
 const LONGEST: usize = 110;
 
-pub(crate) struct Pen<'a> {
+pub struct Pen<'a> {
     look: Look,
     out: &'a mut dyn Write,
 }
 
 impl<'a> Pen<'a> {
-    pub(crate) fn new(look: &Look, out: &'a mut dyn Write) -> Self {
+    pub fn new(look: &Look, out: &'a mut dyn Write) -> Self {
         Pen { look: Look { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
     }
 
     /// Columns to draw on.
-    pub(crate) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.look.columns
     }
 
     /// Whether colours tell anything apart here.
-    pub(super) fn has_colour(&self) -> bool {
+    pub fn has_colour(&self) -> bool {
         self.look.colour
     }
 
-    pub(crate) fn gap(&mut self) -> io::Result<()> {
+    pub fn gap(&mut self) -> io::Result<()> {
         writeln!(self.out)
     }
 
     /// Foreign text as a heading.
-    pub(super) fn heading(&mut self, text: &str) -> io::Result<()> {
+    pub fn heading(&mut self, text: &str) -> io::Result<()> {
         self.line("", &one_line(text), bold())
     }
 
     /// Foreign text as a paragraph, its lines behind the first one indented as far as the first begins behind its label.
-    pub(crate) fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
+    pub fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
         self.line(label, &one_line(text), Style::default())
     }
 
     /// The same, standing back.
-    pub(super) fn aside(&mut self, text: &str) -> io::Result<()> {
+    pub fn aside(&mut self, text: &str) -> io::Result<()> {
         self.line("", &one_line(text), faint())
     }
 
@@ -70,12 +70,12 @@ impl<'a> Pen<'a> {
         self.sheet(&sheet)
     }
 
-    pub(crate) fn sheet(&mut self, sheet: &Sheet) -> io::Result<()> {
+    pub fn sheet(&mut self, sheet: &Sheet) -> io::Result<()> {
         sheet.write(&self.look, self.out)
     }
 
     /// Foreign text in columns under a heading, where they have room; else a paragraph for each row.
-    pub(super) fn table<const N: usize>(&mut self, heading: &[String; N], rows: &[[String; N]]) -> io::Result<()> {
+    pub fn table<const N: usize>(&mut self, heading: &[String; N], rows: &[[String; N]]) -> io::Result<()> {
         const GAP: usize = 2;
         let rows: Vec<[String; N]> = rows.iter().map(|row| std::array::from_fn(|at| one_line(&row[at]))).collect();
         let all = || std::iter::once(heading).chain(&rows);
@@ -100,7 +100,7 @@ impl<'a> Pen<'a> {
     }
 
     /// Marks with what they stand for, as many to a line as fit.
-    pub(super) fn legend(&mut self, entries: &[(String, Style, String)]) -> io::Result<()> {
+    pub fn legend(&mut self, entries: &[(String, Style, String)]) -> io::Result<()> {
         let width = self.look.columns;
         let mut places: Vec<(usize, usize)> = Vec::with_capacity(entries.len());
         let (mut x, mut y) = (0, 0);
@@ -123,7 +123,7 @@ impl<'a> Pen<'a> {
 }
 
 /// Foreign text in so many columns: where it has no room, its beginning and its end.
-pub(super) fn short(text: &str, columns: usize) -> String {
+pub fn short(text: &str, columns: usize) -> String {
     // Nobody looks at more of a name than fits the widest terminal, but a hostile one may be long.
     let text = plain(&one_line(text));
     if display_width(&text) <= columns {

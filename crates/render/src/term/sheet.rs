@@ -14,34 +14,34 @@ const WIDEST: usize = 1000;
 
 /// Colours and weight of a cell. Colours are among the 256 of xterm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Style {
+pub struct Style {
     ink: Option<u8>,
     ground: Option<u8>,
     bold: bool,
 }
 
 /// What is written in a colour.
-pub(crate) fn ink(colour: u8) -> Style {
+pub fn ink(colour: u8) -> Style {
     Style { ink: Some(colour), ..Style::default() }
 }
 
 /// Black on a colour.
-pub(crate) fn ground(colour: u8) -> Style {
+pub fn ground(colour: u8) -> Style {
     Style { ground: Some(colour), ..ink(16) }
 }
 
 /// What is less important.
-pub(crate) fn faint() -> Style {
+pub fn faint() -> Style {
     ink(244)
 }
 
 /// What stands out.
-pub(crate) fn bold() -> Style {
+pub fn bold() -> Style {
     Style::default().bold()
 }
 
 impl Style {
-    pub(crate) fn bold(self) -> Self {
+    pub fn bold(self) -> Self {
         Style { bold: true, ..self }
     }
 
@@ -67,13 +67,13 @@ struct Cell {
 }
 
 /// A rectangle of cells to draw on; what is drawn beyond its edges is lost.
-pub(crate) struct Sheet {
+pub struct Sheet {
     width: usize,
     cells: Vec<Cell>,
 }
 
 impl Sheet {
-    pub(crate) fn new(width: usize, height: usize) -> Self {
+    pub fn new(width: usize, height: usize) -> Self {
         let width = width.min(WIDEST);
         Sheet { width, cells: vec![Cell::default(); width * height.min(HIGHEST)] }
     }
@@ -84,7 +84,7 @@ impl Sheet {
     }
 
     /// Writes harmless text from a place on to the right.
-    pub(crate) fn put(&mut self, mut x: usize, y: usize, text: &str, style: Style) {
+    pub fn put(&mut self, mut x: usize, y: usize, text: &str, style: Style) {
         let mut last = None;
         for mark in text.chars() {
             let wide = display_width(mark.encode_utf8(&mut [0; 4]));
@@ -104,18 +104,18 @@ impl Sheet {
     }
 
     /// The same mark in each cell of a line, or a part of it.
-    pub(crate) fn fill(&mut self, columns: std::ops::Range<usize>, y: usize, mark: char, style: Style) {
+    pub fn fill(&mut self, columns: std::ops::Range<usize>, y: usize, mark: char, style: Style) {
         let text = mark.to_string();
         columns.for_each(|x| self.put(x, y, &text, style));
     }
 
     /// Whether a cell is blank; beyond the edges none is.
-    pub(super) fn is_free(&mut self, x: usize, y: usize) -> bool {
+    pub fn is_free(&mut self, x: usize, y: usize) -> bool {
         self.cell(x, y).is_some_and(|cell| cell.sign.is_empty())
     }
 
     /// Writes its lines, without the blanks at their ends.
-    pub(crate) fn write(&self, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, look: &Look, out: &mut dyn Write) -> io::Result<()> {
         self.cells.chunks(self.width.max(1)).try_for_each(|cells| writeln!(out, "{}", line(cells, look)))
     }
 }

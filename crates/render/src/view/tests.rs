@@ -131,7 +131,7 @@ fn without_colours(text: &str) -> String {
 #[track_caller]
 fn assert_inert(name: &str, text: &str) {
     // CSV ends its lines as RFC 4180 has it, or as Unix does.
-    let odd = text.chars().find(|&mark| mark != '\n' && !charz_data::escape::is_harmless(mark));
+    let odd = text.chars().find(|&mark| mark != '\n' && !escape::is_harmless(mark));
     assert_eq!(odd, None, "{name} has a mark that can steer a terminal");
     if name != "json" {
         assert!(!text.contains("NaN") && !text.contains(" inf"), "{name}: {text}");

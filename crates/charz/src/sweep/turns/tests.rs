@@ -8,7 +8,7 @@ use charz_topology::{Machine, Source, discover};
 use super::*;
 use charz_analysis::compare;
 use charz_analysis::compare::Verdict;
-use crate::invoke::{Invoke, Order, barren};
+use crate::invoke::{Invoke, Order};
 use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::plan::{Invocations, Plan, Request};
@@ -40,10 +40,10 @@ impl Invoke for Fake<'_> {
         log.push((self.side, order.kernel.clone()));
         if log.len() > self.stops_at {
             self.stop.raise();
-            return barren(Ending::Stopped, "stopped by the user");
+            return Invocation::without_runs(Ending::Stopped, "stopped by the user");
         }
         if log.iter().filter(|(side, _)| *side == self.side).count() > self.dies_at {
-            return barren(Ending::Died, "signal 11 ended the measuring process");
+            return Invocation::without_runs(Ending::Died, "signal 11 ended the measuring process");
         }
         let mut random = fastrand::Rng::with_seed(seed);
         let mut about = |spread: f64| 1.0 + spread * (random.f64() - 0.5);
@@ -68,7 +68,7 @@ impl Invoke for Fake<'_> {
             frequency: Some(Frequency { before_hz: 3e9, after_hz: 3e9, highest_hz: 3e9, drift: 0.0 }),
             changes: Vec::new(),
         };
-        Invocation { runs: runs.collect(), evidence: Some(evidence), reason: None, seed, ..barren(Ending::Done, "") }
+        Invocation { runs: runs.collect(), evidence: Some(evidence), reason: None, seed, ..Invocation::without_runs(Ending::Done, "") }
     }
 
     fn rest(&self, _: Duration) {}
@@ -150,7 +150,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let limits = Limits::unlimited();
     let plan = Plan::new(&request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
     let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) };
-    let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
+    let context = Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
     let order = Order { strands: 2, ..Order::new(&params) };
     let facts = Facts {

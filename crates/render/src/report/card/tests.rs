@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use charz_analysis::card::tests::measured;
+use charz_analysis::fixtures::measured;
 use charz_data::report::Status;
 
 #[track_caller]

@@ -1,50 +1,26 @@
-use charz_kernels::Params;
 use charz_topology::{Source, discover};
 use serde_json::Value;
 
 use super::heat::square;
 use super::*;
-use charz::limits::Limits;
-use charz::plan::{Invocations, Plan, Request};
-use charz::predict::Predictor;
 use crate::look::Look;
-use charz_data::report::{Outcome, Report, Status, Summary, Timer, invented};
-use charz::sweep::{Context, new_report};
+use charz_data::report::{Outcome, Report, Status, Summary, Unit, invented};
 
 /// A report of pairs on a synthetic machine, each with a time and a status.
 fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> Report {
-    let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
-    let mappings = pairs.iter().map(|([home, other], ..)| format!("list:{home},{other}").parse().unwrap());
-    let request = Request {
-        asked: charz::plan::Asked::default(),
-        kernels: vec![charz_kernels::find(kernel).unwrap()],
-        mappings: Some(mappings.collect()),
-        threads: "2".parse().unwrap(),
-        iterations: None,
-        samples: None,
-        span: None,
-        params: Params::SMALL,
-        repetitions: None,
-        invocations: Invocations::default(),
-        precision: None,
-        seed: Some(1),
-        oversubscribe: 1,
-        accept_panic: false,
-        budget: charz::plan::Budget::Of(std::time::Duration::from_secs(1)),
-    };
-    let limits = Limits::unlimited();
-    let fitted = request.fit(&machine, &limits).unwrap();
-    let plan = Plan::new(&request, fitted, &limits, &Predictor::with_rates(4, []));
-    let timer = Timer { overhead_ns: 0, resolution_ns: 0, worst_gap_ns: 0, skew_ns: None };
-    let context = Context { machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer };
-    let mut report = new_report(&plan, &context);
-    for (cell, &(_, time, status)) in report.cells.iter_mut().zip(pairs) {
+    let cell = |&([home, other], time, status): &([u32; 2], f64, Status)| {
+        let mut cell = invented::cell(kernel, 2, Unit::NanosecondsPerOp, time)
+            .under(&format!("list:{home},{other}"))
+            .seated(&[home, other]);
         cell.outcome = Outcome { status, reason: None };
         cell.summary = (status != Status::Pending).then(|| {
-            let summary = invented::cell(kernel, 2, cell.unit, time).summary.unwrap();
+            let summary = cell.summary.unwrap();
             Summary { value: (status != Status::Invalid).then_some(time), interval: None, ..summary }
         });
-    }
+        cell
+    };
+    let mut report = invented::report(pairs.iter().map(cell).collect());
+    report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
     report
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use charz_analysis::numa::tests::{report, two};
+use charz_analysis::fixtures::{report, two};
 use crate::report::Format;
 
 #[track_caller]

@@ -1,0 +1,16 @@
+//! What follows from reports: pure functions from reports to verdicts, findings, comparisons and pages.
+
+pub mod card;
+pub mod compare;
+pub mod curve;
+pub mod figure;
+pub mod findings;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+pub mod history;
+pub mod numa;
+pub mod page;
+pub mod pairs;
+pub mod point;
+pub mod replicate;
+pub mod verdict;
