@@ -7,10 +7,9 @@ mod axes;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use charz_kernels::{Crew, Family, Kernel, Knob};
+use charz_kernels::{Family, Kernel, Param, WorkerCount, params};
 use charz_topology::{Mapping, cpulist};
 
-use charz::invoke;
 use crate::numa;
 use charz::plan;
 use charz_data::report::{Cell, MemoryHome, Plan, Report, Status};
@@ -102,26 +101,20 @@ fn nodes(report: &Report) -> Option<(&'static str, Flags)> {
 fn sweep(report: &Report) -> Flags {
     let plan = &report.plan;
     let own = by_kernel(report);
-    let knobs: BTreeSet<u8> = own
-        .iter()
-        .filter_map(|(_, own)| own.kernel)
-        .flat_map(|kernel| kernel.card().knobs)
-        .map(|knob| *knob as u8)
-        .collect();
-    let obeyed = |knob: Knob| knobs.contains(&(knob as u8));
+    let obeyed = |param: &Param| own.iter().filter_map(|(_, own)| own.kernel).any(|kernel| kernel.card().obeys(param));
     let mut flags = kernels(&own);
     flags.extend(mappings(&own));
     flags.extend(threads(plan, &own));
     flags.extend(axes::flags(plan, &own));
     let mut say = |wanted: bool, flag: &'static str, value: String| flags.extend(wanted.then_some((flag, value)));
-    say(obeyed(Knob::Iterations), "--iterations", plan.iterations.to_string());
-    say(obeyed(Knob::Samples), "--samples", plan.samples.to_string());
-    say(obeyed(Knob::Span), "--span", time(plan.span_ns));
-    say(obeyed(Knob::Sections) && plan.critical > 0, "--critical", plan.critical.to_string());
-    say(obeyed(Knob::Sections) && plan.parallel > 0, "--parallel", plan.parallel.to_string());
-    say(obeyed(Knob::Period) && plan.period != "fitting", "--period", period(&plan.period));
-    say(obeyed(Knob::Timeout), "--timeout", time(plan.timeout_ns));
-    say(obeyed(Knob::Layout) && plan.layout != "padded", "--layout", plan.layout.clone());
+    say(obeyed(&params::ITERATIONS), "--iterations", plan.iterations.to_string());
+    say(obeyed(&params::SAMPLES), "--samples", plan.samples.to_string());
+    say(obeyed(&params::SPAN), "--span", time(plan.span_ns));
+    say(obeyed(&params::INSIDE) && plan.critical > 0, "--critical", plan.critical.to_string());
+    say(obeyed(&params::INSIDE) && plan.parallel > 0, "--parallel", plan.parallel.to_string());
+    say(obeyed(&params::PERIOD) && plan.period != "fitting", "--period", period(&plan.period));
+    say(obeyed(&params::TIMEOUT), "--timeout", time(plan.timeout_ns));
+    say(obeyed(&params::LAYOUT) && plan.layout != "padded", "--layout", plan.layout.clone());
     say(plan.repetitions.is_some(), "--repetitions", plan.repetitions.unwrap_or_default().to_string());
     let times = oversubscribed(report, &own);
     say(times > 1, "--oversubscribe", times.to_string());
@@ -135,7 +128,7 @@ fn kernels(own: &[(&str, Own<'_>)]) -> Flags {
     let named: BTreeSet<&str> = own.iter().map(|(name, _)| *name).collect();
     let is_whole = |family: &Family| {
         let mut cards = charz_kernels::kernels().map(Kernel::card).filter(|card| card.family == *family).peekable();
-        *family != Family::Floor && cards.peek().is_some() && cards.all(|card| named.contains(card.name))
+        *family != Family::Floor && cards.peek().is_some() && cards.all(|card| named.contains(&*card.name))
     };
     let families: Vec<Family> = Family::ALL.into_iter().filter(is_whole).collect();
     let other = |(name, own): &&(&str, Own<'_>)| {
@@ -167,15 +160,15 @@ fn mappings(own: &[(&str, Own<'_>)]) -> Flags {
 /// Numbers of workers, unless each kernel has those that fit it.
 fn threads(plan: &Plan, own: &[(&str, Own<'_>)]) -> Flags {
     let is_list = own.iter().all(|(_, own)| {
-        let crew = own.kernel.map_or(Crew::Any, |kernel| kernel.card().crew);
+        let crew = own.kernel.map_or(WorkerCount::Any, |kernel| kernel.card().workers);
         let admitted = plan
             .threads
             .iter()
             .copied()
-            .filter(|&workers| usize::try_from(workers).is_ok_and(|workers| crew.admits(workers)));
+            .filter(|&workers| usize::try_from(workers).is_ok_and(|workers| crew.allows(workers)));
         let mut expected: BTreeSet<u64> = admitted.collect();
         if expected.is_empty() {
-            expected.insert(crew.least() as u64);
+            expected.insert(crew.min() as u64);
         }
         expected == own.cells.iter().map(|cell| cell.workers).collect()
     });
@@ -244,8 +237,8 @@ fn time(nanos: u64) -> String {
 
 /// As `--period` reads it.
 fn period(word: &str) -> String {
-    match invoke::period(word) {
-        Some(charz_kernels::Period::Every(every)) => time(u64::try_from(every.as_nanos()).unwrap_or(u64::MAX)),
+    match word.parse() {
+        Ok(charz_kernels::Period::EveryNs(every)) => time(every),
         _ => word.to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use charz_kernels::{Axes, Kernel, Knob, PagePolicy, Params, Sizes};
+use charz_kernels::{Axes, Kernel, PageKind, Param, Params, Sizes, params};
 
 use super::{Flags, Own, size};
 use crate::point;
@@ -22,29 +22,29 @@ pub(super) fn flags(plan: &Plan, own: &[(&str, Own<'_>)]) -> Flags {
         (
             "--pages",
             Axis {
-                knob: Knob::Pages,
+                knob: &params::PAGES,
                 of: &|point| Some(point.pages?.name().to_owned()),
                 own: &pages,
                 single: &plan.pages,
-                usual: PagePolicy::default().name(),
+                usual: PageKind::default().name(),
             }
             .typed(own),
         ),
         (
             "--stride",
             Axis {
-                knob: Knob::Stride,
+                knob: &params::STRIDE,
                 of: &|point| Some(point.stride_bytes?.to_string()),
                 own: &|axes| numbers(axes.strides),
                 single: &plan.stride_bytes.to_string(),
-                usual: &usual.stride.0.to_string(),
+                usual: &usual.stride_bytes.to_string(),
             }
             .typed(own),
         ),
         (
             "--chains",
             Axis {
-                knob: Knob::Chains,
+                knob: &params::CHAINS,
                 of: &|point| Some(point.chains?.to_string()),
                 own: &|axes| numbers(axes.chains),
                 single: &plan.chains.to_string(),
@@ -55,7 +55,7 @@ pub(super) fn flags(plan: &Plan, own: &[(&str, Own<'_>)]) -> Flags {
         (
             "--delay",
             Axis {
-                knob: Knob::Delay,
+                knob: &params::DELAY,
                 of: &|point| Some(point.delay?.to_string()),
                 own: &|axes| numbers(axes.delays),
                 single: &plan.delay.to_string(),
@@ -65,7 +65,7 @@ pub(super) fn flags(plan: &Plan, own: &[(&str, Own<'_>)]) -> Flags {
         ),
         (
             "--memory",
-            Axis { knob: Knob::Size, of: &memory, own: &|_| BTreeSet::new(), single: "local", usual: "local" }
+            Axis { knob: &params::SIZE, of: &memory, own: &|_| BTreeSet::new(), single: "local", usual: "local" }
                 .typed(own),
         ),
     ];
@@ -74,7 +74,7 @@ pub(super) fn flags(plan: &Plan, own: &[(&str, Own<'_>)]) -> Flags {
 
 /// A parameter, in the words of its flag.
 struct Axis<'a> {
-    knob: Knob,
+    knob: &'static Param,
     /// What a cell has for itself.
     of: &'a dyn Fn(&Point) -> Option<String>,
     /// What a kernel varies by itself.
@@ -106,10 +106,10 @@ impl Axis<'_> {
 /// The kernels that obey, each with its cells.
 fn obeying<'a, 'b>(
     own: &'b [(&str, Own<'a>)],
-    knob: Knob,
+    knob: &'static Param,
 ) -> impl Iterator<Item = (&'static dyn Kernel, &'b Vec<&'a Cell>)> {
     let known = own.iter().filter_map(|(_, own)| Some((own.kernel?, &own.cells)));
-    known.filter(move |(kernel, _)| kernel.card().knobs.contains(&knob))
+    known.filter(move |(kernel, _)| kernel.card().obeys(knob))
 }
 
 /// What to type: nothing where that comes to the same, or where only that can.
@@ -138,7 +138,7 @@ fn in_order(all: impl Iterator<Item = String>, wanted: &BTreeSet<String>) -> Str
 }
 
 fn sizes(plan: &Plan, own: &[(&str, Own<'_>)]) -> Option<String> {
-    let values: Vec<(BTreeSet<u64>, bool)> = obeying(own, Knob::Size)
+    let values: Vec<(BTreeSet<u64>, bool)> = obeying(own, &params::SIZE)
         .map(|(kernel, cells)| {
             let sizes: BTreeSet<u64> = cells.iter().filter_map(|cell| cell.point.size_bytes).collect();
             let is_own = match kernel.axes().sizes {
