@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use charz::harness::clock::{Clock, OsClock};
 use charz::harness::{Bench, Cell, measure};
-use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop, find};
+use charz_kernels::{Params, Stop, find};
 use charz_topology::{Backend, Binder, Mapping, Source, discover, place};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -19,8 +19,7 @@ fn floor(criterion: &mut Criterion) {
     let binder = Binder::new(Backend::Hwloc).expect("hwloc can describe this machine");
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(OsClock::default()), Stop::new());
     let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands, time_box: Duration::from_secs(60) };
-    let params =
-        Params { iterations: 1, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
+    let params = Params { iterations: 1, ..Params::SMALL };
     let kernel = find("noop").expect("it is in the catalog");
     for workers in [1, 2] {
         let seats = place(&order, workers).seats;

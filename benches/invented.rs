@@ -7,7 +7,7 @@ use charz::plan::{Invocations, Plan, Request};
 use charz::predict::Predictor;
 use charz_data::report::{Cell, Counts, Ending, Invocation, Lap, Outcome, Report, Run, Status, Summary, Timer};
 use charz::sweep::{Context, new_report};
-use charz_kernels::{Bytes, Family, KERNELS, Kernel, Layout, PagePolicy, Params};
+use charz_kernels::{Family, Kernel, Layout, PageKind, Params};
 use charz_topology::{Machine, parse_mappings};
 
 /// Every kernel of the processor and the memory that can run here, under three mappings, with 1 to 1024 workers. A report of all
@@ -16,7 +16,7 @@ pub fn request() -> Request {
     let measures_alone = |kernel: &&dyn Kernel| kernel.card().family != Family::Sync && kernel.check().is_ok();
     Request {
         asked: charz::plan::Asked::default(),
-        kernels: KERNELS.iter().copied().filter(measures_alone).collect(),
+        kernels: charz_kernels::kernels().filter(measures_alone).collect(),
         mappings: Some(parse_mappings("round-robin,dumb,auto").expect("the mappers are in the table")),
         threads: "auto".parse().expect("the word is known"),
         iterations: None,
@@ -24,8 +24,8 @@ pub fn request() -> Request {
         span: None,
         params: Params {
             iterations: 1,
-            size: Bytes(1 << 20),
-            pages: PagePolicy::Small,
+            size_bytes: 1 << 20,
+            pages: PageKind::Small,
             layout: Layout::Padded,
             ..Params::SMALL
         },
@@ -41,7 +41,7 @@ pub fn request() -> Request {
 
 /// The plan for [`request`] on a machine.
 pub fn plan(request: &Request, machine: &Machine, limits: &Limits) -> Plan {
-    let rates = request.kernels.iter().map(|kernel| (kernel.card().name, 1.0, 1.0));
+    let rates = request.kernels.iter().map(|kernel| (&*kernel.card().name, 1.0, 1.0));
     let predictor = Predictor::with_rates(machine.strands.len(), rates);
     let fitted = request.fit(machine, limits).expect("the mappings fit the machine");
     Plan::new(request, fitted, limits, &predictor)

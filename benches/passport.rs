@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use charz::harness::clock::{Clock, OsClock};
 use charz::harness::{Bench, Cell, measure};
-use charz_kernels::{Bytes, Kernel, Layout, PagePolicy, Params, Stop, Watch, find};
+use charz_kernels::{Kernel, PageKind, Params, Stop, Watch, find};
 use charz_topology::{Backend, Binder, Source, discover};
 
 const PAIRS: usize = 40;
@@ -72,9 +72,7 @@ fn main() {
     let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };
     for (name, iterations) in [("arith-int", 10_000_000), ("mem-read", 1)] {
         let kernel = find(name).expect("the catalog has it");
-        let size = Bytes(256 << 20);
-        let params =
-            Params { iterations, size, pages: PagePolicy::Transparent, layout: Layout::Padded, ..Params::SMALL };
+        let params = Params { iterations, size_bytes: 256 << 20, pages: PageKind::Transparent, ..Params::SMALL };
         let pairs: Vec<(Taken, Taken)> = (0..PAIRS)
             .map(|pair| {
                 // Each goes first as often as the other.

@@ -7,13 +7,22 @@ mod invented;
 #[allow(dead_code, reason = "each bench uses its part")]
 mod machines;
 
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
 use std::thread;
 
 use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Source, page};
 use charz_render::{html, look::Look};
-use charz_data::report::{Report, read, save};
+use charz_data::report::{Report, read};
 use criterion::{Criterion, criterion_group, criterion_main};
+
+fn save(file: &Path, report: &Report) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    serde_json::to_writer(&mut out, report)?;
+    out.into_inner()?.sync_all()
+}
 
 fn report(criterion: &mut Criterion) {
     let report = invented::report(1024 / share());

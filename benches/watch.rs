@@ -6,15 +6,14 @@ mod common;
 use std::time::{Duration, Instant};
 
 use charz_kernels::arith::{ARITH_INT, Arith};
-use charz_kernels::{Bytes, Kernel, Layout, PagePolicy, Params, Stop, Watch};
+use charz_kernels::{Kernel, Params, Stop, Watch};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// The same chain with looks a hundred times rarer.
 static RARE: Arith<u64> = Arith::looking_every(100 * 8192);
 
 /// About a millisecond: 28 looks, or 1.
-const PARAMS: Params =
-    Params { iterations: 28 * 8192, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
+const PARAMS: Params = Params { iterations: 28 * 8192, ..Params::SMALL };
 
 /// A watch that has everything to look at.
 fn watch() -> Watch {
@@ -24,7 +23,7 @@ fn watch() -> Watch {
 
 fn looks(criterion: &mut Criterion) {
     let watch = watch();
-    criterion.bench_function("watch/look", |bencher| common::measure(bencher, || watch.ends()));
+    criterion.bench_function("watch/look", |bencher| common::measure(bencher, || watch.should_stop()));
     for (name, kernel) in [("watch/arith-int", &ARITH_INT), ("watch/arith-int-rare", &RARE)] {
         let stage = kernel.stage(&PARAMS, 1).expect("the kernel can run here");
         let mut worker = stage.worker(0).expect("there is memory");

@@ -1,7 +1,5 @@
 //! Tells the program how it was built, so that every report can say so.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 fn output(program: &str, args: &[&str]) -> Option<String> {
@@ -13,20 +11,6 @@ fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// FNV-1a over the names and contents of all files of a folder, in the order of their names.
-fn hash_folder(folder: &Path, hash: u64) -> u64 {
-    let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    entries.iter().fold(hash, |hash, path| {
-        let hash = hash_bytes(path.file_name().unwrap_or_default().as_encoded_bytes(), hash);
-        if path.is_dir() { hash_folder(path, hash) } else { hash_bytes(&fs::read(path).unwrap_or_default(), hash) }
-    })
-}
-
-fn hash_bytes(bytes: &[u8], hash: u64) -> u64 {
-    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
-}
-
 fn main() {
     let commit = output("git", &["rev-parse", "--short=12", "HEAD"]);
     let changed =
@@ -36,12 +20,10 @@ fn main() {
     println!("cargo::rustc-env=CHARZ_COMMIT={name}{}", if changed { "-dirty" } else { "" });
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     println!("cargo::rustc-env=CHARZ_RUSTC={}", output(&rustc, &["--version"]).unwrap_or_default());
-    let kernels = hash_folder(Path::new("../kernels/src"), 0xcbf2_9ce4_8422_2325);
-    println!("cargo::rustc-env=CHARZ_KERNELS={kernels:016x}");
     println!("cargo::rustc-env=CHARZ_TARGET={}", env("TARGET"));
     println!("cargo::rustc-env=CHARZ_PROFILE={} opt-level={}", env("PROFILE"), env("OPT_LEVEL"));
     println!("cargo::rustc-env=CHARZ_RUSTFLAGS={}", env("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " "));
-    for path in ["build.rs", "src", "../topology/src", "../kernels/src", "../../Cargo.lock"] {
+    for path in ["build.rs", "src", "../data/src", "../topology/src", "../kernels/src", "../../Cargo.lock"] {
         println!("cargo::rerun-if-changed={path}");
     }
     if let Some(git) = commit.and_then(|_| output("git", &["rev-parse", "--git-dir"])) {

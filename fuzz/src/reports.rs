@@ -8,7 +8,7 @@ use charz_render::look::Look;
 use charz_render::report::{FORMATS, Format};
 use charz_data::escape::one_line;
 use charz_data::report::Report;
-use charz_kernels::{Bytes, Layout, PagePolicy, Params};
+use charz_kernels::{Layout, PageKind, Params};
 
 use super::{assert_harmless, assert_readable};
 
@@ -71,8 +71,8 @@ pub(super) fn journal(data: &[u8]) {
 fn judge(report: &mut Report) {
     let params = Params {
         iterations: report.plan.iterations,
-        size: Bytes(report.plan.size_bytes),
-        pages: PagePolicy::ALL[0],
+        size_bytes: report.plan.size_bytes,
+        pages: PageKind::ALL[0],
         layout: Layout::Padded,
         ..Params::SMALL
     };

@@ -39,7 +39,7 @@ pub(super) fn config(data: &[u8]) {
         Ok(Parsed::Text(_)) => panic!("a file asks for help"),
         Ok(Parsed::Command { command, .. }) => match *command {
             Command::Sweep(options) => match *options {
-                sweep::Options::New(new) => assert!((1..=MOST_BYTES).contains(&new.request.params.size.0)),
+                sweep::Options::New(new) => assert!((1..=MOST_BYTES).contains(&new.request.params.size_bytes)),
                 sweep::Options::Resume { .. } => panic!("a file resumes a sweep"),
             },
             _ => panic!("a file changes the command"),
@@ -57,7 +57,7 @@ pub(super) fn units(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     for flag in ["--size", "--budget"] {
         if let Some(request) = request(flag, text) {
-            assert!((1..=MOST_BYTES).contains(&request.params.size.0));
+            assert!((1..=MOST_BYTES).contains(&request.params.size_bytes));
             assert!(request.budget.least() > Duration::ZERO);
         }
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::bare;
 use crate::explore;
+use crate::primitives;
 
 /// The interface of the barriers, so that the models take any copy of either.
 trait Barrier: Send + Sync + 'static {
@@ -19,7 +19,7 @@ trait Barrier: Send + Sync + 'static {
 macro_rules! copies {
     ($($name:ident)*) => { $(
         mod $name {
-            use super::bare;
+            use super::primitives;
 
             #[allow(dead_code, unused, clippy::all, reason = "a copy is used as far as the models need it")]
             mod copy {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::{bare, explore};
+use crate::{explore, primitives};
 
 /// The interface of the counter, so that the models take any copy of it.
 trait Counter: Send + Sync + 'static {
@@ -24,7 +24,7 @@ trait Shards: Counter {
 macro_rules! copies {
     ($($name:ident)*) => { $(
         mod $name {
-            use super::{Counter, bare};
+            use super::{Counter, primitives};
 
             #[allow(dead_code, unused, clippy::all, reason = "a copy is used as far as the models need it")]
             mod copy {

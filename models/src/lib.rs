@@ -8,8 +8,6 @@
 //! catch (`bugs` lists them, `build.rs` makes them).
 
 #[cfg(test)]
-mod bare;
-#[cfg(test)]
 mod barrier;
 #[cfg(test)]
 mod counter;
@@ -19,6 +17,8 @@ mod gate;
 mod lock;
 #[cfg(test)]
 mod pool;
+#[cfg(test)]
+mod primitives;
 
 /// Explores a model with at most three preemptions, which is where the bugs of such small code are known to lie (Musuvathi
 /// and Qadeer, Iterative Context Bounding, PLDI 2007, found all of theirs with two).

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::bare::{self, Finally, Met, Spin};
 use crate::explore;
+use crate::primitives::{self, Finally, Spin, WaitStats};
 
 /// What refuses a lock; none of these does.
 type Error = &'static str;
@@ -14,7 +14,7 @@ type Error = &'static str;
 /// The interface of the locks, so that the models take any copy of any of them.
 trait Lock: Sized + Send + Sync + 'static {
     fn new(workers: usize) -> Result<Self, Error>;
-    fn with<R>(&self, rank: usize, met: &mut Met, section: impl FnOnce() -> R) -> R;
+    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
 }
 
 /// A lock that serves in the order in which workers came.
@@ -28,7 +28,7 @@ macro_rules! copies {
         mod $lock { $(
             pub(super) mod $name {
                 #[allow(unused_imports, reason = "not every lock is a queue")]
-                use super::super::{Error, Finally, Lock, Met, Queue, bare};
+                use super::super::{Error, Finally, Lock, WaitStats, Queue, primitives};
 
                 #[allow(dead_code, unused, clippy::all, reason = "a copy is used as far as the models need it")]
                 mod copy {
@@ -71,7 +71,7 @@ impl<L: Lock> Guarded<L> {
 
     /// The same, and tells what the number was.
     fn look_and_add(&self, rank: usize) -> usize {
-        self.lock.with(rank, &mut Met::default(), || {
+        self.lock.with(rank, &mut WaitStats::default(), || {
             let seen = self.number.load(Ordering::Relaxed);
             self.number.store(seen + 1, Ordering::Relaxed);
             seen
@@ -101,7 +101,7 @@ fn excludes<L: Lock>(workers: usize, rounds: usize) {
 fn serves_in_order<Q: Queue>() {
     explore(|| {
         let guarded = Guarded::<Q>::new(3);
-        let workers: Vec<_> = guarded.lock.with(0, &mut Met::default(), || {
+        let workers: Vec<_> = guarded.lock.with(0, &mut WaitStats::default(), || {
             let join = |rank| {
                 let (before, guarded) = (guarded.lock.last(), Arc::clone(&guarded));
                 let worker = thread::spawn({

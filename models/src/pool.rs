@@ -6,8 +6,8 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::bare::{self, Met};
 use crate::explore;
+use crate::primitives::{self, WaitStats};
 
 /// What refuses a pool; none of these does.
 type Error = &'static str;
@@ -20,15 +20,15 @@ trait Pool: Sized + Send + Sync + 'static {
     fn new(workers: usize, items: u32) -> Result<Self, Error>;
     fn hand(&self, rank: usize) -> Result<Self::Hand, Error>;
     fn fill(&self, items: impl Iterator<Item = u32>);
-    fn take(&self, hand: &mut Self::Hand, met: &mut Met) -> Option<u32>;
-    fn give(&self, hand: &mut Self::Hand, item: u32, met: &mut Met);
+    fn take(&self, hand: &mut Self::Hand, stats: &mut WaitStats) -> Option<u32>;
+    fn give(&self, hand: &mut Self::Hand, item: u32, stats: &mut WaitStats);
 }
 
 /// Takes copies of the stack in, each as a module of its own.
 macro_rules! copies {
     ($($name:ident)*) => { $(
         mod $name {
-            use super::{Error, Met, Pool, bare};
+            use super::{Error, WaitStats, Pool, primitives};
 
             #[allow(dead_code, unused, clippy::all, reason = "a copy is used as far as the models need it")]
             mod copy {
@@ -63,7 +63,7 @@ impl<P: Pool<Hand = ()>> Stock<P> {
     }
 
     fn take(&self) -> Option<u32> {
-        let item = self.pool.take(&mut (), &mut Met::default())?;
+        let item = self.pool.take(&mut (), &mut WaitStats::default())?;
         let before = self.held[item as usize].fetch_add(1, Ordering::Relaxed);
         assert_eq!(before, 0, "an item is in two hands");
         let uses = &self.uses[item as usize];
@@ -73,7 +73,7 @@ impl<P: Pool<Hand = ()>> Stock<P> {
 
     fn give(&self, item: u32) {
         self.held[item as usize].fetch_sub(1, Ordering::Relaxed);
-        self.pool.give(&mut (), item, &mut Met::default());
+        self.pool.give(&mut (), item, &mut WaitStats::default());
     }
 
     /// What comes out at the end is each item once, and was used so many times.

@@ -109,9 +109,9 @@ fn an_interval_takes_invocations() {
 fn sampled() -> Value {
     let samples = |count: u64| {
         json!({
-            "count": count, "below": 0, "bins": [[5, 288, count]],
-            "first": {"least_ns": 5, "most_ns": 5, "bins": [[5, count]]},
-            "second": {"least_ns": 300, "most_ns": 300, "bins": [[300, count]]},
+            "count": count, "second_shorter": 0, "bins": [[5, 288, count]],
+            "first": {"min_ns": 5, "max_ns": 5, "bins": [[5, count]]},
+            "second": {"min_ns": 300, "max_ns": 300, "bins": [[300, count]]},
         })
     };
     let shape = json!({"p50_ns": null, "p90_ns": null, "p99_ns": null, "p999_ns": null, "p9999_ns": null, "peaks": []});
@@ -120,7 +120,7 @@ fn sampled() -> Value {
     for invocation in cell["invocations"].as_array_mut().unwrap() {
         invocation["runs"][0]["samples"] = samples(1);
     }
-    cell["distribution"] = json!({"samples": samples(10), "first": shape, "second": shape, "below": 0.0});
+    cell["distribution"] = json!({"samples": samples(10), "first": shape, "second": shape, "second_shorter": 0.0});
     cell["sharing"] = json!({
         "attempts_per_success": 1.5, "waited": 0.5, "wait_share": null, "fairness": 0.9, "most_to_least": 2.0,
     });
@@ -142,13 +142,13 @@ fn times_that_do_not_add_up() {
     let run = |field: &str| format!("/cells/0/invocations/3/runs/0/samples/{field}");
     check_sampled(&run("count"), json!(2), &["do not add up"]);
     check_sampled(&run("count"), json!(u64::MAX), &["do not add up"]);
-    check_sampled(&run("below"), json!(1), &["shorter second time"]);
+    check_sampled(&run("second_shorter"), json!(1), &["shorter second time"]);
     check_sampled(&run("bins"), json!([[5, 300, 1]]), &["bins of pairs"]);
     check_sampled(&run("bins"), json!([[5, 320, 1]]), &["not those of its times"]);
     check_sampled(&run("first/bins"), json!([[5, u64::MAX], [6, 2]]), &["do not add up"]);
     check_sampled(&run("first/bins"), json!([[5, 0], [6, 1]]), &["bins of times"]);
-    check_sampled(&run("first/least_ns"), json!(4), &["shortest"]);
-    check_sampled(&run("second/most_ns"), json!(1_000_000), &["longest"]);
+    check_sampled(&run("first/min_ns"), json!(4), &["shortest"]);
+    check_sampled(&run("second/max_ns"), json!(1_000_000), &["longest"]);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use std::sync::Once;
 use std::thread;
 use std::time::Duration;
 
-use charz_kernels::{Bytes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Watch, Work, Worker};
+use charz_kernels::params::ITERATIONS;
+use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Stage, Watch, Work, Worker};
 use rustix::process::{Signal, getpid, kill_process};
 
 /// What goes wrong.
@@ -38,20 +39,7 @@ struct Faulty {
 }
 
 const fn card(name: &'static str, about: &'static str) -> Card {
-    Card {
-        name,
-        family: Family::Compute,
-        about,
-        counts: Counts::Ops("a multiplication"),
-        beside: "",
-        knobs: &[Knob::Iterations],
-        source: "the tests",
-        by_default: false,
-        most_per_cycle: None,
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    }
+    Card::new(name, Family::Compute, about, Metric::ops("a multiplication")).params(&[&ITERATIONS]).source("the tests")
 }
 
 /// What is added to the catalog.
@@ -65,7 +53,8 @@ pub static KERNELS: &[&dyn Kernel] = &[
     &Faulty { card: &card("illegal", "dies as if by an unknown instruction"), fault: Fault::Raises(Signal::ILL) },
     &Faulty { card: &card("dies-once", "dies in the third process that counts itself in $FAULTY_COUNT"), fault: Fault::DiesThirdTime },
     &Faulty { card: &card("spins", "never looks at its watch"), fault: Fault::Spins },
-    &Faulty { card: &Card { contends: true, ..card("fights", "never looks at its watch, and is said to contend") }, fault: Fault::Spins },
+    &Faulty { card: &card("fights", "never looks at its watch, and is said to contend")
+        .contends(true), fault: Fault::Spins },
     &Faulty { card: &card("sleeps", "never wakes up"), fault: Fault::Sleeps },
     &Faulty { card: &card("stops", "stops its whole process, the supervisor included"), fault: Fault::Stops },
     &Faulty { card: &card("eats", "takes memory for ever"), fault: Fault::Eats },
@@ -157,7 +146,7 @@ fn multiply(steps: u64, watch: &Watch) -> Work {
             product = black_box(product.wrapping_mul(6_364_136_223_846_793_005));
         }
         done += block;
-        if watch.ends() {
+        if watch.should_stop() {
             break;
         }
     }

@@ -1,40 +1,20 @@
 //! The parameters of a cell: from what a report says of them to what kernels take, and to what people read.
 
-use charz_kernels::{Bytes, Knob, PagePolicy, Params};
+use charz_kernels::{Param, Params};
 use charz_topology::MemoryPolicy;
 
 use charz_data::units;
-use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
+use charz_data::report::{Cell, MemoryHome, Plan, Point};
 
 /// The parameters of a cell: those of the plan, but for what the point has for itself.
 pub fn params(point: &Point, plan: &Params) -> Params {
     Params {
-        size: point.size_bytes.map_or(plan.size, Bytes),
-        pages: point.pages.map_or(plan.pages, policy),
-        stride: point.stride_bytes.map_or(plan.stride, Bytes),
+        size_bytes: point.size_bytes.unwrap_or(plan.size_bytes),
+        pages: point.pages.unwrap_or(plan.pages),
+        stride_bytes: point.stride_bytes.unwrap_or(plan.stride_bytes),
         chains: point.chains.unwrap_or(plan.chains),
         delay: point.delay.unwrap_or(plan.delay),
         ..*plan
-    }
-}
-
-/// What a kernel is asked for by this word.
-pub fn policy(kind: PageKind) -> PagePolicy {
-    match kind {
-        PageKind::Small => PagePolicy::Small,
-        PageKind::Transparent => PagePolicy::Transparent,
-        PageKind::Huge2M => PagePolicy::Huge2M,
-        PageKind::Huge1G => PagePolicy::Huge1G,
-    }
-}
-
-/// The word for what a kernel is asked for.
-pub fn kind(policy: PagePolicy) -> PageKind {
-    match policy {
-        PagePolicy::Small => PageKind::Small,
-        PagePolicy::Transparent => PageKind::Transparent,
-        PagePolicy::Huge2M => PageKind::Huge2M,
-        PagePolicy::Huge1G => PageKind::Huge1G,
     }
 }
 
@@ -92,33 +72,34 @@ pub fn name(cell: &Cell) -> String {
 /// The parameters that a cell's kernel obeys, as the plan or its point has them: `size 65536 pages thp`. How long it is measured is
 /// none of them. Nothing is known of what a kernel obeys that this program does not have.
 pub fn parameters(cell: &Cell, plan: &Plan) -> String {
-    let knobs = charz_kernels::find(&cell.kernel).map_or(&[][..], |kernel| kernel.card().knobs);
+    let params = charz_kernels::find(&cell.kernel).map_or(&[][..], |kernel| &kernel.card().params);
     let point = &cell.point;
-    let word = |knob: &Knob| {
-        Some(match knob {
-            Knob::Size => {
-                let home = memory(point);
-                let memory = if home == MemoryPolicy::Local { String::new() } else { format!(" memory {home}") };
-                format!("size {}{memory}", point.size_bytes.unwrap_or(plan.size_bytes))
-            }
-            Knob::Pages => format!("pages {}", point.pages.map_or(plan.pages.as_str(), |pages| pages.name())),
-            Knob::Stride => format!("stride {}", point.stride_bytes.unwrap_or(plan.stride_bytes)),
-            Knob::Chains => format!("chains {}", point.chains.unwrap_or(plan.chains)),
-            Knob::Delay => format!("delay {}", point.delay.unwrap_or(plan.delay)),
-            Knob::Layout => format!("layout {}", plan.layout),
-            Knob::Sections => format!("critical {} parallel {}", plan.critical, plan.parallel),
-            Knob::Period => format!("period {}", plan.period),
-            Knob::Timeout => format!("timeout {}", plan.timeout_ns),
-            Knob::Iterations | Knob::Samples | Knob::Span => return None,
+    let word = |param: &&Param| {
+        Some(match param.name {
+            "size" => format!("size {}", point.size_bytes.unwrap_or(plan.size_bytes)),
+            "memory" => match memory(point) {
+                MemoryPolicy::Local => return None,
+                home => format!("memory {home}"),
+            },
+            "pages" => format!("pages {}", point.pages.map_or(plan.pages.as_str(), |pages| pages.name())),
+            "stride" => format!("stride {}", point.stride_bytes.unwrap_or(plan.stride_bytes)),
+            "chains" => format!("chains {}", point.chains.unwrap_or(plan.chains)),
+            "delay" => format!("delay {}", point.delay.unwrap_or(plan.delay)),
+            "layout" => format!("layout {}", plan.layout),
+            "inside-steps" => format!("critical {}", plan.critical),
+            "outside-steps" => format!("parallel {}", plan.parallel),
+            "period" => format!("period {}", plan.period),
+            "timeout" => format!("timeout {}", plan.timeout_ns),
+            _ => return None,
         })
     };
-    knobs.iter().filter_map(word).collect::<Vec<_>>().join(" ")
+    params.iter().filter_map(word).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{Unit, invented};
+    use charz_data::report::{PageKind, Unit, invented};
 
     #[track_caller]
     fn check_parameters(kernel: &str, point: Point, expected: &str) {
@@ -153,14 +134,6 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_pages_have_one_name() {
-        for pages in PagePolicy::ALL {
-            assert_eq!(policy(kind(pages)), pages);
-            assert_eq!(kind(pages).name(), pages.name());
-        }
-    }
-
-    #[test]
     fn places_of_memory_come_back() {
         for text in ["local", "first", "remote", "interleaved", "node:3"] {
             let policy: MemoryPolicy = text.parse().unwrap();
@@ -170,10 +143,10 @@ mod tests {
 
     #[test]
     fn a_point_overrules_what_it_has() {
-        let plan = Params { size: Bytes(1 << 20), chains: 3, ..Params::SMALL };
+        let plan = Params { size_bytes: 1 << 20, chains: 3, ..Params::SMALL };
         assert_eq!(params(&Point::default(), &plan), plan);
         let point = Point { size_bytes: Some(64), pages: Some(PageKind::Huge2M), ..Point::default() };
-        let expected = Params { size: Bytes(64), pages: PagePolicy::Huge2M, ..plan };
+        let expected = Params { size_bytes: 64, pages: PageKind::Huge2M, ..plan };
         assert_eq!(params(&point, &plan), expected);
     }
 }

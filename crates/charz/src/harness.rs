@@ -21,7 +21,7 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use charz_kernels::{Contention, Growth, Joint, Stop, Work};
+use charz_kernels::{Contention, Growth, JointHistogram, Stop, Work};
 use charz_topology::Binder;
 
 pub use cell::{Cell, measure};
@@ -73,7 +73,7 @@ pub struct Lap {
     /// What it met at a line that it shares with others.
     pub contention: Option<Contention>,
     /// What it stamped itself.
-    pub samples: Option<Joint>,
+    pub samples: Option<JointHistogram>,
     /// How its recursion grew.
     pub growth: Option<Growth>,
 }

@@ -15,7 +15,7 @@ mod process;
 
 use std::time::Duration;
 
-use charz_kernels::{Bytes, Layout, PagePolicy, Params, Period};
+use charz_kernels::Params;
 use serde::{Deserialize, Serialize};
 
 use charz_data::report::Invocation;
@@ -46,32 +46,8 @@ pub struct Order {
     pub protocol: u32,
     /// The kernel's name.
     pub kernel: String,
-    /// Steps of a loop.
-    pub iterations: u64,
-    /// Bytes of a worker's block.
-    pub size_bytes: u64,
-    /// The kind of pages, by name.
-    pub pages: String,
-    /// Bytes from one place that a load reads to the next.
-    pub stride_bytes: u64,
-    /// Chains of loads at once.
-    pub chains: u64,
-    /// Steps between two portions of load.
-    pub delay: u64,
-    /// Whether the inputs of arithmetic kernels lie without gaps.
-    pub contiguous: bool,
-    /// Pairs of times of a repetition.
-    pub samples: u64,
-    /// How long a repetition lasts that runs by time.
-    pub span_ns: u64,
-    /// Steps with a lock or an item in hand.
-    pub critical: u64,
-    /// Steps in between.
-    pub parallel: u64,
-    /// From the beginning of a sample to that of the next: `fitting`, `closed`, or nanoseconds.
-    pub period: String,
-    /// How long waits are to last.
-    pub timeout_ns: u64,
+    /// What the kernel is asked for.
+    pub params: Params,
     /// One seat a worker; `None` floats.
     pub seats: Vec<Option<u32>>,
     /// The NUMA node of each seat, as far as it is known.
@@ -96,23 +72,10 @@ pub struct Order {
 impl Order {
     /// An order for these parameters, in which what a cell decides is still to be filled in.
     pub fn new(params: &Params) -> Self {
-        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         Order {
             protocol: PROTOCOL,
             kernel: String::new(),
-            iterations: params.iterations,
-            size_bytes: params.size.0,
-            pages: params.pages.name().into(),
-            stride_bytes: params.stride.0,
-            chains: params.chains,
-            delay: params.delay,
-            contiguous: params.layout == Layout::Contiguous,
-            samples: params.samples,
-            span_ns: nanos(params.span),
-            critical: params.critical,
-            parallel: params.parallel,
-            period: period_word(params.period),
-            timeout_ns: nanos(params.timeout),
+            params: *params,
             seats: Vec::new(),
             nodes: Vec::new(),
             homes: Vec::new(),
@@ -123,49 +86,6 @@ impl Order {
             time_box_ns: 0,
             deadline_ns: 0,
         }
-    }
-
-    /// The parameters of the kernel.
-    ///
-    /// # Errors
-    /// A kind of pages that this program does not know.
-    pub fn params(&self) -> Result<Params, String> {
-        Ok(Params {
-            iterations: self.iterations,
-            size: Bytes(self.size_bytes),
-            pages: PagePolicy::ALL
-                .into_iter()
-                .find(|policy| policy.name() == self.pages)
-                .ok_or_else(|| format!("there are no {:?} pages", self.pages))?,
-            stride: Bytes(self.stride_bytes),
-            chains: self.chains,
-            delay: self.delay,
-            layout: if self.contiguous { Layout::Contiguous } else { Layout::Padded },
-            samples: self.samples,
-            span: Duration::from_nanos(self.span_ns),
-            critical: self.critical,
-            parallel: self.parallel,
-            period: period(&self.period).ok_or_else(|| format!("there is no period {:?}", self.period))?,
-            timeout: Duration::from_nanos(self.timeout_ns),
-        })
-    }
-}
-
-/// The word for a period, which [`period`] reads.
-pub fn period_word(period: Period) -> String {
-    match period {
-        Period::Fitting => "fitting".into(),
-        Period::Closed => "closed".into(),
-        Period::Every(time) => time.as_nanos().to_string(),
-    }
-}
-
-/// A period by its word; `None` where it is none.
-pub fn period(word: &str) -> Option<Period> {
-    match word {
-        "fitting" => Some(Period::Fitting),
-        "closed" => Some(Period::Closed),
-        nanos => Some(Period::Every(Duration::from_nanos(nanos.parse().ok()?))),
     }
 }
 

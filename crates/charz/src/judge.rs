@@ -75,7 +75,7 @@ pub fn judge(cell: &mut Cell, facts: &Facts) {
     }
     let crowded = case::crowded(&cell.seats, facts);
     // Workers that spin nap in long waits, as they have to where they outnumber strands.
-    let system = facts.card.system || (crowded && facts.card.contends);
+    let system = facts.card.blocks_in_kernel || (crowded && facts.card.contends);
     let conditions = dirt::Conditions { timed: case::timed(facts), crowded, system };
     cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs).for_each(|run| dirt::note(run, conditions));
     estimate(cell);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use charz_kernels::PagePolicy;
+use charz_kernels::PageKind;
 use charz_topology::cgroup::{self, Group};
 
 use charz_data::units;
@@ -73,7 +73,7 @@ impl Limits {
     }
 
     /// Why a cell of `workers` workers whose blocks take `bytes` bytes in all cannot run, if it cannot.
-    pub fn obstacle(&self, workers: usize, bytes: u64, pages: PagePolicy) -> Option<String> {
+    pub fn obstacle(&self, workers: usize, bytes: u64, pages: PageKind) -> Option<String> {
         if workers > self.threads.at_most {
             return Some(format!(
                 "{workers} workers are more than the {} that are safe here ({})",
@@ -81,7 +81,7 @@ impl Limits {
             ));
         }
         match pages {
-            PagePolicy::Small | PagePolicy::Transparent => {
+            PageKind::Small | PageKind::Transparent => {
                 let budget = self.memory_budget_bytes.filter(|&budget| bytes > budget)?;
                 Some(format!(
                     "{} {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
@@ -91,7 +91,7 @@ impl Limits {
                 ))
             }
             // These come out of a pool of their own, which the available memory does not hold.
-            PagePolicy::Huge2M | PagePolicy::Huge1G => {
+            PageKind::Huge2M | PageKind::Huge1G => {
                 let free = free_huge_bytes(pages).filter(|&free| bytes > free)?;
                 Some(format!(
                     "{} {} in all on reserved pages; {} of them are free",
@@ -105,7 +105,7 @@ impl Limits {
 }
 
 /// What is free of the pool of reserved huge pages; `None` where the system does not tell, or has no such pages.
-fn free_huge_bytes(pages: PagePolicy) -> Option<u64> {
+fn free_huge_bytes(pages: PageKind) -> Option<u64> {
     let bytes = pages.bytes() as u64;
     let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/free_hugepages", bytes / 1024);
     number(Path::new(&path))?.checked_mul(bytes)
@@ -204,10 +204,10 @@ mod tests {
     #[test]
     fn the_obstacle_names_both_figures() {
         let limits = Limits { memory_budget_bytes: Some(3 << 20), ..Limits::unlimited() };
-        let reason = limits.obstacle(4, 4 << 20, PagePolicy::Small).unwrap();
+        let reason = limits.obstacle(4, 4 << 20, PageKind::Small).unwrap();
         assert!(reason.contains("4 MiB") && reason.contains("3 MiB"), "{reason}");
-        assert_eq!(limits.obstacle(3, 3 << 20, PagePolicy::Small), None);
+        assert_eq!(limits.obstacle(3, 3 << 20, PageKind::Small), None);
         // No machine has reserved an exbibyte.
-        assert!(limits.obstacle(1, 1 << 60, PagePolicy::Huge2M).is_none_or(|reason| reason.contains("reserved")));
+        assert!(limits.obstacle(1, 1 << 60, PageKind::Huge2M).is_none_or(|reason| reason.contains("reserved")));
     }
 }

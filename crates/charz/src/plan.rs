@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime};
 
-use charz_kernels::{Card, Crew, Family, Kernel, Knob, Params};
+use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, MemoryPolicy, Order, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, Ladder};
@@ -154,11 +154,11 @@ impl PlannedCell {
     ) -> Self {
         let own = point::params(&point, &request.base());
         let homes = point::memory(&point).homes(machine, &seats);
-        let blocks = kernel.card().knobs.contains(&Knob::Size);
+        let blocks = kernel.card().obeys(&params::SIZE);
         PlannedCell {
             kernel,
             point,
-            level: blocks.then(|| axes::level(machine, &seats, own.size)).flatten(),
+            level: blocks.then(|| axes::level(machine, &seats, charz_kernels::Bytes(own.size_bytes))).flatten(),
             mapping,
             footprint_bytes: kernel.footprint(&own).0.saturating_mul(seats.len() as u64),
             seats,
@@ -286,13 +286,18 @@ impl Request {
     }
 }
 
+/// A time as parameters have it.
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl Request {
     /// The parameters with every amount at the most that is taken by itself.
     fn base(&self) -> Params {
         Params {
             iterations: self.iterations.unwrap_or(AUTO_ITERATIONS),
             samples: self.samples.unwrap_or(AUTO_SAMPLES),
-            span: self.span.unwrap_or(AUTO_SPAN),
+            span_ns: nanos(self.span.unwrap_or(AUTO_SPAN)),
             ..self.params
         }
     }
@@ -300,9 +305,9 @@ impl Request {
 
 impl Fitted<'_> {
     fn orders(&self, card: &Card) -> &[(Mapping, Order)] {
-        match (&self.orders, card.family, card.crew) {
+        match (&self.orders, card.family, card.workers) {
             (Some(asked), ..) => asked,
-            (None, _, Crew::Exactly(2)) => &self.pairs,
+            (None, _, WorkerCount::Exactly(2)) => &self.pairs,
             (None, ..) if spreads(card) => &self.spread,
             (None, ..) => &self.meeting,
         }
@@ -310,14 +315,14 @@ impl Fitted<'_> {
 
     /// The numbers of workers that a kernel can take; one that can take none of those that were asked for gets its fewest.
     fn threads(&self, kernel: &dyn Kernel) -> Vec<usize> {
-        let (card, crew) = (kernel.card(), kernel.card().crew);
+        let (card, crew) = (kernel.card(), kernel.card().workers);
         if !self.counted && kernel.axes().alone {
-            return vec![crew.least()];
+            return vec![crew.min()];
         }
         let few = !self.counted && matches!(card.family, Family::Memory | Family::Timer) && !spreads(card);
-        let wanted = |workers: &usize| crew.admits(*workers) && (!few || *workers == 1 || *workers == self.strands);
+        let wanted = |workers: &usize| crew.allows(*workers) && (!few || *workers == 1 || *workers == self.strands);
         let fitting: Vec<usize> = self.threads.iter().copied().filter(wanted).collect();
-        if fitting.is_empty() { vec![crew.least()] } else { fitting }
+        if fitting.is_empty() { vec![crew.min()] } else { fitting }
     }
 }
 
@@ -414,7 +419,7 @@ impl Plan {
             let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
             self.params.iterations = request.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS));
             self.params.samples = request.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES));
-            self.params.span = request.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN));
+            self.params.span_ns = nanos(request.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN)));
             self.predict(predictor);
             if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE) {
                 return;
@@ -442,9 +447,9 @@ fn numbers(cells: &[PlannedCell]) -> Vec<usize> {
 fn repetitions(card: &Card) -> usize {
     match card.family {
         Family::Compute | Family::Sync | Family::Timer => 2,
-        Family::Memory if card.knobs.contains(&Knob::Span) => 3,
+        Family::Memory if card.obeys(&params::SPAN) => 3,
         // Each repetition makes its memory anew, which takes several times what is timed.
-        Family::Memory if card.system => 2,
+        Family::Memory if card.blocks_in_kernel => 2,
         Family::Memory => 5,
         Family::Floor => 10,
     }

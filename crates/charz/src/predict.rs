@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Counts, Family, Kernel, Knob, Params};
+use charz_kernels::{Family, Kernel, Metric, Params, params};
 
 use crate::invoke::{Invoke, Order};
 
@@ -31,7 +31,7 @@ struct Rate {
 /// How often an invocation makes a worker's block: once, or anew before each repetition where the system's handling of it is what is
 /// timed.
 fn makings(kernel: &dyn Kernel, repetitions: u64) -> f64 {
-    if matches!(kernel.card().counts, Counts::Handled(_)) { (repetitions + 1) as f64 } else { 1.0 }
+    if matches!(kernel.card().metric, Metric::TimePerGib(_)) { (repetitions + 1) as f64 } else { 1.0 }
 }
 
 impl Rate {
@@ -48,12 +48,12 @@ impl Rate {
             (if waited < timed / 2 { timed - waited } else { timed }) as f64
         });
         let timed = timed.min_by(f64::total_cmp)?;
-        let params = order.params().ok()?;
+        let params = &order.params;
         let units = units(kernel, &params);
         let all: u64 = laps().map(|lap| lap.end_ns.saturating_sub(lap.start_ns)).sum();
         // Only blocks take time in proportion; the rest of the wall time is the process's.
-        let blocks = kernel.card().knobs.contains(&Knob::Size);
-        let bytes = params.size.0.max(1) as f64 * makings(kernel, order.repetitions);
+        let blocks = kernel.card().obeys(&params::SIZE);
+        let bytes = params.size_bytes.max(1) as f64 * makings(kernel, order.repetitions);
         let around = (wall - all as f64).max(0.0) / bytes;
         Some(Rate { timed: timed / units, around: if blocks { around } else { 0.0 } })
     }
@@ -87,10 +87,13 @@ impl Predictor {
     /// several take the first seats of `like`. A kernel that cannot run gets no rate.
     pub fn pilot(kernels: &[&'static dyn Kernel], like: &Order, invoke: &dyn Invoke) -> Self {
         let small = Order {
-            iterations: PILOT_ITERATIONS,
-            size_bytes: like.size_bytes.min(PILOT_BYTES),
-            samples: PILOT_SAMPLES,
-            span_ns: PILOT_SPAN.as_nanos() as u64,
+            params: Params {
+                iterations: PILOT_ITERATIONS,
+                size_bytes: like.params.size_bytes.min(PILOT_BYTES),
+                samples: PILOT_SAMPLES,
+                span_ns: PILOT_SPAN.as_nanos() as u64,
+                ..like.params
+            },
             repetitions: PILOTS,
             ..like.clone()
         };
@@ -110,8 +113,8 @@ impl Predictor {
         let process = base.min().unwrap_or_default();
         let rates = kernels.iter().filter_map(|kernel| {
             let card = kernel.card();
-            let order = pilot(card.name, card.crew.least());
-            Some((card.name, Rate::measure(*kernel, &order, process, invoke)?))
+            let order = pilot(&*card.name, card.workers.min());
+            Some((&*card.name, Rate::measure(*kernel, &order, process, invoke)?))
         });
         let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);
         Predictor { strands, process, rates: rates.collect() }
@@ -132,24 +135,24 @@ impl Predictor {
     /// The steps with which a worker's repetition of the fastest of these kernels takes about `span`, at least 1; of kernels
     /// that have no steps nothing is asked.
     pub fn iterations(&self, kernels: &[&'static dyn Kernel], span: Duration) -> u64 {
-        let stepping = kernels.iter().map(|kernel| kernel.card()).filter(|card| card.knobs.contains(&Knob::Iterations));
-        let rates = stepping.filter_map(|card| Some(self.rates.get(card.name)?.timed)).filter(|rate| *rate > 0.0);
+        let stepping = kernels.iter().map(|kernel| kernel.card()).filter(|card| card.obeys(&params::ITERATIONS));
+        let rates = stepping.filter_map(|card| Some(self.rates.get(&*card.name)?.timed)).filter(|rate| *rate > 0.0);
         let steps = rates.min_by(f64::total_cmp).map(|fastest| span.as_nanos() as f64 / fastest);
         steps.map_or(1, |steps| (steps as u64).max(1))
     }
 
     /// The timed span of a repetition, and what an invocation of so many costs around all of them.
     fn parts(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> (Duration, Duration) {
-        let rate = self.rates.get(kernel.card().name).copied().unwrap_or_default();
+        let rate = self.rates.get(&*kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
         let memory = crowd * (workers.min(self.strands) as f64 / MEMORY_BOUND_AT as f64).max(1.0);
-        let (card, least) = (kernel.card(), kernel.card().crew.least());
+        let (card, least) = (kernel.card(), kernel.card().workers.min());
         let sharing = match card.family {
             // The time is given.
-            _ if card.knobs.contains(&Knob::Span) => 1.0,
+            _ if card.obeys(&params::SPAN) => 1.0,
             // Each sample waits for all workers.
-            _ if card.knobs.contains(&Knob::Samples) => {
+            _ if card.obeys(&params::SAMPLES) => {
                 let turns = if workers > self.strands { TURNS } else { 1.0 };
                 workers as f64 / least as f64 * turns
             }
@@ -160,7 +163,7 @@ impl Predictor {
             Family::Compute | Family::Timer | Family::Floor => crowd,
         };
         let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);
-        let blocks = nanos(params.size.0 as f64 * memory * rate.around * makings(kernel, repetitions as u64));
+        let blocks = nanos(params.size_bytes as f64 * memory * rate.around * makings(kernel, repetitions as u64));
         let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
         let rate = Rate { timed: units(kernel, params) * sharing * rate.timed, ..rate };
         (nanos(rate.timed) + REPETITION, around)
@@ -169,15 +172,15 @@ impl Predictor {
 
 /// What a kernel's time is proportional to.
 fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
-    let knobs = kernel.card().knobs;
-    if knobs.contains(&Knob::Span) {
-        params.span.as_nanos() as f64
-    } else if knobs.contains(&Knob::Samples) {
+    let card = kernel.card();
+    if card.obeys(&params::SPAN) {
+        params.span_ns as f64
+    } else if card.obeys(&params::SAMPLES) {
         params.samples as f64
-    } else if knobs.contains(&Knob::Iterations) {
+    } else if card.obeys(&params::ITERATIONS) {
         params.iterations as f64
-    } else if knobs.contains(&Knob::Size) {
-        params.size.0 as f64
+    } else if card.obeys(&params::SIZE) {
+        params.size_bytes as f64
     } else {
         1.0
     }
@@ -186,13 +189,13 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_kernels::{Bytes, Layout, PagePolicy};
+    use charz_kernels::{Layout, PageKind};
 
     fn cell(predictor: &Predictor, name: &str, workers: usize) -> f64 {
         let params = Params {
             iterations: 1_000_000_000,
-            size: Bytes(1_000_000_000),
-            pages: PagePolicy::Small,
+            size_bytes: 1_000_000_000,
+            pages: PageKind::Small,
             layout: Layout::Padded,
             ..Params::SMALL
         };

@@ -1,18 +1,33 @@
-//! The vocabulary of charz: plain data that its crates hand to each other and write into reports.
-//!
-//! Nothing here measures, reads a system or knows how data is shown.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-// A field whose name and type say all has no comment.
+// Names say what they can; comments give reasons.
 #![allow(missing_docs)]
 
+pub mod card;
 pub mod checks;
+mod contention;
 pub mod cpulist;
 pub mod distance;
+mod distribution;
 pub mod escape;
+mod growth;
+pub mod histogram;
 pub mod machine;
+mod memory;
 mod nodes;
+pub mod params;
+pub mod quantity;
 mod quote;
 pub mod report;
 pub mod units;
+mod work;
 
+pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};
+pub use contention::Contention;
+pub use distribution::{Distribution, Peak, Shape};
+pub use growth::{Growth, GrowthStep, Halt};
+pub use histogram::{Histogram, JointHistogram};
+pub use memory::{MemoryPolicy, PageKind};
+pub use params::{Layout, PARAMS, Param, Params, Period};
 pub use quote::quote;
+pub use work::{Bytes, Ops, Work};

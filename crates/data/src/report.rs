@@ -12,27 +12,27 @@ mod contention;
 mod evidence;
 mod file;
 mod finding;
-mod growth;
 mod host;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod invented;
 mod point;
 mod read;
 mod run;
-mod samples;
 
 pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
+pub use crate::{
+    Contention, Distribution, Growth, GrowthStep, Halt, Histogram, JointHistogram, MemoryPolicy as MemoryHome,
+    PageKind, Peak, Shape,
+};
 pub use contention::Sharing;
 pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
 pub use file::FileError;
 pub use finding::{Finding, FindingKind};
-pub use growth::{Growth, GrowthStep, Halt};
 pub use host::{Host, Memory, Tool};
-pub use point::{MemoryHome, PageKind, Point};
+pub use point::Point;
 pub use read::parse;
 pub use read::{MAX_BYTES, check, check_invocation, read, read_with_text};
-pub use run::{Contention, Counts, Lap, Run};
-pub use samples::{Distribution, Marginal, Peak, Samples, Shape};
+pub use run::{Counts, Lap, Run};
 
 use crate::machine::Machine;
 use schemars::JsonSchema;

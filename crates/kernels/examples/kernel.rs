@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_kernels::{
-    Bytes, Counts, Joint, KERNELS, Kernel, Layout, PagePolicy, Params, Period, Stage, Stop, Watch, Work, canary, joint,
+    JointHistogram, Kernel, Layout, Metric, PageKind, Params, Period, Stage, Stop, Watch, Work, canary, kernels,
 };
 
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
@@ -36,7 +36,7 @@ struct Lap {
     start: Instant,
     end: Instant,
     work: Work,
-    samples: Option<Joint>,
+    samples: Option<JointHistogram>,
 }
 
 fn main() -> Result<()> {
@@ -62,37 +62,26 @@ fn main() -> Result<()> {
         let start = laps().map(|lap| lap.start).min().expect("there is a worker");
         let end = laps().map(|lap| lap.end).max().expect("there is a worker");
         let work: Work = laps().map(|lap| lap.work).sum();
-        let (seconds, done) = match kernel.card().counts {
-            Counts::Ops(_) | Counts::Turns(_) => (end.duration_since(start).as_secs_f64(), work.ops.0),
-            Counts::Steps(_) => {
+        let (seconds, done) = match kernel.card().metric {
+            Metric::Ops(_) | Metric::SerialTime(_) => (end.duration_since(start).as_secs_f64(), work.ops.0),
+            Metric::OpTime(_) => {
                 let stepping = || laps().filter(|lap| lap.work.ops.0 > 0);
                 let time: Duration = stepping().map(|lap| lap.end.duration_since(lap.start)).sum();
                 (time.as_secs_f64(), work.ops.0)
             }
-            Counts::Bytes(_) | Counts::Handled(_) => (end.duration_since(start).as_secs_f64(), work.bytes.0),
-            Counts::Samples(..) => (median(laps().filter_map(|lap| lap.samples.as_ref())), 1),
-            Counts::Nothing => (end.duration_since(start).as_secs_f64(), 0),
+            Metric::Bytes(_) | Metric::TimePerGib(_) => (end.duration_since(start).as_secs_f64(), work.bytes.0),
+            Metric::SecondTime => (median(laps().filter_map(|lap| lap.samples.as_ref())), 1),
+            Metric::Duration => (end.duration_since(start).as_secs_f64(), 0),
         };
-        let (name, variant) = (kernel.card().name, stage.variant());
+        let (name, variant) = (&*kernel.card().name, stage.variant());
         println!("{name}\t{variant}\t{}\t{seconds:.9}\t{:.6}", request.workers, done as f64 / seconds / 1e9);
     }
     Ok(())
 }
 
 /// The median of the second times, in seconds.
-fn median<'a>(samples: impl Iterator<Item = &'a Joint>) -> f64 {
-    let all = samples.fold(Joint::default(), |mut all, some| {
-        all.merge(some);
-        all
-    });
-    let mut before = 0;
-    let half = all.second().bins().find(|(_, count)| {
-        before += count;
-        2 * before >= all.count()
-    });
-    half.map_or(f64::NAN, |(low, _)| {
-        f64::midpoint(low as f64, (joint::bin_end(low, joint::MARGINAL_BITS) - 1) as f64) / 1e9
-    })
+fn median<'a>(samples: impl Iterator<Item = &'a JointHistogram>) -> f64 {
+    JointHistogram::sum(samples).second.median() / 1e9
 }
 
 fn print_canary() -> Result<()> {
@@ -105,15 +94,15 @@ fn print_canary() -> Result<()> {
 fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request> {
     let find = |name| {
         charz_kernels::find(name).ok_or_else(|| {
-            let names: Vec<_> = KERNELS.iter().map(|kernel| kernel.card().name).collect();
+            let names: Vec<_> = kernels().map(|kernel| &*kernel.card().name).collect();
             format!("no kernel is called {name:?}: there are {}", names.join(", "))
         })
     };
     let kernels = names.split(',').map(find).collect::<Result<_, _>>()?;
     let params = Params {
         iterations: 10_000_000,
-        size: Bytes(256 << 20),
-        pages: PagePolicy::default(),
+        size_bytes: 256 << 20,
+        pages: PageKind::default(),
         layout: Layout::default(),
         ..Params::SMALL
     };
@@ -124,17 +113,17 @@ fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request
             "--workers" => request.workers = value.parse()?,
             "--repetitions" => request.repetitions = value.parse()?,
             "--iterations" => request.params.iterations = value.parse()?,
-            "--size" => request.params.size = Bytes(value.parse::<u64>()? << 20),
-            "--size-kib" => request.params.size = Bytes(value.parse::<u64>()? << 10),
-            "--stride" => request.params.stride = Bytes(value.parse()?),
+            "--size" => request.params.size_bytes = value.parse::<u64>()? << 20,
+            "--size-kib" => request.params.size_bytes = value.parse::<u64>()? << 10,
+            "--stride" => request.params.stride_bytes = value.parse()?,
             "--chains" => request.params.chains = value.parse()?,
             "--delay" => request.params.delay = value.parse()?,
             "--samples" => request.params.samples = value.parse()?,
-            "--span" => request.params.span = Duration::from_millis(value.parse()?),
-            "--timeout" => request.params.timeout = Duration::from_micros(value.parse()?),
+            "--span" => request.params.span_ns = value.parse::<u64>()? * 1_000_000,
+            "--timeout" => request.params.timeout_ns = value.parse::<u64>()? * 1000,
             "--period" if value == "closed" => request.params.period = Period::Closed,
-            "--critical" => request.params.critical = value.parse()?,
-            "--parallel" => request.params.parallel = value.parse()?,
+            "--inside-steps" => request.params.inside_steps = value.parse()?,
+            "--outside-steps" => request.params.outside_steps = value.parse()?,
             "--pages" => request.params.pages = value.parse()?,
             _ => return Err(format!("no flag is called {flag:?}").into()),
         }

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use charz_kernels::arith::{ARITH_INT, Arith};
-use charz_kernels::{Bytes, Kernel, Layout, PagePolicy, Params, Stop, Watch, Worker};
+use charz_kernels::{Kernel, Layout, PageKind, Params, Stop, Watch, Worker};
 
 /// The same chain with looks a hundred times rarer.
 static RARE: Arith<u64> = Arith::looking_every(100 * 8192);
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("ask for at least 30 pairs: fewer tell nothing on a busy machine".into());
     }
     let params =
-        Params { iterations: STEPS, size: Bytes(0), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
+        Params { iterations: STEPS, size_bytes: 0, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
     let stages = [ARITH_INT.stage(&params, 1)?, RARE.stage(&params, 1)?];
     let [mut looking, mut hardly] = [stages[0].worker(0)?, stages[1].worker(0)?];
     let mut ratios = Vec::with_capacity(pairs);

@@ -14,13 +14,14 @@ use std::mem::replace;
 use std::sync::Arc;
 use std::time::Duration;
 
+use charz_data::params::SPAN;
+use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
 use crossbeam::queue::ArrayQueue;
 use fastrand::Rng;
 
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Worker};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::heap::{Allocator, Jemalloc, LEAST, Mimalloc, Object, System};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 /// Objects that a worker keeps, as many as Larson and Krishnan's threads do.
 const OBJECTS: u32 = 1000;
@@ -36,7 +37,7 @@ const STRETCH: u64 = 1024;
 
 /// A kernel about one allocator.
 #[derive(Debug)]
-pub(crate) struct Allocating<A> {
+struct Allocating<A> {
     card: &'static Card,
     remote: bool,
     allocator: PhantomData<fn() -> A>,
@@ -48,48 +49,42 @@ const REPLACED: &str =
 
 /// Makes the kernels: each a name, what a worker does, where that comes from, the allocator, whether others free, and how many it takes.
 macro_rules! allocating {
-    ($($kernel:ident, $name:literal, $about:literal, $source:literal, $allocator:ty, $remote:literal, $crew:expr;)*) => {$(
+    ($($kernel:ident, $name:literal, $about:literal, $source:literal, $allocator:ty, $remote:literal, $crew:expr;)*) => { $(
         #[doc = $about]
-        pub(crate) static $kernel: Allocating<$allocator> = Allocating {
-            card: &Card {
-                name: $name,
-                family: Family::Memory,
-                about: $about,
-                counts: Counts::Ops(REPLACED),
-                beside: "what the allocator asks of the system, and gives back",
-                knobs: &[Knob::Span],
-                source: concat!("P. Larson and M. Krishnan, Memory allocation for long-running server applications, ISMM 1998; ", $source),
-                by_default: false,
-                most_per_cycle: None,
-                contends: false,
-                crew: $crew,
-                system: true,
-            },
+        static $kernel: Allocating<$allocator> = Allocating {
+            card: &Card::new($name, Family::Memory, $about, Metric::ops(REPLACED))
+                .uncounted_traffic("what the allocator asks of the system, and gives back")
+                .params(&[&SPAN])
+                .source(concat!("P. Larson and M. Krishnan, Memory allocation for long-running server applications, ISMM 1998; ", $source))
+                .workers($crew)
+                .blocks_in_kernel(true),
             remote: $remote,
             allocator: PhantomData,
         };
-    )*};
+    )*
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+    };
 }
 
 allocating! {
     ALLOC_SYSTEM, "alloc-system",
         "keeps 1000 objects of 16 to 1000 bytes of the C library's malloc, and replaces them by lot",
-        "malloc(3)", System, false, Crew::Any;
+        "malloc(3)", System, false, WorkerCount::Any;
     ALLOC_SYSTEM_REMOTE, "alloc-system-remote",
         "keeps 1000 objects of 16 to 1000 bytes of the C library's malloc, and replaces them by lot; the next worker frees them",
-        "malloc(3)", System, true, Crew::AtLeast(2);
+        "malloc(3)", System, true, WorkerCount::AtLeast(2);
     ALLOC_MIMALLOC, "alloc-mimalloc",
         "keeps 1000 objects of 16 to 1000 bytes of mimalloc, and replaces them by lot",
-        "D. Leijen et al., Mimalloc, APLAS 2019", Mimalloc, false, Crew::Any;
+        "D. Leijen et al., Mimalloc, APLAS 2019", Mimalloc, false, WorkerCount::Any;
     ALLOC_MIMALLOC_REMOTE, "alloc-mimalloc-remote",
         "keeps 1000 objects of 16 to 1000 bytes of mimalloc, and replaces them by lot; the next worker frees them",
-        "D. Leijen et al., Mimalloc, APLAS 2019", Mimalloc, true, Crew::AtLeast(2);
+        "D. Leijen et al., Mimalloc, APLAS 2019", Mimalloc, true, WorkerCount::AtLeast(2);
     ALLOC_JEMALLOC, "alloc-jemalloc",
         "keeps 1000 objects of 16 to 1000 bytes of jemalloc, and replaces them by lot",
-        "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan 2006", Jemalloc, false, Crew::Any;
+        "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan 2006", Jemalloc, false, WorkerCount::Any;
     ALLOC_JEMALLOC_REMOTE, "alloc-jemalloc-remote",
         "keeps 1000 objects of 16 to 1000 bytes of jemalloc, and replaces them by lot; the next worker frees them",
-        "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan 2006", Jemalloc, true, Crew::AtLeast(2);
+        "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan 2006", Jemalloc, true, WorkerCount::AtLeast(2);
 }
 
 /// Why an allocator cannot be used, and what to do about it.
@@ -109,7 +104,7 @@ impl<A: Allocator> Kernel for Allocating<A> {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let unavailable = |reason| Error::Unavailable(missing(self.card.name, A::FILE, A::PACKAGE, reason));
+        let unavailable = |reason| Error::Unavailable(missing(&*self.card.name, A::FILE, A::PACKAGE, reason));
         A::heap().map(drop).map_err(unavailable)
     }
 
@@ -122,7 +117,7 @@ impl<A: Allocator> Kernel for Allocating<A> {
         self.check()?;
         let inboxes = if self.remote { workers } else { 0 };
         let inboxes = (0..inboxes).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect();
-        Ok(Box::new(Replacing::<A> { name: self.card.name, span: params.span, inboxes }))
+        Ok(Box::new(Replacing::<A> { name: &self.card.name, span: params.span(), inboxes }))
     }
 }
 
@@ -236,7 +231,7 @@ impl<A: Allocator> Worker for Replacer<A> {
         let inboxes = Arc::clone(&self.inboxes);
         let post = Self::post(&inboxes, self.rank);
         let mut replaced = 0;
-        while !watch.ends() {
+        while !watch.should_stop() {
             // Two loops, so that the one without neighbours has none of their instructions.
             match &post {
                 None => (0..STRETCH).for_each(|_| self.turn(None)),
@@ -270,12 +265,12 @@ fn refused(name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Stop;
+    use crate::watch::Stop;
 
     /// Two workers of a stage of this kernel.
     fn pair<A: Allocator>(kernel: &Allocating<A>) -> [Replacer<A>; 2] {
         let inboxes = (0..if kernel.remote { 2 } else { 0 }).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect();
-        let stage = Replacing { name: kernel.card.name, span: Duration::ZERO, inboxes };
+        let stage = Replacing { name: &*kernel.card.name, span: Duration::ZERO, inboxes };
         [0, 1].map(|rank| Replacer::new(&stage, rank).unwrap())
     }
 
@@ -305,7 +300,7 @@ mod tests {
         }
         for worker in &mut workers {
             assert_eq!(worker.objects.len(), OBJECTS as usize);
-            assert_eq!(worker.verify(), Ok(()), "{}", kernel.card.name);
+            assert_eq!(worker.verify(), Ok(()), "{}", &*kernel.card.name);
         }
     }
 

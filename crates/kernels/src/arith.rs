@@ -17,12 +17,16 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use charz_data::card::{Numbers, ROOM};
+use charz_data::params::{ITERATIONS, LAYOUT};
+use charz_data::{Bytes, Card, Family, Layout, Metric, Params, Role, Work};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Layout, Params, ROOM, Stage, Worker};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::arith::{charz_arith_float_loop, charz_arith_int_loop};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&ARITH_INT, &ARITH_FLOAT];
 
 /// Inputs of each worker, as in the T3-4 report.
 pub(crate) const INPUTS: usize = 128;
@@ -81,21 +85,19 @@ pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
 }
 
 impl Number for u64 {
-    const CARD: &'static Card = &Card {
-        name: "arith-int",
-        family: Family::Compute,
-        about: "runs a chain of dependent 64-bit integer operations: 2 additions, 2 subtractions, 4 multiplications a step",
-        counts: Counts::Ops("one 64-bit integer addition, subtraction or multiplication; 8 a step"),
-        beside: "an input read from the first-level cache and the loop's own counting, off the chain",
-        knobs: &[Knob::Iterations, Knob::Layout],
-        source: SOURCE,
-        by_default: true,
-        // The shortest chain known: 1 cycle for an addition, 3 for a multiplication (Agner Fog, "Instruction tables").
-        most_per_cycle: Some(ROOM * 8.0 / (4.0 * 1.0 + 4.0 * 3.0)),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    };
+    const CARD: &'static Card = &Card::new(
+        "arith-int",
+        Family::Compute,
+        "runs a chain of dependent 64-bit integer operations: 2 additions, 2 subtractions, 4 multiplications a step",
+        Metric::ops("one 64-bit integer addition, subtraction or multiplication; 8 a step"),
+    )
+    .uncounted_traffic("an input read from the first-level cache and the loop's own counting, off the chain")
+    .role(Role::Arithmetic(Numbers::Integer))
+    .params(&[&ITERATIONS, &LAYOUT])
+    .source(SOURCE)
+    .by_default()
+    // The shortest chain known: 1 cycle for an addition, 3 for a multiplication (Agner Fog, "Instruction tables").
+    .max_per_cycle(ROOM * 8.0 / (4.0 * 1.0 + 4.0 * 3.0));
     const MOST: u64 = u64::MAX / OPS;
 
     fn inputs(rank: usize) -> [u64; INPUTS] {
@@ -117,22 +119,20 @@ impl Number for u64 {
 }
 
 impl Number for f64 {
-    const CARD: &'static Card = &Card {
-        name: "arith-float",
-        family: Family::Compute,
-        about: "runs a chain of dependent double-precision operations: 2 additions, 2 subtractions, 4 multiplications a step",
-        counts: Counts::Ops("one double-precision addition, subtraction or multiplication, none fused; 8 a step"),
-        beside: "an input read from the first-level cache and the loop's own counting, off the chain",
-        knobs: &[Knob::Iterations, Knob::Layout],
-        source: SOURCE,
-        by_default: true,
-        // The shortest chain known: 2 cycles for an addition, 3 for a multiplication (Arm, "Cortex-X2 Core
-        // Software Optimization Guide", PJDOC-466751330-14955); no x86 core known to us has both so short.
-        most_per_cycle: Some(ROOM * 8.0 / (4.0 * 2.0 + 4.0 * 3.0)),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    };
+    const CARD: &'static Card = &Card::new(
+        "arith-float",
+        Family::Compute,
+        "runs a chain of dependent double-precision operations: 2 additions, 2 subtractions, 4 multiplications a step",
+        Metric::ops("one double-precision addition, subtraction or multiplication, none fused; 8 a step"),
+    )
+    .uncounted_traffic("an input read from the first-level cache and the loop's own counting, off the chain")
+    .role(Role::Arithmetic(Numbers::Float))
+    .params(&[&ITERATIONS, &LAYOUT])
+    .source(SOURCE)
+    .by_default()
+    // The shortest chain known: 2 cycles for an addition, 3 for a multiplication (Arm, "Cortex-X2 Core
+    // Software Optimization Guide", PJDOC-466751330-14955); no x86 core known to us has both so short.
+    .max_per_cycle(ROOM * 8.0 / (4.0 * 2.0 + 4.0 * 3.0));
     const MOST: u64 = oracle::EXACT_STEPS;
 
     fn inputs(rank: usize) -> [f64; INPUTS] {
@@ -176,7 +176,7 @@ impl<T: Number> Kernel for Arith<T> {
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         let steps = params.iterations;
         if !(1..=T::MOST).contains(&steps) {
-            let (name, most) = (T::CARD.name, T::MOST);
+            let (name, most) = (&*T::CARD.name, T::MOST);
             return Err(Error::Unavailable(format!("{name} takes 1 to {most} iterations, not {steps}")));
         }
         let shared = match params.layout {
@@ -258,7 +258,7 @@ impl<T: Number> Worker for Chain<T> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut r, mut done) = (self.r, 0);
-        while done < self.steps && !watch.ends() {
+        while done < self.steps && !watch.should_stop() {
             let steps = self.stretch.min(self.steps - done);
             r = T::chain(r, self.inputs(), steps);
             done += steps;
@@ -272,7 +272,7 @@ impl<T: Number> Worker for Chain<T> {
         if self.r == expected {
             return Ok(());
         }
-        let (name, done, found) = (T::CARD.name, self.done, self.r);
+        let (name, done, found) = (&*T::CARD.name, self.done, self.r);
         Err(Error::Wrong(format!(
             "{name}: {done} steps gave {found:?} instead of {expected:?}: the result of this run is void"
         )))

@@ -13,13 +13,18 @@
 pub(crate) mod order;
 mod worker;
 
-use crate::block::{Line, PagePolicy};
-use crate::kernel::{Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Sizes, Stage};
+use charz_data::card::{self, ROOM};
+use charz_data::params::{CHAINS, MEMORY, PAGES, SIZE, SPAN, STRIDE};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role};
+
+use crate::block::Line;
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
 use crate::sys::chase::MOST_RINGS;
-use crate::work::Bytes;
 
 use order::Order;
 use worker::Chasing;
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS];
 
 /// The fewest cycles from a load that finds its word in the first-level cache to the next one: 3 on the Woodcrest and the Opteron of
 /// TACC's paper, 4 or 5 on processors since (Agner Fog, "The microarchitecture of Intel, AMD and VIA CPUs").
@@ -30,51 +35,35 @@ const LOADS: f64 = 3.0;
 
 /// The pages on which a curve of latencies is drawn: with the smallest the translation of addresses costs most, and with huge ones
 /// next to nothing.
-const PAGES: &[PagePolicy] = &[PagePolicy::Small, PagePolicy::Transparent];
+const CURVE_PAGES: &[PageKind] = &[PageKind::Small, PageKind::Transparent];
 
-const CARD: Card = Card {
-    name: "",
-    family: Family::Memory,
-    about: "",
-    counts: Counts::Steps("a load that needs what the one before it found"),
-    beside: "",
-    knobs: &[Knob::Span, Knob::Size, Knob::Pages, Knob::Stride],
-    source: "",
-    by_default: false,
-    most_per_cycle: Some(ROOM / LATENCY),
-    contends: false,
-    crew: Crew::Any,
-    system: false,
-};
+const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load that needs what the one before it found"))
+    .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE])
+    .source("")
+    .max_per_cycle(ROOM / LATENCY);
 
 /// One ring in a random order.
 pub static CHASE_RANDOM: Chase = Chase {
-    card: &Card {
-        name: "chase-random",
-        about: "follows one random cycle through all places of a private block, a load at a time",
-        beside: "the translation of the address: with small pages a block that is larger than what the TLB reaches pays for page \
-                 walks as well; and, on some processors, the other line of a pair that the hardware fetches",
-        source: "S. Sattolo, \"An algorithm to generate a random cyclic permutation\", Information Processing Letters 22 (1986)",
-        ..CARD
-    },
+    card: &CARD.named("chase-random", "follows one random cycle through all places of a private block, a load at a time")
+        .uncounted_traffic("the translation of the address: with small pages a block that is larger than what the TLB reaches pays for page \
+                 walks as well; and, on some processors, the other line of a pair that the hardware fetches")
+        .role(Role::Latency(card::Chase::Random))
+        .source("S. Sattolo, \"An algorithm to generate a random cyclic permutation\", Information Processing Letters 22 (1986)"),
     order: Order::Random,
-    axes: Axes { sizes: Sizes::Curve, pages: PAGES, alone: true, ..Axes::NONE },
+    axes: Axes { sizes: Sizes::Curve, pages: CURVE_PAGES, alone: true, ..Axes::NONE },
 };
 
 /// One ring in ascending order.
 pub static CHASE_STRIDE: Chase = Chase {
-    card: &Card {
-        name: "chase-stride",
-        about: "follows the places of a private block in ascending order, a stride apart and over again, a load at a time",
-        beside: "what the hardware reads ahead, which is most of it where the stride is short: then the time is none of memory's \
-                 latency; and with long strides the places share few sets of the caches",
-        source: "Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": strided reads, 64 to 4096 bytes",
-        ..CARD
-    },
+    card: &CARD.named("chase-stride", "follows the places of a private block in ascending order, a stride apart and over again, a load at a time")
+        .uncounted_traffic("what the hardware reads ahead, which is most of it where the stride is short: then the time is none of memory's \
+                 latency; and with long strides the places share few sets of the caches")
+        .role(Role::Latency(card::Chase::Stride))
+        .source("Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": strided reads, 64 to 4096 bytes"),
     order: Order::Ascending,
     axes: Axes {
         sizes: Sizes::Levels,
-        pages: PAGES,
+        pages: CURVE_PAGES,
         strides: &[64, 128, 256, 512, 1024, 2048, 4096],
         alone: true,
         ..Axes::NONE
@@ -83,22 +72,19 @@ pub static CHASE_STRIDE: Chase = Chase {
 
 /// Several rings at once, each in a random order.
 pub static CHASE_CHAINS: Chase = Chase {
-    card: &Card {
-        name: "chase-chains",
-        about: "follows several random cycles through a private block at once, each of which waits for itself alone",
-        counts: Counts::Steps(
+    card: &CARD.named("chase-chains", "follows several random cycles through a private block at once, each of which waits for itself alone")
+        .metric(Metric::op_time(
             "a load of any chain: as long as the loads of all chains are under way together, more chains make it shorter",
-        ),
-        beside: "as for chase-random",
-        knobs: &[Knob::Span, Knob::Size, Knob::Pages, Knob::Stride, Knob::Chains],
-        source: "chase-random, with so many cycles that each has its share of the places",
-        most_per_cycle: Some(ROOM * LOADS),
-        ..CARD
-    },
+        ))
+        .uncounted_traffic("as for chase-random")
+        .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE, &CHAINS])
+        .role(Role::Latency(card::Chase::Chains))
+        .source("chase-random, with so many cycles that each has its share of the places")
+        .max_per_cycle(ROOM * LOADS),
     order: Order::Random,
     axes: Axes {
         sizes: Sizes::Levels,
-        pages: &[PagePolicy::Transparent],
+        pages: &[PageKind::Transparent],
         chains: &[1, 2, 4, 8, 16],
         alone: true,
         ..Axes::NONE
@@ -123,8 +109,8 @@ impl Kernel for Chase {
     }
 
     fn footprint(&self, params: &Params) -> Bytes {
-        let places = params.size.0 / params.stride.0.max(1);
-        Bytes(params.pages.footprint(params.size).0.saturating_add(self.order.footprint(places)))
+        let places = params.size_bytes / params.stride_bytes.max(1);
+        Bytes(params.pages.footprint(params.size_bytes).0.saturating_add(self.order.footprint(places)))
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
@@ -134,10 +120,10 @@ impl Kernel for Chase {
 
 impl Chase {
     fn chasing(&self, params: &Params) -> Result<Chasing, Error> {
-        let name = self.card.name;
-        let (size, stride) = (params.size.0, params.stride.0);
+        let name = &*self.card.name;
+        let (size, stride) = (params.size_bytes, params.stride_bytes);
         let refused = |reason| Err(Error::Unavailable(format!("{name} {reason}")));
-        let chains = if self.card.knobs.contains(&Knob::Chains) { params.chains } else { 1 };
+        let chains = if self.card.obeys(&CHAINS) { params.chains } else { 1 };
         if stride == 0 || stride % Line::BYTES as u64 != 0 {
             return refused(format!(
                 "needs a stride of whole lines, not {stride} bytes: ask for a multiple of {}",
@@ -166,7 +152,7 @@ impl Chase {
             rings: chains as usize,
             length: (places / chains) as usize,
             pages: params.pages,
-            span: params.span,
+            span: params.span(),
         })
     }
 }

@@ -9,11 +9,14 @@
 
 use std::time::Duration;
 
-use crate::block::{Line, PagePolicy};
-use crate::kernel::{Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Sizes, Stage, Worker};
+use charz_data::card::{Access, ROOM};
+use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Param, Params, Role, Work};
+
+use crate::block::Line;
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
 use crate::stream::{LOADED, STORED, lines_of_part};
 use crate::sys::level::{Loop, Op};
-use crate::work::{Bytes, Work};
 
 mod passer;
 #[cfg(test)]
@@ -21,7 +24,18 @@ mod tests;
 
 pub(crate) use passer::Passer;
 
-const KNOBS: &[Knob] = &[Knob::Size, Knob::Pages, Knob::Span];
+pub(crate) static KERNELS: &[&dyn Kernel] = &[
+    &LEVEL_READ,
+    &LEVEL_WRITE,
+    &LEVEL_WRITE_NT,
+    &LEVEL_COPY,
+    &LEVEL_TRIAD,
+    &LEVEL_MIX_1_1,
+    &LEVEL_MIX_2_1,
+    &LEVEL_MIX_3_1,
+];
+
+const OBEYS: &[&Param] = &[&SIZE, &MEMORY, &PAGES, &SPAN];
 
 /// What ordinary stores cost beside what they write, and what that makes of each byte that is counted.
 macro_rules! allocate {
@@ -43,7 +57,8 @@ pub static LEVEL_READ: Level = Level {
         "",
         "the read bandwidth of a level, by sums of vectors",
         LOADED,
-    ),
+    )
+    .role(Role::LevelBandwidth(Access::Read)),
     op: Op::Read,
 };
 
@@ -56,7 +71,8 @@ pub static LEVEL_WRITE: Level = Level {
         allocate!("2"),
         "level-read with stores in place of loads",
         STORED,
-    ),
+    )
+    .role(Role::LevelBandwidth(Access::Write)),
     op: Op::Write,
 };
 
@@ -83,7 +99,8 @@ pub static LEVEL_COPY: Level = Level {
         "J. D. McCalpin, STREAM: copy",
         // As much is loaded as is stored.
         2.0 * STORED,
-    ),
+    )
+    .role(Role::LevelBandwidth(Access::Copy)),
     op: Op::Copy,
 };
 
@@ -155,20 +172,11 @@ const fn card(
     source: &'static str,
     most: f64,
 ) -> Card {
-    Card {
-        name,
-        family: Family::Memory,
-        about,
-        counts: Counts::Bytes(bytes),
-        beside,
-        knobs: KNOBS,
-        source,
-        by_default: false,
-        most_per_cycle: Some(ROOM * most),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    }
+    Card::new(name, Family::Memory, about, Metric::bytes(bytes))
+        .uncounted_traffic(beside)
+        .params(OBEYS)
+        .source(source)
+        .max_per_cycle(ROOM * most)
 }
 
 /// A kernel that makes passes over a block.
@@ -194,7 +202,7 @@ fn whole_pages(op: Op, length: usize) -> usize {
 impl Level {
     fn looping(&self) -> Result<Loop, Error> {
         Loop::fastest(self.op).ok_or_else(|| {
-            let name = self.card.name;
+            let name = &*self.card.name;
             Error::Unavailable(format!("{name} needs stores that pass the caches by, which this architecture lacks"))
         })
     }
@@ -204,9 +212,9 @@ impl Level {
     /// # Errors
     /// As [`Kernel::stage`].
     pub(crate) fn passing(&self, params: &Params) -> Result<Passing, Error> {
-        let (name, op, looping) = (self.card.name, self.op, self.looping()?);
-        let length = whole_pages(op, lines_of_part(name, params.size, op.arrays(), op.round())?);
-        Ok(Passing { name, op, looping, length, pages: params.pages, span: params.span })
+        let (name, op, looping) = (&*self.card.name, self.op, self.looping()?);
+        let length = whole_pages(op, lines_of_part(name, params.size_bytes, op.arrays(), op.round())?);
+        Ok(Passing { name, op, looping, length, pages: params.pages, span: params.span() })
     }
 }
 
@@ -229,7 +237,7 @@ impl Kernel for Level {
     }
 
     fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size)
+        params.pages.footprint(params.size_bytes)
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
@@ -245,7 +253,7 @@ pub(crate) struct Passing {
     looping: Loop,
     /// Lines of an array.
     length: usize,
-    pages: PagePolicy,
+    pages: PageKind,
     span: Duration,
 }
 

@@ -8,15 +8,19 @@
 
 use std::time::Duration;
 
+use charz_data::card::ROOM;
+use charz_data::params::{DELAY, MEMORY, PAGES, SIZE, SPAN};
+use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
+
+use crate::block::Region;
 use crate::chase::CHASE_RANDOM;
-use crate::kernel::{
-    Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Region, Sizes, Stage, Worker,
-};
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
 use crate::level::{LEVEL_READ, LEVEL_WRITE, Level, Passer, Passing};
 use crate::pace::Pace;
 use crate::sync::section;
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&LOADED_READ, &LOADED_WRITE];
 
 /// Lines of a portion: 1 KiB, which takes some 30 ns where nobody else loads the memory.
 const PORTION: usize = 16;
@@ -31,39 +35,27 @@ const DELAYS: &[u64] = &[0, 32, 128, 256, 512, 1024, 4096];
 /// The fewest cycles from a load to one that needs what it found: see [`crate::chase`].
 const LATENCY: f64 = 3.0;
 
-const CARD: Card = Card {
-    name: "",
-    family: Family::Memory,
-    about: "",
-    counts: Counts::Steps("a load of worker 0 that needs what the one before it found"),
-    beside: "the bytes of all other workers, which load the memory meanwhile: a kibibyte, then a delay of `--delay` steps of about a \
-             nanosecond",
-    knobs: &[Knob::Span, Knob::Size, Knob::Pages, Knob::Delay],
-    source: "loaded latency as in Intel's Memory Latency Checker",
-    by_default: false,
-    most_per_cycle: Some(ROOM / LATENCY),
-    contends: false,
-    crew: Crew::AtLeast(2),
-    system: false,
-};
+const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load of worker 0 that needs what the one before it found"))
+    .uncounted_traffic("the bytes of all other workers, which load the memory meanwhile: a kibibyte, then a delay of `--delay` steps of about a \
+             nanosecond")
+    .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &DELAY])
+    .role(Role::LoadedLatency)
+    .source("loaded latency as in Intel's Memory Latency Checker")
+    .max_per_cycle(ROOM / LATENCY)
+    .workers(WorkerCount::AtLeast(2));
 
 /// The others read.
 pub static LOADED_READ: Loaded = Loaded {
-    card: &Card {
-        name: "loaded-read",
-        about: "worker 0 follows a random cycle through its block, while all others read blocks of their own",
-        ..CARD
-    },
+    card: &CARD.named(
+        "loaded-read",
+        "worker 0 follows a random cycle through its block, while all others read blocks of their own",
+    ),
     load: &LEVEL_READ,
 };
 
 /// The others write.
 pub static LOADED_WRITE: Loaded = Loaded {
-    card: &Card {
-        name: "loaded-write",
-        about: "worker 0 follows a random cycle through its block, while all others overwrite blocks of their own with ordinary stores",
-        ..CARD
-    },
+    card: &CARD.named("loaded-write", "worker 0 follows a random cycle through its block, while all others overwrite blocks of their own with ordinary stores"),
     load: &LEVEL_WRITE,
 };
 
@@ -96,7 +88,7 @@ impl Kernel for Loaded {
 
 /// The same parameters with each line a place of the cycle.
 fn line_by_line(params: &Params) -> Params {
-    Params { stride: Params::SMALL.stride, chains: 1, ..*params }
+    Params { stride_bytes: Params::SMALL.stride_bytes, chains: 1, ..*params }
 }
 
 /// The stage.
@@ -142,7 +134,7 @@ impl Worker for Loader {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut lines, mut seed, mut pace) = (0, 0, Pace::up_to(MOST));
-        while !watch.ends() {
+        while !watch.should_stop() {
             for _ in 0..pace.attempts() {
                 lines += self.passer.go_on(PORTION);
                 seed = section(self.delay, seed);
@@ -168,11 +160,11 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::kernel::Stop;
+    use crate::watch::Stop;
 
     /// What worker 0 and another do together in a short run.
     fn works(kernel: &Loaded, delay: u64) -> [Work; 2] {
-        let params = Params { size: Bytes(1 << 20), delay, span: Duration::from_millis(5), ..Params::SMALL };
+        let params = Params { size_bytes: 1 << 20, delay, span_ns: 5_000_000, ..Params::SMALL };
         let stage = kernel.stage(&params, 2).unwrap();
         let run = |rank| {
             let mut worker = stage.worker(rank).unwrap();

@@ -1,30 +1,27 @@
 //! `noop`: the floor of the harness.
 
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, Stage, Worker};
-use crate::watch::Watch;
-use crate::work::{Bytes, Work};
-
 /// The kernel that does nothing: what a run costs before anything runs in it.
+use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work};
+
+use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::watch::Watch;
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&NOOP];
+
 pub static NOOP: Noop = Noop;
 
 /// See [`NOOP`].
 #[derive(Debug)]
 pub struct Noop;
 
-static CARD: Card = Card {
-    name: "noop",
-    family: Family::Floor,
-    about: "does nothing, so that its time is what the apparatus itself costs",
-    counts: Counts::Nothing,
-    beside: "",
-    knobs: &[],
-    source: "the empty benchmark that a measuring program owes its readers",
-    by_default: false,
-    most_per_cycle: None,
-    contends: false,
-    crew: Crew::Any,
-    system: false,
-};
+static CARD: Card = Card::new(
+    "noop",
+    Family::Floor,
+    "does nothing, so that its time is what the apparatus itself costs",
+    Metric::Duration,
+)
+.role(Role::Floor)
+.source("the empty benchmark that a measuring program owes its readers");
 
 impl Kernel for Noop {
     fn card(&self) -> &'static Card {

@@ -1,4 +1,4 @@
-//! What pages cost: `pages-touch` to `pages-segment-destroy`, `pages-map`, `pages-protect` and `pages-unmap-seen`.
+//! What pages cost: `pages-touch` to `pages-segment-destroy`, `pages-map`, `pages-protect` and `tlb-shootdown`.
 //!
 //! Memory that a program asks for is only promised; it comes page by page when it is first touched or locked, and goes when it
 //! is unmapped. For a large segment that takes minutes, so that systems have helpers do it in parallel (vmtasks
@@ -10,23 +10,25 @@
 //!
 //! Where the workers of a process map and unmap, each change that takes a right away interrupts every strand that the process
 //! runs on, so that no old translation is used (a TLB shootdown; D. L. Black et al., "Translation lookaside buffer consistency: a
-//! software approach", ASPLOS 1989). The kernels of the modules `turns` and `seen` are about that.
+//! software approach", ASPLOS 1989). The kernels of the modules `turns` and `shootdown` are about that.
 
 mod handler;
-mod seen;
 mod segment;
+mod shootdown;
 mod turns;
 
 use std::sync::Arc;
 
-use crate::block::PagePolicy;
-use crate::kernel::{Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Sizes, Stage, Worker};
-use crate::work::{Bytes, Work};
-
 use handler::Handler;
-pub(crate) use seen::PAGES_UNMAP_SEEN;
 use segment::Segment;
-pub(crate) use turns::{PAGES_MAP, PAGES_MAP_64, PAGES_PROTECT};
+pub(crate) use shootdown::KERNELS as SHOOTDOWN_KERNELS;
+
+use charz_data::card::ROOM;
+use charz_data::params::{MEMORY, PAGES, SIZE};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
+
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+pub(crate) use turns::KERNELS as TURN_KERNELS;
 
 /// Bytes that a core can clear in a cycle, which the system does with each page before it hands it out: a vector of 64 (Intel, "64
 /// and IA-32 Architectures Optimization Reference Manual", 248966).
@@ -74,25 +76,19 @@ macro_rules! handling {
        $deed:ident;)*) => {$(
         #[doc = $about]
         pub static $kernel: Handling = Handling {
-            card: &Card {
-                name: $name,
-                family: Family::Memory,
-                about: $about,
-                counts: Counts::Handled($bytes),
-                beside: $beside,
-                knobs: &[Knob::Size, Knob::Pages],
-                source: SOURCE,
-                by_default: false,
-                most_per_cycle: $most,
-                contends: false,
-                crew: Crew::Any,
-                system: true,
-            },
+            card: &Card::new($name, Family::Memory, $about, Metric::time_per_gib($bytes))
+                .uncounted_traffic($beside)
+                .params(&[&SIZE, &MEMORY, &PAGES])
+                .source(SOURCE)
+                .max_per_cycle_if($most)
+                .blocks_in_kernel(true),
             shared: $shared,
             before: Before::$before,
             deed: Deed::$deed,
         };
-    )*};
+    )*
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+    };
 }
 
 /// What touching includes.
@@ -141,13 +137,13 @@ impl Handling {
 
     /// The smallest part, which takes 20 to 100 µs: of pages that are made one by one 64, at up to a microsecond each in a virtual
     /// machine, of small ones that are there already 512, and of large ones so many that the call itself matters little.
-    fn part(&self, pages: PagePolicy) -> usize {
+    fn part(&self, pages: PageKind) -> usize {
         match pages {
             _ if self.before == Before::Mapped => 256 << 10,
             // Transparent huge pages of shared memory are rare, and small ones take their place.
-            PagePolicy::Transparent if self.shared => 2 << 20,
-            PagePolicy::Small => 2 << 20,
-            PagePolicy::Transparent | PagePolicy::Huge2M | PagePolicy::Huge1G => 16 << 20,
+            PageKind::Transparent if self.shared => 2 << 20,
+            PageKind::Small => 2 << 20,
+            PageKind::Transparent | PageKind::Huge2M | PageKind::Huge1G => 16 << 20,
         }
     }
 }
@@ -161,20 +157,20 @@ impl Kernel for Handling {
         // As much as takes some ten milliseconds on small pages; no cache has to be passed.
         let sizes = Sizes::Fixed(128 << 20);
         // Few systems have transparent huge pages for shared memory (`shmem_enabled`).
-        let pages: &[PagePolicy] = if self.shared {
-            &[PagePolicy::Small, PagePolicy::Huge2M]
+        let pages: &[PageKind] = if self.shared {
+            &[PageKind::Small, PageKind::Huge2M]
         } else {
-            &[PagePolicy::Small, PagePolicy::Transparent, PagePolicy::Huge2M]
+            &[PageKind::Small, PageKind::Transparent, PageKind::Huge2M]
         };
         Axes { sizes, pages, ..Axes::NONE }
     }
 
     fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size)
+        params.pages.footprint(params.size_bytes)
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let segment = Segment::new(self.card.name, params, self.shared, workers, self.part(params.pages))?;
+        let segment = Segment::new(&*self.card.name, params, self.shared, workers, self.part(params.pages))?;
         Ok(Box::new(Handled { kernel: *self, segment: Arc::new(segment) }))
     }
 }
@@ -198,7 +194,7 @@ impl Stage for Handled {
         Work::bytes(self.segment.share() as u64)
     }
 
-    fn pooled(&self) -> bool {
+    fn shares_work(&self) -> bool {
         true
     }
 

@@ -10,10 +10,15 @@ use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use charz_data::card::ROOM;
+use charz_data::params::ITERATIONS;
+use charz_data::{Bytes, Card, Family, Metric, Params, Work};
+
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::peak::{Accumulators, Path, paths_float, paths_int};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&PEAK_INT, &PEAK_FLOAT];
 
 /// Rounds between two looks at the [`Watch`]: of 48 vector operations each, 20 to 100 µs at 4 operations a cycle and 5 GHz down to 2
 /// a cycle and 2 GHz. On Zen 4 they took 54 µs with vectors of 512 bits.
@@ -51,24 +56,17 @@ pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
 }
 
 impl Lane for u64 {
-    const CARD: &'static Card = &Card {
-        name: "peak-int",
-        family: Family::Compute,
-        about: "adds 64-bit integers in independent streams, with the widest vectors that pay on this core",
-        counts: Counts::Ops(
-            "one addition in one 64-bit lane; a step is a round of the loop, with as many as the path has",
-        ),
-        beside: "",
-        knobs: &[Knob::Iterations],
-        source: "throughput of vector additions as in the vendors' optimization manuals",
-        by_default: false,
-        // Zen 5 adds in 4 vectors of 8 lanes a cycle (AMD, "Software Optimization Guide for the Zen5 Microarchitecture",
-        // 58455); Intel's widest cores in 2.
-        most_per_cycle: Some(ROOM * 4.0 * 8.0),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    };
+    const CARD: &'static Card = &Card::new(
+        "peak-int",
+        Family::Compute,
+        "adds 64-bit integers in independent streams, with the widest vectors that pay on this core",
+        Metric::ops("one addition in one 64-bit lane; a step is a round of the loop, with as many as the path has"),
+    )
+    .params(&[&ITERATIONS])
+    .source("throughput of vector additions as in the vendors' optimization manuals")
+    // Zen 5 adds in 4 vectors of 8 lanes a cycle (AMD, "Software Optimization Guide for the Zen5 Microarchitecture",
+    // 58455); Intel's widest cores in 2.
+    .max_per_cycle(ROOM * 4.0 * 8.0);
 
     fn fastest() -> &'static Path<u64> {
         static FASTEST: OnceLock<&Path<u64>> = OnceLock::new();
@@ -85,25 +83,15 @@ impl Lane for u64 {
 }
 
 impl Lane for f64 {
-    const CARD: &'static Card = &Card {
-        name: "peak-float",
-        family: Family::Compute,
-        about: "adds and multiplies doubles in independent streams, with the widest vectors and the mix that pay on this core",
-        counts: Counts::Ops(
+    const CARD: &'static Card = &Card::new("peak-float", Family::Compute, "adds and multiplies doubles in independent streams, with the widest vectors and the mix that pay on this core", Metric::ops(
             "one double-precision flop in one lane, a fused multiply-add being two; a step is a round of the loop, with as \
              many as the path has",
-        ),
-        beside: "",
-        knobs: &[Knob::Iterations],
-        source: "throughput of fused multiply-adds and additions as in the vendors' optimization manuals",
-        by_default: false,
+        ))
+        .params(&[&ITERATIONS])
+        .source("throughput of fused multiply-adds and additions as in the vendors' optimization manuals")
         // Zen 5 does 2 fused multiply-adds and 2 additions in vectors of 8 lanes a cycle (AMD, "Software Optimization Guide
         // for the Zen5 Microarchitecture", 58455); Intel's widest cores 2 fused multiply-adds.
-        most_per_cycle: Some(ROOM * (2.0 * 2.0 + 2.0) * 8.0),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    };
+        .max_per_cycle(ROOM * (2.0 * 2.0 + 2.0) * 8.0);
 
     fn fastest() -> &'static Path<f64> {
         static FASTEST: OnceLock<&Path<f64>> = OnceLock::new();
@@ -154,7 +142,7 @@ impl<T: Lane> Kernel for Peak<T> {
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
         let rounds = params.iterations;
         if !(1..=MOST).contains(&rounds) {
-            let name = T::CARD.name;
+            let name = &*T::CARD.name;
             return Err(Error::Unavailable(format!("{name} takes 1 to {MOST} iterations, not {rounds}")));
         }
         Ok(Box::new(Streams { path: T::fastest(), rounds }))
@@ -201,7 +189,7 @@ impl<T: Lane> Worker for Adder<T> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let mut done = 0;
-        while done < self.rounds && !watch.ends() {
+        while done < self.rounds && !watch.should_stop() {
             let rounds = STRETCH.min(self.rounds - done);
             self.path.run(&mut self.accumulators, rounds);
             done += rounds;
@@ -215,7 +203,7 @@ impl<T: Lane> Worker for Adder<T> {
         let expected = expected.map(|(start, (updates, step))| start.plus_times(updates * self.done, step));
         for (i, (expected, found)) in expected.zip(self.accumulators).enumerate() {
             if expected != found {
-                let (name, rounds) = (T::CARD.name, self.done);
+                let (name, rounds) = (&*T::CARD.name, self.done);
                 return Err(Error::Wrong(format!(
                     "{name}: {rounds} rounds left {found:?} instead of {expected:?} in accumulator {i}: the result of this \
                      run is void"

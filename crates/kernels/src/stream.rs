@@ -11,16 +11,21 @@ mod read;
 mod transfer;
 mod write;
 
-use crate::block::Line;
-use crate::kernel::{Error, Knob};
-use crate::work::{Bytes, Work};
+use charz_data::params::{MEMORY, PAGES, SIZE};
+use charz_data::{Param, Work};
 
-pub use read::{MEM_READ, MEM_READ_STREAMS, Read};
-pub use transfer::{MEM_COPY, MEM_TRIAD, Transfer};
-pub use write::{MEM_MEMSET, MEM_WRITE, MEM_WRITE_DATA, MEM_WRITE_NT, Write};
+use crate::block::Line;
+use crate::kernel::{Error, Kernel};
+
+use read::{MEM_READ, MEM_READ_STREAMS};
+use transfer::{MEM_COPY, MEM_TRIAD};
+use write::{MEM_MEMSET, MEM_WRITE, MEM_WRITE_DATA, MEM_WRITE_NT};
+
+pub(crate) static KERNELS: &[&dyn Kernel] =
+    &[&MEM_READ, &MEM_READ_STREAMS, &MEM_WRITE, &MEM_WRITE_DATA, &MEM_MEMSET, &MEM_WRITE_NT, &MEM_COPY, &MEM_TRIAD];
 
 /// What the memory kernels obey.
-const KNOBS: &[Knob] = &[Knob::Size, Knob::Pages];
+const OBEYS: &[&Param] = &[&SIZE, &MEMORY, &PAGES];
 
 /// Bytes that a core can load in a cycle: two vectors of 64 on Intel's and AMD's widest (Intel, "64 and IA-32 Architectures
 /// Optimization Reference Manual", 248966; AMD, "Software Optimization Guide for the Zen5 Microarchitecture", 58455). That is
@@ -39,11 +44,11 @@ const STRETCH: usize = 16_384;
 ///
 /// # Errors
 /// [`Error::Unavailable`] when nothing is left of a part.
-pub(crate) fn lines_of_part(name: &str, size: Bytes, parts: usize, step: usize) -> Result<usize, Error> {
-    let lines = usize::try_from(size.0 / Line::BYTES as u64).unwrap_or(usize::MAX);
+pub(crate) fn lines_of_part(name: &str, size: u64, parts: usize, step: usize) -> Result<usize, Error> {
+    let lines = usize::try_from(size / Line::BYTES as u64).unwrap_or(usize::MAX);
     match lines / (parts * step) * step {
         0 => {
-            let (least, size) = (parts * step * Line::BYTES, size.0);
+            let least = parts * step * Line::BYTES;
             Err(Error::Unavailable(format!("{name} needs at least {least} bytes a worker, not {size}: ask for more")))
         }
         part => Ok(part),

@@ -7,8 +7,6 @@
 //! `timeout-*` ask the system to be woken after a time, and look how late it was: Sistare's survey of the calls that take a
 //! timeout.
 
-use crate::kernel::{Card, Counts, Crew, Family, Knob};
-
 mod first;
 mod read;
 mod sample;
@@ -23,54 +21,33 @@ use sample::Sampled;
 use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Tsc, Usage, Waiting};
 use step::Step;
 
-pub use timeout::{
-    MOST_TIMEOUT, TIMEOUT_CLOCK_NANOSLEEP, TIMEOUT_COND, TIMEOUT_EPOLL, TIMEOUT_FUTEX, TIMEOUT_MQ, TIMEOUT_MUTEX,
-    TIMEOUT_NANOSLEEP, TIMEOUT_PARK, TIMEOUT_POLL, TIMEOUT_PPOLL, TIMEOUT_RWLOCK, TIMEOUT_SELECT, TIMEOUT_SEM,
-    TIMEOUT_SIGTIMEDWAIT, TIMEOUT_TIMERFD,
-};
+use charz_data::params::SAMPLES;
+use charz_data::{Card, Family, Metric};
+
+use crate::kernel::Kernel;
+
+pub(crate) use timeout::KERNELS as TIMEOUT_KERNELS;
 
 /// What all of the family have in common.
-const CARD: Card = Card {
-    name: "",
-    family: Family::Timer,
-    about: "",
-    counts: Counts::Nothing,
-    beside: "",
-    knobs: &[Knob::Samples],
-    source: "TACC multi-core report, Table 2: the time-stamp counter's accuracy, its throughput back to back, and what a first \
+const CARD: Card = Card::new("", Family::Timer, "", Metric::Duration).params(&[&SAMPLES]).source(
+    "TACC multi-core report, Table 2: the time-stamp counter's accuracy, its throughput back to back, and what a first \
              call costs; here for other clocks too",
-    by_default: false,
-    most_per_cycle: None,
-    contends: false,
-    crew: Crew::Any,
-    system: false,
-};
+);
 
 /// The three kernels of each clock.
 macro_rules! clocks {
     ($($source:ty, $read:ident, $step:ident, $first:ident, $word:literal, $what:literal;)*) => {
         $(
             #[doc = concat!("Reads ", $what, ", one reading after the other.")]
-            pub static $read: &dyn crate::kernel::Kernel = &Read::<$source>::new(&Card {
-                name: concat!("read-", $word),
-                about: concat!("reads ", $what, " again and again"),
-                ..read::CARD
-            });
+            static $read: &dyn Kernel = &Read::<$source>::new(const { &read::CARD.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
 
             #[doc = concat!("Looks how ", $what, " moves on.")]
-            pub static $step: &dyn crate::kernel::Kernel = &Sampled::<Step<$source>>::new(&Card {
-                name: concat!("step-", $word),
-                about: concat!("reads ", $what, " until it shows another value, and again"),
-                ..step::CARD
-            });
+            static $step: &dyn Kernel = &Sampled::<Step<$source>>::new(const { &step::CARD.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
 
             #[doc = concat!("Reads ", $what, " with code that was used just before, and with code that has to be fetched.")]
-            pub static $first: &dyn crate::kernel::Kernel = &Sampled::<First<$source>>::new(&Card {
-                name: concat!("first-", $word),
-                about: concat!("reads ", $what, " once right after another reading, and once after much other code ran"),
-                ..first::CARD
-            });
+            static $first: &dyn Kernel = &Sampled::<First<$source>>::new(const { &first::CARD.named(concat!("first-", $word), concat!("reads ", $what, " once right after another reading, and once after much other code ran")) });
         )*
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$($read,)* $($step,)* $($first,)*];
     };
 }
 

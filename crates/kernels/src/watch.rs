@@ -2,11 +2,38 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::clock::{Clock, OsClock};
-use crate::kernel::Stop;
 use crate::sys::strand;
+
+/// Asks all workers of a run to stop early. Each sees it through its own [`Watch`].
+///
+/// Clones share one flag, so that a signal handler can raise it without a thread in between.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub fn new() -> Self {
+        Stop::default()
+    }
+
+    /// The flag itself, for a signal handler to set.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
+    /// Raises the flag; it stays raised.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// One worker's watch over one run: a kernel looks at it between stretches of 20 to 100 µs, and never inside of one, where
 /// a look would be part of what is measured.
@@ -26,18 +53,18 @@ pub struct Watch {
     seat: Option<u32>,
     clock: Arc<dyn Clock>,
     passed: Cell<bool>,
-    checks: Cell<u64>,
+    polls: Cell<u64>,
     unknown: Cell<u64>,
-    strays: Cell<u64>,
+    off_seat: Cell<u64>,
 }
 
 impl Watch {
     /// A watch that ends a run by the flag alone, over a worker without a seat.
     pub fn new(stop: &Stop) -> Self {
         let (passed, until, stop) = (Cell::new(false), Cell::new(None), stop.clone());
-        let [checks, unknown, strays] = [const { Cell::new(0) }; 3];
+        let [polls, unknown, off_seat] = [const { Cell::new(0) }; 3];
         let clock = Arc::new(OsClock::default());
-        Watch { stop, deadline: None, until, seat: None, clock, passed, checks, unknown, strays }
+        Watch { stop, deadline: None, until, seat: None, clock, passed, polls, unknown, off_seat }
     }
 
     /// The same, which also ends the run at this time of the monotonic clock, `None` for never.
@@ -65,8 +92,8 @@ impl Watch {
 
     /// Looks once. Whether the run is to end now; once it is, it stays so.
     #[inline]
-    pub fn ends(&self) -> bool {
-        self.checks.set(self.checks.get() + 1);
+    pub fn should_stop(&self) -> bool {
+        self.polls.set(self.polls.get() + 1);
         if self.seat.is_some() {
             self.sighted(strand::current());
         }
@@ -102,21 +129,21 @@ impl Watch {
         let count = match strand {
             None => &self.unknown,
             Some(_) if strand == self.seat => return,
-            Some(_) => &self.strays,
+            Some(_) => &self.off_seat,
         };
         count.set(count.get() + 1);
     }
 
     /// How often the worker looked.
-    pub fn checks(&self) -> u64 {
-        self.checks.get()
+    pub fn polls(&self) -> u64 {
+        self.polls.get()
     }
 
     /// How many of the looks found the worker on another strand than its seat. `None` where no look could tell: without a
     /// look, without a seat, or on a system that does not say on which strand a thread is.
-    pub fn strays(&self) -> Option<u64> {
-        let told = self.seat.is_some() && self.unknown.get() < self.checks.get();
-        told.then(|| self.strays.get())
+    pub fn off_seat(&self) -> Option<u64> {
+        let told = self.seat.is_some() && self.unknown.get() < self.polls.get();
+        told.then(|| self.off_seat.get())
     }
 
     /// Whether a look found the deadline passed.
@@ -144,11 +171,11 @@ mod tests {
     fn the_flag_ends_a_run() {
         let stop = Stop::new();
         let watch = Watch::new(&stop);
-        assert!(!watch.ends());
+        assert!(!watch.should_stop());
         stop.raise();
-        assert!(watch.ends() && watch.ends());
+        assert!(watch.should_stop() && watch.should_stop());
         assert!(!watch.deadline_passed());
-        assert_eq!(watch.checks(), 3);
+        assert_eq!(watch.polls(), 3);
     }
 
     #[test]
@@ -158,9 +185,9 @@ mod tests {
         let [mine, later, never] = [Some(now), Some(now + Duration::from_secs(3600)), None]
             .map(|deadline| Watch::new(&stop).with_deadline(deadline));
         assert!(!mine.deadline_passed(), "nobody has looked yet");
-        assert!(mine.ends() && mine.ends() && mine.deadline_passed());
+        assert!(mine.should_stop() && mine.should_stop() && mine.deadline_passed());
         for other in [later, never] {
-            assert!(!other.ends() && !other.deadline_passed());
+            assert!(!other.should_stop() && !other.deadline_passed());
         }
         assert!(!stop.raised());
     }
@@ -170,20 +197,20 @@ mod tests {
         let past = Instant::now();
         let watch = watch(None).with_deadline(Some(past));
         watch.begin(Some(Duration::ZERO));
-        assert!(watch.ends() && watch.ends() && !watch.deadline_passed());
+        assert!(watch.should_stop() && watch.should_stop() && !watch.deadline_passed());
         watch.begin(Some(Duration::from_secs(3600)));
-        assert!(watch.ends() && watch.deadline_passed(), "its time is not over, its deadline is");
+        assert!(watch.should_stop() && watch.deadline_passed(), "its time is not over, its deadline is");
     }
 
     /// What a worker on seat 7 is told after it was sighted on these strands, one a look.
     #[track_caller]
-    fn check(sighted: &[Option<u32>], strays: Option<u64>) {
+    fn check(sighted: &[Option<u32>], off_seat: Option<u64>) {
         let watch = watch(Some(7));
         for &strand in sighted {
-            watch.checks.set(watch.checks.get() + 1);
+            watch.polls.set(watch.polls.get() + 1);
             watch.sighted(strand);
         }
-        assert_eq!(watch.strays(), strays, "{sighted:?}");
+        assert_eq!(watch.off_seat(), off_seat, "{sighted:?}");
     }
 
     #[test]
@@ -198,15 +225,15 @@ mod tests {
     #[test]
     fn a_floating_worker_has_no_seat_to_miss() {
         let watch = watch(None);
-        assert!(!watch.ends());
-        assert_eq!((watch.checks(), watch.strays()), (1, None));
+        assert!(!watch.should_stop());
+        assert_eq!((watch.polls(), watch.off_seat()), (1, None));
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_strand_that_nobody_has_is_always_missed() {
         let watch = watch(Some(u32::MAX));
-        (0..5).for_each(|_| assert!(!watch.ends()));
-        assert_eq!(watch.strays(), Some(5));
+        (0..5).for_each(|_| assert!(!watch.should_stop()));
+        assert_eq!(watch.off_seat(), Some(5));
     }
 }

@@ -12,11 +12,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Contention, Error, KERNELS, Kernel, Params, Stage, Stop, Watch, Work};
+use charz_kernels::{Contention, Error, Kernel, Params, Stage, Stop, Watch, Work, kernels};
 
 /// The kernels of which an operation is one item taken and given back, or one lock taken and given back.
 fn pools() -> Vec<&'static dyn Kernel> {
-    KERNELS.iter().copied().filter(|kernel| kernel.card().name.starts_with("pool-")).collect()
+    kernels().filter(|kernel| kernel.card().name.starts_with("pool-")).collect()
 }
 
 /// How long a test takes that has a second by default.
@@ -74,8 +74,9 @@ fn nothing_is_lost_under_stress() {
     let span = time() / (pools.len() * factors.len()) as u32;
     for kernel in pools {
         for workers in factors.map(|factor| factor * strands()) {
-            let name = kernel.card().name;
-            let stage = kernel.stage(&Params { span, ..Params::SMALL }, workers).expect("it runs here");
+            let name = &*kernel.card().name;
+            let params = Params { span_ns: span.as_nanos() as u64, ..Params::SMALL };
+            let stage = kernel.stage(&params, workers).expect("it runs here");
             let lap = run(stage.as_ref(), workers, &Stop::new(), || ());
             assert_eq!(lap.verdict, Ok(()), "{name} x{workers}");
             println!("{name} x{workers}: {} operations, {:?}", lap.work.ops.0, lap.met);
@@ -87,7 +88,7 @@ fn nothing_is_lost_under_stress() {
 #[test]
 fn a_stop_ends_all() {
     let (pools, workers, begin, time) = (pools(), 64 * strands(), Instant::now(), time());
-    let params = Params { span: Duration::from_secs(3600), ..Params::SMALL };
+    let params = Params { span_ns: 3_600_000_000_000, ..Params::SMALL };
     let mut worst = vec![Duration::ZERO; pools.len()];
     let mut moment = 1;
     // Each of them once at least, and then as often as there is time.
@@ -102,7 +103,7 @@ fn a_stop_ends_all() {
                 raised = Instant::now();
                 stop.raise();
             });
-            assert_eq!(lap.verdict, Ok(()), "{}", kernel.card().name);
+            assert_eq!(lap.verdict, Ok(()), "{}", &*kernel.card().name);
             *worst = (*worst).max(lap.end.saturating_duration_since(raised));
         }
         if begin.elapsed() >= time {
@@ -111,6 +112,6 @@ fn a_stop_ends_all() {
         }
     }
     for (kernel, worst) in pools.iter().zip(worst) {
-        println!("{}: the last worker ended {worst:?} after the stop, at worst", kernel.card().name);
+        println!("{}: the last worker ended {worst:?} after the stop, at worst", &*kernel.card().name);
     }
 }

@@ -10,10 +10,10 @@ use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
 const WORD: u64 = 8;
 
 /// Kernels whose number is words that are read.
-const READS: [&str; 2] = ["words-read", "words-read-compiled"];
+const READS: [&str; 2] = ["cache-read", "cache-read-compiled"];
 
 /// Kernels that write and read by turns, and sample how long either takes, with whose words they read.
-const ROUNDS: [(&str, &str); 2] = [("words-write-read", "its own"), ("words-cross-read", "the other's")];
+const ROUNDS: [(&str, &str); 2] = [("cache-read-own", "its own"), ("cache-read-other", "the other's")];
 
 /// Those of all cells that have a number and a clock.
 pub(super) fn efficiency(report: &Report) -> Vec<Finding> {
@@ -75,22 +75,22 @@ mod tests {
 
     #[test]
     fn a_suspect_cell_is_told_with_its_mark() {
-        let read = || cell("words-read", 2, Unit::OpsPerSecond, 4e9).clocked(4e9);
+        let read = || cell("cache-read", 2, Unit::OpsPerSecond, 4e9).clocked(4e9);
         let text = |cell: Cell| efficiency(&report(vec![cell])).remove(0).text;
         let sentence = text(read().sized(512_000));
-        assert!(sentence.starts_with("words-read rr x2 500 KiB: 0.50 words a cycle by each worker"), "{sentence}");
+        assert!(sentence.starts_with("cache-read rr x2 500 KiB: 0.50 words a cycle by each worker"), "{sentence}");
         assert!(text(read().suspect()).contains(": 0.50 ? words a cycle by each worker"), "{}", text(read().suspect()));
         assert_eq!(efficiency(&report(vec![read().invalid()])), []);
     }
 
     #[test]
     fn words_are_told_by_the_cycle() {
-        check("words-read", None, Some(("0.50 words a cycle", 0.5)));
-        check("words-read-compiled", None, Some(("0.50 words a cycle", 0.5)));
+        check("cache-read", None, Some(("0.50 words a cycle", 0.5)));
+        check("cache-read-compiled", None, Some(("0.50 words a cycle", 0.5)));
         let phases = Some([32_000.0, 160_000.0]);
-        check("words-write-read", phases, Some(("0.50 words a cycle written, then 0.10 of its own read", 0.1)));
-        check("words-cross-read", phases, Some(("0.50 words a cycle written, then 0.10 of the other's read", 0.1)));
-        check("words-cross-read", None, None);
+        check("cache-read-own", phases, Some(("0.50 words a cycle written, then 0.10 of its own read", 0.1)));
+        check("cache-read-other", phases, Some(("0.50 words a cycle written, then 0.10 of the other's read", 0.1)));
+        check("cache-read-other", None, None);
         check("mem-read", None, None);
     }
 }

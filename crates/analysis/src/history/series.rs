@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use charz_kernels::Knob;
+use charz_kernels::params;
 use humantime::format_duration;
 
 use super::entry::Entry;
@@ -45,22 +45,22 @@ impl Key {
     pub(super) fn of(cell: &Cell, plan: &Plan) -> Self {
         let own = Point { memory: cell.point.memory.filter(|home| *home != MemoryHome::Local), ..cell.point };
         let kernel = charz_kernels::find(&cell.kernel);
-        let obeys = |knob| kernel.is_some_and(|kernel| kernel.card().knobs.contains(&knob));
+        let obeys = |param| kernel.is_some_and(|kernel| kernel.card().obeys(param));
         let pages = || serde_json::from_value(plan.pages.as_str().into()).ok();
         let point = Point {
-            size_bytes: own.size_bytes.or(obeys(Knob::Size).then_some(plan.size_bytes)),
-            pages: own.pages.or_else(|| if obeys(Knob::Pages) { pages() } else { None }),
-            stride_bytes: own.stride_bytes.or(obeys(Knob::Stride).then_some(plan.stride_bytes)),
-            chains: own.chains.or(obeys(Knob::Chains).then_some(plan.chains)),
-            delay: own.delay.or(obeys(Knob::Delay).then_some(plan.delay)),
+            size_bytes: own.size_bytes.or(obeys(&params::SIZE).then_some(plan.size_bytes)),
+            pages: own.pages.or_else(|| if obeys(&params::PAGES) { pages() } else { None }),
+            stride_bytes: own.stride_bytes.or(obeys(&params::STRIDE).then_some(plan.stride_bytes)),
+            chains: own.chains.or(obeys(&params::CHAINS).then_some(plan.chains)),
+            delay: own.delay.or(obeys(&params::DELAY).then_some(plan.delay)),
             memory: own.memory,
         };
         let others = [
-            (obeys(Knob::Layout) && plan.layout != "padded").then(|| format!(" {}", plan.layout)),
-            (obeys(Knob::Sections) && plan.critical > 0).then(|| format!(" critical {}", plan.critical)),
-            (obeys(Knob::Sections) && plan.parallel > 0).then(|| format!(" parallel {}", plan.parallel)),
-            (obeys(Knob::Period) && plan.period != "fitting").then(|| format!(" period {}", plan.period)),
-            obeys(Knob::Timeout)
+            (obeys(&params::LAYOUT) && plan.layout != "padded").then(|| format!(" {}", plan.layout)),
+            (obeys(&params::INSIDE) && plan.critical > 0).then(|| format!(" critical {}", plan.critical)),
+            (obeys(&params::OUTSIDE) && plan.parallel > 0).then(|| format!(" parallel {}", plan.parallel)),
+            (obeys(&params::PERIOD) && plan.period != "fitting").then(|| format!(" period {}", plan.period)),
+            obeys(&params::TIMEOUT)
                 .then(|| format!(" timeout {}", format_duration(Duration::from_nanos(plan.timeout_ns)))),
         ];
         Key {

@@ -4,15 +4,13 @@ mod bins;
 
 use std::collections::HashMap;
 
-use charz_kernels::Counts;
-
 use super::Drawing;
 use super::cells::{Own, Sorted, grouped};
 use super::spots;
 use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
 use crate::point;
 use charz_data::units;
-use charz_data::report::{Distribution, Marginal, Peak, Shape};
+use charz_data::report::{Distribution, Histogram, Peak, Shape};
 
 /// The most figures of a page: each is a picture of its own, and nobody looks at more.
 const MOST_FIGURES: usize = 32;
@@ -100,7 +98,7 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
         pairs: if is_pair { pairs } else { Vec::new() },
         first: bins::bars(&found.samples.first, MOST_BARS),
         second: if is_pair { bins::bars(&found.samples.second, MOST_BARS) } else { Vec::new() },
-        below: is_pair.then_some(found.below).filter(|share| share.is_finite()),
+        below: is_pair.then_some(found.second_shorter).filter(|share| share.is_finite()),
         first_bands: bands(&found.first),
         second_bands: if is_pair { bands(&found.second) } else { Vec::new() },
         count: found.samples.first.count().max(found.samples.count),
@@ -119,11 +117,9 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
 
 /// What the two times of a kernel are.
 fn labels(kernel: &str) -> [String; 2] {
-    match charz_kernels::find(kernel).map(|kernel| &kernel.card().counts) {
-        Some(Counts::Samples(first, second)) => [(*first).to_owned(), (*second).to_owned()],
-        _ if kernel.starts_with("pool-") => ["to take an item".into(), "to give it back".into()],
-        _ if kernel.starts_with("ring-") => ["a hop".into(), "a lap".into()],
-        _ => ["the first time".into(), "the second time".into()],
+    match charz_kernels::find(kernel).and_then(|kernel| kernel.card().times.as_ref()) {
+        Some(times) => [times.first.clone().into_owned(), times.second.clone().into_owned()],
+        None => ["the first time".into(), "the second time".into()],
     }
 }
 
@@ -145,11 +141,11 @@ fn percentiles(joint: &Joint, found: &Distribution, state: State) -> Table {
         Some(nanos) => Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
         None => Datum::word("-"),
     };
-    let row = |label: &str, marginal: &Marginal, shape: &Shape| {
+    let row = |label: &str, marginal: &Histogram, shape: &Shape| {
         let inner = shape.percentiles().map(|(_, nanos)| time(nanos));
-        let mut data = vec![Datum::word(label), time(Some(marginal.least_ns as f64))];
+        let mut data = vec![Datum::word(label), time(Some(marginal.min_ns as f64))];
         data.extend(inner);
-        data.push(time(Some(marginal.most_ns as f64)));
+        data.push(time(Some(marginal.max_ns as f64)));
         Row { data, state, passport: Vec::new() }
     };
     let mut rows = vec![row(&joint.x.label, &found.samples.first, &found.first)];

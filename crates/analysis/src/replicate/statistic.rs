@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use charz_data::report::{Cell, Distribution, Growth, GrowthStep, Marginal, Unit};
+use charz_data::report::{Cell, Distribution, Growth, GrowthStep, Histogram, Unit};
 
 /// A number of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -106,7 +106,7 @@ impl Statistic {
         let interval = summary.interval.map(|interval| [interval.low, interval.high]);
         let workers = cell.workers.max(1) as f64;
         let sampled = || cell.distribution.as_ref().ok_or("no times were sampled");
-        let phase = |times: fn(&Distribution) -> &Marginal| Ok::<_, String>(words / times(sampled()?).median() * 1e9);
+        let phase = |times: fn(&Distribution) -> &Histogram| Ok::<_, String>(words / times(sampled()?).median() * 1e9);
         let (value, interval) = match self {
             Statistic::Value | Statistic::Speedup => (value, interval),
             Statistic::PerWorker => (value / workers, interval.map(|ends| ends.map(|end| end / workers))),
@@ -115,9 +115,9 @@ impl Statistic {
             Statistic::BestOfThree => (summary.best_of_three, None),
             Statistic::First => (sampled()?.samples.first.median(), None),
             Statistic::Second => (sampled()?.samples.second.median(), None),
-            Statistic::MinFirst => (sampled()?.samples.first.least_ns as f64, None),
-            Statistic::MinSecond => (sampled()?.samples.second.least_ns as f64, None),
-            Statistic::Below => (sampled()?.below, None),
+            Statistic::MinFirst => (sampled()?.samples.first.min_ns as f64, None),
+            Statistic::MinSecond => (sampled()?.samples.second.min_ns as f64, None),
+            Statistic::Below => (sampled()?.second_shorter, None),
             Statistic::Share { of, low, high } => {
                 let hz = hz.ok_or("the clock is not known, so there is no number of cycles")?;
                 let nanos = |kilocycles: f64| kilocycles * 1e12 / hz;
@@ -145,7 +145,7 @@ impl Statistic {
 }
 
 /// The share of times within a band; a bin that crosses its edge counts in part.
-fn share(times: &Marginal, low: f64, high: f64) -> f64 {
+fn share(times: &Histogram, low: f64, high: f64) -> f64 {
     let part = |(from, to, count): (u64, u64, u64)| {
         let (from, to) = (from as f64, to as f64);
         let inside = (to.min(high) - from.max(low)).max(0.0) / (to - from).max(1.0);
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_bin_on_the_edge_counts_in_part() {
         // Bins above 64 ns are wider than one: 1024 to 1040.
-        let times = Marginal { least_ns: 10, most_ns: 1030, bins: vec![[10, 2], [1024, 2]] };
+        let times = Histogram { min_ns: 10, max_ns: 1030, bins: vec![[10, 2], [1024, 2]] };
         for (low, high, expected) in [(0.0, 11.0, 0.5), (10.5, 11.0, 0.25), (1024.0, 1032.0, 0.25), (2e3, 3e3, 0.0)] {
             assert_eq!(share(&times, low, high), expected, "{low} to {high}");
         }

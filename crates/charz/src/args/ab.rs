@@ -82,11 +82,11 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         percentage(text).map_err(|what| Error::bad_input(format!("--planted: {what}; example: --planted 5%")))
     });
     let planted = planted.transpose()?;
-    if let Some(kernel) = new.request.kernels.iter().find(|kernel| planted.is_some() && kernel.card().knobs.is_empty())
+    if let Some(kernel) = new.request.kernels.iter().find(|kernel| planted.is_some() && kernel.card().params.is_empty())
     {
         return Err(Error::bad_input(format!(
             "--planted: {} does no work, so a slowdown cannot be injected; choose another kernel",
-            kernel.card().name
+            &*kernel.card().name
         )));
     }
     Ok(selftest::Options {

@@ -1,6 +1,6 @@
 //! Lists of what a sweep varies of a cell's memory.
 
-use charz_kernels::{Bytes, PagePolicy, Params};
+use charz_kernels::{PageKind, Params};
 use charz_topology::MemoryPolicy;
 
 use super::convert::choice;
@@ -25,9 +25,9 @@ pub(super) fn axes(args: &AxesArgs, block: &str, layers: &Layers) -> Result<(Ask
                 "--size: {text:?} has a word for several sizes beside others; name it alone, or sizes only"
             )));
         }
-        _ => layers.blame("--size", list("--size", &args.size, |text| Ok(size(text)?.0)))?.map(AskedSizes::List),
+        _ => layers.blame("--size", list("--size", &args.size, size))?.map(AskedSizes::List),
     };
-    let policy = |text: &str| choice("--pages", text, PagePolicy::ALL.map(|policy| (policy.name(), policy)));
+    let policy = |text: &str| choice("--pages", text, PageKind::ALL.map(|policy| (policy.name(), policy)));
     let asked = Asked {
         sizes,
         pages: layers.blame("--pages", list("--pages", &args.pages, policy))?,
@@ -37,13 +37,13 @@ pub(super) fn axes(args: &AxesArgs, block: &str, layers: &Layers) -> Result<(Ask
         delays: layers.blame("--delay", list("--delay", &args.delay, |text| steps("--delay", text)))?,
     };
     let size = match &asked.sizes {
-        Some(AskedSizes::List(sizes)) => single(Some(sizes)).map(Bytes),
+        Some(AskedSizes::List(sizes)) => single(Some(sizes)),
         _ => None,
     };
     let params = Params {
-        size: size.map_or_else(|| self::size(block), Ok)?,
+        size_bytes: size.map_or_else(|| self::size(block), Ok)?,
         pages: single(asked.pages.as_ref()).unwrap_or_default(),
-        stride: single(asked.strides.as_ref()).map_or(Params::SMALL.stride, Bytes),
+        stride_bytes: single(asked.strides.as_ref()).unwrap_or(Params::SMALL.stride_bytes),
         chains: single(asked.chains.as_ref()).unwrap_or(Params::SMALL.chains),
         delay: single(asked.delays.as_ref()).unwrap_or(Params::SMALL.delay),
         ..Params::SMALL
@@ -120,14 +120,14 @@ mod tests {
     #[test]
     fn one_value_is_the_plans_and_several_are_varied() {
         let (asked, params) = read("auto", "auto", "auto").unwrap();
-        assert_eq!((asked, params.size, params.pages), (Asked::default(), Bytes(256 << 20), PagePolicy::Transparent));
+        assert_eq!((asked, params.size_bytes, params.pages), (Asked::default(), 256 << 20, PageKind::Transparent));
         let (asked, params) = read("1MiB", "4k,2m", "128").unwrap();
         assert_eq!(asked.sizes, Some(AskedSizes::List(vec![1 << 20])));
-        assert_eq!(asked.pages, Some(vec![PagePolicy::Small, PagePolicy::Huge2M]));
-        assert_eq!((params.size, params.pages, params.stride), (Bytes(1 << 20), PagePolicy::Transparent, Bytes(128)));
+        assert_eq!(asked.pages, Some(vec![PageKind::Small, PageKind::Huge2M]));
+        assert_eq!((params.size_bytes, params.pages, params.stride_bytes), (1 << 20, PageKind::Transparent, 128));
         let (asked, params) = read("curve", "4k", "64,4096").unwrap();
         assert_eq!((asked.sizes, asked.strides), (Some(AskedSizes::Curve), Some(vec![64, 4096])));
-        assert_eq!((params.size, params.pages), (Bytes(256 << 20), PagePolicy::Small));
+        assert_eq!((params.size_bytes, params.pages), (256 << 20, PageKind::Small));
     }
 
     #[test]

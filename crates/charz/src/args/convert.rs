@@ -187,10 +187,10 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             asked,
             params: Params {
                 layout: layers.blame("--layout", choice("--layout", &args.how.layout, layouts))?,
-                critical: section("--critical", &args.how.critical)?,
-                parallel: section("--parallel", &args.how.parallel)?,
+                inside_steps: section("--critical", &args.how.critical)?,
+                outside_steps: section("--parallel", &args.how.parallel)?,
                 period: layers.blame("--period", period(&args.how.period))?,
-                timeout: layers.blame("--timeout", timeout(&args.how.timeout))?,
+                timeout_ns: layers.blame("--timeout", timeout(&args.how.timeout))?.as_nanos() as u64,
                 ..params
             },
             repetitions,
@@ -283,7 +283,7 @@ pub(super) fn source(text: &str) -> Source {
 
 /// Kernels by name, or by how their names begin before a `*`.
 fn kernels(names: &[String]) -> Result<Vec<&'static str>, Error> {
-    let all = || charz_kernels::kernels().map(|kernel| kernel.card().name);
+    let all = || charz_kernels::kernels().map(|kernel| &*kernel.card().name);
     let mut chosen = Vec::new();
     for name in names {
         let begins: Vec<_> = name
@@ -309,7 +309,7 @@ fn chosen(named: &[&str], families: &[Family]) -> Vec<&'static dyn Kernel> {
     let by_default = named.is_empty() && families.is_empty();
     let wanted = |kernel: &&'static dyn Kernel| {
         let card = kernel.card();
-        named.contains(&card.name) || families.contains(&card.family) || (by_default && card.by_default)
+        named.contains(&&*card.name) || families.contains(&card.family) || (by_default && card.by_default)
     };
     charz_kernels::kernels().filter(wanted).collect()
 }
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn kernels_by_name_family_and_default() {
-        let names = |kernels: Vec<&'static dyn Kernel>| kernels.iter().map(|k| k.card().name).collect::<Vec<_>>();
+        let names = |kernels: Vec<&'static dyn Kernel>| kernels.iter().map(|k| &*k.card().name).collect::<Vec<_>>();
         let text = |word: &str| [word.to_owned()];
         assert_eq!(names(chosen(&[], &[])), ["arith-int", "arith-float", "mem-read", "mem-write"]);
         assert_eq!(names(chosen(&["noop", "mem-read", "noop"], &[])), ["mem-read", "noop"]);

@@ -3,8 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use charz_kernels::timer::MOST_TIMEOUT;
-use charz_kernels::{Bytes, Period};
+use charz_kernels::Period;
+use charz_kernels::params::MAX_TIMEOUT_NS;
 
 use crate::exit::Error;
 use crate::plan::{MOST_BUDGET, MOST_BYTES, MOST_SECTION, MOST_SPAN};
@@ -36,7 +36,7 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
 const LINE_BYTES: u64 = 64;
 
 /// A size with a unit, at most a petabyte, in whole cache lines.
-pub(super) fn size(text: &str) -> Result<Bytes, Error> {
+pub(super) fn size(text: &str) -> Result<u64, Error> {
     const EXAMPLE: &str = "example: --size 256MiB";
     let refuse = |why: &str| Error::bad_input(format!("--size: {text:?} {why}; {EXAMPLE}"));
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
@@ -48,7 +48,7 @@ pub(super) fn size(text: &str) -> Result<Bytes, Error> {
     let size = bytesize::ByteSize::from_str(text).map_err(|_| refuse("is not a size"))?.as_u64();
     match size {
         0 => Err(refuse(&format!("is nothing to stream through; the least is {LINE_BYTES}B"))),
-        1..=MOST_BYTES if size.is_multiple_of(LINE_BYTES) => Ok(Bytes(size)),
+        1..=MOST_BYTES if size.is_multiple_of(LINE_BYTES) => Ok(size),
         1..=MOST_BYTES => Err(refuse(&format!(
             "is not a multiple of {LINE_BYTES} bytes, a cache line; the next one is {}B",
             size.next_multiple_of(LINE_BYTES)
@@ -73,15 +73,15 @@ pub(super) fn period(text: &str) -> Result<Period, Error> {
     match text {
         "fitting" => Ok(Period::Fitting),
         "closed" => Ok(Period::Closed),
-        _ => span("--period", text).map(Period::Every),
+        _ => span("--period", text).map(|span| Period::EveryNs(span.as_nanos() as u64)),
     }
 }
 
 /// How long a wait is told to last.
 pub(super) fn timeout(text: &str) -> Result<Duration, Error> {
-    let most = units::duration(MOST_TIMEOUT);
+    let most = units::duration(Duration::from_nanos(MAX_TIMEOUT_NS));
     match span("--timeout", text)? {
-        time if time > MOST_TIMEOUT => Err(Error::bad_input(format!(
+        time if time > Duration::from_nanos(MAX_TIMEOUT_NS) => Err(Error::bad_input(format!(
             "--timeout: {text:?} is more than {most}, for which a worker would look at nothing else; example: --timeout 1ms"
         ))),
         time => Ok(time),
@@ -122,7 +122,7 @@ pub(super) mod tests {
 
     #[test]
     fn timeouts() {
-        assert_eq!(timeout("100ms").unwrap(), MOST_TIMEOUT);
+        assert_eq!(timeout("100ms").unwrap(), Duration::from_nanos(MAX_TIMEOUT_NS));
         for (text, word) in [("101ms", "more than 100"), ("0s", "no time"), ("1", "unit")] {
             check_refused(timeout(text), word);
         }
@@ -130,9 +130,9 @@ pub(super) mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!(size("256MiB").unwrap(), Bytes(256 << 20));
-        assert_eq!(size("1GB").unwrap(), Bytes(1_000_000_000));
-        assert_eq!(size("1.5 GiB").unwrap(), Bytes(3 << 29));
+        assert_eq!(size("256MiB").unwrap(), 256 << 20);
+        assert_eq!(size("1GB").unwrap(), 1_000_000_000);
+        assert_eq!(size("1.5 GiB").unwrap(), 3 << 29);
         for (text, word) in [
             ("0MiB", "nothing"),
             ("100B", "next one is 128B"),

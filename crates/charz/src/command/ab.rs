@@ -202,11 +202,11 @@ fn plans(
     (a.request.seed, b.request.seed) = (Some(plans[0].seed), Some(plans[0].seed));
     // What a side asks for stays; of what neither does, both take what the one with less takes.
     let least =
-        plans.iter().map(|plan| plan.params).min_by_key(|params| (params.iterations, params.samples, params.span));
+        plans.iter().map(|plan| plan.params).min_by_key(|params| (params.iterations, params.samples, params.span_ns));
     for request in [&mut a.request, &mut b.request] {
         request.iterations = request.iterations.or(least.map(|params| params.iterations));
         request.samples = request.samples.or(least.map(|params| params.samples));
-        request.span = request.span.or(least.map(|params| params.span));
+        request.span = request.span.or(least.map(|params| params.span()));
     }
     plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
     let [of_a, of_b] = &mut plans;

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
+use charz_kernels::Params;
 use charz_topology::{Machine, Mapping, Strand, cpulist};
 
 use super::sweep::{New, NewSweep, Stage};
@@ -97,12 +98,11 @@ fn nearest(machine: &Machine, strands: &[&Strand], seed: u64) -> [u32; 2] {
 fn iterations(stage: &Stage, request: &Request, [home, other]: [u32; 2]) -> u64 {
     let nanos = request.kernels.iter().flat_map(|kernel| {
         let pilot = Order {
-            kernel: kernel.card().name.into(),
+            kernel: kernel.card().name.to_string(),
             seats: vec![Some(home), Some(other)],
             nodes: vec![None; 2],
-            iterations: PILOT_ITERATIONS,
             repetitions: PILOTS,
-            ..stage.order(&request.params)
+            ..stage.order(&Params { iterations: PILOT_ITERATIONS, ..request.params })
         };
         let runs = stage.processes().invoke(&pilot, 0).runs;
         runs.into_iter().map(|run| run.interval_ns.max(1) as f64)

@@ -68,7 +68,7 @@ pub(crate) fn plan(
     // Each number of workers is that of some node, and none of the others'.
     plan.cells.retain(|cell| {
         let all = mappings.iter().find(|(mapping, _)| *mapping == cell.mapping).map(|(_, strands)| *strands);
-        let wanted = if cell.kernel.card().name == LATENCY { Some(1) } else { all };
+        let wanted = if &*cell.kernel.card().name == LATENCY { Some(1) } else { all };
         wanted == Some(cell.seats.len())
     });
     Ok(plan)
@@ -90,7 +90,7 @@ mod tests {
         Request {
             asked: Asked {
                 sizes: Some(AskedSizes::List(vec![1 << 20])),
-                pages: Some(vec![charz_kernels::PagePolicy::Small]),
+                pages: Some(vec![charz_kernels::PageKind::Small]),
                 ..Asked::default()
             },
             kernels: [LATENCY, "mem-read"].iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
@@ -99,7 +99,7 @@ mod tests {
             iterations: None,
             samples: None,
             span: None,
-            params: Params { size: charz_kernels::Bytes(1 << 20), ..Params::SMALL },
+            params: Params { size_bytes: 1 << 20, ..Params::SMALL },
             repetitions: None,
             invocations: Invocations::default(),
             precision: None,
@@ -121,7 +121,7 @@ mod tests {
                 let Some(MemoryHome::Node(to)) = cell.point.memory else { panic!("{:?}", cell.point) };
                 let nodes: BTreeSet<_> = machine.nodes_of(&cell.seats).into_iter().map(Option::unwrap).collect();
                 assert_eq!((nodes.len(), &cell.obstacle), (1, &None), "{:?}", cell.seats);
-                (cell.kernel.card().name, cell.seats.len(), nodes.into_iter().next().unwrap(), to)
+                (&*cell.kernel.card().name, cell.seats.len(), nodes.into_iter().next().unwrap(), to)
             })
             .collect();
         let expected =

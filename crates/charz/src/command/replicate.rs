@@ -80,12 +80,12 @@ impl Show for Asked {
 /// A kernel that does not exist refuses nothing: a report may be of another charz.
 fn admits(kernel: &str, workers: u64) -> Result<(), String> {
     let Some(kernel) = charz_kernels::find(kernel) else { return Ok(()) };
-    let (name, crew) = (kernel.card().name, kernel.card().crew);
-    if crew.admits(usize::try_from(workers).unwrap_or(usize::MAX)) {
+    let (name, count) = (&kernel.card().name, kernel.card().workers);
+    if count.allows(usize::try_from(workers).unwrap_or(usize::MAX)) {
         return Ok(());
     }
-    let more = if crew.admits(crew.least() + 1) { "at least " } else { "" };
-    Err(format!("{name} requires {more}{}, not {workers}", counted(crew.least(), "worker")))
+    let more = if count.allows(count.min() + 1) { "at least " } else { "" };
+    Err(format!("{name} requires {more}{}, not {workers}", counted(count.min(), "worker")))
 }
 
 impl Asked {
@@ -107,8 +107,8 @@ fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error>
         )));
     }
     let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, Error>>()?;
-    kernels.sort_by_key(|kernel| kernel.card().name);
-    kernels.dedup_by_key(|kernel| kernel.card().name);
+    kernels.sort_by_key(|kernel| &*kernel.card().name);
+    kernels.dedup_by_key(|kernel| &*kernel.card().name);
     let predictor = stage.predictor(&kernels, &new.request.params);
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);

@@ -52,7 +52,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
     let gate = Gate::new(workers + 1, spinners);
     let plots = Mutex::new(Vec::new());
     // Sharing a strand, a canary would tell the scheduler's doing, and an empty kernel has no use for it.
-    let frequencies = (spinners > 0 && !cell.kernel.card().knobs.is_empty()).then(Frequencies::default);
+    let frequencies = (spinners > 0 && !cell.kernel.card().params.is_empty()).then(Frequencies::default);
     let before = Fingerprint::read();
     let mut watched = Watched::default();
     let outcomes = thread::scope(|scope| {

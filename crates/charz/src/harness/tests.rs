@@ -5,7 +5,7 @@ use std::thread::ThreadId;
 use std::time::Duration;
 
 use charz_kernels::{
-    Bytes, Card, Counts, Crew, Error, Family, Kernel, Layout, PagePolicy, Params, Stage, Stop, Watch, Work, Worker,
+    Bytes, Card, Error, Family, Kernel, Layout, Metric, PageKind, Params, Stage, Stop, Watch, Work, Worker,
 };
 use charz_topology::{Binder, Seating, Seats};
 
@@ -31,20 +31,8 @@ struct Faulty {
     rank: usize,
 }
 
-static CARD: Card = Card {
-    name: "faulty",
-    family: Family::Floor,
-    about: "does what a test wants",
-    counts: Counts::Ops("one call"),
-    beside: "",
-    knobs: &[],
-    source: "these tests",
-    by_default: false,
-    most_per_cycle: None,
-    contends: false,
-    crew: Crew::Any,
-    system: false,
-};
+static CARD: Card =
+    Card::new("faulty", Family::Floor, "does what a test wants", Metric::ops("one call")).source("these tests");
 
 impl Kernel for Faulty {
     fn card(&self) -> &'static Card {
@@ -149,7 +137,7 @@ fn run_with_memory(
     homes: &[Vec<u32>],
 ) -> Result<Measurement, Failure> {
     let params =
-        Params { iterations: 1, size: Bytes(1), pages: PagePolicy::Small, layout: Layout::Padded, ..Params::SMALL };
+        Params { iterations: 1, size_bytes: 1, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
     let binder = Binder::through(system);
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(FakeClock::new(10)), Stop::new());
     let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };

@@ -102,7 +102,7 @@ impl Post<'_> {
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
-            let by_itself = self.stage.span().is_none() && !self.stage.pooled();
+            let by_itself = self.stage.span().is_none() && !self.stage.shares_work();
             let whole = match by_itself {
                 true => work == self.stage.work(),
                 false => !watch.deadline_passed() && !self.bench.stop.raised(),
@@ -119,8 +119,8 @@ impl Post<'_> {
                 work,
                 on_seat: self.seat.and_then(|seat| on_seat(seat, &before, &after)),
                 strand: after.strand(),
-                checks: watch.checks(),
-                strays: watch.strays(),
+                checks: watch.polls(),
+                strays: watch.off_seat(),
                 counts: after.counts.since(before.counts),
                 contention: worker.contention(),
                 samples: worker.samples(),

@@ -60,7 +60,7 @@ fn try_measure(order: &Order) -> Result<Invocation, (Ending, String)> {
     let Some(kernel) = charz_kernels::find(&order.kernel) else {
         return Err((Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)));
     };
-    let params = order.params().map_err(refused)?;
+    let params = order.params;
     let backend = Backend::from_str(&order.binder).map_err(refused)?;
     let binder = Binder::new(backend).map_err(|error| refused(error.to_string()))?;
     let clock: Arc<dyn Clock> = match order.nanos_per_tick {

@@ -1,21 +1,21 @@
 //! From what the harness measured to what the report says.
 
-use charz_kernels::{Counts, Kernel};
+use charz_kernels::{Kernel, Metric};
 
 use crate::harness::{self, Failure, Measurement};
 use charz_data::report;
-use charz_data::report::{Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Marginal, Nodes, Pages, Samples, Unit};
+use charz_data::report::{Ending, Evidence, Frequency, Invocation, JointHistogram, Nodes, Pages, Unit};
 
 /// What a kernel's numbers are given in.
 pub fn unit(kernel: &dyn Kernel) -> Unit {
-    match kernel.card().counts {
-        Counts::Ops(_) => Unit::OpsPerSecond,
-        Counts::Bytes(_) => Unit::BytesPerSecond,
-        Counts::Nothing => Unit::Nanoseconds,
-        Counts::Turns(_) => Unit::NanosecondsPerOp,
-        Counts::Steps(_) => Unit::NanosecondsPerStep,
-        Counts::Handled(_) => Unit::MillisecondsPerGib,
-        Counts::Samples(..) => Unit::NanosecondsSampled,
+    match kernel.card().metric {
+        Metric::Ops(_) => Unit::OpsPerSecond,
+        Metric::Bytes(_) => Unit::BytesPerSecond,
+        Metric::Duration => Unit::Nanoseconds,
+        Metric::SerialTime(_) => Unit::NanosecondsPerOp,
+        Metric::OpTime(_) => Unit::NanosecondsPerStep,
+        Metric::TimePerGib(_) => Unit::MillisecondsPerGib,
+        Metric::SecondTime => Unit::NanosecondsSampled,
     }
 }
 
@@ -85,46 +85,15 @@ fn run(run: &harness::Run) -> report::Run {
         laps: run.laps.iter().map(lap).collect(),
         samples: samples(&run.laps).map(Box::new),
         // One worker tells it for all.
-        growth: run.laps.iter().find_map(|lap| lap.growth.as_ref()).map(growth).map(Box::new),
+        growth: run.laps.iter().find_map(|lap| lap.growth.as_ref()).cloned().map(Box::new),
     }
 }
 
-fn growth(growth: &charz_kernels::Growth) -> Growth {
-    let step = |step: &charz_kernels::GrowthStep| GrowthStep {
-        size: step.size,
-        time_ns: step.nanos,
-        activities: step.activities,
-        threads: step.threads,
-        would_spawn: step.would_spawn,
-        attempts: step.attempts,
-        failures: step.failures,
-    };
-    let stopped_by = match growth.halt {
-        charz_kernels::Halt::Time => Halt::Time,
-        charz_kernels::Halt::Threads => Halt::Threads,
-        charz_kernels::Halt::Sizes => Halt::Sizes,
-    };
-    Growth { steps: growth.steps.iter().map(step).collect(), stopped_by }
-}
-
 /// Those of all workers together.
-fn samples(laps: &[harness::Lap]) -> Option<Samples> {
-    let sum = laps.iter().filter_map(|lap| lap.samples.clone()).reduce(|mut sum, other| {
-        sum.merge(&other);
-        sum
-    })?;
-    Some(Samples {
-        count: sum.count(),
-        below: sum.below(),
-        first: marginal(sum.first()),
-        second: marginal(sum.second()),
-        bins: sum.bins().map(|(first, second, count)| [first, second, count]).collect(),
-    })
-}
-
-fn marginal(marginal: &charz_kernels::Marginal) -> Marginal {
-    let (least_ns, most_ns) = marginal.ends().unwrap_or_default();
-    Marginal { least_ns, most_ns, bins: marginal.bins().map(|(low, count)| [low, count]).collect() }
+fn samples(laps: &[harness::Lap]) -> Option<JointHistogram> {
+    laps.iter()
+        .any(|lap| lap.samples.is_some())
+        .then(|| JointHistogram::sum(laps.iter().filter_map(|lap| lap.samples.as_ref())))
 }
 
 fn lap(lap: &harness::Lap) -> report::Lap {
@@ -147,11 +116,7 @@ fn lap(lap: &harness::Lap) -> report::Lap {
             minor_faults: lap.counts.minor_faults,
             major_faults: lap.counts.major_faults,
         },
-        contention: lap.contention.map(|met| report::Contention {
-            attempts: met.attempts,
-            failures: met.failures,
-            waits: met.waits,
-        }),
+        contention: lap.contention,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A cell with what it is judged by, and the questions that several checks ask.
 
-use charz_kernels::Knob;
+use charz_kernels::Param;
 
 use super::Facts;
 use charz_data::report::{Cell, Ending, Evidence, Invocation, Lap, Run};
@@ -56,8 +56,8 @@ impl<'a> Case<'a> {
         self.cell.seats.len().min(self.facts.strands).max(1)
     }
 
-    pub(super) fn obeys(&self, knob: Knob) -> bool {
-        self.facts.card.knobs.contains(&knob)
+    pub(super) fn obeys(&self, knob: &Param) -> bool {
+        self.facts.card.obeys(knob)
     }
 }
 
@@ -69,7 +69,7 @@ pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
 /// An empty kernel has no knobs: its time is that of the apparatus, an order of magnitude that no check can hold to
 /// anything.
 pub(super) fn timed(facts: &Facts) -> bool {
-    !facts.card.knobs.is_empty()
+    !facts.card.params.is_empty()
 }
 
 pub(super) fn crowded(seats: &[Option<u32>], facts: &Facts) -> bool {

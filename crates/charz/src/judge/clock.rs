@@ -68,7 +68,7 @@ fn skewed(case: &Case<'_>) -> Option<Mark> {
 
 /// Each invocation against the frequency that it saw: the fastest of them must be possible.
 fn impossible(case: &Case<'_>) -> Option<Mark> {
-    let per_cycle = case.facts.card.most_per_cycle?;
+    let per_cycle = case.facts.card.max_per_cycle?;
     let strands = case.strands_in_use() as f64;
     let rate = |value: f64| match case.cell.unit {
         unit if unit.more_is_better() => Some(value),

@@ -1,7 +1,7 @@
 //! What the pairs of times come to that workers stamped.
 
 use super::case::Case;
-use charz_data::report::{Distribution, Marginal, Peak, Shape};
+use charz_data::report::{Distribution, Histogram, Peak, Shape};
 use charz_stats::{Bin, bands};
 
 /// How many times lie beyond a percentile, at least: of fewer nobody knows where it is.
@@ -18,12 +18,12 @@ pub(super) fn distribution(case: &Case<'_>) -> Option<Distribution> {
     Some(Distribution {
         first: shape(&samples.first, step),
         second: shape(&samples.second, step),
-        below: samples.below as f64 / samples.count as f64,
+        second_shorter: samples.second_shorter as f64 / samples.count as f64,
         samples,
     })
 }
 
-fn shape(times: &Marginal, step: f64) -> Shape {
+fn shape(times: &Histogram, step: f64) -> Shape {
     let bins: Vec<Bin> = times
         .spans()
         .map(|(low, high, count)| Bin { low: low as f64, high: (high as f64).max(low as f64 + 1.0), count })
@@ -45,7 +45,7 @@ fn shape(times: &Marginal, step: f64) -> Shape {
 }
 
 /// The time below which so many in 10,000 are.
-fn percentile(times: &Marginal, of_10_000: u128) -> Option<f64> {
+fn percentile(times: &Histogram, of_10_000: u128) -> Option<f64> {
     let count = times.count();
     // By whole numbers: 0.9999 is no number of any processor's.
     let rank = u64::try_from((u128::from(count) * of_10_000).div_ceil(10_000)).ok()?;

@@ -1,6 +1,6 @@
 //! What memory was measured: V20, V21, V22 and V27.
 
-use charz_kernels::{Knob, PagePolicy, Sizes};
+use charz_kernels::{PageKind, Sizes, params};
 
 use super::case::{Case, total};
 use super::{dirt, mark, raise};
@@ -14,14 +14,14 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 
 /// By the worst invocation: the cell speaks of one kind of pages.
 fn pages(case: &Case<'_>) -> Option<Mark> {
-    if !case.obeys(Knob::Pages) {
+    if !case.obeys(&params::PAGES) {
         return None;
     }
     let policy = case.facts.params.pages;
     let got = case.evidence().filter_map(|evidence| evidence.pages.as_ref());
     let worst = got.max_by(|a, b| lacking(a, policy).total_cmp(&lacking(b, policy)))?;
     let base = worst.base_page_bytes;
-    if policy == PagePolicy::Small && base != policy.bytes() as u64 {
+    if policy == PageKind::Small && base != policy.bytes() as u64 {
         let reason = format!("asked for {policy} pages; this system's smallest have {}", units::iec(base));
         return raise(&V20, 1.0, || reason);
     }
@@ -30,12 +30,12 @@ fn pages(case: &Case<'_>) -> Option<Mark> {
 }
 
 /// The share of the memory that is not on pages of this kind; not a number where there is no memory.
-fn lacking(pages: &Pages, policy: PagePolicy) -> f64 {
+fn lacking(pages: &Pages, policy: PageKind) -> f64 {
     let of_kind = match policy {
-        PagePolicy::Small => pages.base_bytes,
-        PagePolicy::Transparent => pages.transparent_bytes,
-        PagePolicy::Huge2M => pages.huge_2m_bytes,
-        PagePolicy::Huge1G => pages.huge_1g_bytes,
+        PageKind::Small => pages.base_bytes,
+        PageKind::Transparent => pages.transparent_bytes,
+        PageKind::Huge2M => pages.huge_2m_bytes,
+        PageKind::Huge1G => pages.huge_1g_bytes,
     };
     let all = [pages.base_bytes, pages.transparent_bytes, pages.huge_2m_bytes, pages.huge_1g_bytes];
     1.0 - of_kind as f64 / total(all.into_iter()) as f64
@@ -84,8 +84,8 @@ fn is_about_memory(case: &Case<'_>) -> bool {
 }
 
 fn cached(case: &Case<'_>) -> Option<Mark> {
-    let cache = case.facts.last_cache_bytes.filter(|_| case.obeys(Knob::Size) && is_about_memory(case))?;
-    let block = case.facts.params.size.0;
+    let cache = case.facts.last_cache_bytes.filter(|_| case.obeys(&params::SIZE) && is_about_memory(case))?;
+    let block = case.facts.params.size_bytes;
     let needed = cache.saturating_mul(BLOCK_PER_CACHE);
     raise(&V27, needed as f64 / block as f64, || {
         let (block, cache) = (units::iec(block), units::iec(cache));

@@ -19,7 +19,7 @@
 //! | faults | suspect | nothing else says that memory was there |
 //! | the caches' sizes | suspect | kernels with `--size`: the number is said to be memory's |
 
-use charz_kernels::Knob;
+use charz_kernels::params;
 
 use super::case::Case;
 use super::mark;
@@ -34,8 +34,8 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let several = case.cell.seats.len() > 1 && !case.crowded;
     let guest = facts.virtual_machine != Some(false);
     // Where the system is part of what is measured, its waits are no disturbance, whether it tells them or not.
-    let own = case.timed && !facts.card.system;
-    let blocks = case.obeys(Knob::Pages);
+    let own = case.timed && !facts.card.blocks_in_kernel;
+    let blocks = case.obeys(&params::PAGES);
     let nodes = blocks && facts.numa_nodes > 1 && case.cell.seats.iter().any(Option::is_some);
     let timer = facts.timer.as_ref();
     let gaps: [(&Check, Severity, bool, &str); 16] = [
@@ -64,7 +64,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         (&V21, Note, nodes && evidence(case, balance_unknown), "whether it moves pages between NUMA nodes by itself"),
         (&V22, Suspect, counts(case, faults_unknown), "whether memory was there when it was needed"),
         (&V25, Suspect, case.done().any(|invocation| invocation.evidence.is_none()), "whether the machine changed"),
-        (&V27, Suspect, case.obeys(Knob::Size) && facts.last_cache_bytes.is_none(), "how large the caches are"),
+        (&V27, Suspect, case.obeys(&params::SIZE) && facts.last_cache_bytes.is_none(), "how large the caches are"),
     ];
     let missing = gaps.into_iter().filter(|(_, _, is_missing, _)| *is_missing);
     missing

@@ -1,6 +1,6 @@
 //! Whether samples began when they were due: V32.
 
-use charz_kernels::Knob;
+use charz_kernels::params;
 
 use super::case::{Case, total};
 use super::raise;
@@ -9,7 +9,7 @@ use charz_data::units;
 use charz_data::report::Mark;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
-    if !case.obeys(Knob::Period) {
+    if !case.obeys(&params::PERIOD) {
         return Vec::new();
     }
     let met = || case.clean_runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention);

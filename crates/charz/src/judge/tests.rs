@@ -10,7 +10,7 @@ mod raised_by_samples;
 mod readable;
 mod shared;
 
-use charz_kernels::{Bytes, Layout, PagePolicy, Params};
+use charz_kernels::{Layout, PageKind, Params};
 
 use super::{Facts, judge};
 use charz_data::report::{Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity, Status, Timer, Unit};
@@ -61,8 +61,8 @@ fn clean() -> Trial {
         kernel: "mem-read",
         params: Params {
             iterations: 1,
-            size: Bytes(512 * MIB),
-            pages: PagePolicy::Transparent,
+            size_bytes: 512 * MIB,
+            pages: PageKind::Transparent,
             layout: Layout::default(),
             ..Params::SMALL
         },

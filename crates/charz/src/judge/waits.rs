@@ -49,7 +49,7 @@ fn stolen(case: &Case<'_>) -> Option<Mark> {
 
 /// Of what counts: what does not is told by the check that left it out.
 fn pressed(case: &Case<'_>) -> Option<Mark> {
-    if case.crowded || !case.timed || case.facts.card.system {
+    if case.crowded || !case.timed || case.facts.card.blocks_in_kernel {
         return None;
     }
     let pressure = total(case.clean_runs().filter_map(|run| run.pressure_ns));

@@ -1,6 +1,6 @@
 //! What a sweep varies of a kernel beside its workers: sizes of blocks, pages, strides, chains, delays.
 
-use charz_kernels::{Bytes, Kernel, Knob, PagePolicy, Params, Sizes};
+use charz_kernels::{Bytes, Kernel, PageKind, Params, Sizes, params};
 use charz_topology::{CacheHolds, Machine, MemoryPolicy, Strand};
 
 use charz_analysis::point;
@@ -12,7 +12,7 @@ pub struct Asked {
     /// Sizes of a worker's block.
     pub sizes: Option<AskedSizes>,
     /// Kinds of pages.
-    pub pages: Option<Vec<PagePolicy>>,
+    pub pages: Option<Vec<PageKind>>,
     /// Bytes from one place that a load may read to the next.
     pub strides: Option<Vec<u64>>,
     /// Chains of loads at once.
@@ -121,24 +121,24 @@ fn holds_data(holds: CacheHolds) -> bool {
 
 /// The points that a kernel is measured at.
 pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: &Ladder) -> Vec<Point> {
-    let (own, knobs) = (kernel.axes(), kernel.card().knobs);
-    let block = base.size.0;
+    let (own, card) = (kernel.axes(), kernel.card());
+    let block = base.size_bytes;
     let sizes = match &asked.sizes {
         None => ladder.sizes(own.sizes, block),
         Some(AskedSizes::Levels) => ladder.sizes(Sizes::Levels, block),
         Some(AskedSizes::Curve) => ladder.sizes(Sizes::Curve, block),
         Some(AskedSizes::List(list)) => several(list),
     };
-    let sizes = axis(knobs.contains(&Knob::Size), sizes);
-    let pages = axis(knobs.contains(&Knob::Pages), listed(&asked.pages, own.pages));
-    let strides = axis(knobs.contains(&Knob::Stride), listed(&asked.strides, own.strides));
-    let chains = axis(knobs.contains(&Knob::Chains), listed(&asked.chains, own.chains));
-    let delays = axis(knobs.contains(&Knob::Delay), listed(&asked.delays, own.delays));
+    let sizes = axis(card.obeys(&params::SIZE), sizes);
+    let pages = axis(card.obeys(&params::PAGES), listed(&asked.pages, own.pages));
+    let strides = axis(card.obeys(&params::STRIDE), listed(&asked.strides, own.strides));
+    let chains = axis(card.obeys(&params::CHAINS), listed(&asked.chains, own.chains));
+    let delays = axis(card.obeys(&params::DELAY), listed(&asked.delays, own.delays));
     // No parameter of the kernel, so that a single place stands with the cell too, unless it is the usual one.
     let memory = asked.memory.clone().filter(|places| places[..] != [MemoryPolicy::Local]);
-    let memory = axis(knobs.contains(&Knob::Size), memory);
+    let memory = axis(card.obeys(&params::MEMORY), memory);
     let mut points = vec![Point::default()];
-    vary(&mut points, &pages, |point, pages| Point { pages: pages.map(point::kind), ..point });
+    vary(&mut points, &pages, |point, pages| Point { pages, ..point });
     vary(&mut points, &strides, |point, stride_bytes| Point { stride_bytes, ..point });
     vary(&mut points, &chains, |point, chains| Point { chains, ..point });
     vary(&mut points, &delays, |point, delay| Point { delay, ..point });
@@ -146,8 +146,8 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     vary(&mut points, &sizes, |point, size_bytes| Point { size_bytes, ..point });
     // A block without room for two places has nothing to go to.
     let fits = |point: &Point| {
-        let Params { size, stride, .. } = point::params(point, base);
-        !knobs.contains(&Knob::Stride) || size.0 >= 2 * stride.0
+        let Params { size_bytes, stride_bytes, .. } = point::params(point, base);
+        !card.obeys(&params::STRIDE) || size_bytes >= 2 * stride_bytes
     };
     let (fitting, others): (Vec<_>, Vec<_>) = points.into_iter().partition(fits);
     if fitting.is_empty() { others } else { fitting }

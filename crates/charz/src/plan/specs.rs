@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use charz_kernels::{Bytes, Kernel, Knob, Sizes};
+use charz_kernels::{Bytes, Kernel, Param, Sizes, params};
 use charz_topology::{Machine, Mapping, Order, place};
 
 use super::axes;
 use super::{Ladder, Obstacle, Plan, PlannedCell, Request};
 use crate::exit::Error;
 use crate::limits::Limits;
-use charz_analysis::point;
 use crate::predict::Predictor;
 use charz_data::escape::counted;
 use charz_analysis::replicate::CellSpec;
@@ -47,12 +46,12 @@ impl Plan {
             };
             let kernel = kernel(spec)?;
             let card = kernel.card();
-            let refused = (!card.crew.admits(workers))
-                .then(|| format!("{} does not run with {}", card.name, counted(workers, "worker")));
+            let refused = (!card.workers.allows(workers))
+                .then(|| format!("{} does not run with {}", &*card.name, counted(workers, "worker")));
             let point = point(spec, kernel, size.clone().ok().flatten(), request);
             let obstacle = order.as_ref().err().cloned().or(size.err()).or(refused);
             let planned = PlannedCell::new(request, machine, kernel, point, mapping.clone(), seats);
-            if seen.insert((card.name, &spec.mapping, spec.workers, planned.point)) {
+            if seen.insert((&*card.name, &spec.mapping, spec.workers, planned.point)) {
                 cells.push(PlannedCell {
                     // A level that the machine lacks is named too.
                     level: if obstacle.is_some() { spec.level.clone() } else { planned.level },
@@ -81,20 +80,20 @@ fn size_inside(
     machine: &Machine,
     ladder: &Ladder,
 ) -> Result<u64, String> {
-    let sizes = ladder.sizes(Sizes::Levels, request.params.size.0).unwrap_or_default();
+    let sizes = ladder.sizes(Sizes::Levels, request.params.size_bytes).unwrap_or_default();
     let fits = |size: &u64| axes::level(machine, seats, Bytes(*size)).as_deref() == Some(level);
     sizes.into_iter().find(fits).ok_or_else(|| format!("no size is known to lie well inside {level} of this machine"))
 }
 
 /// Where the cell differs from the request, in parameters that its kernel obeys.
 fn point(spec: &CellSpec, kernel: &dyn Kernel, size: Option<u64>, request: &Request) -> Point {
-    let (base, knobs) = (&request.params, kernel.card().knobs);
-    let obeys = |knob: Knob| knobs.contains(&knob);
+    let base = &request.params;
+    let obeys = |param: &Param| kernel.card().obeys(param);
     Point {
-        size_bytes: size.filter(|size| obeys(Knob::Size) && *size != base.size.0),
-        pages: spec.pages.filter(|pages| obeys(Knob::Pages) && *pages != point::kind(base.pages)),
-        stride_bytes: spec.stride.filter(|stride| obeys(Knob::Stride) && *stride != base.stride.0),
-        memory: spec.memory.filter(|home| obeys(Knob::Size) && *home != MemoryHome::Local),
+        size_bytes: size.filter(|size| obeys(&params::SIZE) && *size != base.size_bytes),
+        pages: spec.pages.filter(|pages| obeys(&params::PAGES) && *pages != base.pages),
+        stride_bytes: spec.stride.filter(|stride| obeys(&params::STRIDE) && *stride != base.stride_bytes),
+        memory: spec.memory.filter(|home| obeys(&params::MEMORY) && *home != MemoryHome::Local),
         ..Point::default()
     }
 }
@@ -123,7 +122,7 @@ mod tests {
         let sized = |size| CellSpec { size: Some(size), ..spec("mem-read", "dumb", 2) };
         let specs = [spec("mem-read", "dumb", 2), sized(1 << 20), sized(1 << 21), spec("arith-int", "dumb", 2)];
         let plan = plan_of("Core:2 PU:1", &specs);
-        let found: Vec<_> = plan.cells.iter().map(|cell| (cell.kernel.card().name, cell.point.size_bytes)).collect();
+        let found: Vec<_> = plan.cells.iter().map(|cell| (&*cell.kernel.card().name, cell.point.size_bytes)).collect();
         assert_eq!(found, [("mem-read", None), ("mem-read", Some(1 << 21)), ("arith-int", None)]);
         assert_eq!(plan.cells[1].footprint_bytes, 4 << 20);
         assert!(plan.cells.iter().all(|cell| cell.obstacle.is_none() && cell.seats == [Some(0), Some(1)]));
@@ -173,8 +172,8 @@ mod tests {
             let synthetic = format!("{above} {caches} PU:4");
             let machine = discover(&Source::Synthetic(synthetic.clone())).unwrap();
             let admits = |kernel: &str, workers: u64| {
-                let crew = charz_kernels::find(kernel).expect("the kernel is in the catalog").card().crew;
-                crew.admits(workers as usize).then_some(()).ok_or_else(String::new)
+                let count = charz_kernels::find(kernel).expect("the kernel is in the catalog").card().workers;
+                count.allows(workers as usize).then_some(()).ok_or_else(String::new)
             };
             let target = Target::new(&machine, admits);
             for document in DOCUMENTS.iter() {

@@ -1,6 +1,6 @@
 use super::*;
 use charz_data::report::MemoryHome;
-use charz_kernels::{Bytes, Layout, PagePolicy};
+use charz_kernels::{Layout, PageKind};
 use charz_topology::{Source, discover};
 
 pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
@@ -14,8 +14,8 @@ pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
         asked: Asked::default(),
         params: Params {
             iterations: 1,
-            size: Bytes(1 << 20),
-            pages: PagePolicy::Small,
+            size_bytes: 1 << 20,
+            pages: PageKind::Small,
             layout: Layout::Padded,
             ..Params::SMALL
         },
@@ -49,7 +49,7 @@ fn every_combination_has_one_cell_and_mappings_are_neighbours() {
     let request = request(&["arith-int", "mem-read"], "dumb,auto", "1,2,512");
     let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
     let names: Vec<_> =
-        plan.cells.iter().map(|cell| (cell.kernel.card().name, cell.seats.len(), cell.mapping.to_string())).collect();
+        plan.cells.iter().map(|cell| (&*cell.kernel.card().name, cell.seats.len(), cell.mapping.to_string())).collect();
     assert_eq!(names.len(), 12);
     assert_eq!(names[0], ("arith-int", 1, "dumb".into()));
     assert_eq!(names[1], ("arith-int", 1, "auto".into()));
@@ -121,7 +121,7 @@ fn memory_is_put_where_there_is_some() {
         request.asked.memory = Some(places.split(',').map(|place| place.parse().unwrap()).collect());
         let fitted = request.fit(machine, &Limits::unlimited())?;
         let plan = Plan::new(&request, fitted, &Limits::unlimited(), &predictor(&["arith-int"]));
-        let cell = |cell: &PlannedCell| (cell.kernel.card().name, cell.point.memory, cell.obstacle.clone());
+        let cell = |cell: &PlannedCell| (&*cell.kernel.card().name, cell.point.memory, cell.obstacle.clone());
         Ok::<_, Error>(plan.cells.iter().map(cell).collect::<Vec<_>>())
     };
     let found = of(&numa, "local,remote,node:1", "dumb").unwrap();

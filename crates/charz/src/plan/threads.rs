@@ -202,8 +202,8 @@ mod tests {
         limits.threads.because = "pids.max is 120".into();
         let error = "50,101".parse::<Threads>().unwrap().resolve(64, &limits).unwrap_err().to_string();
         assert!(error.contains("101") && error.contains("100") && error.contains("pids.max is 120"), "{error}");
-        assert!(limits.obstacle(101, 0, charz_kernels::PagePolicy::Small).unwrap().contains("pids.max is 120"));
-        assert_eq!(limits.obstacle(100, 0, charz_kernels::PagePolicy::Small), None);
+        assert!(limits.obstacle(101, 0, charz_kernels::PageKind::Small).unwrap().contains("pids.max is 120"));
+        assert_eq!(limits.obstacle(100, 0, charz_kernels::PageKind::Small), None);
         assert_eq!(Threads::Auto.resolve(64, &limits).unwrap().last(), Some(&128), "told, not left out");
         assert_eq!(Threads::Quick.resolve(64, &limits).unwrap(), [1, 64]);
         assert_eq!(Threads::Quick.resolve(1, &limits).unwrap(), [1]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use charz_kernels::Knob;
+use charz_kernels::params;
 
 use crate::invoke::{Invoke, Order};
 use charz_data::report::Invocation;
@@ -17,12 +17,12 @@ pub struct Planted<'a> {
 impl Planted<'_> {
     fn more(&self, order: &Order) -> Order {
         let grown = |number: u64, step: u64| ((number as f64 * (1.0 + self.share) / step as f64).round() as u64) * step;
-        let knobs = charz_kernels::find(&order.kernel).map_or(&[][..], |kernel| kernel.card().knobs);
+        let obeys = |param| charz_kernels::find(&order.kernel).is_some_and(|kernel| kernel.card().obeys(param));
         let mut more = order.clone();
-        if knobs.contains(&Knob::Iterations) {
-            more.iterations = grown(order.iterations, 1);
-        } else if knobs.contains(&Knob::Size) {
-            more.size_bytes = grown(order.size_bytes, LINE_BYTES);
+        if obeys(&params::ITERATIONS) {
+            more.params.iterations = grown(order.params.iterations, 1);
+        } else if obeys(&params::SIZE) {
+            more.params.size_bytes = grown(order.params.size_bytes, LINE_BYTES);
         }
         more
     }
@@ -37,8 +37,8 @@ impl Invoke for Planted<'_> {
         let mut invocation = self.inner.invoke(&more, seed);
         // Only one of the two grew; the other factor is 1.
         let credited = |done: u64| {
-            let done = u128::from(done) * u128::from(order.iterations) * u128::from(order.size_bytes);
-            let share = done / (u128::from(more.iterations) * u128::from(more.size_bytes)).max(1);
+            let done = u128::from(done) * u128::from(order.params.iterations) * u128::from(order.params.size_bytes);
+            let share = done / (u128::from(more.params.iterations) * u128::from(more.params.size_bytes)).max(1);
             u64::try_from(share).unwrap_or(u64::MAX)
         };
         for lap in invocation.runs.iter_mut().flat_map(|run| &mut run.laps) {

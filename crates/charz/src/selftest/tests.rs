@@ -1,3 +1,4 @@
+use charz_kernels::Params;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ struct Honest;
 impl Invoke for Honest {
     fn invoke(&self, order: &Order, _seed: u64) -> Invocation {
         let memory = order.kernel.starts_with("mem");
-        let done = if memory { order.size_bytes } else { order.iterations };
+        let done = if memory { order.params.size_bytes } else { order.params.iterations };
         let lap = Lap {
             rank: 0,
             seat: None,
@@ -47,11 +48,9 @@ impl Invoke for Honest {
 fn order(kernel: &str) -> Order {
     Order {
         kernel: kernel.into(),
-        iterations: 300_007,
-        size_bytes: 64 << 20,
         seats: vec![None],
         nodes: vec![None],
-        ..Order::new(&charz_kernels::Params::SMALL)
+        ..Order::new(&Params { iterations: 300_007, size_bytes: 64 << 20, ..Params::SMALL })
     }
 }
 

@@ -16,7 +16,7 @@ pub fn tool() -> Tool {
         target: env!("CHARZ_TARGET").into(),
         profile: env!("CHARZ_PROFILE").into(),
         rustflags: env!("CHARZ_RUSTFLAGS").into(),
-        kernels: env!("CHARZ_KERNELS").into(),
+        kernels: charz_kernels::SOURCE_HASH.into(),
         hwloc: charz_topology::hwloc_version(),
     }
 }

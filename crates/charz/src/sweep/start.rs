@@ -71,7 +71,7 @@ fn cell(planned: &PlannedCell) -> Cell {
 
 fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cell {
     Cell {
-        kernel: kernel.card().name.to_owned(),
+        kernel: kernel.card().name.to_string(),
         mapping: mapping.to_string(),
         point: Point::default(),
         level: None,
@@ -116,7 +116,7 @@ fn floor(plan: &Plan) -> Vec<Cell> {
     let Some(first) = plan.cells.first() else { return Vec::new() };
     plan.cells
         .iter()
-        .filter(|cell| cell.mapping == first.mapping && cell.kernel.card().name == first.kernel.card().name)
+        .filter(|cell| cell.mapping == first.mapping && &*cell.kernel.card().name == &*first.kernel.card().name)
         .filter(|cell| cell.point == first.point)
         .map(|cell| blank(empty, &cell.mapping, cell.seats.clone()))
         .collect()
@@ -124,19 +124,19 @@ fn floor(plan: &Plan) -> Vec<Cell> {
 
 fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
     report::Plan {
-        kernels: distinct(plan.cells.iter().map(|cell| cell.kernel.card().name.to_owned())),
+        kernels: distinct(plan.cells.iter().map(|cell| cell.kernel.card().name.to_string())),
         mappings: distinct(plan.cells.iter().map(|cell| cell.mapping.to_string())),
         threads: plan.threads.iter().map(|&workers| workers as u64).collect(),
         iterations: plan.params.iterations,
         samples: plan.params.samples,
-        span_ns: super::nanos(plan.params.span),
-        critical: plan.params.critical,
-        parallel: plan.params.parallel,
-        period: invoke::period_word(plan.params.period),
-        timeout_ns: super::nanos(plan.params.timeout),
-        size_bytes: plan.params.size.0,
+        span_ns: plan.params.span_ns,
+        critical: plan.params.inside_steps,
+        parallel: plan.params.outside_steps,
+        period: plan.params.period.to_string(),
+        timeout_ns: plan.params.timeout_ns,
+        size_bytes: plan.params.size_bytes,
         pages: plan.params.pages.name().to_owned(),
-        stride_bytes: plan.params.stride.0,
+        stride_bytes: plan.params.stride_bytes,
         chains: plan.params.chains,
         delay: plan.params.delay,
         layout: match plan.params.layout {

@@ -5,7 +5,7 @@ mod golden;
 use std::cell::RefCell;
 use std::time::Duration;
 
-use charz_kernels::{Bytes, Layout, PagePolicy};
+use charz_kernels::{Layout, PageKind};
 use charz_topology::{Machine, Source, discover, parse_mappings};
 
 use super::*;
@@ -126,8 +126,8 @@ fn sweep_under(
     let machine: Machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
     let params = Params {
         iterations: 1_000_000,
-        size: Bytes(1 << 30),
-        pages: PagePolicy::Small,
+        size_bytes: 1 << 30,
+        pages: PageKind::Small,
         layout: Layout::Padded,
         ..Params::SMALL
     };

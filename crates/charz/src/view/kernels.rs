@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use charz_kernels::{Counts, Crew, Family, Kernel, Knob};
+use charz_kernels::{Family, Kernel, Metric, WorkerCount};
 use serde::Serialize;
 
 /// A way to list the kernels.
@@ -24,11 +24,11 @@ struct Row {
     counts: &'static str,
     one_is: String,
     beside: &'static str,
-    parameters: Vec<&'static str>,
+    parameters: Vec<String>,
     source: &'static str,
     by_default: bool,
     /// Operations or bytes of a worker.
-    most_per_cycle: Option<f64>,
+    max_per_cycle: Option<f64>,
     contends: bool,
     workers: String,
     available: bool,
@@ -36,57 +36,41 @@ struct Row {
 }
 
 impl Row {
-    fn of(kernel: &dyn Kernel) -> Self {
+    fn of(kernel: &'static dyn Kernel) -> Self {
         let card = kernel.card();
-        let (counts, one_is) = match card.counts {
-            Counts::Ops(meaning) => ("ops", meaning.to_owned()),
-            Counts::Bytes(meaning) => ("bytes", meaning.to_owned()),
-            Counts::Turns(meaning) => ("time per op", meaning.to_owned()),
-            Counts::Steps(meaning) => ("time per step", meaning.to_owned()),
-            Counts::Handled(meaning) => ("time per GiB", meaning.to_owned()),
-            Counts::Samples(first, second) => {
+        let (counts, one_is) = match &card.metric {
+            Metric::Ops(meaning) => ("ops", meaning.to_string()),
+            Metric::Bytes(meaning) => ("bytes", meaning.to_string()),
+            Metric::SerialTime(meaning) => ("time per op", meaning.to_string()),
+            Metric::OpTime(meaning) => ("time per step", meaning.to_string()),
+            Metric::TimePerGib(meaning) => ("time per GiB", meaning.to_string()),
+            Metric::SecondTime => {
+                let [first, second] = card.times.as_ref().map_or(["", ""], |times| [&times.first, &times.second]);
                 ("times", format!("a pair of times: {first}; {second}, whose median is the number"))
             }
-            Counts::Nothing => ("time", "the time of a run is of interest, no work is counted".to_owned()),
+            Metric::Duration => ("time", "the time of a run is of interest, no work is counted".to_owned()),
         };
         let obstacle = kernel.check().err().map(|error| error.to_string());
         Row {
-            name: card.name,
+            name: &card.name,
             family: card.family.name(),
-            about: card.about,
+            about: &card.about,
             counts,
             one_is,
-            beside: card.beside,
-            parameters: card.knobs.iter().map(|&knob| flag(knob)).collect(),
-            source: card.source,
+            beside: &card.uncounted_traffic,
+            parameters: card.params.iter().map(|param| format!("--{}", param.name)).collect(),
+            source: &card.source,
             by_default: card.by_default,
-            most_per_cycle: card.most_per_cycle,
+            max_per_cycle: card.max_per_cycle,
             contends: card.contends,
-            workers: match card.crew {
-                Crew::Any => "any number".to_owned(),
-                Crew::Exactly(number) => format!("exactly {number}"),
-                Crew::AtLeast(number) => format!("{number} or more"),
+            workers: match card.workers {
+                WorkerCount::Any => "any number".to_owned(),
+                WorkerCount::Exactly(number) => format!("exactly {number}"),
+                WorkerCount::AtLeast(number) => format!("{number} or more"),
             },
             available: obstacle.is_none(),
             unavailable_because: obstacle,
         }
-    }
-}
-
-fn flag(knob: Knob) -> &'static str {
-    match knob {
-        Knob::Iterations => "--iterations",
-        Knob::Size => "--size",
-        Knob::Pages => "--pages",
-        Knob::Stride => "--stride",
-        Knob::Chains => "--chains",
-        Knob::Delay => "--delay",
-        Knob::Layout => "--layout",
-        Knob::Samples => "--samples",
-        Knob::Span => "--span",
-        Knob::Sections => "--critical, --parallel",
-        Knob::Period => "--period",
-        Knob::Timeout => "--timeout",
     }
 }
 
@@ -106,7 +90,7 @@ fn table(out: &mut dyn Write) -> io::Result<()> {
         if !row.beside.is_empty() {
             writeln!(out, "    beside that: {}", row.beside)?;
         }
-        if let Some(most) = row.most_per_cycle {
+        if let Some(most) = row.max_per_cycle {
             writeln!(out, "    more than {most} {} a cycle and worker would be a mistake", row.counts)?;
         }
         if row.contends {
@@ -155,7 +139,7 @@ const FACTS: [(&str, fn(&Row) -> String); 6] = [
     ("Counts", |row| format!("{}: {}", row.counts, row.one_is)),
     ("Not counted", |row| row.beside.to_owned()),
     ("Workers", |row| row.workers.clone()),
-    ("Bound per cycle", |row| row.most_per_cycle.map(|most| most.to_string()).unwrap_or_default()),
+    ("Bound per cycle", |row| row.max_per_cycle.map(|max| max.to_string()).unwrap_or_default()),
     ("Parameters", |row| row.parameters.iter().map(|flag| format!("`{flag}`")).collect::<Vec<_>>().join(" ")),
     ("Source", |row| row.source.to_owned()),
 ];

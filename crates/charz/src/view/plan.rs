@@ -26,7 +26,7 @@ pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()
         counted(plan.invocations.least, "invocation"),
         plan.repetitions.map(|repetitions| format!(" of {}", counted(repetitions, "repetition"))).unwrap_or_default(),
         units::count(plan.params.iterations),
-        units::duration(plan.params.span),
+        units::duration(plan.params.span()),
         units::duration(plan.predicted()),
         units::duration(plan.budget),
     )?;
@@ -44,7 +44,7 @@ fn row(cell: &PlannedCell) -> [String; 8] {
         Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => ("-".to_owned(), format!("no: {reason}")),
     };
     [
-        format!("{}{}", cell.kernel.card().name, point::label(&cell.point)),
+        format!("{}{}", &*cell.kernel.card().name, point::label(&cell.point)),
         cell.seats.len().to_string(),
         cell.mapping.to_string(),
         cell.level.clone().unwrap_or_else(|| "-".to_owned()),

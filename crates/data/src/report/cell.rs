@@ -1,5 +1,6 @@
 //! One cell of a report.
 
+use crate::{Distribution, JointHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,6 @@ use super::contention::Sharing;
 use super::evidence::{Evidence, Mark};
 use super::point::Point;
 use super::run::{Run, snug};
-use super::samples::{Distribution, Samples};
 
 /// One kernel, under one mapping, with one number of workers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -219,9 +219,9 @@ impl Cell {
     }
 
     /// The pairs of times of all repetitions that count, together.
-    pub fn samples(&self) -> Samples {
+    pub fn samples(&self) -> JointHistogram {
         let done = self.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
-        Samples::sum(done.flat_map(Invocation::clean_runs).filter_map(|run| run.samples.as_deref()))
+        JointHistogram::sum(done.flat_map(Invocation::clean_runs).filter_map(|run| run.samples.as_deref()))
     }
 }
 

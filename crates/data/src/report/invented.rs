@@ -8,10 +8,9 @@
 
 use crate::machine::{Core, Strand};
 
-use super::samples::{JOINT_BITS, MARGINAL_BITS, bin};
 use super::{
-    Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Interval, Invocation, Lap, Marginal, Mark,
-    Outcome, Point, Report, Run, Samples, Severity, Shape, Sharing, Status, Summary, Unit, parse,
+    Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Histogram, Interval, Invocation,
+    JointHistogram, Lap, Mark, Outcome, Point, Report, Run, Severity, Shape, Sharing, Status, Summary, Unit, parse,
 };
 
 /// Invocations of a cell: enough for an interval.
@@ -120,7 +119,8 @@ fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
         pressure_ns: None,
         dirty: Vec::new(),
         laps: (0..workers).map(lap).collect(),
-        samples: (unit == Unit::NanosecondsSampled).then(|| Box::new(samples(&[(interval_ns, interval_ns)]))),
+        samples: (unit == Unit::NanosecondsSampled)
+            .then(|| Box::new([(interval_ns, interval_ns)].into_iter().collect())),
         growth: None,
     };
     Invocation { runs: vec![run], ..barren(Ending::Done) }
@@ -140,26 +140,7 @@ pub fn barren(ending: Ending) -> Invocation {
     }
 }
 
-/// Pairs of times, counted.
-fn samples(pairs: &[(u64, u64)]) -> Samples {
-    let marginal = |time: fn(&(u64, u64)) -> u64| Marginal {
-        least_ns: pairs.iter().map(time).min().unwrap_or(0),
-        most_ns: pairs.iter().map(time).max().unwrap_or(0),
-        bins: pairs.iter().map(|pair| [bin(time(pair), MARGINAL_BITS), 1]).collect(),
-    };
-    let joint = |(first, second): &(u64, u64)| [bin(*first, JOINT_BITS), bin(*second, JOINT_BITS), 1];
-    let one = Samples {
-        count: pairs.len() as u64,
-        below: pairs.iter().filter(|(first, second)| second < first).count() as u64,
-        first: marginal(|pair| pair.0),
-        second: marginal(|pair| pair.1),
-        bins: pairs.iter().map(joint).collect(),
-    };
-    // A sum puts bins into their order, and those that are the same together.
-    Samples::sum([&one])
-}
-
-fn shape(marginal: &Marginal) -> Shape {
+fn shape(marginal: &Histogram) -> Shape {
     let count = marginal.count();
     // A percentile takes ten times beyond it.
     let percentile = |share: f64| {
@@ -273,12 +254,12 @@ impl Cell {
         let count = self.invocations.len();
         for (at, invocation) in self.invocations.iter_mut().enumerate() {
             let own: Vec<(u64, u64)> = pairs.iter().copied().skip(at).step_by(count).collect();
-            invocation.runs[0].samples = Some(Box::new(samples(&own)));
+            invocation.runs[0].samples = Some(Box::new(own.iter().copied().collect::<JointHistogram>()));
         }
         let samples = self.samples();
         let (first, second) = (shape(&samples.first), shape(&samples.second));
-        let (median, below) = (samples.second.median(), samples.below as f64 / samples.count as f64);
-        self.distribution = Some(Distribution { samples, first, second, below });
+        let (median, below) = (samples.second.median(), samples.second_shorter as f64 / samples.count as f64);
+        self.distribution = Some(Distribution { samples, first, second, second_shorter: below });
         let value = self.summary.as_ref().and_then(|summary| summary.raw).unwrap();
         let value = if self.unit == Unit::NanosecondsSampled { median } else { value };
         self.summed_up(value).within(HALF)

@@ -1,11 +1,10 @@
 //! One repetition: laps and what was counted around them.
 
+use crate::{Contention, Growth, JointHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::cell::Unit;
-use super::growth::Growth;
-use super::samples::Samples;
 
 /// One repetition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +26,7 @@ pub struct Run {
     #[serde(deserialize_with = "snug")]
     pub laps: Vec<Lap>,
     /// The pairs of times that the workers stamped; null where they stamp none.
-    pub samples: Option<Box<Samples>>,
+    pub samples: Option<Box<JointHistogram>>,
     /// How its recursion grew from size to size; null where there is none.
     pub growth: Option<Box<Growth>>,
 }
@@ -59,17 +58,6 @@ pub struct Lap {
     pub counts: Counts,
     /// What it met at what it shares with others; null where it shares nothing.
     pub contention: Option<Contention>,
-}
-
-/// What a worker met at what it shares with others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Contention {
-    /// How often it tried.
-    pub attempts: u64,
-    /// How often another worker came first.
-    pub failures: u64,
-    /// How many of its operations had to wait.
-    pub waits: u64,
 }
 
 /// What the system counted for a thread; null where it does not say.

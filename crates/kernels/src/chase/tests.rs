@@ -1,19 +1,21 @@
 use std::collections::{HashMap, HashSet};
 
+use charz_data::params::CHAINS;
+use charz_data::{Bytes, PageKind, Params};
 use proptest::prelude::*;
 
 use super::order::Order;
 use super::worker::{Chaser, Chasing};
 use super::*;
 use crate::block::Block;
-use crate::kernel::{Stop, Worker};
+use crate::kernel::Worker;
 use crate::sys::chase::{Rings, TURN};
-use crate::watch::Watch;
+use crate::watch::{Stop, Watch};
 
 const LINE: u64 = Line::BYTES as u64;
 
 fn params(places: u64, stride: u64, chains: u64) -> Params {
-    Params { size: Bytes(places * stride), stride: Bytes(stride), chains, ..Params::SMALL }
+    Params { size_bytes: places * stride, stride_bytes: stride, chains, ..Params::SMALL }
 }
 
 fn stage(chase: &Chase, params: &Params) -> Chasing {
@@ -50,7 +52,7 @@ proptest! {
     #[test]
     fn rings_have_their_full_length(length in 1..200_u64, step in 1..5_u64, chains in 1..=16_u64, more in 0..16_u64, turns in 0..20_u64) {
         for chase in [&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS] {
-            let chains = if chase.card.knobs.contains(&Knob::Chains) { chains } else { 1 };
+            let chains = if chase.card.obeys(&CHAINS) { chains } else { 1 };
             let stage = stage(chase, &params(length * chains + more % chains, step * LINE, chains));
             let mut rings = Chaser::new(stage, 0).unwrap().rings;
             let heads: Vec<usize> = (0..chains as usize).map(|number| head(&rings, number)).collect();
@@ -72,7 +74,7 @@ proptest! {
 fn all_cycles_have_the_same_chance() {
     let mut counts: HashMap<Vec<usize>, u32> = HashMap::new();
     for seed in 0..6000 {
-        let rings = Order::Random.link(Block::zeroed(4, PagePolicy::Small).unwrap(), 1, 4, 1, seed).unwrap();
+        let rings = Order::Random.link(Block::zeroed(4, PageKind::Small).unwrap(), 1, 4, 1, seed).unwrap();
         *counts.entry(ring(rings.block(), 0)).or_default() += 1;
     }
     assert_eq!(counts.len(), 6, "{counts:?}");
@@ -97,7 +99,7 @@ fn workers_have_orders_of_their_own() {
 /// Whether an order of the places of two rings of three gives rings.
 #[track_caller]
 fn check_linked(order: [usize; 6], linked: bool) {
-    let block = Block::zeroed(6, PagePolicy::Small).unwrap();
+    let block = Block::zeroed(6, PageKind::Small).unwrap();
     assert_eq!(Rings::link(block, 2, 3, |rank| order[rank]).is_some(), linked, "{order:?}");
 }
 
@@ -110,7 +112,7 @@ fn what_is_no_order_gives_no_rings() {
     check_linked([0, 1, 2, 3, 4, 6], false);
     check_linked([0, 1, 2, 3, 4, usize::MAX], false);
     for (rings, length) in [(0, 3), (1, 0), (17, 1)] {
-        assert!(Rings::link(Block::zeroed(32, PagePolicy::Small).unwrap(), rings, length, |rank| rank).is_none());
+        assert!(Rings::link(Block::zeroed(32, PageKind::Small).unwrap(), rings, length, |rank| rank).is_none());
     }
 }
 
@@ -164,15 +166,15 @@ fn check_refused(chase: &Chase, params: Params, part: &str) {
 #[test]
 fn parameters_without_sense_are_refused() {
     for stride in [0, 1, 63, 65, u64::MAX] {
-        check_refused(&CHASE_RANDOM, Params { stride: Bytes(stride), ..params(100, 64, 1) }, "a multiple of 64");
+        check_refused(&CHASE_RANDOM, Params { stride_bytes: stride, ..params(100, 64, 1) }, "a multiple of 64");
     }
-    check_refused(&CHASE_RANDOM, Params { size: Bytes(63), ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
+    check_refused(&CHASE_RANDOM, Params { size_bytes: 63, ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
     check_refused(&CHASE_CHAINS, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
     for chains in [0, 17, u64::MAX] {
         check_refused(&CHASE_CHAINS, params(100, 64, chains), "1 to 16 chains");
     }
     check_refused(&CHASE_RANDOM, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
-    let huge = Params { size: Bytes(u64::MAX), stride: Bytes(u64::MAX - 63), ..Params::SMALL };
+    let huge = Params { size_bytes: u64::MAX, stride_bytes: u64::MAX - 63, ..Params::SMALL };
     assert!(matches!(CHASE_STRIDE.stage(&huge, 1).unwrap().worker(0).err(), Some(Error::Refused(_))));
 }
 

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::block::{Block, PagePolicy};
-use crate::kernel::{Error, Region, Stage, Worker};
+use charz_data::{PageKind, Work};
+
+use crate::block::{Block, Region};
+use crate::kernel::{Error, Stage, Worker};
 use crate::pace::Pace;
 use crate::sys::chase::{Rings, TURN};
 use crate::watch::Watch;
-use crate::work::Work;
 
 use super::order::Order;
 
@@ -30,7 +31,7 @@ pub(super) struct Chasing {
     pub(super) rings: usize,
     /// Places of each ring.
     pub(super) length: usize,
-    pub(super) pages: PagePolicy,
+    pub(super) pages: PageKind,
     pub(super) span: Duration,
 }
 
@@ -94,7 +95,7 @@ impl Worker for Chaser {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut done, mut pace) = (0, Pace::start());
-        while !watch.ends() {
+        while !watch.should_stop() {
             done += self.stretch(pace.attempts());
             pace.adapt();
         }

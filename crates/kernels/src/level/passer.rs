@@ -5,13 +5,14 @@
 //! (a triad, a multiple of it), and reading adds up to a polynomial of both. Copies alone leave the same whenever they are made;
 //! there the source is changed before each run.
 
-use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Error, Region, Worker};
+use charz_data::{PageKind, Work};
+
+use crate::block::{Block, Line, Region};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::stream::wrong;
 use crate::sys::level::{Op, Registers};
 use crate::watch::Watch;
-use crate::work::Work;
 
 use super::Passing;
 
@@ -77,7 +78,7 @@ impl Passer {
             0 if lines >= length => (length, lines / length),
             _ => (length.min(from + lines.next_multiple_of(op.round())), 1),
         };
-        let far = pages == PagePolicy::Small && op.arrays() * length * Line::BYTES > FAR;
+        let far = pages == PageKind::Small && op.arrays() * length * Line::BYTES > FAR;
         self.registers.set(op, passes + 1);
         looping.run(self.block.lines_mut(), from..to, far, times as u64, &mut self.registers);
         self.place =
@@ -151,7 +152,7 @@ impl Worker for Passer {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let mut lines = 0;
-        while !watch.ends() {
+        while !watch.should_stop() {
             lines += self.go_on(self.pace.attempts() as usize);
             self.pace.adapt();
         }

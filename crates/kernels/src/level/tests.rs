@@ -1,7 +1,8 @@
+use charz_data::Params;
+
 use super::passer::Passer;
 use super::*;
-use crate::kernel::Stop;
-use crate::watch::Watch;
+use crate::watch::{Stop, Watch};
 
 const ALL: [&Level; 8] = [
     &LEVEL_READ,
@@ -15,7 +16,7 @@ const ALL: [&Level; 8] = [
 ];
 
 fn passer(level: &Level, size: u64) -> Passer {
-    let params = Params { size: Bytes(size), ..Params::SMALL };
+    let params = Params { size_bytes: size, ..Params::SMALL };
     Passer::new(level.passing(&params).unwrap(), 2).unwrap()
 }
 
@@ -103,7 +104,7 @@ fn traffic_follows_from_what_is_written() {
 #[test]
 fn blocks_too_small_for_a_round_are_refused() {
     for (level, least) in [(&LEVEL_READ, 512), (&LEVEL_COPY, 1024), (&LEVEL_TRIAD, 1536), (&LEVEL_MIX_2_1, 576)] {
-        let stage = |size| level.stage(&Params { size: Bytes(size), ..Params::SMALL }, 1);
+        let stage = |size| level.stage(&Params { size_bytes: size, ..Params::SMALL }, 1);
         assert!(matches!(stage(least - 1).err(), Some(Error::Unavailable(_))), "{}", level.card.name);
         assert!(stage(least).is_ok(), "{}", level.card.name);
     }

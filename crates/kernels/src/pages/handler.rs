@@ -3,13 +3,14 @@
 use std::io;
 use std::sync::Arc;
 
+use charz_data::Work;
+
 use super::segment::Segment;
 use super::{Before, Deed, Handling};
-use crate::block::Line;
-use crate::kernel::{Error, Region, Worker};
+use crate::block::{Line, Region};
+use crate::kernel::{Error, Worker};
 use crate::sys::mmap::Mapping;
 use crate::watch::Watch;
-use crate::work::Work;
 
 /// A worker.
 pub(super) struct Handler {
@@ -70,7 +71,7 @@ impl Handler {
     }
 
     fn lock(&self, part: &Mapping) -> Result<(), Error> {
-        part.lock().map_err(|error| Error::Refused(refusal(self.kernel.card.name, &error)))
+        part.lock().map_err(|error| Error::Refused(refusal(&self.kernel.card.name, &error)))
     }
 
     /// A page that does not hold what it should.
@@ -93,7 +94,7 @@ impl Worker for Handler {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let mut bytes = 0;
-        while !watch.ends() {
+        while !watch.should_stop() {
             let Some(mut part) = self.segment.take() else { break };
             bytes += size_of_val(part.lines()) as u64;
             match self.kernel.deed {
@@ -117,7 +118,7 @@ impl Worker for Handler {
 
     fn verify(&mut self) -> Result<(), Error> {
         self.segment.check()?;
-        let name = self.kernel.card.name;
+        let name = &self.kernel.card.name;
         let strange = self.strange();
         // The memory is gone before anybody prepares the next run.
         self.held.clear();

@@ -8,10 +8,11 @@ use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use charz_data::{PageKind, Params};
 use crossbeam::queue::ArrayQueue;
 
-use crate::block::{Line, PagePolicy};
-use crate::kernel::{Error, Params};
+use crate::block::Line;
+use crate::kernel::Error;
 use crate::sys::mmap::{Mapping, base_page};
 
 /// The most parts of a segment. Each may become a mapping of its own while its neighbours are gone, and a process has some
@@ -27,7 +28,7 @@ pub(super) struct Segment {
     share: usize,
     /// Bytes of a part, at most.
     part: usize,
-    pages: PagePolicy,
+    pages: PageKind,
     shared: bool,
     laid: Mutex<Laid>,
     offered: ArrayQueue<Mapping>,
@@ -58,7 +59,7 @@ impl Segment {
         workers: usize,
         part: usize,
     ) -> Result<Self, Error> {
-        let (size, pages) = (params.size.0, params.pages);
+        let (size, pages) = (params.size_bytes, params.pages);
         let page = pages.bytes().max(base_page());
         let share = usize::try_from(size).unwrap_or(usize::MAX) / page * page;
         if share == 0 {
@@ -89,8 +90,8 @@ impl Segment {
     pub(super) fn page(&self) -> usize {
         match self.pages {
             // Where there is no huge page to be had, each small one is touched.
-            PagePolicy::Small | PagePolicy::Transparent => PagePolicy::Small.bytes(),
-            PagePolicy::Huge2M | PagePolicy::Huge1G => self.pages.bytes(),
+            PageKind::Small | PageKind::Transparent => PageKind::Small.bytes(),
+            PageKind::Huge2M | PageKind::Huge1G => self.pages.bytes(),
         }
     }
 
@@ -119,8 +120,8 @@ impl Segment {
             let (name, workers, share, pages) = (self.name, self.workers, self.share, self.pages);
             let reserved = "reserve so many in /sys/kernel/mm/hugepages, or ask for other pages";
             let what = match pages {
-                PagePolicy::Small | PagePolicy::Transparent => "ask for a smaller size or fewer workers",
-                PagePolicy::Huge2M | PagePolicy::Huge1G => reserved,
+                PageKind::Small | PageKind::Transparent => "ask for a smaller size or fewer workers",
+                PageKind::Huge2M | PageKind::Huge1G => reserved,
             };
             let sentence =
                 format!("{name} got no segment of {workers} times {share} bytes on {pages} pages ({error}): {what}");

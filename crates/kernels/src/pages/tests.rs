@@ -3,16 +3,16 @@ use std::os::unix::fs::FileExt;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use charz_data::{PageKind, Params};
+
 use super::*;
-use crate::block::PagePolicy;
-use crate::kernel::Stop;
 use crate::sys::mmap::base_page;
-use crate::watch::Watch;
+use crate::watch::{Stop, Watch};
 
 const SIZE: u64 = (5 << 20) + 4711;
 
-fn params(pages: PagePolicy) -> Params {
-    Params { size: Bytes(SIZE), pages, samples: 20, span: Duration::from_millis(1), ..Params::SMALL }
+fn params(pages: PageKind) -> Params {
+    Params { size_bytes: SIZE, pages, samples: 20, span_ns: 1_000_000, ..Params::SMALL }
 }
 
 const KERNELS: [&Handling; 8] = [
@@ -27,8 +27,8 @@ const KERNELS: [&Handling; 8] = [
 ];
 
 /// Workers of a stage of this kernel, on one thread.
-fn workers(kernel: &Handling, pages: PagePolicy, number: usize) -> Vec<Handler> {
-    let segment = Segment::new(kernel.card.name, &params(pages), kernel.shared, number, kernel.part(pages)).unwrap();
+fn workers(kernel: &Handling, pages: PageKind, number: usize) -> Vec<Handler> {
+    let segment = Segment::new(&*kernel.card.name, &params(pages), kernel.shared, number, kernel.part(pages)).unwrap();
     let segment = Arc::new(segment);
     (0..number).map(|rank| Handler::new(*kernel, Arc::clone(&segment), rank).unwrap()).collect()
 }
@@ -37,13 +37,13 @@ fn workers(kernel: &Handling, pages: PagePolicy, number: usize) -> Vec<Handler> 
 /// tried than any of them locks.
 fn is_allowed(kernel: &Handling) -> bool {
     static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
-        let params = Params { size: Bytes(128 << 20), ..params(PagePolicy::Small) };
+        let params = Params { size_bytes: 128 << 20, ..params(PageKind::Small) };
         let stage = PAGES_LOCK.stage(&params, 1).unwrap();
         stage.worker(0).is_ok()
     });
     let allowed = !kernel.locks() || *MAY_LOCK;
     if !allowed {
-        println!("skipped: {}: this user may not lock enough memory (ulimit -l)", kernel.card.name);
+        println!("skipped: {}: this user may not lock enough memory (ulimit -l)", &*kernel.card.name);
     }
     allowed
 }
@@ -55,15 +55,15 @@ fn watch() -> Watch {
 /// One worker that runs before the others takes everything, and they find nothing: the sum is what counts.
 #[test]
 fn parts_go_to_whoever_takes_them() {
-    for kernel in KERNELS.into_iter().filter(|kernel| is_allowed(kernel)) {
-        for pages in [PagePolicy::Small, PagePolicy::Transparent] {
+    for kernel in KERNELS.iter().copied().filter(|kernel| is_allowed(kernel)) {
+        for pages in [PageKind::Small, PageKind::Transparent] {
             let share = SIZE / pages.bytes() as u64 * pages.bytes() as u64;
             let mut workers = workers(kernel, pages, 3);
             for order in [[0, 1, 2], [2, 0, 1]] {
                 workers.iter_mut().for_each(|worker| worker.prepare());
                 let done = order.map(|rank| workers[rank].run(&watch()).bytes.0);
-                assert_eq!(done, [3 * share, 0, 0], "{} {pages}", kernel.card.name);
-                workers.iter_mut().for_each(|worker| assert_eq!(worker.verify(), Ok(()), "{}", kernel.card.name));
+                assert_eq!(done, [3 * share, 0, 0], "{} {pages}", &*kernel.card.name);
+                workers.iter_mut().for_each(|worker| assert_eq!(worker.verify(), Ok(()), "{}", &*kernel.card.name));
             }
         }
     }
@@ -71,7 +71,7 @@ fn parts_go_to_whoever_takes_them() {
 
 #[test]
 fn regions_of_workers_are_apart_and_on_pages_of_their_kind() {
-    for pages in [PagePolicy::Small, PagePolicy::Transparent] {
+    for pages in [PageKind::Small, PageKind::Transparent] {
         let workers = workers(&PAGES_TOUCH, pages, 3);
         let mut regions: Vec<_> = workers.iter().filter_map(|worker| worker.region()).collect();
         regions.sort_by_key(|region| region.start);
@@ -107,18 +107,18 @@ fn check_state(kernel: &Handling, before: bool, locked: Option<bool>) {
     if !is_allowed(kernel) {
         return;
     }
-    let mut workers = workers(kernel, PagePolicy::Small, 1);
+    let mut workers = workers(kernel, PageKind::Small, 1);
     let worker = &mut workers[0];
     worker.prepare();
     let part = worker.segment.take().unwrap();
-    assert_eq!(is_resident(part.lines().as_ptr().addr()), before, "{}: before", kernel.card.name);
+    assert_eq!(is_resident(part.lines().as_ptr().addr()), before, "{}: before", &*kernel.card.name);
     worker.segment.offer(vec![part]);
     worker.run(&watch());
     let address = worker.held.last().map(|part| part.lines().as_ptr().addr());
-    assert!(address.is_none_or(is_resident), "{}: after", kernel.card.name);
-    assert_eq!(address.map(is_locked), locked, "{}", kernel.card.name);
+    assert!(address.is_none_or(is_resident), "{}: after", &*kernel.card.name);
+    assert_eq!(address.map(is_locked), locked, "{}", &*kernel.card.name);
     worker.verify().unwrap();
-    assert!(worker.held.is_empty(), "{}", kernel.card.name);
+    assert!(worker.held.is_empty(), "{}", &*kernel.card.name);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn memory_is_made_locked_and_given_back() {
 
 #[test]
 fn a_part_that_is_left_and_a_page_that_was_not_written_are_wrong() {
-    let mut workers = workers(&PAGES_TOUCH, PagePolicy::Small, 1);
+    let mut workers = workers(&PAGES_TOUCH, PageKind::Small, 1);
     let worker = &mut workers[0];
     worker.prepare();
     let left = worker.segment.take().unwrap();
@@ -152,7 +152,7 @@ fn a_part_that_is_left_and_a_page_that_was_not_written_are_wrong() {
 
 #[test]
 fn a_refusal_reaches_everybody() {
-    let mut workers = workers(&PAGES_TOUCH, PagePolicy::Small, 2);
+    let mut workers = workers(&PAGES_TOUCH, PageKind::Small, 2);
     workers.iter_mut().for_each(|worker| worker.prepare());
     workers[1].segment.fail(Error::Refused("no more".into()));
     for worker in &mut workers {
@@ -164,8 +164,8 @@ fn a_refusal_reaches_everybody() {
 }
 
 #[track_caller]
-fn check_refused(size: u64, pages: PagePolicy, workers: usize, part: &str) {
-    let params = Params { size: Bytes(size), ..params(pages) };
+fn check_refused(size: u64, pages: PageKind, workers: usize, part: &str) {
+    let params = Params { size_bytes: size, ..params(pages) };
     match PAGES_TOUCH.stage(&params, workers).err() {
         Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
         other => panic!("{size} on {pages}: {other:?}"),
@@ -174,15 +174,15 @@ fn check_refused(size: u64, pages: PagePolicy, workers: usize, part: &str) {
 
 #[test]
 fn sizes_without_sense_are_refused() {
-    check_refused(0, PagePolicy::Small, 1, "at least a page of 4096 bytes a worker, not 0");
-    check_refused(1 << 20, PagePolicy::Transparent, 1, "at least a page of 2097152 bytes");
-    check_refused(1 << 62, PagePolicy::Small, 2, "no addresses for 2 times");
+    check_refused(0, PageKind::Small, 1, "at least a page of 4096 bytes a worker, not 0");
+    check_refused(1 << 20, PageKind::Transparent, 1, "at least a page of 2097152 bytes");
+    check_refused(1 << 62, PageKind::Small, 2, "no addresses for 2 times");
 }
 
 /// A worker that leaves the kernel of several before its time releases the others.
 #[test]
 fn whoever_leaves_releases_the_others() {
-    let stage = PAGES_UNMAP_SEEN.stage(&params(PagePolicy::Small), 3).unwrap();
+    let stage = SHOOTDOWN_KERNELS[0].stage(&params(PageKind::Small), 3).unwrap();
     for leaver in 0..3 {
         let gate = std::sync::Barrier::new(3);
         std::thread::scope(|scope| {

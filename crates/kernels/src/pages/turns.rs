@@ -7,11 +7,13 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use charz_data::params::SPAN;
+use charz_data::{Bytes, Card, Family, Metric, Params, Work};
+
 use crate::block::Line;
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Worker};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::mmap::{Guarded, Mapping, base_page};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 /// Touched pages between two looks at the watch: a turn with one takes 2 to 8 µs in a virtual machine on Zen 4.
 const STRETCH: usize = 8;
@@ -98,24 +100,17 @@ const BESIDE: &str = "each turn interrupts the strands that the process runs on,
 macro_rules! turning {
     ($($kernel:ident, $name:literal, $about:literal, $operation:literal, $turn:ty;)*) => {$(
         #[doc = $about]
-        pub(crate) static $kernel: Turning<$turn> = Turning {
-            card: &Card {
-                name: $name,
-                family: Family::Memory,
-                about: $about,
-                counts: Counts::Ops($operation),
-                beside: BESIDE,
-                knobs: &[Knob::Span],
-                source: "D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989",
-                by_default: false,
-                most_per_cycle: None,
-                contends: false,
-                crew: Crew::Any,
-                system: true,
-            },
+        static $kernel: Turning<$turn> = Turning {
+            card: &Card::new($name, Family::Memory, $about, Metric::ops($operation))
+                .uncounted_traffic(BESIDE)
+                .params(&[&SPAN])
+                .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
+                .blocks_in_kernel(true),
             turn: PhantomData,
         };
-    )*};
+    )*
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+    };
 }
 
 turning! {
@@ -137,7 +132,7 @@ impl<T: Turn> Kernel for Turning<T> {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(Repeated { name: self.card.name, span: params.span, turn: self.turn }))
+        Ok(Box::new(Repeated { name: &self.card.name, span: params.span(), turn: self.turn }))
     }
 }
 
@@ -183,7 +178,7 @@ impl<T: Turn> Worker for Turner<T> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut turns, mut right) = (0, true);
-        'run: while !watch.ends() {
+        'run: while !watch.should_stop() {
             for _ in 0..STRETCH.div_ceil(T::PAGES) {
                 match self.turn.turn() {
                     Ok(as_expected) => right &= as_expected,

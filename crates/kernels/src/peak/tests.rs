@@ -1,7 +1,8 @@
+use charz_data::Work;
 use proptest::prelude::*;
 
 use super::*;
-use crate::kernel::Stop;
+use crate::watch::Stop;
 
 /// A worker on a path of choice, after a run of `rounds` rounds.
 fn ran<T: Lane>(path: &'static Path<T>, rounds: u64) -> Adder<T> {

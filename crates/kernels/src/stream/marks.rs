@@ -5,9 +5,9 @@
 //! every line would take as long as the pass, so it is done once, after the first repetition: a pass that leaves out
 //! lines leaves out the same ones each time.
 
+/// Lines between two marks: 16 KiB. At 256 MiB that is 16,384 marks.
 use crate::block::Line;
 
-/// Lines between two marks: 16 KiB. At 256 MiB that is 16,384 marks.
 const SPACING: usize = 256;
 
 /// By how many lines the marks move each time: odd, so that they come by every line.

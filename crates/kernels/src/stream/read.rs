@@ -1,12 +1,14 @@
 //! `mem-read` and `mem-read-streams`: the sum of a block.
 
-use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
+use charz_data::card::{Access, ROOM};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
+
+use crate::block::{Block, Line, Region};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::stream::{Ahead, TURN, Vectors, sum};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
-use super::{KNOBS, LOADED, STRETCH, bytes, lines_of_part};
+use super::{LOADED, OBEYS, STRETCH, bytes, lines_of_part};
 
 /// Streams of the many-stream variant. On Zen 4 with 4 KiB pages, 1 stream gave 28 GB/s, 4 gave 30, 8 gave 33, and 12
 /// no more; on a machine under load, 8 gained more still.
@@ -14,38 +16,32 @@ const STREAMS: usize = 8;
 
 /// One stream from the first line to the last.
 pub static MEM_READ: Read<1> = Read {
-    card: &Card {
-        name: "mem-read",
-        family: Family::Memory,
-        about: "adds every word of a private block to a register, once, from the first to the last",
-        counts: Counts::Bytes("the bytes of the block, each read once"),
-        beside: "whatever the hardware reads ahead in vain",
-        knobs: KNOBS,
-        source: "arXiv:1106.2992, section 5: read",
-        by_default: true,
-        most_per_cycle: Some(ROOM * LOADED),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+    card: &Card::new(
+        "mem-read",
+        Family::Memory,
+        "adds every word of a private block to a register, once, from the first to the last",
+        Metric::bytes("the bytes of the block, each read once"),
+    )
+    .uncounted_traffic("whatever the hardware reads ahead in vain")
+    .role(Role::MemoryBandwidth(Access::Read))
+    .params(OBEYS)
+    .source("arXiv:1106.2992, section 5: read")
+    .by_default()
+    .max_per_cycle(ROOM * LOADED),
 };
 
 /// Several streams at once, which keep more page walks and more prefetchers busy.
 pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
-    card: &Card {
-        name: "mem-read-streams",
-        family: Family::Memory,
-        about: "adds every word of a private block to a register, once, in 8 streams that advance together",
-        counts: Counts::Bytes("the bytes of the block, each read once"),
-        beside: "whatever the hardware reads ahead in vain",
-        knobs: KNOBS,
-        source: "mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages",
-        by_default: false,
-        most_per_cycle: Some(ROOM * LOADED),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+    card: &Card::new(
+        "mem-read-streams",
+        Family::Memory,
+        "adds every word of a private block to a register, once, in 8 streams that advance together",
+        Metric::bytes("the bytes of the block, each read once"),
+    )
+    .uncounted_traffic("whatever the hardware reads ahead in vain")
+    .params(OBEYS)
+    .source("mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages")
+    .max_per_cycle(ROOM * LOADED),
 };
 
 /// A kernel that reads a block in `N` streams.
@@ -64,7 +60,7 @@ impl<const N: usize> Kernel for Read<N> {
     }
 
     fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size)
+        params.pages.footprint(params.size_bytes)
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
@@ -74,8 +70,8 @@ impl<const N: usize> Kernel for Read<N> {
 
 impl<const N: usize> Read<N> {
     fn reading(&self, params: &Params) -> Result<Reading<N>, Error> {
-        let (name, pages) = (self.card.name, params.pages);
-        let length = lines_of_part(name, params.size, N, TURN)?;
+        let (name, pages) = (&*self.card.name, params.pages);
+        let length = lines_of_part(name, params.size_bytes, N, TURN)?;
         Ok(Reading { name, vectors: Vectors::widest(), length, pages })
     }
 
@@ -93,7 +89,7 @@ struct Reading<const N: usize> {
     vectors: Vectors,
     /// Lines of a stream.
     length: usize,
-    pages: PagePolicy,
+    pages: PageKind,
 }
 
 impl<const N: usize> Stage for Reading<N> {
@@ -148,7 +144,7 @@ impl<const N: usize> Worker for Reader<N> {
         let lines = self.block.lines();
         let streams: [_; N] = std::array::from_fn(|i| &lines[i * length..][..length]);
         let (mut found, mut done) = (0_u64, 0);
-        while done < length && !watch.ends() {
+        while done < length && !watch.should_stop() {
             let end = length.min(done + STRETCH / N);
             found = found.wrapping_add(sum(vectors, ahead, streams.map(|stream| &stream[done..end])));
             done = end;

@@ -1,11 +1,12 @@
+use charz_data::{Layout, PageKind, Params};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::block::{Block, PagePolicy};
-use crate::kernel::{Kernel, Layout, Params, Stop, Worker};
+use crate::block::Block;
+use crate::kernel::Worker;
 use crate::sys::stream::{Ahead, TURN, Vectors, copy_nt, fill, fill_nt, sum, triad_nt};
-use crate::watch::Watch;
+use crate::watch::{Stop, Watch};
 
 fn lines(words: &[[u64; Line::WORDS]]) -> Vec<Line> {
     words.iter().copied().map(Line).collect()
@@ -59,7 +60,7 @@ proptest! {
 }
 
 fn params(size: u64) -> Params {
-    Params { iterations: 1, size: Bytes(size), pages: PagePolicy::Small, layout: Layout::default(), ..Params::SMALL }
+    Params { iterations: 1, size_bytes: size, pages: PageKind::Small, layout: Layout::default(), ..Params::SMALL }
 }
 
 /// Runs a repetition and gives the verdict on it after `plant` has spoilt the worker.

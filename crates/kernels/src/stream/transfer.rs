@@ -1,13 +1,15 @@
 //! `mem-copy` and `mem-triad`: from some arrays of a block to another, with non-temporal stores.
 
-use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
+use charz_data::card::ROOM;
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
+
+use crate::block::{Block, Line, Region};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::stream::{Ahead, HAS_NON_TEMPORAL, Vectors, copy_nt, triad_nt};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 use super::marks::Marks;
-use super::{KNOBS, LOADED, STORED, STRETCH, bytes, lines_of_part, wrong};
+use super::{LOADED, OBEYS, STORED, STRETCH, bytes, lines_of_part, wrong};
 
 /// The factor of the triad.
 const FACTOR: f64 = 3.0;
@@ -17,42 +19,34 @@ const BESIDE: &str =
 
 /// One array into another.
 pub static MEM_COPY: Transfer = Transfer {
-    card: &Card {
-        name: "mem-copy",
-        family: Family::Memory,
-        about: "copies one half of a private block to the other, once, with non-temporal stores where there are any",
-        counts: Counts::Bytes("the bytes read and the bytes written: twice those copied"),
-        beside: BESIDE,
-        knobs: KNOBS,
-        source: "J. D. McCalpin, STREAM: copy",
-        by_default: false,
-        // As much is loaded as is stored.
-        most_per_cycle: Some(ROOM * 2.0 * STORED),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+    card: &Card::new(
+        "mem-copy",
+        Family::Memory,
+        "copies one half of a private block to the other, once, with non-temporal stores where there are any",
+        Metric::bytes("the bytes read and the bytes written: twice those copied"),
+    )
+    .uncounted_traffic(BESIDE)
+    .params(OBEYS)
+    .source("J. D. McCalpin, STREAM: copy")
+    // As much is loaded as is stored.
+    .max_per_cycle(ROOM * 2.0 * STORED),
     form: Form::Copy,
 };
 
 /// The sum of one array and a multiple of another.
 pub static MEM_TRIAD: Transfer = Transfer {
-    card: &Card {
-        name: "mem-triad",
-        family: Family::Memory,
-        about: "computes a = b + 3 c on doubles, once, each array a third of a private block, with non-temporal stores \
+    card: &Card::new(
+        "mem-triad",
+        Family::Memory,
+        "computes a = b + 3 c on doubles, once, each array a third of a private block, with non-temporal stores \
                 where there are any",
-        counts: Counts::Bytes("the bytes of b and c read and of a written: 24 an element, as STREAM counts"),
-        beside: BESIDE,
-        knobs: KNOBS,
-        source: "J. D. McCalpin, STREAM: triad",
-        by_default: false,
-        // Twice as much is loaded as is stored.
-        most_per_cycle: Some(ROOM * (LOADED + STORED)),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+        Metric::bytes("the bytes of b and c read and of a written: 24 an element, as STREAM counts"),
+    )
+    .uncounted_traffic(BESIDE)
+    .params(OBEYS)
+    .source("J. D. McCalpin, STREAM: triad")
+    // Twice as much is loaded as is stored.
+    .max_per_cycle(ROOM * (LOADED + STORED)),
     form: Form::Triad,
 };
 
@@ -90,7 +84,7 @@ impl Kernel for Transfer {
     }
 
     fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size)
+        params.pages.footprint(params.size_bytes)
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
@@ -100,8 +94,8 @@ impl Kernel for Transfer {
 
 impl Transfer {
     fn transferring(&self, params: &Params) -> Result<Transferring, Error> {
-        let (name, form, pages) = (self.card.name, self.form, params.pages);
-        let length = lines_of_part(name, params.size, form.arrays(), 1)?;
+        let (name, form, pages) = (&*self.card.name, self.form, params.pages);
+        let length = lines_of_part(name, params.size_bytes, form.arrays(), 1)?;
         Ok(Transferring { name, form, vectors: Vectors::widest(), length, pages })
     }
 
@@ -120,7 +114,7 @@ struct Transferring {
     vectors: Vectors,
     /// Lines of an array.
     length: usize,
-    pages: PagePolicy,
+    pages: PageKind,
 }
 
 impl Stage for Transferring {
@@ -180,7 +174,7 @@ impl Worker for Mover {
         let ahead = Ahead::of(pages);
         let (to, from) = self.block.lines_mut().split_at_mut(length);
         let mut done = 0;
-        while done < length && !watch.ends() {
+        while done < length && !watch.should_stop() {
             // Of each array half a stretch: 1 MiB altogether for two arrays, and half as much again for three.
             let end = length.min(done + STRETCH / 2);
             match form {

@@ -6,14 +6,16 @@
 //! bandwidth", and the kernels differ in one thing at a time: `mem-write` and `mem-write-nt` in the data (where
 //! `mem-write` uses non-temporal stores, as its variant says), `mem-write-nt` and `mem-write-data` in the way.
 
-use crate::block::{Block, Line, PagePolicy};
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Params, ROOM, Region, Stage, Worker};
+use charz_data::card::{Access, ROOM};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
+
+use crate::block::{Block, Line, Region};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 use super::marks::Marks;
-use super::{KNOBS, STORED, STRETCH, bytes, lines_of_part, wrong};
+use super::{OBEYS, STORED, STRETCH, bytes, lines_of_part, wrong};
 
 const ALLOCATE: &str = "a read of each line before it is overwritten (write-allocate), unless the hardware sees that \
                         whole lines are written; the line's way back to memory is what is counted";
@@ -26,80 +28,65 @@ const BEFORE: u64 = 0x5555_aaaa_5555_aaaa;
 
 /// Zeros, in the fastest way of this CPU.
 pub static MEM_WRITE: Write = Write {
-    card: &Card {
-        name: "mem-write",
-        family: Family::Memory,
-        about: "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
-        counts: Counts::Bytes("the bytes of the block, each written once"),
-        beside: "with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form",
-        knobs: KNOBS,
-        source: "arXiv:1106.2992, section 5: write",
-        by_default: true,
-        most_per_cycle: Some(ROOM * STORED),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+    card: &Card::new(
+        "mem-write",
+        Family::Memory,
+        "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
+        Metric::bytes("the bytes of the block, each written once"),
+    )
+    .uncounted_traffic("with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form")
+    .role(Role::MemoryBandwidth(Access::Write))
+    .params(OBEYS)
+    .source("arXiv:1106.2992, section 5: write")
+    .by_default()
+    .max_per_cycle(ROOM * STORED),
     way: zeros,
     word: 0,
 };
 
 /// Other data than zeros, by ordinary stores.
 pub static MEM_WRITE_DATA: Write = Write {
-    card: &Card {
-        name: "mem-write-data",
-        family: Family::Memory,
-        about: "fills a private block with data that is not zero, once, with ordinary vector stores",
-        counts: Counts::Bytes("the bytes of the block, each written once"),
-        beside: ALLOCATE,
-        knobs: KNOBS,
-        source: "mem-write with the costs that it can avoid",
-        by_default: false,
-        most_per_cycle: Some(ROOM * STORED),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+    card: &Card::new(
+        "mem-write-data",
+        Family::Memory,
+        "fills a private block with data that is not zero, once, with ordinary vector stores",
+        Metric::bytes("the bytes of the block, each written once"),
+    )
+    .uncounted_traffic(ALLOCATE)
+    .params(OBEYS)
+    .source("mem-write with the costs that it can avoid")
+    .max_per_cycle(ROOM * STORED),
     way: || Some(Way::Vectors(Vectors::widest())),
     word: DATA,
 };
 
 /// Zeros, by the C library.
 pub static MEM_MEMSET: Write = Write {
-    card: &Card {
-        name: "mem-memset",
-        family: Family::Memory,
-        about: "fills a private block with zeros, once, by memset of the C library in one call",
-        counts: Counts::Bytes("the bytes of the block, each written once"),
-        beside: "what the library chose: see mem-write and mem-write-data",
-        knobs: KNOBS,
-        source: "memset(3); it cannot be stopped early",
-        by_default: false,
-        most_per_cycle: Some(ROOM * STORED),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+    card: &Card::new(
+        "mem-memset",
+        Family::Memory,
+        "fills a private block with zeros, once, by memset of the C library in one call",
+        Metric::bytes("the bytes of the block, each written once"),
+    )
+    .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
+    .params(OBEYS)
+    .source("memset(3); it cannot be stopped early")
+    .max_per_cycle(ROOM * STORED),
     way: || Some(Way::Memset),
     word: 0,
 };
 
 /// Other data than zeros, by non-temporal stores.
 pub static MEM_WRITE_NT: Write = Write {
-    card: &Card {
-        name: "mem-write-nt",
-        family: Family::Memory,
-        about: "fills a private block with data that is not zero, once, with non-temporal stores",
-        counts: Counts::Bytes("the bytes of the block, each written once"),
-        beside: "",
-        knobs: KNOBS,
-        source: "non-temporal stores as in the vendors' optimization manuals",
-        by_default: false,
-        most_per_cycle: Some(ROOM * STORED),
-        contends: false,
-        crew: Crew::Any,
-        system: false,
-    },
+    card: &Card::new(
+        "mem-write-nt",
+        Family::Memory,
+        "fills a private block with data that is not zero, once, with non-temporal stores",
+        Metric::bytes("the bytes of the block, each written once"),
+    )
+    .params(OBEYS)
+    .source("non-temporal stores as in the vendors' optimization manuals")
+    .max_per_cycle(ROOM * STORED),
     way: || HAS_NON_TEMPORAL.then(|| Way::NonTemporal(Vectors::widest())),
     word: DATA,
 };
@@ -165,7 +152,7 @@ impl Way {
 
     /// What the pass does ahead of itself. A prefetched line is one that a non-temporal store does not need: with data it costs
     /// the 1.6% of traffic that it is, and only zeros, which move faster than addresses are translated, gain from it.
-    fn ahead(self, pages: PagePolicy, word: u64) -> Ahead {
+    fn ahead(self, pages: PageKind, word: u64) -> Ahead {
         match self {
             Way::NonTemporal(_) if word != 0 => Ahead::Nothing,
             _ => Ahead::of(pages),
@@ -186,14 +173,14 @@ impl Way {
 impl Write {
     fn way(&self) -> Result<Way, Error> {
         (self.way)().ok_or_else(|| {
-            let name = self.card.name;
+            let name = &*self.card.name;
             Error::Unavailable(format!("{name} needs stores that pass the caches by, which this architecture lacks"))
         })
     }
 
     fn writing(&self, params: &Params) -> Result<Writing, Error> {
-        let (name, way, word, pages) = (self.card.name, self.way()?, self.word, params.pages);
-        let length = lines_of_part(name, params.size, 1, 1)?;
+        let (name, way, word, pages) = (&*self.card.name, self.way()?, self.word, params.pages);
+        let length = lines_of_part(name, params.size_bytes, 1, 1)?;
         Ok(Writing { name, way, word, length, pages })
     }
 
@@ -225,7 +212,7 @@ impl Kernel for Write {
     }
 
     fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size)
+        params.pages.footprint(params.size_bytes)
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
@@ -241,7 +228,7 @@ struct Writing {
     word: u64,
     /// Lines of the block.
     length: usize,
-    pages: PagePolicy,
+    pages: PageKind,
 }
 
 impl Stage for Writing {
@@ -283,7 +270,7 @@ impl Worker for Writer {
         let ahead = way.ahead(pages, word);
         let lines = self.block.lines_mut();
         let mut done = 0;
-        while done < length && !watch.ends() {
+        while done < length && !watch.should_stop() {
             let end = length.min(done.saturating_add(way.stretch(word)));
             way.fill(ahead, &mut lines[done..end], word);
             done = end;

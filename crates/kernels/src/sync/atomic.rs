@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use charz_data::card::ROOM;
+use charz_data::params::SPAN;
+use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Work};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
-use crate::watch::Watch;
-use crate::work::{Bytes, Work};
-
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::pace::Pace;
+use crate::watch::Watch;
 use operation::{Check, Hand, Operation, ROUND, Word};
 
 mod operation;
@@ -55,7 +56,7 @@ pub struct AtomicKernel<O> {
 /// whether they take the line away from others, and where they come from.
 macro_rules! atomics {
     ($($(#[$condition:meta])? $operation:ident, $name:literal, $does:literal, $most:expr, $takes:literal, $source:literal,
-       [$shared:ident, $false:ident, $padded:ident, $private:ident];)*) => {$(
+       [$shared:ident, $false:ident, $padded:ident, $private:ident];)*) => { $(
         atomics!(@ $(#[$condition])? $operation, $shared, Contended, concat!("atomic-", $name),
             concat!($does, ": one word for all workers"), $most, $takes, $source);
         atomics!(@ $(#[$condition])? $operation, $false, FalseShared, concat!("atomic-", $name, "-false"),
@@ -64,26 +65,21 @@ macro_rules! atomics {
             concat!($does, ": a word for each worker, on lines of its own in one array"), $most, false, $source);
         atomics!(@ $(#[$condition])? $operation, $private, Private, concat!("atomic-", $name, "-private"),
             concat!($does, ": a word for each worker, in memory of its own"), $most, false, $source);
-    )*};
+    )*
+        pub(crate) static KERNELS: &[&dyn Kernel] =
+            &[$($(#[$condition])? &$shared, $(#[$condition])? &$false, $(#[$condition])? &$padded, $(#[$condition])? &$private),*];
+    };
     (@ $(#[$condition:meta])? $operation:ident, $kernel:ident, $lie:ident, $name:expr, $about:expr, $most:expr, $fights:literal,
        $source:literal) => {
         #[doc = $about]
         $(#[$condition])?
-        pub static $kernel: AtomicKernel<operation::$operation> = AtomicKernel {
-            card: &Card {
-                name: $name,
-                family: Family::Sync,
-                about: $about,
-                counts: Counts::Ops("one operation; attempts that fail since another worker came first are none"),
-                beside: if $fights { "the line moves from core to core" } else { "" },
-                knobs: &[Knob::Span],
-                source: $source,
-                by_default: false,
-                most_per_cycle: Some($most),
-                contends: $fights,
-                crew: Crew::Any,
-                system: false,
-            },
+        static $kernel: AtomicKernel<operation::$operation> = AtomicKernel {
+            card: &Card::new($name, Family::Sync, $about, Metric::ops("one operation; attempts that fail since another worker came first are none"))
+                .uncounted_traffic(if $fights { "the line moves from core to core" } else { "" })
+                .params(&[&SPAN])
+                .source($source)
+                .max_per_cycle($most)
+                .contends($fights),
             lie: Lie::$lie,
             operation: PhantomData,
         };
@@ -131,7 +127,7 @@ impl<O: Operation> Kernel for AtomicKernel<O> {
         if O::Word::available() {
             return Ok(());
         }
-        let name = self.card.name;
+        let name = &*self.card.name;
         Err(Error::Unavailable(format!(
             "{name} needs a processor with cmpxchg16b, which this one has not: leave it out"
         )))
@@ -147,7 +143,7 @@ impl<O: Operation> Kernel for AtomicKernel<O> {
             lines: lines(if workers == 0 { 0 } else { self.lie.place(workers - 1).0 + 1 }),
             claims: (0..workers).map(|_| Claim::default()).collect(),
         });
-        Ok(Box::new(Repeating { name: self.card.name, span: params.span, lie: self.lie, shared }))
+        Ok(Box::new(Repeating { name: &self.card.name, span: params.span(), lie: self.lie, shared }))
     }
 }
 
@@ -240,7 +236,7 @@ impl<O: Operation> Worker for Repeater<O> {
         let (mut hand, mut pace, mut rounds) = (std::mem::take(&mut *self.hand), Pace::start(), 0);
         (hand.failures, hand.waits) = (0, 0);
         let word = self.word();
-        while !watch.ends() {
+        while !watch.should_stop() {
             (0..pace.attempts()).for_each(|_| O::round(word, &mut hand));
             rounds += pace.attempts();
             pace.adapt();

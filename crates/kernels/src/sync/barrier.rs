@@ -12,20 +12,18 @@ use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use charz_data::{Bytes, Card, JointHistogram, Params, Work};
 use crossbeam::utils::CachePadded;
 
-use crate::joint::Joint;
-use crate::kernel::{Card, Error, Params, Stage, Worker};
-use crate::staged::{OfKernel, Staged};
+use super::primitives;
+use crate::kernel::{Error, Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
-
-use super::bare;
 
 mod kinds;
 mod own;
 
-pub use kinds::{BARRIER_PTHREAD, BARRIER_SENSE, BARRIER_SPIN, BARRIER_STD};
+pub(crate) use kinds::KERNELS;
 
 /// Nanoseconds after which a worker looks at its watch again.
 const STRETCH: u64 = 20_000;
@@ -52,7 +50,7 @@ trait Meet: Send + Sync + Sized + 'static {
 }
 
 /// A kernel that measures a barrier.
-type Barrier<B> = Staged<Meeting<B>>;
+type Barrier<B> = KernelOf<Meeting<B>>;
 
 /// When a worker arrived and left, in each episode.
 type Stamps = Vec<(u64, u64)>;
@@ -75,7 +73,7 @@ struct Meeting<B> {
     shared: Arc<Shared<B>>,
 }
 
-impl<B: Meet> OfKernel for Meeting<B> {
+impl<B: Meet> StageBuilder for Meeting<B> {
     /// The stamps of a run and of the one before, and the last arrivals.
     fn footprint(params: &Params) -> Bytes {
         Bytes(super::pairs(params.samples).0.saturating_mul(3))
@@ -89,7 +87,7 @@ impl<B: Meet> OfKernel for Meeting<B> {
             phases: (0..workers).map(|_| CachePadded::default()).collect(),
             stamps: (0..workers).map(|_| RwLock::default()).collect(),
         };
-        Ok(Meeting { name: card.name, episodes: params.samples, shared: Arc::new(shared) })
+        Ok(Meeting { name: &card.name, episodes: params.samples, shared: Arc::new(shared) })
     }
 }
 
@@ -130,7 +128,7 @@ struct Party<B: Meet> {
     /// An episode that it left before another worker had arrived in it, with that worker.
     early: Option<(u64, usize)>,
     /// The times of the last run, once it is verified.
-    joint: Option<Joint>,
+    joint: Option<JointHistogram>,
 }
 
 impl<B: Meet> Worker for Party<B> {
@@ -147,7 +145,7 @@ impl<B: Meet> Worker for Party<B> {
         for _ in 0..self.episodes {
             let episode = self.episode + 1;
             if looked.is_none_or(|looked| left - looked >= STRETCH) {
-                if watch.ends() {
+                if watch.should_stop() {
                     // Relaxed, as the phases: whoever arrives shows it to all who leave.
                     shared.last.store(episode, Ordering::Relaxed);
                 }
@@ -200,7 +198,7 @@ impl<B: Meet> Worker for Party<B> {
         Ok(())
     }
 
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         self.joint.take()
     }
 }

@@ -11,73 +11,78 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use charz_data::card::{LineOperation, ROOM};
+use charz_data::params::ITERATIONS;
+use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
-use crate::watch::Watch;
-use crate::work::{Bytes, Work};
-
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::pace::Pace;
+use crate::watch::Watch;
 use lines::{Lines, Meeting};
 use mode::{Cas, Exchange, FetchAdd, Mode, ReadWrite};
 
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&C2C_READ_WRITE, &C2C_CAS, &C2C_FETCH_ADD, &C2C_EXCHANGE];
+
 /// Iterations that make one way of the line. The two workers share them.
-const ITERATIONS: u64 = 256;
+const ITERATIONS_PER_WAY: u64 = 256;
 
 /// Hand-overs by a store that the other core waits for.
-pub static C2C_READ_WRITE: CoreToCore<ReadWrite> = CoreToCore::new(&Card {
-    name: "c2c-read-write",
-    about: "waits by loads for a number in the other worker's line and stores the next to its own, which the other waits for",
-    source: "N. Viennot, core-to-core-latency: single writer, single reader on two cache lines",
-    ..CARD
-});
+pub static C2C_READ_WRITE: CoreToCore<ReadWrite> = CoreToCore::new(
+    const {
+        &CARD.named("c2c-read-write", "waits by loads for a number in the other worker's line and stores the next to its own, which the other waits for")
+    .role(Role::LineTransfer(LineOperation::ReadWrite))
+        .source("N. Viennot, core-to-core-latency: single writer, single reader on two cache lines")
+    },
+);
 
 /// Hand-overs by compare-and-swap.
-pub static C2C_CAS: CoreToCore<Cas> = CoreToCore::new(&Card {
-    name: "c2c-cas",
-    about: "tries to compare-and-swap the number of its turn for the other worker's in one line that both share, until it \
-            succeeds",
-    source: "N. Viennot, core-to-core-latency: CAS on a single shared cache line",
-    ..CARD
-});
+pub static C2C_CAS: CoreToCore<Cas> = CoreToCore::new(
+    const {
+        &CARD.named("c2c-cas", "tries to compare-and-swap the number of its turn for the other worker's in one line that both share, until it \
+            succeeds")
+    .role(Role::LineTransfer(LineOperation::Cas))
+        .source("N. Viennot, core-to-core-latency: CAS on a single shared cache line")
+    },
+);
 
 /// Hand-overs by additions.
-pub static C2C_FETCH_ADD: CoreToCore<FetchAdd> = CoreToCore::new(&Card {
-    name: "c2c-fetch-add",
-    about: "adds 1 to one line that two workers share, until it finds that the other has added since",
-    source: "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
-             afraid to ask, SOSP 2013, section 5: fetch-and-increment",
-    ..CARD
-});
+pub static C2C_FETCH_ADD: CoreToCore<FetchAdd> = CoreToCore::new(
+    const {
+        &CARD.named("c2c-fetch-add", "adds 1 to one line that two workers share, until it finds that the other has added since")
+    .role(Role::LineTransfer(LineOperation::FetchAdd))
+        .source("T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
+             afraid to ask, SOSP 2013, section 5: fetch-and-increment")
+    },
+);
 
 /// Hand-overs by exchanges.
-pub static C2C_EXCHANGE: CoreToCore<Exchange> = CoreToCore::new(&Card {
-    name: "c2c-exchange",
-    about: "swaps its mark into one line that two workers share, until it gets the other's mark out of it",
-    source: "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
-             afraid to ask, SOSP 2013, section 5: swap",
-    ..CARD
-});
+pub static C2C_EXCHANGE: CoreToCore<Exchange> = CoreToCore::new(
+    const {
+        &CARD.named("c2c-exchange", "swaps its mark into one line that two workers share, until it gets the other's mark out of it")
+    .role(Role::LineTransfer(LineOperation::Exchange))
+        .source("T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
+             afraid to ask, SOSP 2013, section 5: swap")
+    },
+);
 
 /// What the cards have in common.
-const CARD: Card = Card {
-    name: "",
-    family: Family::Sync,
-    about: "",
-    counts: Counts::Turns(
+const CARD: Card = Card::new(
+    "",
+    Family::Sync,
+    "",
+    Metric::serial_time(
         "one way of a line from one core to the other; 256 iterations make one, and both workers of a run share them",
     ),
-    beside: "attempts before the line has come; home of the line is the NUMA node of the first worker",
-    knobs: &[Knob::Iterations],
-    source: "",
-    by_default: false,
-    // A worker has every second way, and each takes at least the 4 cycles of a load from the first-level cache (Agner Fog,
-    // "Instruction tables"), even between the strands of one core.
-    most_per_cycle: Some(ROOM / 8.0),
-    contends: true,
-    crew: Crew::Exactly(2),
-    system: false,
-};
+)
+.uncounted_traffic("attempts before the line has come; home of the line is the NUMA node of the first worker")
+.params(&[&ITERATIONS])
+.source("")
+// A worker has every second way, and each takes at least the 4 cycles of a load from the first-level cache (Agner Fog,
+// "Instruction tables"), even between the strands of one core.
+.max_per_cycle(ROOM / 8.0)
+.contends(true)
+.workers(WorkerCount::Exactly(2));
 
 /// A kernel whose two workers hand over by one kind of operation.
 #[derive(Debug)]
@@ -102,14 +107,14 @@ impl<M: Mode> Kernel for CoreToCore<M> {
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let name = self.card.name;
+        let name = &*self.card.name;
         if params.iterations == 0 {
             return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
         }
         if workers != 2 {
             return Err(Error::Unavailable(format!("{name} takes 2 workers, not {workers}")));
         }
-        let rounds = (params.iterations / ITERATIONS / 2).max(1);
+        let rounds = (params.iterations / ITERATIONS_PER_WAY / 2).max(1);
         Ok(Box::new(Handing { name, rounds, shared: Arc::new(Shared::<M>::default()) }))
     }
 }
@@ -198,7 +203,7 @@ impl<M: Mode> Worker for Hand<M> {
         let Some(lines) = self.shared.lines.get() else { return Work::default() };
         let meeting = lines.of_run(self.run);
         let (mut side, mut turns, mut pace) = (M::new(self.rank), 0, Pace::up_to(M::MOST));
-        while turns < self.rounds && !watch.ends() && !meeting.is_over() {
+        while turns < self.rounds && !watch.should_stop() && !meeting.is_over() {
             let more = stretch(&mut side, meeting, self.rounds - turns, pace.attempts());
             turns += more;
             if more == 0 {

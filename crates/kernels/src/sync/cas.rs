@@ -3,17 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use charz_data::card::ROOM;
+use charz_data::params::ITERATIONS;
+use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Work};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
-use crate::watch::Watch;
-use crate::work::{Bytes, Work};
-
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::pace::Pace;
+use crate::watch::Watch;
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&CAS_COUNTER];
 
 /// Iterations that make one increment. The workers share them: however many they are, the counter gets as many increments
 /// altogether, since they come one after the other anyway.
-const ITERATIONS: u64 = 8;
+const ITERATIONS_PER_INCREMENT: u64 = 8;
 
 /// Increments of one shared counter by compare-and-swap.
 pub static CAS_COUNTER: CasCounter = CasCounter;
@@ -22,23 +25,22 @@ pub static CAS_COUNTER: CasCounter = CasCounter;
 #[derive(Debug)]
 pub struct CasCounter;
 
-static CARD: Card = Card {
-    name: "cas-counter",
-    family: Family::Sync,
-    about: "increments one 64-bit counter that all workers share, each by a load and a compare-and-swap until it succeeds",
-    counts: Counts::Ops("one increment that succeeded; 8 iterations make one, and all workers of a run share them"),
-    beside: "attempts that failed since another worker came first; the line moves from core to core",
-    knobs: &[Knob::Iterations],
-    source: "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): compare-and-swap; R. K. Treiber, IBM RJ 5118 (1986): \
+static CARD: Card = Card::new(
+    "cas-counter",
+    Family::Sync,
+    "increments one 64-bit counter that all workers share, each by a load and a compare-and-swap until it succeeds",
+    Metric::ops("one increment that succeeded; 8 iterations make one, and all workers of a run share them"),
+)
+.uncounted_traffic("attempts that failed since another worker came first; the line moves from core to core")
+.params(&[&ITERATIONS])
+.source(
+    "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): compare-and-swap; R. K. Treiber, IBM RJ 5118 (1986): \
              the retry loop",
-    by_default: false,
-    // The exchange waits for the load, and the next load for the exchange, each at least the 4 cycles of a load from the
-    // first-level cache (Agner Fog, "Instruction tables"). Zen 4 was measured to take 9.5 for both.
-    most_per_cycle: Some(ROOM / 8.0),
-    contends: true,
-    crew: Crew::Any,
-    system: false,
-};
+)
+// The exchange waits for the load, and the next load for the exchange, each at least the 4 cycles of a load from the
+// first-level cache (Agner Fog, "Instruction tables"). Zen 4 was measured to take 9.5 for both.
+.max_per_cycle(ROOM / 8.0)
+.contends(true);
 
 impl Kernel for CasCounter {
     fn card(&self) -> &'static Card {
@@ -54,7 +56,7 @@ impl Kernel for CasCounter {
         if iterations == 0 {
             return Err(Error::Unavailable("cas-counter takes at least 1 iteration, not 0 iterations".into()));
         }
-        let increments = (iterations / ITERATIONS / workers.max(1) as u64).max(1);
+        let increments = (iterations / ITERATIONS_PER_INCREMENT / workers.max(1) as u64).max(1);
         Ok(Box::new(Counting { increments, shared: Arc::new(Shared::new(workers)) }))
     }
 }
@@ -100,7 +102,7 @@ impl Stage for Counting {
 impl Counting {
     fn counter(&self, rank: usize) -> Counter {
         let shared = Arc::clone(&self.shared);
-        Counter { rank, increments: self.increments, shared, met: CachePadded::default() }
+        Counter { rank, increments: self.increments, shared, stats: CachePadded::default() }
     }
 }
 
@@ -112,24 +114,24 @@ struct Counter {
     increments: u64,
     shared: Arc<Shared>,
     /// What it met in its last run.
-    met: CachePadded<Contention>,
+    stats: CachePadded<Contention>,
 }
 
 impl Worker for Counter {
     fn prepare(&mut self) {
-        *self.met = Contention::default();
+        *self.stats = Contention::default();
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
-        let (mut met, mut pace) = (Contention::default(), Pace::start());
-        while met.successes() < self.increments && !watch.ends() {
-            met += increment(&self.shared.counter, self.increments - met.successes(), pace.attempts());
+        let (mut stats, mut pace) = (Contention::default(), Pace::start());
+        while stats.successes() < self.increments && !watch.should_stop() {
+            stats += increment(&self.shared.counter, self.increments - stats.successes(), pace.attempts());
             pace.adapt();
         }
-        *self.met = met;
+        *self.stats = stats;
         // Relaxed: whoever reads it has waited for this worker to end, by other means.
-        self.shared.added[self.rank].fetch_add(met.successes(), Ordering::Relaxed);
-        Work::ops(met.successes())
+        self.shared.added[self.rank].fetch_add(stats.successes(), Ordering::Relaxed);
+        Work::ops(stats.successes())
     }
 
     /// To be called when all workers have ended their runs, and none has begun another.
@@ -146,7 +148,7 @@ impl Worker for Counter {
     }
 
     fn contention(&self) -> Option<Contention> {
-        Some(*self.met)
+        Some(*self.stats)
     }
 }
 
@@ -155,14 +157,14 @@ impl Worker for Counter {
 /// Relaxed: the counter guards no other memory, and every success is an exchange of its own in the order of that one
 /// variable. A strong exchange: it fails only where another worker came first, which is what a failure is to mean.
 fn increment(counter: &AtomicU64, wanted: u64, most: u64) -> Contention {
-    let mut met = Contention::default();
-    while met.successes() < wanted && met.attempts < most {
+    let mut stats = Contention::default();
+    while stats.successes() < wanted && stats.attempts < most {
         let seen = counter.load(Ordering::Relaxed);
         let swapped = counter.compare_exchange(seen, seen.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed);
-        met.attempts += 1;
-        met.failures += u64::from(swapped.is_err());
+        stats.attempts += 1;
+        stats.failures += u64::from(swapped.is_err());
     }
-    met
+    stats
 }
 
 #[cfg(test)]

@@ -10,12 +10,15 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::bare::{self, AtomicU64, CachePadded, Ordering};
+use charz_data::card::{CounterKind, ROOM};
+use charz_data::params::{INSIDE, OUTSIDE, SPAN};
+use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Role, Work};
+
+use super::primitives::{self, AtomicU64, CachePadded, Ordering};
 use super::section;
-use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::pace::Pace;
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 use sharded::Sharded;
 
@@ -99,45 +102,41 @@ const SISTARE: &str = "S. Sistare, Solaris scalability: limits on resources, cou
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $kernel:ident, $counter:ty, $name:literal, $how:literal, $beside:literal, $sleeps:literal,
-       $variant:literal, $make:expr;)*) => { $(
+       $variant:literal, $kind:ident, $make:expr;)*) => { $(
         $(#[$doc])*
-        pub(crate) static $kernel: CounterKernel<$counter> = CounterKernel {
-            card: &Card {
-                name: $name,
-                family: Family::Sync,
-                about: concat!("takes up to 64 units of a resource, one by one, and gives them back; there are 48 for each worker, \
-                                counted ", $how),
-                counts: Counts::Ops("one unit taken and given back; one that was refused is none"),
-                beside: $beside,
-                knobs: &[Knob::Span, Knob::Sections],
-                source: SISTARE,
-                by_default: false,
+        static $kernel: CounterKernel<$counter> = CounterKernel {
+            card: &Card::new($name, Family::Sync, concat!("takes up to 64 units of a resource, one by one, and gives them back; there are 48 for each worker, \
+                                counted ", $how), Metric::ops("one unit taken and given back; one that was refused is none"))
+                .role(Role::Counter(CounterKind::$kind))
+            .uncounted_traffic($beside)
+                .params(&[&SPAN, &INSIDE, &OUTSIDE])
+                .source(SISTARE)
                 // To take and to give change a word each, of which the second waits for the first at least the 4 cycles of a
                 // load from the first-level cache (Agner Fog, "Instruction tables").
-                most_per_cycle: Some(ROOM / 8.0),
-                contends: !$sleeps,
-                crew: Crew::Any,
-                system: $sleeps,
-            },
+                .max_per_cycle(ROOM / 8.0)
+                .contends(!$sleeps)
+                .blocks_in_kernel($sleeps),
             variant: $variant,
             make: $make,
             counter: PhantomData,
         };
-    )* };
+    )*
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+    };
 }
 
 counters! {
     /// One number under a lock.
     COUNTER_MUTEX, CachePadded<Mutex<u64>>, "counter-mutex", "in one number under a mutex of Rust's standard library",
-        "refused units are failed attempts; the lock and the number move from core to core", true, "std::sync::Mutex",
+        "refused units are failed attempts; the lock and the number move from core to core", true, "std::sync::Mutex", Mutex,
         |units, _| CachePadded::new(Mutex::new(units));
     /// One number that everybody adds to.
     COUNTER_ATOMIC, Global, "counter-atomic", "in one number by atomic additions",
         "refused units are failed attempts, and additions that are undone; the number moves from core to core", false,
-        "fetch-add", |units, _| Global { out: CachePadded::new(AtomicU64::new(0)), limit: units };
+        "fetch-add", Atomic, |units, _| Global { out: CachePadded::new(AtomicU64::new(0)), limit: units };
     /// A stock for each strand.
     COUNTER_SHARDED, Sharded, "counter-sharded", "in a stock for each strand, which fetches 16 from the middle when it is empty",
-        "refused units are failed attempts, which have looked into every stock", false, "compare-and-swap", |units, workers| {
+        "refused units are failed attempts, which have looked into every stock", false, "compare-and-swap", Sharded, |units, workers| {
             Sharded::with_shards(units, workers.min(std::thread::available_parallelism().map_or(1, usize::from)))
         };
 }
@@ -154,13 +153,13 @@ impl<C: Counter> Kernel for CounterKernel<C> {
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         let units = BURST.max(SHARE * workers as u64);
         let counter = Arc::new((self.make)(units, workers.max(1)));
-        let Params { span, critical, parallel, .. } = *params;
+        let span = params.span();
         Ok(Box::new(Counting {
-            name: self.card.name,
+            name: &self.card.name,
             variant: self.variant,
             units,
             span,
-            sections: [critical, parallel],
+            sections: [params.inside_steps, params.outside_steps],
             counter,
         }))
     }
@@ -193,7 +192,7 @@ impl<C: Counter> Stage for Counting<C> {
     fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
         let Counting { name, units, sections, .. } = *self;
         let counter = Arc::clone(&self.counter);
-        Ok(Box::new(Taker { name, units, rank, sections, counter, met: CachePadded::default(), state: rank as u64 }))
+        Ok(Box::new(Taker { name, units, rank, sections, counter, stats: CachePadded::default(), state: rank as u64 }))
     }
 }
 
@@ -205,43 +204,43 @@ struct Taker<C> {
     sections: [u64; 2],
     counter: Arc<C>,
     /// What it met in its last run.
-    met: CachePadded<Contention>,
+    stats: CachePadded<Contention>,
     /// What its sections have come to.
     state: u64,
 }
 
 impl<C: Counter> Taker<C> {
     /// Takes units, as many as there are, and gives them back.
-    fn burst(&mut self, met: &mut Contention) {
-        let [critical, parallel] = self.sections;
+    fn burst(&mut self, stats: &mut Contention) {
+        let [inside, outside] = self.sections;
         let mut held = 0;
         while held < BURST {
-            met.attempts += 1;
+            stats.attempts += 1;
             if !self.counter.take(self.rank) {
-                met.failures += 1;
-                met.waits += 1;
+                stats.failures += 1;
+                stats.waits += 1;
                 break;
             }
-            self.state = section(critical, self.state);
+            self.state = section(inside, self.state);
             held += 1;
         }
         for _ in 0..held {
             self.counter.give(self.rank);
-            self.state = section(parallel, self.state);
+            self.state = section(outside, self.state);
         }
     }
 }
 
 impl<C: Counter> Worker for Taker<C> {
     fn run(&mut self, watch: &Watch) -> Work {
-        let (mut met, mut pace) = (Contention::default(), Pace::start());
-        while !watch.ends() {
-            (0..pace.attempts()).for_each(|_| self.burst(&mut met));
+        let (mut stats, mut pace) = (Contention::default(), Pace::start());
+        while !watch.should_stop() {
+            (0..pace.attempts()).for_each(|_| self.burst(&mut stats));
             pace.adapt();
         }
-        *self.met = met;
+        *self.stats = stats;
         self.state = std::hint::black_box(self.state);
-        Work::ops(met.successes())
+        Work::ops(stats.successes())
     }
 
     fn verify(&mut self) -> Result<(), Error> {
@@ -256,7 +255,7 @@ impl<C: Counter> Worker for Taker<C> {
     }
 
     fn contention(&self) -> Option<Contention> {
-        Some(*self.met)
+        Some(*self.stats)
     }
 }
 

@@ -11,21 +11,21 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use charz_data::{Bytes, Card, Contention, JointHistogram, Params, Work};
+
 use crate::clock::Clock;
-use crate::joint::Joint;
-use crate::kernel::{Card, Contention, Error, Params, Stage, Worker};
-use crate::staged::{OfKernel, Staged};
+use crate::kernel::{Error, Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 use super::schedule::{Call, Sampler};
 use super::spin::until_due;
 
 mod methods;
 
-pub use methods::{CREATE_PTHREAD, CREATE_PTHREAD_DETACHED, CREATE_STD, CREATE_STD_DETACHED};
+pub(crate) use methods::KERNELS;
 
 /// How long somebody sleeps before it looks at its watch.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -80,7 +80,7 @@ impl Child {
     fn stamped(&self, watch: &Watch) -> Option<u64> {
         while self.here.load(Ordering::Acquire) == 0 {
             futex::wait(&self.here, 0, Scope::Process, PATIENCE);
-            if watch.ends() {
+            if watch.should_stop() {
                 break;
             }
         }
@@ -89,7 +89,7 @@ impl Child {
 }
 
 /// A kernel that makes threads.
-type Create<M> = Staged<Making<M>>;
+type Create<M> = KernelOf<Making<M>>;
 
 /// What the maker and the lender share.
 #[derive(Debug, Default)]
@@ -126,7 +126,7 @@ struct Making<M> {
     method: PhantomData<fn() -> M>,
 }
 
-impl<M: Method> OfKernel for Making<M> {
+impl<M: Method> StageBuilder for Making<M> {
     fn footprint(params: &Params) -> Bytes {
         super::pairs(params.samples)
     }
@@ -153,7 +153,7 @@ impl<M: Method> Stage for Making<M> {
             return Ok(Box::new(Lender { shared }));
         }
         let sampler = Sampler::new(self.params.period, self.params.samples, 1)?;
-        let (name, refused) = (self.card.name, None);
+        let (name, refused) = (&*self.card.name, None);
         Ok(Box::new(Parent::<M> { name, shared, sampler, refused, method: PhantomData }))
     }
 }
@@ -197,7 +197,7 @@ impl<M: Method> Worker for Parent<M> {
         Some(self.sampler.kept())
     }
 
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         Some(self.sampler.joint())
     }
 }
@@ -205,7 +205,7 @@ impl<M: Method> Worker for Parent<M> {
 impl<M: Method> Parent<M> {
     fn make_all(&mut self, watch: &Watch) -> Result<u64, Error> {
         let method = M::new(self.shared.mask()?.as_ref())?;
-        let over = || watch.ends() || self.shared.over.load(Ordering::Relaxed) == 1;
+        let over = || watch.should_stop() || self.shared.over.load(Ordering::Relaxed) == 1;
         let mut refused = None;
         let taken = self.sampler.take(watch, |due, seen| {
             if due.is_some_and(|due| !until_due(watch, over, due)) {
@@ -238,7 +238,7 @@ struct Lender {
 
 impl Worker for Lender {
     fn run(&mut self, watch: &Watch) -> Work {
-        while !watch.ends() && self.shared.over.load(Ordering::Acquire) == 0 {
+        while !watch.should_stop() && self.shared.over.load(Ordering::Acquire) == 0 {
             futex::wait(&self.shared.over, 0, Scope::Process, PATIENCE);
         }
         // How many samples there are, the other says when it leaves; this worker leaves before only where its watch ends.

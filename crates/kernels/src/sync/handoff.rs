@@ -1,5 +1,5 @@
 //! One worker wakes others: unlocking a mutex that they wait for, signalling a condition variable, waking a futex, unparking a
-//! thread, sending into a channel, setting a flag. What differs is a [`Meeting`]; the rest is here.
+//! thread, sending into a channel, setting a flag. What differs is a [`WakePrimitive`]; the rest is here.
 //!
 //! The first worker wakes. In each round it opens the meeting; the others say that they are about to wait, and wait; it gives
 //! them time to fall asleep ([`SETTLE`]), and until the sample is due; it stamps, calls, and stamps. Whoever waited stamps as
@@ -20,16 +20,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use charz_data::card;
+use charz_data::params::{PERIOD, SAMPLES};
+use charz_data::{Bytes, Card, Contention, Family, JointHistogram, Metric, Params, Role, Work, WorkerCount};
 use crossbeam::utils::CachePadded;
-
-use crate::joint::Joint;
-use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Knob, Params, Stage, Worker};
-use crate::staged::{OfKernel, Staged};
-use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 use super::schedule::{Call, Sampler};
 use super::spin::{Whereabouts, until, until_due};
+use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::watch::Watch;
 
 mod flag;
 mod message;
@@ -37,13 +37,28 @@ mod signal;
 mod unlock;
 mod wake;
 
-pub use flag::FLAG;
-pub use message::{CHANNEL_CROSSBEAM, CHANNEL_STD};
-pub use signal::{
-    BROADCAST_PARKING_LOT, BROADCAST_PTHREAD, BROADCAST_STD, SIGNAL_PARKING_LOT, SIGNAL_PTHREAD, SIGNAL_STD,
-};
-pub use unlock::{UNLOCK_PARKING_LOT, UNLOCK_PTHREAD, UNLOCK_STD};
-pub use wake::{FUTEX_WAKE, UNPARK_STD};
+use flag::FLAG;
+use message::{CHANNEL_CROSSBEAM, CHANNEL_STD};
+use signal::{BROADCAST_PARKING_LOT, BROADCAST_PTHREAD, BROADCAST_STD, SIGNAL_PARKING_LOT, SIGNAL_PTHREAD, SIGNAL_STD};
+use unlock::{UNLOCK_PARKING_LOT, UNLOCK_PTHREAD, UNLOCK_STD};
+use wake::{FUTEX_WAKE, UNPARK_STD};
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[
+    UNLOCK_PTHREAD,
+    UNLOCK_STD,
+    UNLOCK_PARKING_LOT,
+    SIGNAL_PTHREAD,
+    SIGNAL_STD,
+    SIGNAL_PARKING_LOT,
+    BROADCAST_PTHREAD,
+    BROADCAST_STD,
+    BROADCAST_PARKING_LOT,
+    FUTEX_WAKE,
+    UNPARK_STD,
+    CHANNEL_STD,
+    CHANNEL_CROSSBEAM,
+    FLAG,
+];
 
 /// How long the waiters get to fall asleep after the last has said that it is about to, in nanoseconds: several times what
 /// the system call and the spinning before it take.
@@ -53,28 +68,22 @@ const SETTLE: u64 = 10_000;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What the cards of meetings of two have in common where the waiter sleeps.
-const WAKES_ONE: Card = Card {
-    name: "",
-    family: Family::Sync,
-    about: "",
-    counts: Counts::Samples("from the call to its return", "from the call to the waiter running"),
-    beside: "the waiter gets 10 µs to fall asleep after it has said that it is about to; it sleeps 50 ms at most at a time, then \
+const WAKES_ONE: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
+    .times("from the call to its return", "from the call to the waiter running")
+    .uncounted_traffic("the waiter gets 10 µs to fall asleep after it has said that it is about to; it sleeps 50 ms at most at a time, then \
              looks around and sleeps again. A sample that begins more than 1 µs after it was due counts, for the waiter, from \
-             when it was due (coordinated omission)",
-    knobs: &[Knob::Samples, Knob::Period],
-    source: T3_4,
-    by_default: false,
-    most_per_cycle: None,
-    contends: false,
-    crew: Crew::Exactly(2),
-    system: true,
-};
+             when it was due (coordinated omission)")
+    .params(&[&SAMPLES, &PERIOD])
+    .role(Role::HandOff(card::Waiter::Asleep))
+    .source(T3_4)
+    .workers(WorkerCount::Exactly(2))
+    .blocks_in_kernel(true);
 
 const T3_4: &str = "T3-4 report (arXiv:1106.2992), section 6: the same call, two intervals, 10^5 samples; G. Tene, How NOT to \
                     Measure Latency (2013): the schedule";
 
 /// A way in which one worker wakes others.
-trait Meeting: Send + Sync + Sized + 'static {
+trait WakePrimitive: Send + Sync + Sized + 'static {
     /// What the waker holds from the beginning of a round until its call.
     type Held<'a>;
     /// What a waiter has got when it was woken.
@@ -106,12 +115,12 @@ trait Meeting: Send + Sync + Sized + 'static {
     fn wait(&self, round: u64, ready: impl FnOnce()) -> Option<Self::Got<'_>>;
 }
 
-/// A kernel that measures a [`Meeting`].
-type HandOff<M> = Staged<Meet<M>>;
+/// A kernel that measures a [`WakePrimitive`].
+type HandOff<M> = KernelOf<HandOffStage<M>>;
 
 /// What a waiter tells the waker: on a line of its own.
 #[derive(Debug, Default)]
-struct Desk {
+struct WaiterSlot {
     /// The round that it is about to wait for.
     ready: AtomicU64,
     /// When it was woken.
@@ -133,10 +142,10 @@ struct Shared<M> {
     over: CachePadded<AtomicBool>,
     /// Samples of the run, once the waker has left it.
     taken: AtomicU64,
-    desks: Box<[CachePadded<Desk>]>,
+    slots: Box<[CachePadded<WaiterSlot>]>,
 }
 
-impl<M: Meeting> Shared<M> {
+impl<M: WakePrimitive> Shared<M> {
     fn new(workers: usize) -> Result<Self, Error> {
         Ok(Shared {
             meeting: M::new()?,
@@ -144,30 +153,30 @@ impl<M: Meeting> Shared<M> {
             strand: CachePadded::default(),
             over: CachePadded::default(),
             taken: AtomicU64::new(0),
-            desks: (1..workers).map(|_| CachePadded::default()).collect(),
+            slots: (1..workers).map(|_| CachePadded::default()).collect(),
         })
     }
 }
 
 /// The stage.
-struct Meet<M> {
+struct HandOffStage<M> {
     card: &'static Card,
     params: Params,
     shared: Arc<Shared<M>>,
 }
 
-impl<M: Meeting> OfKernel for Meet<M> {
+impl<M: WakePrimitive> StageBuilder for HandOffStage<M> {
     fn footprint(params: &Params) -> Bytes {
         super::pairs(params.samples)
     }
 
     fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
         super::check_samples(card, params)?;
-        Ok(Meet { card, params: *params, shared: Arc::new(Shared::new(workers)?) })
+        Ok(HandOffStage { card, params: *params, shared: Arc::new(Shared::new(workers)?) })
     }
 }
 
-impl<M: Meeting> Stage for Meet<M> {
+impl<M: WakePrimitive> Stage for HandOffStage<M> {
     fn variant(&self) -> &'static str {
         M::VARIANT
     }
@@ -178,12 +187,12 @@ impl<M: Meeting> Stage for Meet<M> {
 
     fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
         let shared = Arc::clone(&self.shared);
-        let Some(desk) = rank.checked_sub(1) else {
-            let sampler = Sampler::new(self.params.period, self.params.samples, shared.desks.len())?;
-            return Ok(Box::new(Waker { name: self.card.name, shared, round: 0, sampler }));
+        let Some(slot) = rank.checked_sub(1) else {
+            let sampler = Sampler::new(self.params.period, self.params.samples, shared.slots.len())?;
+            return Ok(Box::new(Waker { name: &self.card.name, shared, round: 0, sampler }));
         };
         shared.meeting.enrol();
-        Ok(Box::new(Waiter { desk, shared, last: 0 }))
+        Ok(Box::new(Waiter { slot, shared, last: 0 }))
     }
 }
 
@@ -196,7 +205,7 @@ struct Waker<M> {
     sampler: Sampler,
 }
 
-impl<M: Meeting> Worker for Waker<M> {
+impl<M: WakePrimitive> Worker for Waker<M> {
     fn prepare(&mut self) {
         self.sampler.reset();
         // Relaxed: the workers begin their runs only after all have prepared, by other means.
@@ -225,52 +234,52 @@ impl<M: Meeting> Worker for Waker<M> {
         Some(self.sampler.kept())
     }
 
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         Some(self.sampler.joint())
     }
 }
 
-impl<M: Meeting> Shared<M> {
+impl<M: WakePrimitive> Shared<M> {
     /// Opens a round, calls, and collects what the waiters stamped; `None` when the run is to end.
     fn sample(&self, watch: &Watch, round: u64, due: Option<u64>, seen: &mut Vec<u64>) -> Option<Call> {
         let held = self.meeting.open();
         self.strand.tell();
         self.open.store(round, Ordering::Release);
-        let ready = self.all(watch, |desk| desk.ready.load(Ordering::Acquire) == round);
+        let ready = self.all(watch, |slot| slot.ready.load(Ordering::Acquire) == round);
         let settled = watch.now().saturating_add(SETTLE);
         let ready = ready && until_due(watch, || self.ends(watch), due.map_or(settled, |due| due.max(settled)));
         self.meeting.post(round);
         let called = watch.now();
         let woke = self.meeting.call(held, round);
         let returned = watch.now();
-        if !(ready && self.all(watch, |desk| desk.done.load(Ordering::Acquire) == round)) {
+        if !(ready && self.all(watch, |slot| slot.done.load(Ordering::Acquire) == round)) {
             return None;
         }
-        seen.extend(self.desks.iter().map(|desk| desk.seen.load(Ordering::Relaxed)));
+        seen.extend(self.slots.iter().map(|slot| slot.seen.load(Ordering::Relaxed)));
         Some(Call { called, returned, ended: watch.now(), real: woke })
     }
 
     /// Whether a worker is to leave: its watch ends, or another has left.
     fn ends(&self, watch: &Watch) -> bool {
-        watch.ends() || self.over.load(Ordering::Relaxed)
+        watch.should_stop() || self.over.load(Ordering::Relaxed)
     }
 
     /// Waits until all waiters have come so far.
-    fn all(&self, watch: &Watch, come: impl Fn(&Desk) -> bool) -> bool {
-        self.desks.iter().all(|desk| until(|| self.ends(watch), || desk.strand.near(), || come(desk)))
+    fn all(&self, watch: &Watch, come: impl Fn(&WaiterSlot) -> bool) -> bool {
+        self.slots.iter().all(|slot| until(|| self.ends(watch), || slot.strand.near(), || come(slot)))
     }
 }
 
 /// A worker that is woken.
 struct Waiter<M> {
     /// Its number among the waiters.
-    desk: usize,
+    slot: usize,
     shared: Arc<Shared<M>>,
     /// The last round in which it was woken.
     last: u64,
 }
 
-impl<M: Meeting> Worker for Waiter<M> {
+impl<M: WakePrimitive> Worker for Waiter<M> {
     fn run(&mut self, watch: &Watch) -> Work {
         while !self.shared.ends(watch) && self.round(watch) {}
         // How many samples there are, the waker says when it leaves; this worker leaves before only where its watch ends.
@@ -284,7 +293,7 @@ impl<M: Meeting> Worker for Waiter<M> {
     }
 }
 
-impl<M: Meeting> Waiter<M> {
+impl<M: WakePrimitive> Waiter<M> {
     /// Waits for the next round and for its call. Whether there was one.
     fn round(&mut self, watch: &Watch) -> bool {
         let (shared, mut round) = (&*self.shared, 0);
@@ -296,10 +305,10 @@ impl<M: Meeting> Waiter<M> {
         if !opened {
             return false;
         }
-        let desk = &shared.desks[self.desk];
-        desk.strand.tell();
+        let slot = &shared.slots[self.slot];
+        slot.strand.tell();
         let got = loop {
-            if let Some(got) = shared.meeting.wait(round, || desk.ready.store(round, Ordering::Release)) {
+            if let Some(got) = shared.meeting.wait(round, || slot.ready.store(round, Ordering::Release)) {
                 break got;
             }
             if shared.ends(watch) {
@@ -308,9 +317,9 @@ impl<M: Meeting> Waiter<M> {
         };
         let seen = watch.now();
         drop(got);
-        desk.strand.tell();
-        desk.seen.store(seen, Ordering::Relaxed);
-        desk.done.store(round, Ordering::Release);
+        slot.strand.tell();
+        slot.seen.store(seen, Ordering::Relaxed);
+        slot.done.store(round, Ordering::Release);
         self.last = round;
         true
     }

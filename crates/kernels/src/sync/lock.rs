@@ -1,11 +1,11 @@
 //! Locks that spin, and those of the C library and of Rust beside them.
 //!
 //! Whoever finds a lock of ours taken spins with pauses, then yields its strand between looks, then naps between them
-//! (`bare::Spin`): that is part of what is measured, although nobody gets past the pauses where each has a strand. Nobody gives up waiting; what is done under a lock is a few
+//! (`primitives::Spin`): that is part of what is measured, although nobody gets past the pauses where each has a strand. Nobody gives up waiting; what is done under a lock is a few
 //! instructions without a wait in them, so that every worker's turn comes, whether the others have ended meanwhile or not.
 //!
 //! Each is written with indices and atomics alone, without a pointer, so that none can touch what is not its own. A file
-//! each, and none of them knows more than [`Lock`] and `bare`: models of them are made of these very files.
+//! each, and none of them knows more than [`Lock`] and `primitives`: models of them are made of these very files.
 
 mod backoff;
 mod clh;
@@ -15,8 +15,8 @@ mod tas;
 mod ticket;
 mod ttas;
 
-use super::bare;
-use super::met::Met;
+use super::primitives;
+use super::wait_stats::WaitStats;
 use crate::kernel::Error;
 
 pub(super) use backoff::TasBackoff;
@@ -40,7 +40,7 @@ pub(super) trait Lock: Sized + Send + Sync + 'static {
     ///
     /// `rank` is the caller's number. No two threads call with the same one at a time: locks that queue would mistake them
     /// for one worker, and exclude nobody.
-    fn with<R>(&self, rank: usize, met: &mut Met, section: impl FnOnce() -> R) -> R;
+    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
 }
 
 /// A lock that serves in the order in which workers came.

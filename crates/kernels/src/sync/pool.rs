@@ -12,11 +12,15 @@ mod sampler;
 mod spawn;
 mod treiber;
 
-use super::bare;
+use charz_data::card::ROOM;
+use charz_data::params::{INSIDE, OUTSIDE, SPAN};
+use charz_data::{Card, Family, Metric, Role};
+
 use super::lock::{self, Lock, Parked};
-use super::met::Met;
 use super::mutexes;
-use crate::kernel::{Card, Contention, Counts, Crew, Error, Family, Kernel, Knob, ROOM};
+use super::primitives;
+use super::wait_stats::WaitStats;
+use crate::kernel::{Error, Kernel};
 
 use guarded::Guarded;
 use kernel::Pooling;
@@ -47,12 +51,12 @@ pub(super) trait Pool: Sized + Send + Sync + 'static {
     /// Puts items in while nobody else is about.
     fn fill(&self, items: impl Iterator<Item = u32>);
 
-    /// Takes an item, if one is found. Counts in `met` each attempt to do so, the failed ones among them, and a wait if it took
+    /// Takes an item, if one is found. Counts in `stats` each attempt to do so, the failed ones among them, and a wait if it took
     /// more than one, or somebody else had to be waited for.
-    fn take(&self, hand: &mut Self::Hand, met: &mut Met) -> Option<u32>;
+    fn take(&self, hand: &mut Self::Hand, stats: &mut WaitStats) -> Option<u32>;
 
     /// Puts an item in that was taken, and counts likewise.
-    fn give(&self, hand: &mut Self::Hand, item: u32, met: &mut Met);
+    fn give(&self, hand: &mut Self::Hand, item: u32, stats: &mut WaitStats);
 }
 
 /// What a kernel of this module is made of, beside its pool.
@@ -65,31 +69,30 @@ struct About {
     spins: bool,
 }
 
+const LOCK: Role = Role::LockPool { is_reference: false, backs_off: None };
+const LOCK_FREE: Role = Role::LockFreePool { backs_off: None };
+
 /// The card of such a kernel.
 const fn card(kernel: About) -> Card {
-    Card {
-        name: kernel.name,
-        family: Family::Sync,
-        about: kernel.about,
-        counts: Counts::Ops("one item taken and given back"),
-        beside: kernel.beside,
-        knobs: &[Knob::Span, Knob::Sections],
-        source: kernel.source,
-        by_default: false,
+    Card::new(kernel.name, Family::Sync, kernel.about, Metric::ops("one item taken and given back"))
+        .times("to take an item", "to give it back")
+        .uncounted_traffic(kernel.beside)
+        .params(&[&SPAN, &INSIDE, &OUTSIDE])
+        .source(kernel.source)
         // What a take leaves behind, the return loads, and the other way round: at least the 4 cycles of a load from the
         // first-level cache each (Agner Fog, "Instruction tables").
-        most_per_cycle: Some(ROOM / 8.0),
-        contends: kernel.spins,
-        crew: Crew::Any,
-        system: !kernel.spins,
-    }
+        .max_per_cycle(ROOM / 8.0)
+        .contends(kernel.spins)
+        .blocks_in_kernel(!kernel.spins)
 }
 
 /// Defines kernels, each with the pool that it is about.
 macro_rules! pools {
-    ($($kernel:ident: $pool:ty = $about:expr;)*) => { $(
-        pub(crate) static $kernel: &dyn Kernel = &Pooling::<$pool>::new(&const { card($about) });
-    )* };
+    ($($kernel:ident: $pool:ty as $role:expr => $about:expr;)*) => { $(
+        static $kernel: &dyn Kernel = &Pooling::<$pool>::new(const { &card($about).role($role) });
+    )*
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$($kernel,)* SPAWN_MUTEX, SPAWN_CAS];
+    };
 }
 
 /// The end of the sentence about a list under a lock.
@@ -113,63 +116,63 @@ const QUEUED: &str =
     "what the library does to find a slot, of which it tells nothing; the slots move from core to core";
 
 pools! {
-    STD: Guarded<Parked<mutexes::Std>> = About {
+    STD: Guarded<Parked<mutexes::Std>> as LOCK => About {
         name: "pool-std",
         about: list!("the mutex of Rust's standard library"),
         beside: SLEEPS,
         source: "The Rust standard library, std::sync::Mutex",
         spins: false,
     };
-    PARKING_LOT: Guarded<Parked<mutexes::ParkingLot>> = About {
+    PARKING_LOT: Guarded<Parked<mutexes::ParkingLot>> as Role::LockPool { is_reference: true, backs_off: None } => About {
         name: "pool-parking-lot",
         about: list!("the mutex of parking_lot"),
         beside: SLEEPS,
         source: "The crate parking_lot, Mutex",
         spins: false,
     };
-    PTHREAD: Guarded<Parked<mutexes::Pthread<false>>> = About {
+    PTHREAD: Guarded<Parked<mutexes::Pthread<false>>> as LOCK => About {
         name: "pool-pthread",
         about: list!("the C library's default mutex"),
         beside: SLEEPS,
         source: "POSIX, pthread_mutex_lock",
         spins: false,
     };
-    PTHREAD_ADAPTIVE: Guarded<Parked<mutexes::Pthread<true>>> = About {
+    PTHREAD_ADAPTIVE: Guarded<Parked<mutexes::Pthread<true>>> as LOCK => About {
         name: "pool-pthread-adaptive",
         about: list!("the C library's adaptive mutex, which spins before it sleeps"),
         beside: SLEEPS,
         source: "The GNU C library, PTHREAD_MUTEX_ADAPTIVE_NP",
         spins: false,
     };
-    TAS: Guarded<lock::Tas> = About {
+    TAS: Guarded<lock::Tas> as LOCK => About {
         name: "pool-tas",
         about: list!("a test-and-set lock: who waits exchanges, at first with pauses, then with yields and naps in between"),
         beside: LISTED,
         source: "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 (1990)",
         spins: true,
     };
-    TAS_BACKOFF: Guarded<lock::TasBackoff> = About {
+    TAS_BACKOFF: Guarded<lock::TasBackoff> as Role::LockPool { is_reference: false, backs_off: Role::backoff_of("pool-tas") } => About {
         name: "pool-tas-backoff",
         about: list!("a test-and-set lock: who waits exchanges, after delays that double up to a cap in proportion to the strands"),
         beside: LISTED,
         source: "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 (1990)",
         spins: true,
     };
-    TTAS: Guarded<lock::Ttas> = About {
+    TTAS: Guarded<lock::Ttas> as LOCK => About {
         name: "pool-ttas",
         about: list!("a test-and-test-and-set lock: who waits reads, at first with pauses, then with yields and naps in between"),
         beside: LISTED,
         source: "L. Rudolph and Z. Segall, Dynamic decentralized cache schemes, ISCA 1984; T. E. Anderson, IEEE TPDS 1 (1990)",
         spins: true,
     };
-    TICKET: Guarded<lock::Ticket> = About {
+    TICKET: Guarded<lock::Ticket> as LOCK => About {
         name: "pool-ticket",
         about: list!("a ticket lock, first come, first served: who waits reads, with pauses, then yields, then naps"),
         beside: LISTED,
         source: "D. P. Reed and R. K. Kanodia, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, ACM TOCS 9 (1991)",
         spins: true,
     };
-    MCS: Guarded<lock::Mcs> = About {
+    MCS: Guarded<lock::Mcs> as LOCK => About {
         name: "pool-mcs",
         about: list!("an MCS queue lock: who waits reads a line of its own, with pauses, then yields, then naps"),
         beside: LISTED,
@@ -177,7 +180,7 @@ pools! {
                  multiprocessors, ACM TOCS 9 (1991)",
         spins: true,
     };
-    CLH: Guarded<lock::Clh> = About {
+    CLH: Guarded<lock::Clh> as LOCK => About {
         name: "pool-clh",
         about: list!("a CLH queue lock: who waits reads the line of the one before, with pauses, then yields, then naps"),
         beside: LISTED,
@@ -185,7 +188,7 @@ pools! {
                  locks on cache coherent multiprocessors, IPPS 1994",
         spins: true,
     };
-    TREIBER: Treiber<AtOnce> = About {
+    TREIBER: Treiber<AtOnce> as LOCK_FREE => About {
         name: "pool-treiber",
         about: "pops an item off a stack by compare-and-swap until it succeeds, holds it for a section, pushes it, and does \
                 another section",
@@ -194,7 +197,7 @@ pools! {
                  System/370 Principles of Operation, compare double and swap",
         spins: true,
     };
-    TREIBER_BACKOFF: Treiber<Backoff> = About {
+    TREIBER_BACKOFF: Treiber<Backoff> as Role::LockFreePool { backs_off: Role::backoff_of("pool-treiber") } => About {
         name: "pool-treiber-backoff",
         about: "the same with pauses after a failure that double up to a cap in proportion to the strands",
         beside: STACKED,
@@ -202,21 +205,21 @@ pools! {
                  to the CPUs",
         spins: true,
     };
-    ARRAY_QUEUE: Array = About {
+    ARRAY_QUEUE: Array as LOCK_FREE => About {
         name: "pool-array-queue",
         about: "takes an item out of crossbeam's bounded queue, holds it for a section, puts it back, and does another section",
         beside: QUEUED,
         source: "The crate crossbeam, ArrayQueue; D. Vyukov, Bounded MPMC queue",
         spins: true,
     };
-    SEG_QUEUE: Segments = About {
+    SEG_QUEUE: Segments as LOCK_FREE => About {
         name: "pool-seg-queue",
         about: "takes an item out of crossbeam's unbounded queue, holds it for a section, puts it back, and does another section",
         beside: QUEUED,
         source: "The crate crossbeam, SegQueue",
         spins: true,
     };
-    DEQUE: Deque = About {
+    DEQUE: Deque as LOCK_FREE => About {
         name: "pool-deque",
         about: "takes an item from its own deque, or steals one where that is empty, holds it for a section, puts it on its own \
                 deque, and does another section",
@@ -226,9 +229,9 @@ pools! {
     };
 }
 
-pub(crate) static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes::Std>>>::new(
-    &const {
-        spawn::card(
+static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes::Std>>>::new(
+    const {
+        &spawn::card(
             "pool-spawn-mutex",
             "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a list under a mutex, or \
              a new one; beyond the workers it counts the threads that there would be, and does the part itself",
@@ -236,9 +239,9 @@ pub(crate) static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes:
     },
 );
 
-pub(crate) static SPAWN_CAS: &dyn Kernel = &Spawning::<Treiber<AtOnce>>::new(
-    &const {
-        spawn::card(
+static SPAWN_CAS: &dyn Kernel = &Spawning::<Treiber<AtOnce>>::new(
+    const {
+        &spawn::card(
             "pool-spawn-cas",
             "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a stack without a lock, \
              or a new one; beyond the workers it counts the threads that there would be, and does the part itself",

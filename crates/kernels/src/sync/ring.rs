@@ -7,16 +7,29 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::joint::Joint;
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
+use charz_data::card::ROOM;
+use charz_data::params::SPAN;
+use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Role, Work, WorkerCount};
+
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sys::ring::cascade::{Cascade, Condition, Mutex};
 use crate::sys::ring::process::Remote;
 use crate::sys::ring::word::{Flag, Futex};
 use crate::sys::ring::{Link, Lookout, Member, Ring};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 use crate::pace::Pace;
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[
+    &RING_MUTEX,
+    &RING_MUTEX_ADAPTIVE,
+    &RING_MUTEX_PROCESSES,
+    &RING_COND,
+    &RING_COND_PROCESSES,
+    &RING_FUTEX,
+    &RING_FUTEX_PROCESSES,
+    &RING_FLAG,
+];
 
 /// A kernel whose workers stand in a ring.
 #[derive(Debug)]
@@ -50,20 +63,21 @@ macro_rules! ring {
      $variant:literal, $cycles:literal, $spins:literal) => {
         #[doc = $doc]
         pub static $kernel: RingKernel<$link> = RingKernel {
-            card: &Card {
-                name: $name,
-                family: Family::Sync,
-                about: $about,
-                counts: Counts::Turns("one hop of the ring: from one worker's being let go to the next one's"),
-                beside: $beside,
-                knobs: &[Knob::Span],
-                source: $source,
-                by_default: false,
-                most_per_cycle: Some(ROOM / $cycles),
-                contends: $spins,
-                crew: Crew::AtLeast(2),
-                system: !$spins,
-            },
+            card: &Card::new(
+                $name,
+                Family::Sync,
+                $about,
+                Metric::serial_time("one hop of the ring: from one worker's being let go to the next one's"),
+            )
+            .role(Role::Ring)
+            .times("a hop", "a lap")
+            .uncounted_traffic($beside)
+            .params(&[&SPAN])
+            .source($source)
+            .max_per_cycle(ROOM / $cycles)
+            .contends($spins)
+            .workers(WorkerCount::AtLeast(2))
+            .blocks_in_kernel(!$spins),
             variant: $variant,
             processes: $processes,
             link: PhantomData,
@@ -190,14 +204,14 @@ impl<L: Link> Kernel for RingKernel<L> {
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        if !self.card.crew.admits(workers) {
+        if !self.card.workers.allows(workers) {
             return Err(Error::Unavailable(format!(
                 "{} takes at least 2 workers, not {workers}: give it more threads",
-                self.card.name
+                &*self.card.name
             )));
         }
         let ring = Arc::new(Ring::<L>::new(workers, self.processes)?);
-        Ok(Box::new(Circle { ring, workers, span: params.span, variant: self.variant, processes: self.processes }))
+        Ok(Box::new(Circle { ring, workers, span: params.span(), variant: self.variant, processes: self.processes }))
     }
 }
 
@@ -263,7 +277,7 @@ impl<L: Link> Worker for Participant<L> {
     fn run(&mut self, watch: &Watch) -> Work {
         Work::ops(match &mut self.place {
             Place::Here(member) => member.run(&mut Watching { watch, pace: Pace::start(), left: 1 }),
-            Place::Apart(remote) => remote.run(|| watch.ends()),
+            Place::Apart(remote) => remote.run(|| watch.should_stop()),
         })
     }
 
@@ -272,7 +286,7 @@ impl<L: Link> Worker for Participant<L> {
     }
 
     /// The first worker notes the laps: each as what it comes to per hop, and whole.
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         let workers = self.workers as u64;
         self.first.then(|| self.ring.laps().map(|lap| (lap / workers, lap)).collect())
     }
@@ -295,11 +309,11 @@ impl Lookout for Watching<'_> {
         }
         self.pace.adapt();
         self.left = self.pace.attempts();
-        self.watch.ends()
+        self.watch.should_stop()
     }
 
     fn waited(&mut self) -> bool {
-        self.watch.ends()
+        self.watch.should_stop()
     }
 
     fn now(&mut self) -> u64 {

@@ -14,10 +14,9 @@
 //! that a sample is rarely late; how many are is counted ([`Sampler::kept`]). [`Period::Closed`] is what the T3-4 report did: no
 //! sample is due, and all count from the call.
 
-use std::time::Duration;
+use charz_data::{Contention, JointHistogram, Period};
 
-use crate::joint::Joint;
-use crate::kernel::{Contention, Error, Period};
+use crate::kernel::Error;
 use crate::watch::Watch;
 
 /// How many times the median of what a sample takes a fitting period is.
@@ -94,7 +93,7 @@ impl Sampler {
     ) -> u64 {
         let Some(every) = self.period(watch, &mut sample) else { return 0 };
         let (mut last, mut taken) = (watch.now(), 0);
-        while taken < self.samples && !watch.ends() {
+        while taken < self.samples && !watch.should_stop() {
             let due = every.map(|every| last.saturating_add(every));
             let Some(call) = self.real(due, &mut sample) else { break };
             if let (Some(every), Some(due)) = (every, due) {
@@ -131,12 +130,12 @@ impl Sampler {
         sample: &mut impl FnMut(Option<u64>, &mut Vec<u64>) -> Option<Call>,
     ) -> Option<Option<u64>> {
         match self.period {
-            Period::Closed | Period::Every(Duration::ZERO) => Some(None),
-            Period::Every(period) => Some(Some(u64::try_from(period.as_nanos()).unwrap_or(u64::MAX))),
+            Period::Closed | Period::EveryNs(0) => Some(None),
+            Period::EveryNs(period) => Some(Some(period)),
             Period::Fitting => {
                 let mut pilots = Vec::with_capacity(PILOTS);
                 while pilots.len() < PILOTS {
-                    if watch.ends() {
+                    if watch.should_stop() {
                         return None;
                     }
                     let began = watch.now();
@@ -158,7 +157,7 @@ impl Sampler {
     }
 
     /// The pairs of the last run.
-    pub(super) fn joint(&self) -> Joint {
+    pub(super) fn joint(&self) -> JointHistogram {
         self.pairs.iter().copied().collect()
     }
 

@@ -3,63 +3,59 @@
 use std::hint::black_box;
 use std::marker::PhantomData;
 
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Stage, Worker};
-use crate::staged::{OfKernel, Staged};
-use crate::watch::Watch;
-use crate::work::{Bytes, Work};
+use charz_data::card::ROOM;
+use charz_data::params::ITERATIONS;
+use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
 
 use super::mutexes::{Mutex, ParkingLot, Pthread, Std};
+use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
 use crate::pace::Pace;
+use crate::watch::Watch;
+
+pub(crate) static KERNELS: &[&dyn Kernel] = &[LOCK_PTHREAD, LOCK_PTHREAD_ADAPTIVE, LOCK_STD, LOCK_PARKING_LOT];
 
 /// Iterations that make one pair: a pair takes about 5 ns.
-const ITERATIONS: u64 = 4;
+const ITERATIONS_PER_PAIR: u64 = 4;
 
-const CARD: Card = Card {
-    name: "",
-    family: Family::Sync,
-    about: "",
-    counts: Counts::Turns("one lock and its unlock, which nobody else wants; 4 iterations make one"),
-    beside: "nothing but the loop's counting: the line of the mutex stays in the core",
-    knobs: &[Knob::Iterations],
-    source: "T3-4 report (arXiv:1106.2992), section 6: uncontended lock and unlock",
-    by_default: false,
-    // Each pair exchanges the mutex's word at least once, which takes 8 cycles or more (Agner Fog, "Instruction tables").
-    most_per_cycle: Some(ROOM / 8.0),
-    contends: false,
-    crew: Crew::Exactly(1),
-    system: false,
-};
+const CARD: Card = Card::new(
+    "",
+    Family::Sync,
+    "",
+    Metric::serial_time("one lock and its unlock, which nobody else wants; 4 iterations make one"),
+)
+.uncounted_traffic("nothing but the loop's counting: the line of the mutex stays in the core")
+.params(&[&ITERATIONS])
+.source("T3-4 report (arXiv:1106.2992), section 6: uncontended lock and unlock")
+// Each pair exchanges the mutex's word at least once, which takes 8 cycles or more (Agner Fog, "Instruction tables").
+.max_per_cycle(ROOM / 8.0)
+.workers(WorkerCount::Exactly(1));
 
 /// `pthread_mutex_lock`, `PTHREAD_MUTEX_DEFAULT`.
-pub static LOCK_PTHREAD: &dyn Kernel = &Lock::<Pthread<false>>::new(&Card {
-    name: "lock-pthread",
-    about: "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again",
-    ..CARD
-});
+pub static LOCK_PTHREAD: &dyn Kernel = &Lock::<Pthread<false>>::new(
+    const { &CARD.named("lock-pthread", "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again") },
+);
 
 /// `pthread_mutex_lock`, `PTHREAD_MUTEX_ADAPTIVE_NP`.
-pub static LOCK_PTHREAD_ADAPTIVE: &dyn Kernel = &Lock::<Pthread<true>>::new(&Card {
-    name: "lock-pthread-adaptive",
-    about: "locks and unlocks a PTHREAD_MUTEX_ADAPTIVE_NP of its own, again and again",
-    ..CARD
-});
+pub static LOCK_PTHREAD_ADAPTIVE: &dyn Kernel = &Lock::<Pthread<true>>::new(
+    const {
+        &CARD
+            .named("lock-pthread-adaptive", "locks and unlocks a PTHREAD_MUTEX_ADAPTIVE_NP of its own, again and again")
+    },
+);
 
 /// `std::sync::Mutex`.
-pub static LOCK_STD: &dyn Kernel = &Lock::<Std>::new(&Card {
-    name: "lock-std",
-    about: "locks and unlocks a std::sync::Mutex of its own, again and again",
-    ..CARD
-});
+pub static LOCK_STD: &dyn Kernel = &Lock::<Std>::new(
+    const { &CARD.named("lock-std", "locks and unlocks a std::sync::Mutex of its own, again and again") },
+);
 
 /// `parking_lot::Mutex`.
-pub static LOCK_PARKING_LOT: &dyn Kernel = &Lock::<ParkingLot>::new(&Card {
-    name: "lock-parking-lot",
-    about: "locks and unlocks a parking_lot::Mutex of its own, again and again",
-    ..CARD
-});
+pub static LOCK_PARKING_LOT: &dyn Kernel = &Lock::<ParkingLot>::new(
+    const { &CARD.named("lock-parking-lot", "locks and unlocks a parking_lot::Mutex of its own, again and again") },
+);
 
 /// A kernel that takes a mutex that is free.
-type Lock<M> = Staged<Locking<M>>;
+type Lock<M> = KernelOf<Locking<M>>;
 
 /// The stage.
 struct Locking<M> {
@@ -69,17 +65,17 @@ struct Locking<M> {
     mutex: PhantomData<fn() -> M>,
 }
 
-impl<M: Mutex> OfKernel for Locking<M> {
+impl<M: Mutex> StageBuilder for Locking<M> {
     fn footprint(_: &Params) -> Bytes {
         Bytes(size_of::<M>() as u64)
     }
 
     fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
-        let (name, iterations) = (card.name, params.iterations);
+        let (name, iterations) = (&*card.name, params.iterations);
         if iterations == 0 {
             return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
         }
-        Ok(Locking { name, pairs: (iterations / ITERATIONS).max(1), mutex: PhantomData })
+        Ok(Locking { name, pairs: (iterations / ITERATIONS_PER_PAIR).max(1), mutex: PhantomData })
     }
 }
 
@@ -107,7 +103,7 @@ struct Locker<M> {
 impl<M: Mutex> Worker for Locker<M> {
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut done, mut pace) = (0, Pace::start());
-        while done < self.pairs && !watch.ends() {
+        while done < self.pairs && !watch.should_stop() {
             let pairs = pace.attempts().min(self.pairs - done);
             block(&self.mutex, pairs);
             done += pairs;
@@ -135,7 +131,7 @@ fn block<M: Mutex>(mutex: &M, pairs: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Stop;
+    use crate::watch::Stop;
 
     /// A mutex that stays locked.
     struct Stuck;

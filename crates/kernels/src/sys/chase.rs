@@ -10,7 +10,7 @@ use std::ptr;
 use crate::block::{Block, Line};
 
 /// Rings that can be followed at once.
-pub const MOST_RINGS: usize = 16;
+pub const MOST_RINGS: usize = charz_data::params::MAX_CHAINS as usize;
 
 /// Loads of each ring between two looks at the number of turns, so that counting hides behind them.
 pub const TURN: u64 = 16;

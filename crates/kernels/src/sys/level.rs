@@ -115,6 +115,7 @@ const fn all(word: u64) -> Line {
     Line([word; Line::WORDS])
 }
 
+#[cfg(target_arch = "x86_64")]
 /// How a pass goes through an array: in stretches, at the beginning of each of which it asks for one line ahead.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -182,6 +183,10 @@ impl Loop {
     ///
     /// # Panics
     /// If the block is not made of arrays of whole rounds, or the range is not made of whole rounds inside of an array.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "no portable loop translates addresses ahead")
+    )]
     pub fn run(&self, block: &mut [Line], range: Range<usize>, far: bool, passes: u64, registers: &mut Registers) {
         let (arrays, round) = (self.op.arrays(), self.op.round());
         let length = block.len() / arrays;
@@ -191,13 +196,14 @@ impl Loop {
         if passes == 0 {
             return;
         }
-        let bytes = range.len() * Line::BYTES;
-        let ahead = if far { FAR.of(round) } else { Ahead { stretch: bytes, distance: 0 } };
         match self.path {
             #[cfg(target_arch = "x86_64")]
             Path::Avx512 | Path::Avx2 => {
                 let body = if self.path == Path::Avx512 { x86_64::avx512(self.op) } else { x86_64::avx2(self.op) };
-                let array = |i: usize| block.as_mut_ptr().wrapping_add(i.min(arrays - 1) * length + range.start);
+                let bytes = range.len() * Line::BYTES;
+                let ahead = if far { FAR.of(round) } else { Ahead { stretch: bytes, distance: 0 } };
+                let first = block.as_mut_ptr();
+                let array = |i: usize| first.wrapping_add(i.min(arrays - 1) * length + range.start);
                 let [a, b, c] = [0, 1, 2].map(array);
                 // SAFETY: the path was detected, or there would be no such loop.
                 // SAFETY: all arrays that the operation has lie in `block`, which is borrowed exclusively, with `bytes` bytes from
@@ -210,15 +216,18 @@ impl Loop {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
 /// Eight small pages ahead at each: one line a page has its address translated before it is needed, which hardware prefetchers
 /// do not see to.
 const FAR: Pages = Pages { lines: 64, distance: 8 * 4096 };
 
+#[cfg(target_arch = "x86_64")]
 struct Pages {
     lines: usize,
     distance: usize,
 }
 
+#[cfg(target_arch = "x86_64")]
 impl Pages {
     /// In whole rounds.
     const fn of(&self, round: usize) -> Ahead {

@@ -6,7 +6,7 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::atomic::AtomicU64;
 
-use crate::block::PagePolicy;
+use charz_data::PageKind;
 
 /// The 64 bytes that a cache moves at once on almost every machine that runs Linux, as words.
 ///
@@ -40,7 +40,7 @@ impl Mapping {
     /// # Errors
     /// The error of `mmap` or `madvise`. `lines` of 0 and sizes beyond the address space are `EINVAL` and `ENOMEM`, as
     /// `mmap` itself says it.
-    pub fn new(lines: usize, pages: PagePolicy) -> io::Result<Mapping> {
+    pub fn new(lines: usize, pages: PageKind) -> io::Result<Mapping> {
         Mapping::of(lines, pages, libc::MAP_PRIVATE)
     }
 
@@ -48,7 +48,7 @@ impl Mapping {
     ///
     /// # Errors
     /// As [`Mapping::new`].
-    pub fn shared(lines: usize, pages: PagePolicy) -> io::Result<Mapping> {
+    pub fn shared(lines: usize, pages: PageKind) -> io::Result<Mapping> {
         Mapping::of(lines, pages, libc::MAP_SHARED)
     }
 
@@ -62,26 +62,26 @@ impl Mapping {
         Ok(Mapping { start: map(bytes, libc::MAP_PRIVATE)?.cast(), lines, bytes })
     }
 
-    fn of(lines: usize, pages: PagePolicy, sharing: libc::c_int) -> io::Result<Mapping> {
+    fn of(lines: usize, pages: PageKind, sharing: libc::c_int) -> io::Result<Mapping> {
         let page = pages.bytes();
         let out_of_memory = || io::Error::from_raw_os_error(libc::ENOMEM);
         let bytes = lines.checked_mul(Line::BYTES).and_then(|n| n.checked_next_multiple_of(page));
         let bytes = bytes.filter(|&n| n <= isize::MAX as usize - page).ok_or_else(out_of_memory)?;
         let start = match pages {
-            PagePolicy::Small => map(bytes, sharing)?,
-            PagePolicy::Transparent => map_aligned(bytes, page, sharing)?,
-            PagePolicy::Huge2M => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_2MB)?,
-            PagePolicy::Huge1G => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_1GB)?,
+            PageKind::Small => map(bytes, sharing)?,
+            PageKind::Transparent => map_aligned(bytes, page, sharing)?,
+            PageKind::Huge2M => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_2MB)?,
+            PageKind::Huge1G => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_1GB)?,
         };
         let mapping = Mapping { start: start.cast(), lines, bytes };
         match pages {
             // A kernel built without transparent huge pages knows no such advice, and has nothing to forbid.
-            PagePolicy::Small => mapping.advise(libc::MADV_NOHUGEPAGE).or_else(|error| match error.raw_os_error() {
+            PageKind::Small => mapping.advise(libc::MADV_NOHUGEPAGE).or_else(|error| match error.raw_os_error() {
                 Some(libc::EINVAL) => Ok(()),
                 _ => Err(error),
             })?,
-            PagePolicy::Transparent => mapping.advise(libc::MADV_HUGEPAGE)?,
-            PagePolicy::Huge2M | PagePolicy::Huge1G => {}
+            PageKind::Transparent => mapping.advise(libc::MADV_HUGEPAGE)?,
+            PageKind::Huge2M | PageKind::Huge1G => {}
         }
         Ok(mapping)
     }

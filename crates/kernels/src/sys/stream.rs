@@ -5,12 +5,12 @@
 //! non-temporal store, stands in `x86_64`.
 
 mod portable;
+use charz_data::PageKind;
+
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub use crate::sys::mmap::Line;
-
-use crate::block::PagePolicy;
 
 /// Lines that a stream of loads takes before the next stream has its turn: 256 bytes gave the most on Zen 4.
 pub const TURN: usize = 4;
@@ -88,10 +88,10 @@ impl Ahead {
     const PAGES: usize = 8;
 
     /// What suits these pages.
-    pub fn of(pages: PagePolicy) -> Ahead {
+    pub fn of(pages: PageKind) -> Ahead {
         match pages {
-            PagePolicy::Small => Ahead::Pages,
-            PagePolicy::Transparent | PagePolicy::Huge2M | PagePolicy::Huge1G => Ahead::Nothing,
+            PageKind::Small => Ahead::Pages,
+            PageKind::Transparent | PageKind::Huge2M | PageKind::Huge1G => Ahead::Nothing,
         }
     }
 

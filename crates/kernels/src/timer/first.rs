@@ -9,26 +9,27 @@
 use std::hint::black_box;
 use std::marker::PhantomData;
 
+use charz_data::{Card, Metric, Params};
+
 use super::sample::Probe;
 use super::scale;
 use super::source::Source;
-use crate::kernel::{Card, Counts, Error, Params};
+use crate::kernel::Error;
 use crate::sys::{code, counter};
 use crate::watch::Watch;
 
 /// Readings of either kind that a pair of times is the mean of.
 const ROUNDS: u64 = 16;
 
-pub(super) const CARD: Card = Card {
-    counts: Counts::Samples(
+pub(super) const CARD: Card = super::CARD
+    .metric(Metric::SecondTime)
+    .times(
         "a reading right after another, the mean of 16",
         "a reading after 128 KiB of other code with 16,384 jumps were run, the mean of 16",
-    ),
-    beside: "both times hold a call and a reading of the processor's counter behind a fence, by which they are told: the \
+    )
+    .uncounted_traffic("both times hold a call and a reading of the processor's counter behind a fence, by which they are told: the \
              difference is what the lost code costs. The second-level cache still has the code, and the first the data; what the \
-             processor learnt of jumps is gone too. A first-level cache of more than 64 KiB for instructions keeps the code",
-    ..super::CARD
-};
+             processor learnt of jumps is gone too. A first-level cache of more than 64 KiB for instructions keeps the code");
 
 /// Reads a clock with code that is near, and with code that is not.
 pub(super) struct First<C>(PhantomData<fn() -> C>);
@@ -55,7 +56,7 @@ impl<C: Source> Probe for First<C> {
         let (mut near, mut far) = (0, 0);
         for _ in 0..ROUNDS {
             // A round takes some 50 µs.
-            if watch.ends() {
+            if watch.should_stop() {
                 return Ok(None);
             }
             call::<C>();

@@ -4,25 +4,27 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::source::Source;
-use crate::kernel::{Axes, Card, Counts, Error, Knob, Params, Stage, Worker};
-use crate::pace::Pace;
-use crate::staged::{OfKernel, Staged};
-use crate::watch::Watch;
-use crate::work::{Bytes, Work};
+use charz_data::params::SPAN;
+use charz_data::{Bytes, Card, Metric, Params, Work};
 
-pub(super) const CARD: Card = Card {
-    counts: Counts::Steps("one reading, which nothing is made of"),
-    beside: "nothing but the loop's counting; readings that nothing orders overlap as far as the processor likes",
-    knobs: &[Knob::Span],
+use super::source::Source;
+use crate::kernel::{Axes, Error, Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::pace::Pace;
+use crate::watch::Watch;
+
+pub(super) const CARD: Card = super::CARD
+    .metric(Metric::op_time("one reading, which nothing is made of"))
+    .uncounted_traffic(
+        "nothing but the loop's counting; readings that nothing orders overlap as far as the processor likes",
+    )
+    .params(&[&SPAN])
     // No processor begins more than one reading of a counter in a cycle; the fewest cycles told of any are the 6 of the
     // Opteron in the same table.
-    most_per_cycle: Some(1.0),
-    ..super::CARD
-};
+    .max_per_cycle(1.0);
 
 /// A kernel that reads a clock.
-pub(super) type Read<C> = Staged<Reading<C>>;
+pub(super) type Read<C> = KernelOf<Reading<C>>;
 
 /// The stage.
 pub(super) struct Reading<C> {
@@ -31,7 +33,7 @@ pub(super) struct Reading<C> {
     source: PhantomData<fn() -> C>,
 }
 
-impl<C: Source> OfKernel for Reading<C> {
+impl<C: Source> StageBuilder for Reading<C> {
     fn check() -> Result<(), Error> {
         C::check()
     }
@@ -45,7 +47,7 @@ impl<C: Source> OfKernel for Reading<C> {
     }
 
     fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
-        Ok(Reading { name: card.name, span: params.span, source: PhantomData })
+        Ok(Reading { name: &card.name, span: params.span(), source: PhantomData })
     }
 }
 
@@ -82,7 +84,7 @@ impl<C: Source> Worker for Reader<C> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut done, mut pace, mut last) = (0, Pace::start(), None);
-        while !watch.ends() {
+        while !watch.should_stop() {
             let next = C::place(block::<C>(pace.attempts()));
             done += pace.attempts();
             if last.is_some_and(|last| next < last) {

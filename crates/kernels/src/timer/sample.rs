@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use crate::joint::Joint;
-use crate::kernel::{Axes, Card, Error, Params, Stage, Worker};
-use crate::staged::{OfKernel, Staged};
+use charz_data::{Bytes, Card, JointHistogram, Params, Work};
+
+use crate::kernel::{Axes, Error, Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
 use crate::sync::{check_samples, pairs};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 /// What takes a pair of times.
 pub(super) trait Probe: Sized + 'static {
@@ -42,7 +42,7 @@ pub(super) trait Probe: Sized + 'static {
 }
 
 /// A kernel that takes pairs of times.
-pub(super) type Sampled<P> = Staged<Sampling<P>>;
+pub(super) type Sampled<P> = KernelOf<Sampling<P>>;
 
 /// The stage.
 pub(super) struct Sampling<P> {
@@ -51,7 +51,7 @@ pub(super) struct Sampling<P> {
     probe: PhantomData<fn() -> P>,
 }
 
-impl<P: Probe> OfKernel for Sampling<P> {
+impl<P: Probe> StageBuilder for Sampling<P> {
     fn check() -> Result<(), Error> {
         P::check()
     }
@@ -66,8 +66,8 @@ impl<P: Probe> OfKernel for Sampling<P> {
 
     fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
         check_samples(card, params)?;
-        P::admit(card.name, params)?;
-        Ok(Sampling { name: card.name, params: *params, probe: PhantomData })
+        P::admit(&*card.name, params)?;
+        Ok(Sampling { name: &card.name, params: *params, probe: PhantomData })
     }
 }
 
@@ -108,7 +108,7 @@ impl<P: Probe> Worker for Sampler<P> {
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
-        while (self.pairs.len() as u64) < self.samples && !watch.ends() {
+        while (self.pairs.len() as u64) < self.samples && !watch.should_stop() {
             match self.probe.sample(watch) {
                 Ok(pair) => self.pairs.extend(pair),
                 // A run that failed counts as a whole one, so that it comes to be verified: there it says why it is none.
@@ -125,7 +125,7 @@ impl<P: Probe> Worker for Sampler<P> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         Some(self.pairs.iter().copied().collect())
     }
 }

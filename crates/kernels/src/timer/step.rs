@@ -2,21 +2,22 @@
 
 use std::marker::PhantomData;
 
+use charz_data::{Card, Metric, Params};
+
 use super::read::backwards;
 use super::sample::Probe;
 use super::source::Source;
-use crate::kernel::{Card, Counts, Error, Params};
+use crate::kernel::Error;
 use crate::watch::Watch;
 
-pub(super) const CARD: Card = Card {
-    counts: Counts::Samples(
+pub(super) const CARD: Card = super::CARD
+    .metric(Metric::SecondTime)
+    .times(
         "from before a value was read until another was, by the clock that stamps",
         "by how much the clock moved meanwhile, by its own account",
-    ),
-    beside: "the readings themselves: a clock that moves more often than it can be read shows steps as long as a reading. A \
-             includes a reading of the clock that stamps",
-    ..super::CARD
-};
+    )
+    .uncounted_traffic("the readings themselves: a clock that moves more often than it can be read shows steps as long as a reading. A \
+             includes a reading of the clock that stamps");
 
 /// Readings of a clock that stands still between two looks at the watch: 40 µs of system calls at most.
 const STRETCH: usize = 64;
@@ -56,7 +57,7 @@ impl<C: Source> Probe for Step<C> {
 fn next<C: Source>(before: C::Reading, watch: &Watch) -> Option<C::Reading> {
     loop {
         let after = (0..STRETCH).map(|_| C::read()).find(|after| *after != before);
-        if after.is_some() || watch.ends() {
+        if after.is_some() || watch.should_stop() {
             return after;
         }
     }

@@ -1,10 +1,11 @@
 use std::time::Duration;
 
+use charz_data::{Params, Work};
+
 use super::source::Source;
 use super::*;
-use crate::kernel::{Error, Params, Stop};
-use crate::watch::Watch;
-use crate::work::Work;
+use crate::kernel::Error;
+use crate::watch::{Stop, Watch};
 
 thread_local! {
     /// What the broken clock shows next.
@@ -51,13 +52,13 @@ impl Source for Slow {
     }
 }
 
-static READ_BROKEN: Read<Broken> = Read::new(&Card { name: "read-broken", ..read::CARD });
-static STEP_BROKEN: Sampled<Step<Broken>> = Sampled::new(&Card { name: "step-broken", ..step::CARD });
-static STEP_SLOW: Sampled<Step<Slow>> = Sampled::new(&Card { name: "step-slow", ..step::CARD });
+static READ_BROKEN: Read<Broken> = Read::new(const { &read::CARD.named("read-broken", "") });
+static STEP_BROKEN: Sampled<Step<Broken>> = Sampled::new(const { &step::CARD.named("step-broken", "") });
+static STEP_SLOW: Sampled<Step<Slow>> = Sampled::new(const { &step::CARD.named("step-slow", "") });
 
 #[test]
 fn a_clock_that_goes_back_voids_the_run() {
-    let kernels: [&dyn crate::kernel::Kernel; 2] = [&READ_BROKEN, &STEP_BROKEN];
+    let kernels: [&dyn Kernel; 2] = [&READ_BROKEN, &STEP_BROKEN];
     for kernel in kernels {
         let params = Params { samples: 10, ..Params::SMALL };
         let stage = kernel.stage(&params, 1).unwrap();
@@ -66,25 +67,25 @@ fn a_clock_that_goes_back_voids_the_run() {
         let watch = Watch::new(&Stop::new());
         watch.begin(Some(Duration::from_millis(1)));
         assert!(worker.run(&watch) != Work::default());
-        let name = kernel.card().name;
+        let name = &*kernel.card().name;
         assert!(matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.starts_with(name)), "{name}");
     }
 }
 
 #[test]
 fn a_step_is_what_the_clock_moved_in_nanoseconds() {
-    let stage = crate::kernel::Kernel::stage(&STEP_SLOW, &Params { samples: 10, ..Params::SMALL }, 1).unwrap();
+    let stage = Kernel::stage(&STEP_SLOW, &Params { samples: 10, ..Params::SMALL }, 1).unwrap();
     let mut worker = stage.worker(0).unwrap();
     worker.prepare();
     assert_eq!(worker.run(&Watch::new(&Stop::new())), Work::ops(10));
     worker.verify().unwrap();
     let joint = worker.samples().unwrap();
-    assert_eq!((joint.count(), joint.second().ends()), (10, Some((6, 6))));
+    assert_eq!((joint.count, joint.second.min_ns, joint.second.max_ns), (10, 6, 6));
 }
 
 #[test]
 fn no_samples_are_refused() {
-    for kernel in [STEP_TSC, FIRST_MONOTONIC, TIMEOUT_POLL] {
+    for kernel in [STEP_TSC, FIRST_MONOTONIC, TIMEOUT_KERNELS[0]] {
         let refused = kernel.stage(&Params { samples: 0, ..Params::SMALL }, 1).err();
         assert!(matches!(refused, Some(Error::Unavailable(reason)) if reason.contains("at least 1 sample")));
     }

@@ -4,39 +4,34 @@ use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
+use charz_data::params::{MAX_TIMEOUT_NS, SAMPLES, TIMEOUT};
+use charz_data::{Card, Metric, Params};
+
 use super::sample::Probe;
-use crate::kernel::{Card, Counts, Error, Knob, Params};
+use crate::kernel::Error;
 use crate::watch::Watch;
 
-mod ways;
+mod calls;
 
-pub use ways::{
-    TIMEOUT_CLOCK_NANOSLEEP, TIMEOUT_COND, TIMEOUT_EPOLL, TIMEOUT_FUTEX, TIMEOUT_MQ, TIMEOUT_MUTEX, TIMEOUT_NANOSLEEP,
-    TIMEOUT_PARK, TIMEOUT_POLL, TIMEOUT_PPOLL, TIMEOUT_RWLOCK, TIMEOUT_SELECT, TIMEOUT_SEM, TIMEOUT_SIGTIMEDWAIT,
-    TIMEOUT_TIMERFD,
-};
-
-/// The longest timeout: a worker that waits looks at its watch only afterwards.
-pub const MOST_TIMEOUT: Duration = Duration::from_millis(100);
+pub(crate) use calls::KERNELS;
 
 /// By which share of the timeout a call may return before its time: clocks are told to go faster or slower by 500 ppm at most
 /// (adjtimex(2)), and the clock that stamps was set by another one for a short time only.
 const ALLOWANCE: u64 = 1000;
 
-const CARD: Card = Card {
-    counts: Counts::Samples("from the call to its return", "from the end of the time that was asked for to the return"),
-    beside: "the way into the kernel and back, the interrupt, and waking up an idle strand. The system may let a thread wait longer \
+const CARD: Card = super::CARD
+    .metric(Metric::SecondTime)
+    .times("from the call to its return", "from the end of the time that was asked for to the return")
+    .uncounted_traffic("the way into the kernel and back, the interrupt, and waking up an idle strand. The system may let a thread wait longer \
              by its timer slack, 50 µs where nobody set another (/proc/PID/timerslack_ns, PR_SET_TIMERSLACK), so that several \
-             timers end by one interrupt",
-    knobs: &[Knob::Samples, Knob::Timeout],
-    source: "S. Sistare, Solaris scalability: the measured return of poll(NULL, 0, 1), and the calls that take a timeout; \
-             prctl(2), PR_SET_TIMERSLACK",
-    system: true,
-    ..super::CARD
-};
+             timers end by one interrupt")
+    .params(&[&SAMPLES, &TIMEOUT])
+    .source("S. Sistare, Solaris scalability: the measured return of poll(NULL, 0, 1), and the calls that take a timeout; \
+             prctl(2), PR_SET_TIMERSLACK")
+    .blocks_in_kernel(true);
 
 /// A call that takes a timeout.
-trait Way: Sized + 'static {
+trait TimedWait: Sized + 'static {
     /// The call, e.g. `poll`.
     const CALL: &'static str;
 
@@ -64,7 +59,7 @@ struct Timeout<W> {
     time: Duration,
 }
 
-impl<W: Way> Probe for Timeout<W> {
+impl<W: TimedWait> Probe for Timeout<W> {
     const VARIANT: &'static str = W::CALL;
 
     /// That there can be one tells that the system has the call.
@@ -74,15 +69,18 @@ impl<W: Way> Probe for Timeout<W> {
 
     fn admit(name: &str, params: &Params) -> Result<(), Error> {
         let refused = |why: &dyn Display| Err(Error::Unavailable(format!("{name} waits for {why}")));
-        match params.timeout {
+        match params.timeout() {
             Duration::ZERO => refused(&"more than 0 s"),
-            time if time > MOST_TIMEOUT => refused(&format_args!("{MOST_TIMEOUT:?} at most, not for {time:?}")),
+            time if params.timeout_ns > MAX_TIMEOUT_NS => {
+                let most = Duration::from_nanos(MAX_TIMEOUT_NS);
+                refused(&format_args!("{most:?} at most, not for {time:?}"))
+            }
             _ => Ok(()),
         }
     }
 
     fn new(name: &'static str, params: &Params) -> Result<Self, Error> {
-        Ok(Timeout { name, way: W::new()?, time: whole(params.timeout, W::GRAIN) })
+        Ok(Timeout { name, way: W::new()?, time: whole(params.timeout(), W::GRAIN) })
     }
 
     fn sample(&mut self, watch: &Watch) -> Result<Option<(u64, u64)>, Error> {

@@ -135,7 +135,7 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
         number(sum(cell, |counts| counts.run_delay_ns)),
         harmless(&marks.join(" ")),
         number(distribution.map(|distribution| distribution.samples.count)),
-        number(distribution.map(|distribution| distribution.below)),
+        number(distribution.map(|distribution| distribution.second_shorter)),
         first(0),
         first(1),
         first(2),

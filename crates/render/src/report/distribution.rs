@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 
-use charz_kernels::Counts;
-
 use charz_data::checks::V08;
 use charz_analysis::point;
 use charz_data::escape::plain;
@@ -62,11 +60,9 @@ pub(super) fn write_clock(out: &mut dyn Write) -> io::Result<()> {
 
 /// What the two times are.
 fn legend(kernel: &str) -> String {
-    match charz_kernels::find(kernel).map(|kernel| &kernel.card().counts) {
-        Some(Counts::Samples(first, second)) => format!("A: {first}; B: {second}"),
-        _ if kernel.starts_with("pool-") => "A: to take an item; B: to give it back".into(),
-        _ if kernel.starts_with("ring-") => "A: a hop; B: a lap".into(),
-        _ => "A and B: the two times that its workers stamp; charz kernels says which".into(),
+    match charz_kernels::find(kernel).and_then(|kernel| kernel.card().times.as_ref()) {
+        Some(times) => format!("A: {}; B: {}", times.first, times.second),
+        None => "A and B: the two times that its workers stamp; charz kernels says which".into(),
     }
 }
 
@@ -96,7 +92,7 @@ fn rows(cell: &Cell) -> Option<[[String; 11]; 2]> {
     let place = [at(cell), plain(&cell.mapping), cell.workers.to_string()];
     // The second row goes on where the first one begins.
     let again = [if place[0] == "-" { "-" } else { "" }, "", ""].map(str::to_owned);
-    let below = format!("{}{doubt}", units::percent(distribution.below));
+    let below = format!("{}{doubt}", units::percent(distribution.second_shorter));
     Some([row("A", &distribution.first, String::new(), place), row("B", &distribution.second, below, again)])
 }
 

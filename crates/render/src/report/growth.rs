@@ -54,7 +54,7 @@ fn table(cell: &Cell, growth: &Growth, out: &mut dyn Write) -> io::Result<()> {
     grid::columns(&heading, &[6], &rows, out)
 }
 
-fn row(step: &GrowthStep, least_ns: u64, doubt: &str) -> [String; 7] {
+fn row(step: &GrowthStep, min_ns: u64, doubt: &str) -> [String; 7] {
     let per_success = match step.attempts.saturating_sub(step.failures) {
         0 => "-".to_owned(),
         successes => format!("{}{doubt}", units::count_of(step.attempts as f64 / successes as f64)),
@@ -66,13 +66,13 @@ fn row(step: &GrowthStep, least_ns: u64, doubt: &str) -> [String; 7] {
         units::count(step.would_spawn),
         per_success,
         format!("{}{doubt}", units::nanos(step.time_ns as f64)),
-        bar(step.time_ns, least_ns),
+        bar(step.time_ns, min_ns),
     ]
 }
 
 /// As long as the logarithm of a time over the least one, and never empty.
-fn bar(time_ns: u64, least_ns: u64) -> String {
-    let decades = (time_ns.max(1) as f64 / least_ns.max(1) as f64).log10();
+fn bar(time_ns: u64, min_ns: u64) -> String {
+    let decades = (time_ns.max(1) as f64 / min_ns.max(1) as f64).log10();
     "#".repeat(((decades * DECADE).round() as usize + 1).min(LONGEST))
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use charz_analysis::point;
 use charz_data::units;
 use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, Report, Samples};
+use charz_data::report::{Cell, JointHistogram, Report};
 
 /// The most characters across and lines down.
 const MOST_COLUMNS: i64 = 64;
@@ -34,7 +34,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             "{}: {}, B is shorter than A in {}{}",
             plain(&point::name(cell)),
             counted(usize::try_from(distribution.samples.count).unwrap_or(usize::MAX), "pair"),
-            units::percent(distribution.below),
+            units::percent(distribution.second_shorter),
             super::doubt(cell),
         )?;
         picture(&distribution.samples, out)?;
@@ -77,7 +77,7 @@ fn ends(times: impl Iterator<Item = u64> + Clone, octaves: f64) -> (i64, i64) {
     (places.clone().min().unwrap_or(0), places.max().unwrap_or(0))
 }
 
-fn picture(samples: &Samples, out: &mut dyn Write) -> io::Result<()> {
+fn picture(samples: &JointHistogram, out: &mut dyn Write) -> io::Result<()> {
     let times = |side: usize| samples.bins.iter().map(move |bins| bins[side]);
     let mut across = FINEST;
     let ((left, right), (bottom, top)) = loop {

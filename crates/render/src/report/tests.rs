@@ -1,10 +1,8 @@
 //! Reports with invented cells, as people see them.
 
-use charz_kernels::Joint;
-
 use super::FORMATS;
 use crate::look::Look;
-use charz_data::report::{Cell, Distribution, Ending, Evidence, Frequency, Invocation, Marginal, Peak, Samples, Shape, Sharing, Unit, invented};
+use charz_data::report::{Cell, Distribution, Ending, Evidence, Frequency, Invocation, Peak, Shape, Sharing, Unit, invented};
 
 /// A cell with this number and no interval.
 fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Cell {
@@ -14,11 +12,6 @@ fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Ce
 /// Pairs of which nine in ten are around (1000, 4000) and the others around (5000, 500).
 fn distribution() -> Distribution {
     let pairs = (0_u64..1000).map(|at| if at % 10 < 9 { (1000 + at, 4000 + at) } else { (5000 + at, 500) });
-    let joint: Joint = pairs.collect();
-    let marginal = |marginal: &charz_kernels::Marginal| {
-        let (least_ns, most_ns) = marginal.ends().unwrap();
-        Marginal { least_ns, most_ns, bins: marginal.bins().map(|(low, count)| [low, count]).collect() }
-    };
     let shape = |p50: f64, peaks: &[Peak]| Shape {
         p50_ns: Some(p50),
         p90_ns: Some(p50 * 2.0),
@@ -29,16 +22,10 @@ fn distribution() -> Distribution {
     };
     let peak = Peak { low_ns: 4000.0, high_ns: 5000.0, mode_ns: 4500.0, share: 0.9 };
     Distribution {
-        samples: Samples {
-            count: joint.count(),
-            below: joint.below(),
-            first: marginal(joint.first()),
-            second: marginal(joint.second()),
-            bins: joint.bins().map(|(first, second, count)| [first, second, count]).collect(),
-        },
+        samples: pairs.collect(),
         first: shape(1500.0, &[]),
         second: shape(4400.0, &[peak]),
-        below: 0.1,
+        second_shorter: 0.1,
     }
 }
 

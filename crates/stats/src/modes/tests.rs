@@ -29,10 +29,10 @@ fn histogram(parts: &[(usize, Law)], step: u64, seed: u64) -> Vec<Bin> {
     for &(count, law) in parts {
         for _ in 0..count {
             let time = draw(law, &mut random) as u64 / step * step;
-            *columns.entry(charz_kernels::joint::bin(time, charz_kernels::joint::MARGINAL_BITS)).or_default() += 1;
+            *columns.entry(charz_data::histogram::bin(time, charz_data::histogram::BITS)).or_default() += 1;
         }
     }
-    let high = |low| charz_kernels::joint::bin_end(low, charz_kernels::joint::MARGINAL_BITS) as f64;
+    let high = |low| charz_data::histogram::bin_end(low, charz_data::histogram::BITS) as f64;
     columns.into_iter().map(|(low, count)| Bin { low: low as f64, high: high(low), count }).collect()
 }
 
@@ -119,9 +119,9 @@ proptest! {
     ) {
         let mut joined = std::collections::BTreeMap::<u64, u64>::new();
         for (time, count) in columns {
-            *joined.entry(charz_kernels::joint::bin(time, charz_kernels::joint::MARGINAL_BITS)).or_default() += count;
+            *joined.entry(charz_data::histogram::bin(time, charz_data::histogram::BITS)).or_default() += count;
         }
-        let high = |low| charz_kernels::joint::bin_end(low, charz_kernels::joint::MARGINAL_BITS) as f64;
+        let high = |low| charz_data::histogram::bin_end(low, charz_data::histogram::BITS) as f64;
         let bins: Vec<Bin> =
             joined.into_iter().map(|(low, count)| Bin { low: low as f64, high: high(low), count }).collect();
         let all: u64 = bins.iter().map(|bin| bin.count).sum();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::figure::{Bar, Pair};
-use charz_data::report::{Marginal, Samples};
+use charz_data::report::{Histogram, JointHistogram};
 
 /// The least that a logarithmic axis shows.
 const LEAST: f64 = 0.5;
@@ -55,7 +55,7 @@ fn ends([low, high]: [u64; 2]) -> [f64; 2] {
 }
 
 /// The bins of pairs, no more than so many; and whether they are wider than those of the samples, of which an octave has eight.
-pub(super) fn pairs(samples: &Samples, most: usize) -> (Vec<Pair>, bool) {
+pub(super) fn pairs(samples: &JointHistogram, most: usize) -> (Vec<Pair>, bool) {
     let fine = WIDTHS.iter().position(|width| matches!(width, Width::Part(3))).unwrap_or(0);
     let mut found = BTreeMap::new();
     let mut steps = 0;
@@ -75,7 +75,7 @@ pub(super) fn pairs(samples: &Samples, most: usize) -> (Vec<Pair>, bool) {
 }
 
 /// The bins of one time, no more than so many.
-pub(super) fn bars(marginal: &Marginal, most: usize) -> Vec<Bar> {
+pub(super) fn bars(marginal: &Histogram, most: usize) -> Vec<Bar> {
     let mut found = BTreeMap::new();
     for width in WIDTHS {
         found.clear();
@@ -104,11 +104,11 @@ mod tests {
                 times.iter().map(|(time, shift, count)| [time >> shift, (time >> (shift / 2)) ^ 5, *count]).collect();
             bins.sort_unstable();
             let all: u64 = bins.iter().map(|[.., count]| count).sum();
-            let samples = Samples { bins, ..Samples::default() };
+            let samples = JointHistogram { bins, ..JointHistogram::default() };
             let (pairs, _) = pairs(&samples, most);
             prop_assert!(pairs.len() <= most.max(9), "{}", pairs.len());
             prop_assert_eq!(pairs.iter().map(|pair| pair.count).sum::<u64>(), all);
-            let marginal = Marginal { bins: samples.bins.iter().map(|[first, _, count]| [*first, *count]).collect(), ..Marginal::default() };
+            let marginal = Histogram { bins: samples.bins.iter().map(|[first, _, count]| [*first, *count]).collect(), ..Histogram::default() };
             let bars = bars(&marginal, most);
             prop_assert!(bars.len() <= most);
             prop_assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), all);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use charz_kernels::{Knob, PagePolicy, Period};
+use charz_kernels::{PageKind, Period, params};
 use charz_topology::Machine;
 
 use crate::args::{Parsed, parse_with};
@@ -51,8 +51,8 @@ pub(super) fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
     let limits =
         Limits { memory_total_bytes: Some(128 << 30), memory_budget_bytes: Some(64 << 30), ..Limits::unlimited() };
     let rates = charz_kernels::kernels().map(|kernel| {
-        let sampled = kernel.card().knobs.contains(&Knob::Samples);
-        (kernel.card().name, if sampled { 20_000.0 } else { 1.0 }, 0.1)
+        let sampled = kernel.card().obeys(&params::SAMPLES);
+        (&*kernel.card().name, if sampled { 20_000.0 } else { 1.0 }, 0.1)
     });
     let predictor = Predictor::with_rates(machine.usable_strands().count(), rates);
     let usual = |mut request: Request| {
@@ -94,39 +94,38 @@ pub(super) fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
 
 fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
     let card = cell.kernel.card();
-    let params = point::params(&cell.point, &plan.params);
-    let nanos = |time: Duration| time.as_nanos().to_string();
+    let own = point::params(&cell.point, &plan.params);
     let (mut parameters, mut amounts) = (Vec::new(), Vec::new());
-    for knob in card.knobs {
-        match knob {
-            Knob::Iterations => amounts.push(("iterations", params.iterations.to_string())),
-            Knob::Samples => amounts.push(("samples", params.samples.to_string())),
-            Knob::Span => amounts.push(("span", nanos(params.span))),
-            Knob::Size => parameters
-                .extend([("size", params.size.0.to_string()), ("memory", point::memory(&cell.point).to_string())]),
-            Knob::Pages => parameters.push(("pages", params.pages.name().into())),
-            Knob::Stride => parameters.push(("stride", params.stride.0.to_string())),
-            Knob::Chains => parameters.push(("chains", params.chains.to_string())),
-            Knob::Delay => parameters.push(("delay", params.delay.to_string())),
-            Knob::Layout => parameters.push(("layout", format!("{:?}", params.layout).to_lowercase())),
-            Knob::Sections => {
-                parameters.extend([("inside", params.critical.to_string()), ("outside", params.parallel.to_string())])
-            }
-            Knob::Period => parameters.push((
+    for param in &*card.params {
+        match param.name {
+            "iterations" => amounts.push(("iterations", own.iterations.to_string())),
+            "samples" => amounts.push(("samples", own.samples.to_string())),
+            "span" => amounts.push(("span", own.span_ns.to_string())),
+            "size" => parameters.push(("size", own.size_bytes.to_string())),
+            "memory" => parameters.push(("memory", point::memory(&cell.point).to_string())),
+            "pages" => parameters.push(("pages", own.pages.to_string())),
+            "stride" => parameters.push(("stride", own.stride_bytes.to_string())),
+            "chains" => parameters.push(("chains", own.chains.to_string())),
+            "delay" => parameters.push(("delay", own.delay.to_string())),
+            "layout" => parameters.push(("layout", own.layout.to_string())),
+            "inside-steps" => parameters.push(("inside", own.inside_steps.to_string())),
+            "outside-steps" => parameters.push(("outside", own.outside_steps.to_string())),
+            "period" => parameters.push((
                 "period",
-                match params.period {
+                match own.period {
                     Period::Fitting => "auto".into(),
                     Period::Closed => "closed".into(),
-                    Period::Every(time) => nanos(time),
+                    Period::EveryNs(nanos) => nanos.to_string(),
                 },
             )),
-            Knob::Timeout => parameters.push(("timeout", nanos(params.timeout))),
+            "timeout" => parameters.push(("timeout", own.timeout_ns.to_string())),
+            name => panic!("{name} is not listed here"),
         }
     }
     let seats: Vec<String> = cell.seats.iter().map(|seat| seat.map_or("-".into(), |id| id.to_string())).collect();
-    let reserved = card.knobs.contains(&Knob::Pages) && matches!(params.pages, PagePolicy::Huge2M | PagePolicy::Huge1G);
+    let reserved = card.obeys(&params::PAGES) && matches!(own.pages, PageKind::Huge2M | PageKind::Huge1G);
     Cell {
-        kernel: card.name,
+        kernel: &card.name,
         parameters,
         amounts,
         mapping: cell.mapping.to_string(),

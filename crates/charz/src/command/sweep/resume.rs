@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use charz_kernels::timer::MOST_TIMEOUT;
-use charz_kernels::{Bytes, Layout, PagePolicy, Params};
+use charz_data::MemoryPolicy;
+use charz_kernels::Params;
+use charz_kernels::params::MAX_TIMEOUT_NS;
 use charz_topology::{Backend, Machine};
 
 use super::recorder::JournalRecorder;
 use super::{ClockKind, Resume, Session, Stage, kernels_of, read};
 use crate::exit::{Error, Exit};
-use crate::invoke;
 use crate::journal;
 use crate::limits::Limits;
 use crate::plan::{
@@ -94,7 +94,7 @@ fn params(report: &Report) -> Result<Params, String> {
         ("repetitions", repetitions, MOST_REPETITIONS),
         ("samples", plan.samples, MOST_SAMPLES),
         ("nanoseconds a repetition", plan.span_ns, MOST_SPAN.as_nanos() as u64),
-        ("nanoseconds a timeout", plan.timeout_ns, MOST_TIMEOUT.as_nanos() as u64),
+        ("nanoseconds a timeout", plan.timeout_ns, MAX_TIMEOUT_NS),
         ("steps of a section and one", plan.critical.saturating_add(1), MOST_SECTION + 1),
         ("steps of a section and one", plan.parallel.saturating_add(1), MOST_SECTION + 1),
     ] {
@@ -104,32 +104,25 @@ fn params(report: &Report) -> Result<Params, String> {
     }
     let params = Params {
         iterations: plan.iterations,
-        size: Bytes(plan.size_bytes),
-        pages: PagePolicy::ALL
-            .into_iter()
-            .find(|policy| policy.name() == plan.pages)
-            .ok_or_else(|| format!("asks for {:?} pages, which this program does not know", plan.pages))?,
-        stride: Bytes(plan.stride_bytes),
+        size_bytes: plan.size_bytes,
+        pages: plan.pages.parse()?,
+        memory: MemoryPolicy::Local,
+        stride_bytes: plan.stride_bytes,
         chains: plan.chains,
         delay: plan.delay,
-        layout: match plan.layout.as_str() {
-            "padded" => Layout::Padded,
-            "contiguous" => Layout::Contiguous,
-            other => return Err(format!("has a layout {other:?} that this program does not know")),
-        },
+        layout: plan.layout.parse()?,
         samples: plan.samples,
-        span: Duration::from_nanos(plan.span_ns),
-        critical: plan.critical,
-        parallel: plan.parallel,
-        period: invoke::period(&plan.period)
-            .ok_or_else(|| format!("has a period {:?} that this program does not know", plan.period))?,
-        timeout: Duration::from_nanos(plan.timeout_ns),
+        span_ns: plan.span_ns,
+        inside_steps: plan.critical,
+        outside_steps: plan.parallel,
+        period: plan.period.parse()?,
+        timeout_ns: plan.timeout_ns,
     };
     for cell in &report.cells {
         let own = point::params(&cell.point, &params);
         for (what, number, most) in [
-            ("bytes a block", own.size.0, MOST_BYTES),
-            ("bytes a stride", own.stride.0, MOST_BYTES),
+            ("bytes a block", own.size_bytes, MOST_BYTES),
+            ("bytes a stride", own.stride_bytes, MOST_BYTES),
             ("chains", own.chains, MOST_CHAINS),
             ("steps of a delay and one", own.delay.saturating_add(1), MOST_SECTION + 1),
         ] {

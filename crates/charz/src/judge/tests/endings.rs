@@ -83,7 +83,7 @@ fn a_stopped_invocation_keeps_its_repetitions_and_has_no_value() {
 fn the_weightiest_mark_is_the_reason() {
     let mut trial = clean();
     trial.strands = 1;
-    trial.params.size = Bytes(MIB);
+    trial.params.size_bytes = MIB;
     trial.evidence(|evidence| evidence.pages = Some(Pages::default()));
     trial.judge();
     assert_eq!(trial.marks(), [("V19", Severity::Note), ("V20", Invalid), ("V27", Suspect)]);

@@ -211,7 +211,7 @@ fn v11_clocks_apart() {
 fn v17_impossible() {
     let of_peak = |share: f64| {
         move |trial: &mut Trial| {
-            let per_cycle = charz_kernels::find("mem-read").unwrap().card().most_per_cycle.unwrap();
+            let per_cycle = charz_kernels::find("mem-read").unwrap().card().max_per_cycle.unwrap();
             let rate = 1024.0 * MIB as f64 / (INTERVAL_NS / 1e9);
             let highest_hz = rate / (per_cycle * 2.0 * share);
             trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = highest_hz);

@@ -1,6 +1,6 @@
 //! Marks of memory, of the build and of the machine: from just beyond their limits on, and not just below.
 
-use charz_kernels::PagePolicy;
+use charz_kernels::PageKind;
 
 use super::*;
 use charz_data::checks::{V20, V21};
@@ -18,7 +18,7 @@ fn v20_other_pages() {
     let limit = V20.invalid.unwrap();
     check(small(limit * 0.99), &[]);
     check(small(limit * 1.01), &[("V20", Invalid)]);
-    check(|trial| trial.params.pages = PagePolicy::Huge1G, &[("V20", Invalid)]);
+    check(|trial| trial.params.pages = PageKind::Huge1G, &[("V20", Invalid)]);
     check(|trial| trial.evidence(|evidence| evidence.pages = Some(Pages::default())), &[("V20", Invalid)]);
 }
 
@@ -79,6 +79,6 @@ fn v25_another_machine() {
 
 #[test]
 fn v27_cached() {
-    check(|trial| trial.params.size = Bytes(128 * MIB), &[]);
-    check(|trial| trial.params.size = Bytes(127 * MIB), &[("V27", Suspect)]);
+    check(|trial| trial.params.size_bytes = 128 * MIB, &[]);
+    check(|trial| trial.params.size_bytes = 127 * MIB, &[("V27", Suspect)]);
 }

@@ -1,24 +1,11 @@
 //! What cells say of pairs of times, and of what workers cost each other.
 
-use charz_kernels::Joint;
-
 use super::*;
-use charz_data::report::{Contention, Distribution, Marginal, Samples};
+use charz_data::report::{Contention, Distribution, JointHistogram};
 
 /// What one worker stamped in a repetition.
-fn stamped(pairs: impl IntoIterator<Item = (u64, u64)>) -> Samples {
-    let joint: Joint = pairs.into_iter().collect();
-    let marginal = |marginal: &charz_kernels::Marginal| {
-        let (least_ns, most_ns) = marginal.ends().unwrap_or_default();
-        Marginal { least_ns, most_ns, bins: marginal.bins().map(|(low, count)| [low, count]).collect() }
-    };
-    Samples {
-        count: joint.count(),
-        below: joint.below(),
-        first: marginal(joint.first()),
-        second: marginal(joint.second()),
-        bins: joint.bins().map(|(first, second, count)| [first, second, count]).collect(),
-    }
+fn stamped(pairs: impl IntoIterator<Item = (u64, u64)>) -> JointHistogram {
+    pairs.into_iter().collect()
 }
 
 /// The clean cell with so many pairs in each repetition: first times from 1000 ns on, second times from 2000 ns on, both evenly,
@@ -42,8 +29,8 @@ fn distribution(mut trial: Trial) -> Distribution {
 fn repetitions_that_count_are_added_up() {
     let repetitions = 10 * REPETITIONS as u64;
     let all = distribution(sampled(100));
-    assert_eq!((all.samples.count, all.samples.below), (100 * repetitions, 10 * repetitions));
-    assert!((all.below - 0.1).abs() < 1e-12);
+    assert_eq!((all.samples.count, all.samples.second_shorter), (100 * repetitions, 10 * repetitions));
+    assert!((all.second_shorter - 0.1).abs() < 1e-12);
     let mut disturbed = sampled(100);
     disturbed.some_runs(3, |run| run.laps[0].counts.run_delay_ns = Some(50_000_000));
     assert_eq!(distribution(disturbed).samples.count, 100 * (repetitions - 3));

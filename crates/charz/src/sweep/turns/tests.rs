@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use std::cell::RefCell;
 
-use charz_kernels::{Bytes, Layout, PagePolicy, Params, Stop};
+use charz_kernels::{Layout, PageKind, Params, Stop};
 use charz_topology::{Machine, Source, discover};
 
 use super::*;
@@ -49,7 +49,7 @@ impl Invoke for Fake<'_> {
         let mut about = |spread: f64| 1.0 + spread * (random.f64() - 0.5);
         let process = about(self.spread);
         let runs = (0..order.repetitions).map(|_| {
-            let interval_ns = (order.iterations as f64 * self.factor * process * about(0.002)) as u64;
+            let interval_ns = (order.params.iterations as f64 * self.factor * process * about(0.002)) as u64;
             Run {
                 interval_ns,
                 start_skew_ns: 0,
@@ -81,7 +81,7 @@ fn lap(order: &Order, interval_ns: u64) -> Lap {
         strand: SEATS[0],
         start_ns: 0,
         end_ns: interval_ns,
-        ops: order.iterations,
+        ops: order.params.iterations,
         bytes: 0,
         on_seat: Some(true),
         checks: 100,
@@ -121,13 +121,8 @@ fn machine() -> Machine {
 /// Has two machines take turns; `change` spoils them.
 fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let machine = machine();
-    let params = Params {
-        iterations: 1,
-        size: Bytes(1 << 20),
-        pages: PagePolicy::Small,
-        layout: Layout::Padded,
-        ..Params::SMALL
-    };
+    let params =
+        Params { iterations: 1, size_bytes: 1 << 20, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
     let invocations = Invocations { least: trial.invocations, most: trial.invocations };
     let request = Request {
         asked: crate::plan::Asked::default(),
@@ -155,7 +150,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let order = Order { strands: 2, ..Order::new(&params) };
     let facts = Facts {
         sizes: charz_kernels::Sizes::Block,
-        card: charz_kernels::KERNELS[0].card(),
+        card: charz_kernels::find("arith-int").unwrap().card(),
         params: plan.params,
         strands: 2,
         numa_nodes: 1,

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::operation::{Cas, Cas128, Fence, FetchAdd, Load, Store, StoreSeqCst, Swap};
 use super::*;
-use crate::kernel::Stop;
+use crate::watch::Stop;
 
 const LIES: [Lie; 4] = [Lie::Contended, Lie::FalseShared, Lie::Padded, Lie::Private];
 
@@ -46,11 +46,11 @@ fn check<O: Operation>() {
             let workers: Vec<_> = (0..WORKERS).map(|rank| scope.spawn(move || serve(rank))).collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("a worker panicked")).collect()
         });
-        for (ops, met, verdict) in laps {
+        for (ops, stats, verdict) in laps {
             assert_eq!(verdict, Ok(()), "{lie:?}");
-            assert_eq!(met.map_or(ops, |met| met.successes()), ops, "{lie:?}");
-            assert!(met.is_none_or(|met| met.waits <= met.failures), "{lie:?}: {met:?}");
-            assert!(met.is_none_or(|met| lie == Lie::Contended || met.failures == 0), "{lie:?}: {met:?}");
+            assert_eq!(stats.map_or(ops, |stats| stats.successes()), ops, "{lie:?}");
+            assert!(stats.is_none_or(|stats| stats.waits <= stats.failures), "{lie:?}: {stats:?}");
+            assert!(stats.is_none_or(|stats| lie == Lie::Contended || stats.failures == 0), "{lie:?}: {stats:?}");
         }
     }
 }

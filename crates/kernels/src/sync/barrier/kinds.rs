@@ -1,59 +1,72 @@
 //! The barriers that are measured, behind one interface.
 
+use charz_data::params::SAMPLES;
+use charz_data::{Card, Family, Metric, Role, WorkerCount};
+
 use super::own::{Central, Sense};
 use super::{Barrier, Meet};
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob};
+use crate::kernel::{Error, Kernel};
 use crate::sys::pthread;
 
-pub(super) const BLOCKS: Card = Card {
-    name: "",
-    family: Family::Sync,
-    about: "",
-    counts: Counts::Samples(
+pub(crate) static KERNELS: &[&dyn Kernel] = &[BARRIER_PTHREAD, BARRIER_STD, BARRIER_SPIN, BARRIER_SENSE];
+
+pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
+    .times(
         "from a worker's arrival to its leaving, of each worker",
         "from the last arrival to a worker's leaving, of each worker",
-    ),
-    beside: "workers arrive one right after the other; each looks at another's phase when it has left, which is not timed",
-    knobs: &[Knob::Samples],
-    source: "Milfeld et al., Effective Use of Multi-Core Commodity Systems in HPC (TACC): the cost of a barrier",
-    by_default: false,
-    most_per_cycle: None,
-    contends: false,
-    crew: Crew::AtLeast(2),
-    system: true,
-};
+    )
+    .uncounted_traffic(
+        "workers arrive one right after the other; each looks at another's phase when it has left, which is not timed",
+    )
+    .params(&[&SAMPLES])
+    .role(Role::Barrier)
+    .source("Milfeld et al., Effective Use of Multi-Core Commodity Systems in HPC (TACC): the cost of a barrier")
+    .workers(WorkerCount::AtLeast(2))
+    .blocks_in_kernel(true);
 
-const SPINS: Card = Card { contends: true, system: false, ..BLOCKS };
+const SPINS: Card = BLOCKS.contends(true).blocks_in_kernel(false);
 
 /// `pthread_barrier_wait`.
-pub static BARRIER_PTHREAD: &dyn Kernel = &Barrier::<pthread::barrier::Barrier>::new(&Card {
-    name: "barrier-pthread",
-    about: "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there",
-    ..BLOCKS
-});
+pub static BARRIER_PTHREAD: &dyn Kernel = &Barrier::<pthread::barrier::Barrier>::new(
+    const {
+        &BLOCKS.named(
+            "barrier-pthread",
+            "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there",
+        )
+    },
+);
 
 /// `std::sync::Barrier`.
-pub static BARRIER_STD: &dyn Kernel = &Barrier::<std::sync::Barrier>::new(&Card {
-    name: "barrier-std",
-    about: "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there",
-    ..BLOCKS
-});
+pub static BARRIER_STD: &dyn Kernel = &Barrier::<std::sync::Barrier>::new(
+    const {
+        &BLOCKS.named(
+            "barrier-std",
+            "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there",
+        )
+    },
+);
 
 /// A central counter with a generation.
-pub static BARRIER_SPIN: &dyn Kernel = &Barrier::<Central>::new(&Card {
-    name: "barrier-spin",
-    about: "meets all others at a counter of arrivals, and spins until the last one changes the number of the generation",
-    ..SPINS
-});
+pub static BARRIER_SPIN: &dyn Kernel = &Barrier::<Central>::new(
+    const {
+        &SPINS.named("barrier-spin", "meets all others at a counter of arrivals, and spins until the last one changes the number of the generation")
+    },
+);
 
 /// The sense-reversing barrier.
-pub static BARRIER_SENSE: &dyn Kernel = &Barrier::<Sense>::new(&Card {
-    name: "barrier-sense",
-    about: "meets all others at a counter of those missing, and spins until the last one reverses the sense",
-    source: "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
+pub static BARRIER_SENSE: &dyn Kernel = &Barrier::<Sense>::new(
+    const {
+        &SPINS
+            .named(
+                "barrier-sense",
+                "meets all others at a counter of those missing, and spins until the last one reverses the sense",
+            )
+            .source(
+                "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
              Multiprocessors, TOCS 9 (1991), section 3.1",
-    ..SPINS
-});
+            )
+    },
+);
 
 impl Meet for pthread::barrier::Barrier {
     type Own = ();

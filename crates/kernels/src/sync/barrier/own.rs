@@ -1,6 +1,6 @@
 //! Two barriers that spin.
 
-use super::bare::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
 
 /// A counter of those who have arrived, and a number that changes when the last one has: whoever waits, waits for the change.
 #[derive(Debug)]

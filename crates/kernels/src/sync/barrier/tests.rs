@@ -1,7 +1,10 @@
 use std::thread;
 
+use charz_data::{Card, Params, Work};
+
 use super::*;
-use crate::kernel::{Kernel, Stop};
+use crate::kernel::Kernel;
+use crate::watch::Stop;
 
 /// Lets everybody pass at once.
 struct Open;
@@ -22,7 +25,7 @@ impl Meet for Open {
 
 /// Has as many workers as watches run a stage of 100 episodes, and calls `then` with each when all have.
 fn run<B: Meet, T: Send>(watches: &[Stop], then: impl Fn(&mut dyn Worker, Work) -> T + Sync) -> Vec<T> {
-    static CARD: Card = Card { name: "barrier-test", ..kinds::BLOCKS };
+    static CARD: Card = kinds::BLOCKS.named("barrier-test", "");
     let params = Params { samples: 100, ..Params::SMALL };
     let stage = Barrier::<B>::new(&CARD).stage(&params, watches.len()).unwrap();
     let gate = std::sync::Barrier::new(watches.len());
@@ -53,9 +56,9 @@ fn check_times<B: Meet>() {
         });
         let mut last = 0;
         for joint in joints {
-            assert_eq!(joint.count(), 100);
-            assert!(joint.bins().all(|(own, since_last, _)| own >= since_last));
-            last += joint.count() - joint.below();
+            assert_eq!(joint.count, 100);
+            assert!(joint.bins.iter().all(|[own, since_last, _]| own >= since_last));
+            last += joint.count - joint.second_shorter;
         }
         assert!(last >= 100, "{last} times somebody was the last to arrive");
     }
@@ -74,7 +77,7 @@ fn a_barrier_that_lets_pass_is_found_out() {
     let void =
         |worker: &mut dyn Worker, _| matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.contains("left"));
     // One by one: the first to run meets nobody.
-    let stage = Barrier::<Open>::new(BARRIER_STD.card()).stage(&Params { samples: 5, ..Params::SMALL }, 2).unwrap();
+    let stage = Barrier::<Open>::new(KERNELS[1].card()).stage(&Params { samples: 5, ..Params::SMALL }, 2).unwrap();
     let mut worker = stage.worker(0).unwrap();
     worker.prepare();
     let work = worker.run(&Watch::new(&Stop::new()));

@@ -3,7 +3,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::block::PagePolicy;
+use charz_data::PageKind;
+
 use crate::kernel::Error;
 use crate::sys::mmap::{Line, Mapping, SharedMapping};
 
@@ -32,7 +33,7 @@ impl Lines {
         let refused = |error: io::Error| {
             Error::Refused(format!("no memory for the page that the workers share ({error}): end other programs"))
         };
-        let mut mapping = Mapping::new(RUNS * LINES * STEP / Line::WORDS, PagePolicy::Small).map_err(refused)?;
+        let mut mapping = Mapping::new(RUNS * LINES * STEP / Line::WORDS, PageKind::Small).map_err(refused)?;
         mapping.populate().map_err(refused)?;
         Ok(Lines(SharedMapping::new(mapping)))
     }

@@ -1,10 +1,11 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
+use charz_data::{Params, Work};
 use proptest::prelude::*;
 
 use super::*;
-use crate::kernel::Stop;
+use crate::watch::Stop;
 
 /// A stage of so many turns each.
 fn handing<M: Mode>(rounds: u64) -> Handing<M> {

@@ -2,9 +2,10 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use charz_data::{Contention, Layout, PageKind, Params, Work};
+
 use super::*;
-use crate::block::PagePolicy;
-use crate::kernel::{Layout, Stop};
+use crate::watch::Stop;
 
 /// A stage with this many increments for each of its workers.
 fn counting(increments: u64, workers: usize) -> Counting {
@@ -16,8 +17,8 @@ fn iterations_are_shared_and_nobody_goes_without() {
     let increments = |iterations, workers| {
         let params = Params {
             iterations,
-            size: Bytes(0),
-            pages: PagePolicy::default(),
+            size_bytes: 0,
+            pages: PageKind::default(),
             layout: Layout::default(),
             ..Params::SMALL
         };
@@ -34,7 +35,7 @@ fn iterations_are_shared_and_nobody_goes_without() {
 struct Lap {
     work: Work,
     whole: bool,
-    met: Option<Contention>,
+    stats: Option<Contention>,
     verdict: Result<(), Error>,
 }
 
@@ -56,7 +57,7 @@ fn increments_are_conserved_under_contention() {
             gate.wait();
             let work = worker.run(&watch);
             gate.wait();
-            Lap { work, whole, met: worker.contention(), verdict: worker.verify() }
+            Lap { work, whole, stats: worker.contention(), verdict: worker.verify() }
         };
         (0..RUNS).map(lap).collect::<Vec<_>>()
     };
@@ -66,7 +67,7 @@ fn increments_are_conserved_under_contention() {
     });
     for lap in &laps {
         assert_eq!(lap.verdict, Ok(()));
-        assert_eq!(lap.met.map(|met| met.successes()), Some(lap.work.ops.0));
+        assert_eq!(lap.stats.map(|stats| stats.successes()), Some(lap.work.ops.0));
         assert!(if lap.whole { lap.work == stage.work() } else { lap.work.ops <= stage.work().ops });
     }
     let done: u64 = laps.iter().map(|lap| lap.work.ops.0).sum();

@@ -1,7 +1,7 @@
 //! A counter in shards: a stock for each, and one in the middle.
 
 use super::Counter;
-use super::bare::{AtomicU64, CachePadded, Ordering};
+use super::primitives::{AtomicU64, CachePadded, Ordering};
 
 /// Units that go between a shard and the middle at once. A shard that has twice as many gives so many back.
 const BATCH: u64 = 16;

@@ -1,7 +1,9 @@
 use std::thread;
 
+use charz_data::Params;
+
 use super::*;
-use crate::kernel::Stop;
+use crate::watch::Stop;
 
 /// What each worker does of them: fewer where they are interpreted.
 const STEPS: u64 = if cfg!(miri) { 150 } else { 20_000 };
@@ -37,11 +39,11 @@ fn check<C: Counter>(kernel: &CounterKernel<C>) {
             workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).max()
         });
         let most = most.unwrap_or(0);
-        assert!(most <= units, "{}: {most} of {units}", kernel.card.name);
-        assert_eq!(counter.free(), units, "{}", kernel.card.name);
+        assert!(most <= units, "{}: {most} of {units}", &*kernel.card.name);
+        assert_eq!(counter.free(), units, "{}", &*kernel.card.name);
         // The limit is met when nobody else is about.
         let taken = (0..).take_while(|&i| counter.take(i % WORKERS)).count() as u64;
-        assert_eq!((taken, counter.free()), (units, 0), "{}", kernel.card.name);
+        assert_eq!((taken, counter.free()), (units, 0), "{}", &*kernel.card.name);
     }
 }
 
@@ -55,14 +57,14 @@ fn no_more_than_the_limit_is_ever_out() {
 /// A unit that was kept or invented voids the run.
 #[track_caller]
 fn check_noticed<C: Counter>(kernel: &CounterKernel<C>) {
-    let params = Params { span: Duration::from_micros(200), ..Params::SMALL };
+    let params = Params { span_ns: 200_000, ..Params::SMALL };
     let units = BURST;
     let counter = Arc::new((kernel.make)(units, 1));
     let stage = Counting {
         name: "test",
         variant: kernel.variant,
         units,
-        span: params.span,
+        span: params.span(),
         sections: [0, 0],
         counter: Arc::clone(&counter),
     };

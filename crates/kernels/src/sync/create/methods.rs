@@ -3,65 +3,58 @@
 use std::sync::Arc;
 use std::thread;
 
+use charz_data::params::{PERIOD, SAMPLES};
+use charz_data::{Card, Family, Metric, WorkerCount};
+
 use super::{Child, Create, Method, STACK};
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob};
+use crate::kernel::{Error, Kernel};
 use crate::sys::pthread::thread::{self as pthread, Attributes, Enter, Mask};
 
-const PTHREAD: Card = Card {
-    name: "",
-    family: Family::Sync,
-    about: "",
-    counts: Counts::Samples("from the call to its return", "from the call to the new thread's first instruction"),
-    beside: "a stack of 64 KiB. The second worker lends its seat, and sleeps: the new thread gets its strands as an attribute, \
+pub(crate) static KERNELS: &[&dyn Kernel] = &[CREATE_PTHREAD, CREATE_PTHREAD_DETACHED, CREATE_STD, CREATE_STD_DETACHED];
+
+const PTHREAD: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
+    .times("from the call to its return", "from the call to the new thread's first instruction")
+    .uncounted_traffic("a stack of 64 KiB. The second worker lends its seat, and sleeps: the new thread gets its strands as an attribute, \
              and the C library holds it back until they are set, which both times include. Where the two workers may run on the \
              same strands, as two that float, no attribute is given, and the thread inherits them. A sample that begins more than \
-             1 µs after it was due counts, for the new thread, from when it was due (coordinated omission)",
-    knobs: &[Knob::Samples, Knob::Period],
-    source: "T3-4 report (arXiv:1106.2992), section 6: thread creation, 10^5 samples; G. Tene, How NOT to Measure Latency \
-             (2013): the schedule",
-    by_default: false,
-    most_per_cycle: None,
-    contends: false,
-    crew: Crew::Exactly(2),
-    system: true,
-};
+             1 µs after it was due counts, for the new thread, from when it was due (coordinated omission)")
+    .params(&[&SAMPLES, &PERIOD])
+    .source("T3-4 report (arXiv:1106.2992), section 6: thread creation, 10^5 samples; G. Tene, How NOT to Measure Latency \
+             (2013): the schedule")
+    .workers(WorkerCount::Exactly(2))
+    .blocks_in_kernel(true);
 
-const STD: Card = Card {
-    beside: "a stack of 64 KiB. The new thread inherits the strands of its maker: on a seat it runs only once its maker sleeps, and \
+const STD: Card = PTHREAD
+    .uncounted_traffic("a stack of 64 KiB. The new thread inherits the strands of its maker: on a seat it runs only once its maker sleeps, and \
              only a floating worker's threads run beside it; create-pthread has a seat for the new thread. Before its closure \
              the library sets up the thread and its stack for signals. A sample that begins more than 1 µs after it was due \
-             counts, for the new thread, from when it was due (coordinated omission)",
-    crew: Crew::Exactly(1),
-    ..PTHREAD
-};
+             counts, for the new thread, from when it was due (coordinated omission)")
+    .workers(WorkerCount::Exactly(1));
 
 /// `pthread_create`, joined.
-pub static CREATE_PTHREAD: &dyn Kernel = &Create::<Pthread<false>>::new(&Card {
-    name: "create-pthread",
-    about: "makes threads with pthread_create, one after the other, and joins each",
-    ..PTHREAD
-});
+pub static CREATE_PTHREAD: &dyn Kernel = &Create::<Pthread<false>>::new(
+    const { &PTHREAD.named("create-pthread", "makes threads with pthread_create, one after the other, and joins each") },
+);
 
 /// `pthread_create`, detached.
-pub static CREATE_PTHREAD_DETACHED: &dyn Kernel = &Create::<Pthread<true>>::new(&Card {
-    name: "create-pthread-detached",
-    about: "makes detached threads with pthread_create, one after the other",
-    ..PTHREAD
-});
+pub static CREATE_PTHREAD_DETACHED: &dyn Kernel = &Create::<Pthread<true>>::new(
+    const { &PTHREAD.named("create-pthread-detached", "makes detached threads with pthread_create, one after the other") },
+);
 
 /// `std::thread::Builder::spawn`, joined.
-pub static CREATE_STD: &dyn Kernel = &Create::<Std<false>>::new(&Card {
-    name: "create-std",
-    about: "makes threads with std::thread, one after the other, and joins each",
-    ..STD
-});
+pub static CREATE_STD: &dyn Kernel = &Create::<Std<false>>::new(
+    const { &STD.named("create-std", "makes threads with std::thread, one after the other, and joins each") },
+);
 
 /// `std::thread::Builder::spawn`, detached.
-pub static CREATE_STD_DETACHED: &dyn Kernel = &Create::<Std<true>>::new(&Card {
-    name: "create-std-detached",
-    about: "makes threads with std::thread, one after the other, and drops the handle of each",
-    ..STD
-});
+pub static CREATE_STD_DETACHED: &dyn Kernel = &Create::<Std<true>>::new(
+    const {
+        &STD.named(
+            "create-std-detached",
+            "makes threads with std::thread, one after the other, and drops the handle of each",
+        )
+    },
+);
 
 /// The C library.
 struct Pthread<const DETACHED: bool>(Attributes);

@@ -1,5 +1,8 @@
+use charz_data::{Params, Period};
+
 use super::*;
-use crate::kernel::{Kernel, Period, Stop};
+use crate::kernel::Kernel;
+use crate::watch::Stop;
 
 /// A system that makes no more threads after the third.
 struct Tired(AtomicU64);
@@ -25,12 +28,12 @@ impl Method for Tired {
 #[test]
 fn a_system_that_makes_no_thread_is_told_of() {
     let params = Params { samples: 10, period: Period::Closed, ..Params::SMALL };
-    let stage = Create::<Tired>::new(CREATE_STD.card()).stage(&params, 1).unwrap();
+    let stage = Create::<Tired>::new(KERNELS[2].card()).stage(&params, 1).unwrap();
     let mut worker = stage.worker(0).unwrap();
     worker.prepare();
     assert_eq!(worker.run(&Watch::new(&Stop::new())), stage.work());
     assert_eq!(worker.verify(), Err(Error::Refused("too tired".into())));
-    assert_eq!(worker.samples().map(|joint| joint.count()), Some(3));
+    assert_eq!(worker.samples().map(|joint| joint.count), Some(3));
 }
 
 #[test]

@@ -2,25 +2,26 @@
 
 use std::sync::{Mutex, PoisonError, mpsc};
 
-use super::{HandOff, Meeting, PATIENCE, WAKES_ONE};
-use crate::kernel::{Card, Counts, Error, Kernel};
+use charz_data::Card;
 
-const CHANNEL: Card =
-    Card { counts: Counts::Samples("from the send to its return", "from the send to the item received"), ..WAKES_ONE };
+use super::{HandOff, PATIENCE, WAKES_ONE, WakePrimitive};
+use crate::kernel::{Error, Kernel};
+
+const CHANNEL: Card = WAKES_ONE.times("from the send to its return", "from the send to the item received");
 
 /// `std::sync::mpsc::channel`.
-pub static CHANNEL_STD: &dyn Kernel = &HandOff::<Channel<StdChannel>>::new(&Card {
-    name: "channel-std",
-    about: "the first worker sends one number through std::sync::mpsc::channel while the second one waits to receive it",
-    ..CHANNEL
-});
+pub static CHANNEL_STD: &dyn Kernel = &HandOff::<Channel<StdChannel>>::new(
+    const {
+        &CHANNEL.named("channel-std", "the first worker sends one number through std::sync::mpsc::channel while the second one waits to receive it")
+    },
+);
 
 /// `crossbeam::channel::unbounded`.
-pub static CHANNEL_CROSSBEAM: &dyn Kernel = &HandOff::<Channel<CrossbeamChannel>>::new(&Card {
-    name: "channel-crossbeam",
-    about: "the first worker sends one number through crossbeam::channel::unbounded while the second one waits to receive it",
-    ..CHANNEL
-});
+pub static CHANNEL_CROSSBEAM: &dyn Kernel = &HandOff::<Channel<CrossbeamChannel>>::new(
+    const {
+        &CHANNEL.named("channel-crossbeam", "the first worker sends one number through crossbeam::channel::unbounded while the second one waits to receive it")
+    },
+);
 
 /// A channel without a bound, whose items are rounds.
 trait Queue: Send + Sync + Sized + 'static {
@@ -80,7 +81,7 @@ impl Queue for CrossbeamChannel {
 #[derive(Debug)]
 struct Channel<Q>(Q);
 
-impl<Q: Queue> Meeting for Channel<Q> {
+impl<Q: Queue> WakePrimitive for Channel<Q> {
     type Held<'a> = ();
     type Got<'a> = ();
 

@@ -5,58 +5,62 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{HandOff, Meeting, PATIENCE, WAKES_ONE};
-use crate::kernel::{Card, Counts, Crew, Error, Kernel};
+use charz_data::{Card, Role, WorkerCount};
+
+use super::{HandOff, PATIENCE, WAKES_ONE, WakePrimitive};
+use crate::kernel::{Error, Kernel};
 use crate::sync::mutexes::{Condvar, Guard, Mutex};
 use crate::sys::pthread;
 
-const BROADCAST: Card = Card {
-    counts: Counts::Samples("from the call to its return", "from the call to a waiter running, of each waiter"),
-    crew: Crew::AtLeast(2),
-    ..WAKES_ONE
-};
+const BROADCAST: Card = WAKES_ONE
+    .role(Role::Other)
+    .times("from the call to its return", "from the call to a waiter running, of each waiter")
+    .workers(WorkerCount::AtLeast(2));
 
 /// `pthread_cond_signal`.
-pub static SIGNAL_PTHREAD: &dyn Kernel = &HandOff::<Signal<pthread::Condvar, false>>::new(&Card {
-    name: "signal-pthread",
-    about: "the first worker calls pthread_cond_signal while the second one waits",
-    ..WAKES_ONE
-});
+pub static SIGNAL_PTHREAD: &dyn Kernel = &HandOff::<Signal<pthread::Condvar, false>>::new(
+    const { &WAKES_ONE.named("signal-pthread", "the first worker calls pthread_cond_signal while the second one waits") },
+);
 
 /// `std::sync::Condvar::notify_one`.
-pub static SIGNAL_STD: &dyn Kernel = &HandOff::<Signal<std::sync::Condvar, false>>::new(&Card {
-    name: "signal-std",
-    about: "the first worker calls std::sync::Condvar::notify_one while the second one waits",
-    ..WAKES_ONE
-});
+pub static SIGNAL_STD: &dyn Kernel = &HandOff::<Signal<std::sync::Condvar, false>>::new(
+    const {
+        &WAKES_ONE
+            .named("signal-std", "the first worker calls std::sync::Condvar::notify_one while the second one waits")
+    },
+);
 
 /// `parking_lot::Condvar::notify_one`.
-pub static SIGNAL_PARKING_LOT: &dyn Kernel = &HandOff::<Signal<parking_lot::Condvar, false>>::new(&Card {
-    name: "signal-parking-lot",
-    about: "the first worker calls parking_lot::Condvar::notify_one while the second one waits",
-    ..WAKES_ONE
-});
+pub static SIGNAL_PARKING_LOT: &dyn Kernel = &HandOff::<Signal<parking_lot::Condvar, false>>::new(
+    const {
+        &WAKES_ONE.named(
+            "signal-parking-lot",
+            "the first worker calls parking_lot::Condvar::notify_one while the second one waits",
+        )
+    },
+);
 
 /// `pthread_cond_broadcast`.
-pub static BROADCAST_PTHREAD: &dyn Kernel = &HandOff::<Signal<pthread::Condvar, true>>::new(&Card {
-    name: "broadcast-pthread",
-    about: "the first worker calls pthread_cond_broadcast while all others wait",
-    ..BROADCAST
-});
+pub static BROADCAST_PTHREAD: &dyn Kernel = &HandOff::<Signal<pthread::Condvar, true>>::new(
+    const { &BROADCAST.named("broadcast-pthread", "the first worker calls pthread_cond_broadcast while all others wait") },
+);
 
 /// `std::sync::Condvar::notify_all`.
-pub static BROADCAST_STD: &dyn Kernel = &HandOff::<Signal<std::sync::Condvar, true>>::new(&Card {
-    name: "broadcast-std",
-    about: "the first worker calls std::sync::Condvar::notify_all while all others wait",
-    ..BROADCAST
-});
+pub static BROADCAST_STD: &dyn Kernel = &HandOff::<Signal<std::sync::Condvar, true>>::new(
+    const {
+        &BROADCAST.named("broadcast-std", "the first worker calls std::sync::Condvar::notify_all while all others wait")
+    },
+);
 
 /// `parking_lot::Condvar::notify_all`.
-pub static BROADCAST_PARKING_LOT: &dyn Kernel = &HandOff::<Signal<parking_lot::Condvar, true>>::new(&Card {
-    name: "broadcast-parking-lot",
-    about: "the first worker calls parking_lot::Condvar::notify_all while all others wait",
-    ..BROADCAST
-});
+pub static BROADCAST_PARKING_LOT: &dyn Kernel = &HandOff::<Signal<parking_lot::Condvar, true>>::new(
+    const {
+        &BROADCAST.named(
+            "broadcast-parking-lot",
+            "the first worker calls parking_lot::Condvar::notify_all while all others wait",
+        )
+    },
+);
 
 /// A condition variable with its mutex; all who wait are woken, or one.
 struct Signal<C: Condvar, const ALL: bool> {
@@ -66,7 +70,7 @@ struct Signal<C: Condvar, const ALL: bool> {
     posted: AtomicU64,
 }
 
-impl<C: Condvar, const ALL: bool> Meeting for Signal<C, ALL> {
+impl<C: Condvar, const ALL: bool> WakePrimitive for Signal<C, ALL> {
     type Held<'a> = ();
     type Got<'a> = Guard<'a, C>;
 

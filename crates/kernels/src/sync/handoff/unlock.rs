@@ -2,42 +2,43 @@
 //!
 //! The waker holds the mutex from the beginning of the round, so that a waiter who has it was given it.
 
-use super::{HandOff, Meeting, WAKES_ONE};
-use crate::kernel::{Card, Counts, Error, Kernel};
+use charz_data::{Card, Role};
+
+use super::{HandOff, WAKES_ONE, WakePrimitive};
+use crate::kernel::{Error, Kernel};
 use crate::sync::mutexes::{Mutex, ParkingLot, Pthread, Std};
 
-const UNLOCK: Card = Card {
-    counts: Counts::Samples("from the unlock to its return", "from the unlock to the waiter's lock returning"),
-    beside: "the waiter says that it is about to lock, and gets 10 µs to spin and fall asleep. A sample that begins more than \
-             1 µs after it was due counts, for the waiter, from when it was due (coordinated omission)",
-    ..WAKES_ONE
-};
+const UNLOCK: Card = WAKES_ONE
+    .role(Role::Other)
+    .times("from the unlock to its return", "from the unlock to the waiter's lock returning")
+    .uncounted_traffic("the waiter says that it is about to lock, and gets 10 µs to spin and fall asleep. A sample that begins more than \
+             1 µs after it was due counts, for the waiter, from when it was due (coordinated omission)");
 
 /// Unlocking a contended `PTHREAD_MUTEX_DEFAULT`.
-pub static UNLOCK_PTHREAD: &dyn Kernel = &HandOff::<Unlock<Pthread<false>>>::new(&Card {
-    name: "unlock-pthread",
-    about: "the first worker unlocks a PTHREAD_MUTEX_DEFAULT that the second one waits for",
-    ..UNLOCK
-});
+pub static UNLOCK_PTHREAD: &dyn Kernel = &HandOff::<Unlock<Pthread<false>>>::new(
+    const {
+        &UNLOCK
+            .named("unlock-pthread", "the first worker unlocks a PTHREAD_MUTEX_DEFAULT that the second one waits for")
+    },
+);
 
 /// Unlocking a contended `std::sync::Mutex`.
-pub static UNLOCK_STD: &dyn Kernel = &HandOff::<Unlock<Std>>::new(&Card {
-    name: "unlock-std",
-    about: "the first worker unlocks a std::sync::Mutex that the second one waits for",
-    ..UNLOCK
-});
+pub static UNLOCK_STD: &dyn Kernel = &HandOff::<Unlock<Std>>::new(
+    const { &UNLOCK.named("unlock-std", "the first worker unlocks a std::sync::Mutex that the second one waits for") },
+);
 
 /// Unlocking a contended `parking_lot::Mutex`.
-pub static UNLOCK_PARKING_LOT: &dyn Kernel = &HandOff::<Unlock<ParkingLot>>::new(&Card {
-    name: "unlock-parking-lot",
-    about: "the first worker unlocks a parking_lot::Mutex that the second one waits for",
-    ..UNLOCK
-});
+pub static UNLOCK_PARKING_LOT: &dyn Kernel = &HandOff::<Unlock<ParkingLot>>::new(
+    const {
+        &UNLOCK
+            .named("unlock-parking-lot", "the first worker unlocks a parking_lot::Mutex that the second one waits for")
+    },
+);
 
 /// A mutex that is given back.
 struct Unlock<M>(M);
 
-impl<M: Mutex> Meeting for Unlock<M> {
+impl<M: Mutex> WakePrimitive for Unlock<M> {
     type Held<'a> = M::Guard<'a>;
     type Got<'a> = M::Guard<'a>;
 

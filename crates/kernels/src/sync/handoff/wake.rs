@@ -4,24 +4,28 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, Thread};
 
-use super::{HandOff, Meeting, PATIENCE, WAKES_ONE};
-use crate::kernel::{Card, Error, Kernel};
+use charz_data::Role;
+use charz_data::card::Waiter;
+
+use super::{HandOff, PATIENCE, WAKES_ONE, WakePrimitive};
+use crate::kernel::{Error, Kernel};
 use crate::sys::futex::{self, Scope};
 
 /// The system call that wakes.
-pub static FUTEX_WAKE: &dyn Kernel = &HandOff::<FutexWake>::new(&Card {
-    name: "futex-wake",
-    about: "the first worker wakes the second one, which sleeps on a word of memory (FUTEX_WAKE, private)",
-    source: "futex(2); U. Drepper, Futexes Are Tricky (2011). The intervals are those of the T3-4 report (arXiv:1106.2992), \
-             section 6; G. Tene, How NOT to Measure Latency (2013): the schedule. A call that finds nobody asleep is no sample",
-    ..WAKES_ONE
-});
+pub static FUTEX_WAKE: &dyn Kernel = &HandOff::<FutexWake>::new(
+    const {
+        &WAKES_ONE.named("futex-wake", "the first worker wakes the second one, which sleeps on a word of memory (FUTEX_WAKE, private)")
+            .role(Role::HandOff(Waiter::AsleepBare))
+    .source("futex(2); U. Drepper, Futexes Are Tricky (2011). The intervals are those of the T3-4 report (arXiv:1106.2992), \
+             section 6; G. Tene, How NOT to Measure Latency (2013): the schedule. A call that finds nobody asleep is no sample")
+    },
+);
 
 /// A word that is slept on. It holds the round that was called, as far as it has room.
 #[derive(Debug)]
 struct FutexWake(AtomicU32);
 
-impl Meeting for FutexWake {
+impl WakePrimitive for FutexWake {
     type Held<'a> = ();
     type Got<'a> = ();
 
@@ -53,11 +57,16 @@ impl Meeting for FutexWake {
 }
 
 /// `std::thread::Thread::unpark`.
-pub static UNPARK_STD: &dyn Kernel = &HandOff::<Unpark>::new(&Card {
-    name: "unpark-std",
-    about: "the first worker calls Thread::unpark of the Rust standard library while the second one is parked",
-    ..WAKES_ONE
-});
+pub static UNPARK_STD: &dyn Kernel = &HandOff::<Unpark>::new(
+    const {
+        &WAKES_ONE
+            .named(
+                "unpark-std",
+                "the first worker calls Thread::unpark of the Rust standard library while the second one is parked",
+            )
+            .role(Role::HandOff(Waiter::AsleepBare))
+    },
+);
 
 /// A thread that parks.
 #[derive(Debug)]
@@ -67,7 +76,7 @@ struct Unpark {
     posted: AtomicU64,
 }
 
-impl Meeting for Unpark {
+impl WakePrimitive for Unpark {
     type Held<'a> = Option<Thread>;
     type Got<'a> = ();
 

@@ -2,8 +2,8 @@
 //! failure, up to a cap in proportion to the strands (T. E. Anderson, IEEE TPDS 1 (1990); Mellor-Crummey and Scott, ACM TOCS 9
 //! (1991), where it is the best of the locks without a queue).
 
-use super::bare::{AtomicBool, CachePadded, Ordering, Spin, pause, strands};
-use super::{Error, Finally, Lock, Met};
+use super::primitives::{AtomicBool, CachePadded, Ordering, Spin, pause, strands};
+use super::{Error, Finally, Lock, WaitStats};
 
 /// Pauses after the first failure: some hundred nanoseconds to a few microseconds, in which the holder has the line to itself
 /// for many sections. Of 4, 16, 64 and 128 it is the least that kept two cores of Zen 4 from fighting for the line.
@@ -26,7 +26,7 @@ impl Lock for TasBackoff {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         let (mut spin, mut failures, mut pauses) = (Spin::start(), 0, FIRST);
         // Acquire, with the release below: what the last holder did is seen.
         while self.taken.swap(true, Ordering::Acquire) {
@@ -35,9 +35,9 @@ impl Lock for TasBackoff {
             pauses = pauses.saturating_mul(2).min(self.cap);
             spin.turn();
         }
-        met.attempts += failures + 1;
-        met.failures += failures;
-        met.waited(&spin);
+        stats.attempts += failures + 1;
+        stats.failures += failures;
+        stats.waited(&spin);
         let _release = Finally(|| self.taken.store(false, Ordering::Release));
         section()
     }

@@ -2,8 +2,8 @@
 //! priority-queuing spin locks from atomic swap, University of Washington TR 93-02-02 (1993); P. Magnusson, A. Landin and
 //! E. Hagersten, Queue locks on cache coherent multiprocessors, IPPS 1994).
 
-use super::bare::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
-use super::{Error, Finally, Lock, Met};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in the order of arrival.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Lock for Clh {
     }
 
     #[inline]
-    fn with<R>(&self, rank: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         let owned = &self.owned[rank];
         let place = owned.load(Ordering::Relaxed);
         self.place(place).store(true, Ordering::Relaxed);
@@ -38,8 +38,8 @@ impl Lock for Clh {
         while self.place(before).load(Ordering::Acquire) {
             spin.turn();
         }
-        met.attempts += 1;
-        met.waited(&spin);
+        stats.attempts += 1;
+        stats.waited(&spin);
         let _release = Finally(|| {
             self.place(place).store(false, Ordering::Release);
             owned.store(before, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! A queue in which everybody waits at a place of its own, and is told by the one before (J. M. Mellor-Crummey and
 //! M. L. Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, ACM TOCS 9 (1991)).
 
-use super::bare::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
-use super::{Error, Finally, Lock, Met};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::{Error, Finally, Lock, WaitStats};
 
 /// No worker.
 const NOBODY: u32 = u32::MAX;
@@ -31,9 +31,9 @@ impl Lock for Mcs {
     }
 
     #[inline]
-    fn with<R>(&self, rank: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
-        met.attempts += 1;
-        met.waited(&self.enter(rank as u32));
+    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        stats.attempts += 1;
+        stats.waited(&self.enter(rank as u32));
         let _release = Finally(|| self.leave(rank as u32));
         section()
     }

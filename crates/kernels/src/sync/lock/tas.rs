@@ -1,8 +1,8 @@
 //! Test-and-set: whoever waits writes to the lock again and again (T. E. Anderson, The performance of spin lock alternatives
 //! for shared-memory multiprocessors, IEEE TPDS 1 (1990)).
 
-use super::bare::{AtomicBool, CachePadded, Ordering, Spin};
-use super::{Error, Finally, Lock, Met};
+use super::primitives::{AtomicBool, CachePadded, Ordering, Spin};
+use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in no order.
 #[derive(Debug)]
@@ -16,16 +16,16 @@ impl Lock for Tas {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         let (mut spin, mut failures) = (Spin::start(), 0);
         // Acquire, with the release below: what the last holder did is seen.
         while self.taken.swap(true, Ordering::Acquire) {
             failures += 1;
             spin.turn();
         }
-        met.attempts += failures + 1;
-        met.failures += failures;
-        met.waited(&spin);
+        stats.attempts += failures + 1;
+        stats.failures += failures;
+        stats.waited(&spin);
         let _release = Finally(|| self.taken.store(false, Ordering::Release));
         section()
     }

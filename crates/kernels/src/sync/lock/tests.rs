@@ -14,38 +14,38 @@ fn check_excludes<L: Lock>() {
     const WORKERS: usize = 8;
     let (lock, shared) = (L::new(WORKERS).unwrap(), AtomicU64::new(0));
     let serve = |rank| {
-        let mut met = Met::default();
+        let mut stats = WaitStats::default();
         for _ in 0..SECTIONS {
-            lock.with(rank, &mut met, || {
+            lock.with(rank, &mut stats, || {
                 // Two steps that anybody in between would spoil, as would who does not see the last.
                 let seen = shared.load(Ordering::Relaxed);
                 shared.store(seen + 1, Ordering::Relaxed);
             });
         }
-        met
+        stats
     };
-    let mets: Vec<_> = thread::scope(|scope| {
+    let all_stats: Vec<_> = thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS).map(|rank| scope.spawn(move || serve(rank))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).collect()
     });
     assert_eq!(shared.load(Ordering::Relaxed), WORKERS as u64 * SECTIONS);
-    for met in mets {
-        assert_eq!(met.attempts - met.failures, SECTIONS);
-        assert!(met.waits <= SECTIONS && (met.failures == 0 || met.waits > 0), "{met:?}");
+    for stats in all_stats {
+        assert_eq!(stats.attempts - stats.failures, SECTIONS);
+        assert!(stats.waits <= SECTIONS && (stats.failures == 0 || stats.waits > 0), "{stats:?}");
     }
 }
 
 /// A worker by itself never waits, and one that panics leaves the lock free.
 #[track_caller]
 fn check_alone<L: Lock>() {
-    let (lock, mut met) = (L::new(2).unwrap(), Met::default());
+    let (lock, mut stats) = (L::new(2).unwrap(), WaitStats::default());
     for rank in [0, 1, 1, 0] {
-        assert_eq!(lock.with(rank, &mut met, || rank), rank);
+        assert_eq!(lock.with(rank, &mut stats, || rank), rank);
     }
-    let panicked = catch_unwind(AssertUnwindSafe(|| lock.with(0, &mut met, || panic!("on purpose"))));
+    let panicked = catch_unwind(AssertUnwindSafe(|| lock.with(0, &mut stats, || panic!("on purpose"))));
     assert!(panicked.is_err());
-    lock.with(1, &mut met, || ());
-    assert_eq!(met, Met { attempts: 6, ..Met::default() });
+    lock.with(1, &mut stats, || ());
+    assert_eq!(stats, WaitStats { attempts: 6, ..WaitStats::default() });
 }
 
 /// Workers that come one after the other, while somebody holds the lock, are served in this order.
@@ -54,12 +54,12 @@ fn check_order<Q: Queue>() {
     const WORKERS: usize = 6;
     let (lock, served) = (Q::new(WORKERS).unwrap(), std::sync::Mutex::new(Vec::new()));
     let come = |rank| {
-        let mut met = Met::default();
-        lock.with(rank, &mut met, || served.lock().unwrap().push(rank));
-        met
+        let mut stats = WaitStats::default();
+        lock.with(rank, &mut stats, || served.lock().unwrap().push(rank));
+        stats
     };
-    let mets: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = lock.with(0, &mut Met::default(), || {
+    let all_stats: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = lock.with(0, &mut WaitStats::default(), || {
             let join = |rank| {
                 let before = lock.last();
                 let worker = scope.spawn(move || come(rank));
@@ -74,7 +74,7 @@ fn check_order<Q: Queue>() {
         workers.into_iter().map(|worker| worker.join().unwrap()).collect()
     });
     assert_eq!(served.into_inner().unwrap(), [5, 4, 3, 2, 1]);
-    assert!(mets.iter().all(|met| (met.attempts, met.failures, met.waits) == (1, 0, 1)), "{mets:?}");
+    assert!(all_stats.iter().all(|stats| (stats.attempts, stats.failures, stats.waits) == (1, 0, 1)), "{all_stats:?}");
 }
 
 /// Has each lock checked in a test of its own.
@@ -124,7 +124,7 @@ fn queues_serve_in_order() {
 #[test]
 fn numbers_of_tickets_wrap() {
     let lock = Ticket::near_the_end();
-    let mut met = Met::default();
-    (0..4).for_each(|_| lock.with(0, &mut met, || ()));
-    assert_eq!(met.waits, 0);
+    let mut stats = WaitStats::default();
+    (0..4).for_each(|_| lock.with(0, &mut stats, || ()));
+    assert_eq!(stats.waits, 0);
 }

@@ -2,8 +2,8 @@
 //! eventcounts and sequencers, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization
 //! on shared-memory multiprocessors, ACM TOCS 9 (1991)).
 
-use super::bare::{AtomicU32, CachePadded, Ordering, Spin};
-use super::{Error, Finally, Lock, Met};
+use super::primitives::{AtomicU32, CachePadded, Ordering, Spin};
+use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in the order of arrival; all who wait look at the same line. Numbers wrap, which would do harm from
 /// 2³² workers on.
@@ -20,7 +20,7 @@ impl Lock for Ticket {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         // Relaxed: the call orders what is done under the lock.
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut spin = Spin::start();
@@ -28,8 +28,8 @@ impl Lock for Ticket {
         while self.called.load(Ordering::Acquire) != number {
             spin.turn();
         }
-        met.attempts += 1;
-        met.waited(&spin);
+        stats.attempts += 1;
+        stats.waited(&spin);
         let _release = Finally(|| self.called.store(number.wrapping_add(1), Ordering::Release));
         section()
     }

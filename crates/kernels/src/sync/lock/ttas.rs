@@ -1,8 +1,8 @@
 //! Test and test-and-set: whoever waits only reads, from its own cache, until the lock looks free (L. Rudolph and Z. Segall,
 //! Dynamic decentralized cache schemes for MIMD parallel processors, ISCA 1984; T. E. Anderson, IEEE TPDS 1 (1990)).
 
-use super::bare::{AtomicBool, CachePadded, Ordering, Spin};
-use super::{Error, Finally, Lock, Met};
+use super::primitives::{AtomicBool, CachePadded, Ordering, Spin};
+use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in no order.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Lock for Ttas {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, met: &mut Met, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         let (mut spin, mut failures) = (Spin::start(), 0);
         loop {
             // Relaxed: it may look free; taking it decides.
@@ -30,9 +30,9 @@ impl Lock for Ttas {
             failures += 1;
             spin.turn();
         }
-        met.attempts += failures + 1;
-        met.failures += failures;
-        met.waited(&spin);
+        stats.attempts += failures + 1;
+        stats.failures += failures;
+        stats.waited(&spin);
         let _release = Finally(|| self.taken.store(false, Ordering::Release));
         section()
     }

@@ -1,7 +1,7 @@
 //! A list under a lock.
 
-use super::bare::{AtomicU32, CachePadded, Ordering};
-use super::{Error, Lock, Met, Pool};
+use super::primitives::{AtomicU32, CachePadded, Ordering};
+use super::{Error, Lock, Pool, WaitStats};
 
 /// The list, whose last item is taken first. All of it is relaxed: the lock orders what one worker does behind what the last
 /// one did, or items are lost.
@@ -48,16 +48,16 @@ impl<L: Lock> Pool for Guarded<L> {
     }
 
     fn fill(&self, items: impl Iterator<Item = u32>) {
-        self.lock.with(0, &mut Met::default(), || items.for_each(|item| self.list.push(item)));
+        self.lock.with(0, &mut WaitStats::default(), || items.for_each(|item| self.list.push(item)));
     }
 
     #[inline]
-    fn take(&self, rank: &mut usize, met: &mut Met) -> Option<u32> {
-        self.lock.with(*rank, met, || self.list.pop())
+    fn take(&self, rank: &mut usize, stats: &mut WaitStats) -> Option<u32> {
+        self.lock.with(*rank, stats, || self.list.pop())
     }
 
     #[inline]
-    fn give(&self, rank: &mut usize, item: u32, met: &mut Met) {
-        self.lock.with(*rank, met, || self.list.push(item));
+    fn give(&self, rank: &mut usize, item: u32, stats: &mut WaitStats) {
+        self.lock.with(*rank, stats, || self.list.push(item));
     }
 }

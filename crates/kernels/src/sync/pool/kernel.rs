@@ -6,22 +6,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use charz_data::{Bytes, Card, Contention, JointHistogram, Params, Work};
 use crossbeam::utils::CachePadded;
 
 use super::Pool;
 use super::sampler::Sampler;
-use crate::joint::Joint;
-use crate::kernel::{Card, Contention, Error, Params, Stage, Worker};
+use crate::kernel::{Error, Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
 use crate::pace::Pace;
-use crate::staged::{OfKernel, Staged};
-use crate::sync::bare::Spin;
-use crate::sync::met::Met;
+use crate::sync::primitives::Spin;
 use crate::sync::section;
+use crate::sync::wait_stats::WaitStats;
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 /// A kernel about one kind of pool.
-pub(super) type Pooling<P> = Staged<Pooled<P>>;
+pub(super) type Pooling<P> = KernelOf<Pooled<P>>;
 
 /// What the workers share.
 pub(super) struct Shared<P> {
@@ -59,7 +58,7 @@ impl<P: Pool> Shared<P> {
         let (name, items) = (self.name, self.uses.len());
         let wrong = |what: String| Err(Error::Wrong(format!("{name}: {what}: the result of this run is void")));
         let mut found = vec![false; items];
-        while let Some(item) = self.pool.take(hand, &mut Met::default()) {
+        while let Some(item) = self.pool.take(hand, &mut WaitStats::default()) {
             match found.get_mut(item as usize) {
                 Some(twice @ false) => *twice = true,
                 Some(_) => return wrong(format!("item {item} came out of the pool twice")),
@@ -91,24 +90,25 @@ impl<P: Pool> Shared<P> {
 /// The stage.
 pub(super) struct Pooled<P> {
     pub(super) span: Duration,
-    pub(super) critical: u64,
-    pub(super) parallel: u64,
+    pub(super) inside_steps: u64,
+    pub(super) outside_steps: u64,
     pub(super) shared: Arc<Shared<P>>,
 }
 
-impl<P: Pool> OfKernel for Pooled<P> {
+impl<P: Pool> StageBuilder for Pooled<P> {
     fn footprint(_: &Params) -> Bytes {
         Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64)
     }
 
     fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
-        let name = card.name;
+        let name = &*card.name;
         check_span(card, params)?;
         let items = u32::try_from(workers.max(1)).ok().filter(|items| *items < u32::MAX);
         let items = items.ok_or_else(|| Error::Unavailable(format!("{name} has no numbers for {workers} workers")))?;
         let shared = Arc::new(Shared::new(name, workers.max(1), items)?);
-        let Params { span, critical, parallel, .. } = *params;
-        Ok(Pooled { span, critical, parallel, shared })
+        let Params { inside_steps, outside_steps, .. } = *params;
+        let span = params.span();
+        Ok(Pooled { span, inside_steps, outside_steps, shared })
     }
 }
 
@@ -117,7 +117,7 @@ impl<P: Pool> OfKernel for Pooled<P> {
 /// # Errors
 /// It has none.
 pub(super) fn check_span(card: &Card, params: &Params) -> Result<(), Error> {
-    if params.span.is_zero() {
+    if params.span_ns == 0 {
         return Err(Error::Unavailable(format!("{} runs by time and was given none: ask for a span", card.name)));
     }
     Ok(())
@@ -138,17 +138,17 @@ impl<P: Pool> Stage for Pooled<P> {
 
     fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
         let hand = self.shared.pool.hand(rank)?;
-        let (critical, parallel, shared) = (self.critical, self.parallel, Arc::clone(&self.shared));
-        let (met, sampler) = (Met::default(), Sampler::default());
-        Ok(Box::new(Taker { rank, critical, parallel, shared, hand, state: 0, run: 0, met, sampler }))
+        let (inside_steps, outside_steps, shared) = (self.inside_steps, self.outside_steps, Arc::clone(&self.shared));
+        let (stats, sampler) = (WaitStats::default(), Sampler::default());
+        Ok(Box::new(Taker { rank, inside_steps, outside_steps, shared, hand, state: 0, run: 0, stats, sampler }))
     }
 }
 
 /// A worker.
 struct Taker<P: Pool> {
     rank: usize,
-    critical: u64,
-    parallel: u64,
+    inside_steps: u64,
+    outside_steps: u64,
     shared: Arc<Shared<P>>,
     hand: P::Hand,
     /// What its sections have come to.
@@ -156,25 +156,25 @@ struct Taker<P: Pool> {
     /// How many runs it has begun.
     run: u64,
     /// What it met in its last run.
-    met: Met,
+    stats: WaitStats,
     sampler: Sampler,
 }
 
 impl<P: Pool> Worker for Taker<P> {
     fn prepare(&mut self) {
         self.run += 1;
-        self.met = Met::default();
+        self.stats = WaitStats::default();
         self.sampler.clear();
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut pairs, mut pace, mut found) = (0, Pace::start(), true);
-        while found && !watch.ends() {
+        while found && !watch.should_stop() {
             for _ in 0..pace.attempts() {
                 found = if self.sampler.due() { self.stamped(watch) } else { self.pair(watch, || ()).is_some() };
                 pairs += u64::from(found);
                 // A stretch that began at peace and ends at war would take so many long waits.
-                if !found || take(&mut self.met.rested) {
+                if !found || take(&mut self.stats.rested) {
                     break;
                 }
             }
@@ -191,10 +191,10 @@ impl<P: Pool> Worker for Taker<P> {
     }
 
     fn contention(&self) -> Option<Contention> {
-        Some(self.met.counts())
+        Some(self.stats.counts())
     }
 
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         self.sampler.joint()
     }
 }
@@ -210,11 +210,11 @@ impl<P: Pool> Taker<P> {
         let uses = &self.shared.uses[item as usize];
         // Two steps: whoever holds the item too, or does not see what its last holder did, loses a use.
         uses.store(uses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        self.state = section(self.critical, self.state);
+        self.state = section(self.inside_steps, self.state);
         let held = stamp();
-        self.shared.pool.give(&mut self.hand, item, &mut self.met);
+        self.shared.pool.give(&mut self.hand, item, &mut self.stats);
         let given = stamp();
-        self.state = section(self.parallel, self.state);
+        self.state = section(self.outside_steps, self.state);
         Some([before, taken, held, given])
     }
 
@@ -229,10 +229,10 @@ impl<P: Pool> Taker<P> {
     /// An item; `None` where the run ended before one was found.
     #[inline]
     fn take(&mut self, watch: &Watch) -> Option<u32> {
-        let waits = self.met.waits;
-        let item = self.shared.pool.take(&mut self.hand, &mut self.met);
+        let waits = self.stats.waits;
+        let item = self.shared.pool.take(&mut self.hand, &mut self.stats);
         item.or_else(|| {
-            self.met.waits = waits + 1;
+            self.stats.waits = waits + 1;
             self.search(watch)
         })
     }
@@ -242,14 +242,14 @@ impl<P: Pool> Taker<P> {
     fn search(&mut self, watch: &Watch) -> Option<u32> {
         let mut spin = Spin::start();
         loop {
-            self.met.failures += 1;
+            self.stats.failures += 1;
             spin.turn();
-            if watch.ends() {
+            if watch.should_stop() {
                 return None;
             }
-            let waits = self.met.waits;
-            let item = self.shared.pool.take(&mut self.hand, &mut self.met);
-            self.met.waits = waits;
+            let waits = self.stats.waits;
+            let item = self.shared.pool.take(&mut self.hand, &mut self.stats);
+            self.stats.waits = waits;
             if item.is_some() {
                 return item;
             }

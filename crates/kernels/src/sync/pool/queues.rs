@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use crossbeam::deque::{Injector, Steal, Stealer, Worker};
 use crossbeam::queue::{ArrayQueue, SegQueue};
 
-use super::{Met, Pool};
+use super::{Pool, WaitStats};
 use crate::kernel::Error;
 
 /// A bounded queue.
@@ -25,19 +25,19 @@ impl Pool for Array {
     }
 
     fn fill(&self, items: impl Iterator<Item = u32>) {
-        items.for_each(|item| self.give(&mut (), item, &mut Met::default()));
+        items.for_each(|item| self.give(&mut (), item, &mut WaitStats::default()));
     }
 
     #[inline]
-    fn take(&self, _: &mut (), met: &mut Met) -> Option<u32> {
-        met.attempts += 1;
+    fn take(&self, _: &mut (), stats: &mut WaitStats) -> Option<u32> {
+        stats.attempts += 1;
         self.pop()
     }
 
     /// There is room for every item, so that a refusal is an item that was made up: it is lost, as the check will say.
     #[inline]
-    fn give(&self, _: &mut (), item: u32, met: &mut Met) {
-        met.attempts += 1;
+    fn give(&self, _: &mut (), item: u32, stats: &mut WaitStats) {
+        stats.attempts += 1;
         let _ = self.push(item);
     }
 }
@@ -63,14 +63,14 @@ impl Pool for Segments {
     }
 
     #[inline]
-    fn take(&self, _: &mut (), met: &mut Met) -> Option<u32> {
-        met.attempts += 1;
+    fn take(&self, _: &mut (), stats: &mut WaitStats) -> Option<u32> {
+        stats.attempts += 1;
         self.pop()
     }
 
     #[inline]
-    fn give(&self, _: &mut (), item: u32, met: &mut Met) {
-        met.attempts += 1;
+    fn give(&self, _: &mut (), item: u32, stats: &mut WaitStats) {
+        stats.attempts += 1;
         self.push(item);
     }
 }
@@ -113,39 +113,39 @@ impl Pool for Deque {
     }
 
     #[inline]
-    fn take(&self, hand: &mut Owner, met: &mut Met) -> Option<u32> {
-        met.attempts += 1;
-        hand.own.pop().or_else(|| self.steal(hand.rank, met))
+    fn take(&self, hand: &mut Owner, stats: &mut WaitStats) -> Option<u32> {
+        stats.attempts += 1;
+        hand.own.pop().or_else(|| self.steal(hand.rank, stats))
     }
 
     #[inline]
-    fn give(&self, hand: &mut Owner, item: u32, met: &mut Met) {
-        met.attempts += 1;
+    fn give(&self, hand: &mut Owner, item: u32, stats: &mut WaitStats) {
+        stats.attempts += 1;
         hand.own.push(item);
     }
 }
 
 impl Deque {
     /// From the queue, then from the others, beginning with the next one.
-    fn steal(&self, rank: usize, met: &mut Met) -> Option<u32> {
-        let failures = met.failures;
+    fn steal(&self, rank: usize, stats: &mut WaitStats) -> Option<u32> {
+        let failures = stats.failures;
         let (before, after) = self.stealers.split_at(rank);
-        let stolen = tried(met, || self.injector.steal())
-            .or_else(|| after.iter().chain(before).find_map(|other| tried(met, || other.steal())));
-        met.waits += u64::from(met.failures > failures);
+        let stolen = tried(stats, || self.injector.steal())
+            .or_else(|| after.iter().chain(before).find_map(|other| tried(stats, || other.steal())));
+        stats.waits += u64::from(stats.failures > failures);
         stolen
     }
 }
 
 /// Tries until another thread is not in the way.
-fn tried(met: &mut Met, steal: impl Fn() -> Steal<u32>) -> Option<u32> {
+fn tried(stats: &mut WaitStats, steal: impl Fn() -> Steal<u32>) -> Option<u32> {
     loop {
         match steal() {
             Steal::Success(item) => return Some(item),
             Steal::Empty => return None,
             Steal::Retry => {
-                met.attempts += 1;
-                met.failures += 1;
+                stats.attempts += 1;
+                stats.failures += 1;
             }
         }
     }

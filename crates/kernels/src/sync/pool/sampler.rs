@@ -1,9 +1,9 @@
 //! Which takes and returns are stamped.
 
-use crate::joint::Joint;
-
 /// One in so many, at first. Four stamps of some 20 ns each are then about 1 ns of what each takes on average. Odd, so that
 /// the samples do not fall into step with workers that take turns.
+use charz_data::JointHistogram;
+
 const EVERY: u64 = 61;
 
 /// So many samples are kept at most, 64 KiB of them.
@@ -60,7 +60,7 @@ impl Sampler {
     }
 
     /// The samples of the last run; `None` where it was too short for any.
-    pub(super) fn joint(&self) -> Option<Joint> {
+    pub(super) fn joint(&self) -> Option<JointHistogram> {
         (!self.kept.is_empty()).then(|| self.kept.iter().copied().collect())
     }
 }
@@ -95,6 +95,6 @@ mod tests {
         assert!((1..EVERY).all(|_| !sampler.due()) && sampler.joint().is_none());
         assert!(sampler.due());
         sampler.record(3, 4);
-        assert_eq!(sampler.joint().map(|joint| joint.count()), Some(1));
+        assert_eq!(sampler.joint().map(|joint| joint.count), Some(1));
     }
 }

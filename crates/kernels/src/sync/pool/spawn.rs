@@ -12,61 +12,60 @@ mod runtime;
 use std::sync::Arc;
 use std::time::Duration;
 
+use charz_data::card::ROOM;
+use charz_data::params::{INSIDE, OUTSIDE, SPAN};
+use charz_data::{Bytes, Card, Contention, Family, Growth, Metric, Params, Role, Work, WorkerCount};
+
 use super::kernel::check_span;
-use super::{Contention, Error, Pool};
-use crate::kernel::{Card, Counts, Crew, Family, Growth, Knob, Params, ROOM, Stage, Worker};
-use crate::staged::{OfKernel, Staged};
+use super::{Error, Pool};
+use crate::kernel::{Stage, Worker};
+use crate::kernel_of::{KernelOf, StageBuilder};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
 use runtime::{Runtime, Thread};
 
 /// The card of such a kernel.
 pub(super) const fn card(name: &'static str, about: &'static str) -> Card {
-    Card {
-        name,
-        family: Family::Sync,
-        about,
-        counts: Counts::Ops("one activity of the recursion"),
-        beside: "takes and returns of threads; threads that there would be; workers that wait for their parts, or for a task",
-        knobs: &[Knob::Span, Knob::Sections],
-        source: "The T3-4 report (arXiv 1106.2992), section 7: a runtime with a pool of threads, fast Fourier transform",
-        by_default: false,
+    Card::new(name, Family::Sync, about, Metric::ops("one activity of the recursion"))
+        .role(Role::ThreadPool)
+        .uncounted_traffic("takes and returns of threads; threads that there would be; workers that wait for their parts, or for a task")
+        .params(&[&SPAN, &INSIDE, &OUTSIDE])
+        .source("The T3-4 report (arXiv 1106.2992), section 7: a runtime with a pool of threads, fast Fourier transform")
         // A call and a return for each, of which no processor does more than one a cycle.
-        most_per_cycle: Some(ROOM),
-        contends: true,
-        crew: Crew::AtLeast(2),
+        .max_per_cycle(ROOM)
+        .contends(true)
+        .workers(WorkerCount::AtLeast(2))
         // Those who wait for a task nap.
-        system: true,
-    }
+        .blocks_in_kernel(true)
 }
 
 /// A kernel about a runtime with one kind of pool.
-pub(super) type Spawning<P> = Staged<Spawned<P>>;
+pub(super) type Spawning<P> = KernelOf<Spawned<P>>;
 
 /// The stage.
 pub(super) struct Spawned<P> {
     name: &'static str,
     span: Duration,
-    critical: u64,
-    parallel: u64,
+    inside_steps: u64,
+    outside_steps: u64,
     runtime: Arc<Runtime<P>>,
 }
 
-impl<P: Pool> OfKernel for Spawned<P> {
+impl<P: Pool> StageBuilder for Spawned<P> {
     fn footprint(_: &Params) -> Bytes {
         Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64)
     }
 
     fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
-        let name = card.name;
+        let name = &*card.name;
         check_span(card, params)?;
-        let threads = u32::try_from(workers).ok().filter(|threads| card.crew.admits(*threads as usize));
+        let threads = u32::try_from(workers).ok().filter(|threads| card.workers.allows(*threads as usize));
         let threads =
             threads.ok_or_else(|| Error::Unavailable(format!("{name} takes 2 to 2³² workers, not {workers}")))?;
         let runtime = Arc::new(Runtime::new(threads)?);
-        let Params { span, critical, parallel, .. } = *params;
-        Ok(Spawned { name, span, critical, parallel, runtime })
+        let Params { inside_steps, outside_steps, .. } = *params;
+        let span = params.span();
+        Ok(Spawned { name, span, inside_steps, outside_steps, runtime })
     }
 }
 
@@ -84,7 +83,7 @@ impl<P: Pool> Stage for Spawned<P> {
     }
 
     fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let thread = Thread::new(Arc::clone(&self.runtime), rank as u32, [self.critical, self.parallel])?;
+        let thread = Thread::new(Arc::clone(&self.runtime), rank as u32, [self.inside_steps, self.outside_steps])?;
         Ok(Box::new(Member { name: self.name, thread, growth: None, verdict: Ok(()) }))
     }
 }
@@ -122,7 +121,7 @@ impl<P: Pool> Worker for Member<P> {
     }
 
     fn contention(&self) -> Option<Contention> {
-        Some(self.thread.met())
+        Some(self.thread.stats())
     }
 
     fn growth(&mut self) -> Option<Growth> {

@@ -3,12 +3,13 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
+use charz_data::{Contention, Work};
+
 use super::super::mutexes::{ParkingLot, Pthread, Std};
 use super::kernel::{Pooled, Shared};
 use super::*;
-use crate::kernel::{Contention, Stage, Stop};
-use crate::watch::Watch;
-use crate::work::Work;
+use crate::kernel::Stage;
+use crate::watch::{Stop, Watch};
 
 /// How long a run of a test takes.
 const SPAN: Duration = Duration::from_millis(if cfg!(miri) { 100 } else { 20 });
@@ -18,7 +19,7 @@ const MANY: u32 = if cfg!(miri) { 3 } else { 8 };
 
 fn pooled<P: Pool>(workers: usize, items: u32) -> Pooled<P> {
     let shared = Shared::new("a pool", workers, items).expect("none is refused");
-    Pooled { span: SPAN, critical: 3, parallel: 5, shared: Arc::new(shared) }
+    Pooled { span: SPAN, inside_steps: 3, outside_steps: 5, shared: Arc::new(shared) }
 }
 
 /// Has workers make `runs` runs of which every other one is cut short; what each did in the whole ones, and met there.
@@ -45,7 +46,7 @@ fn serve<P: Pool>(pooled: &Pooled<P>, workers: usize, runs: usize) -> Vec<(Work,
         let threads: Vec<_> = (0..workers).map(|rank| scope.spawn(move || serve(rank))).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("a worker panicked")).collect()
     });
-    laps.into_iter().map(|(work, met, verdict)| verdict.map(|()| (work, met)).expect("nothing is lost")).collect()
+    laps.into_iter().map(|(work, stats, verdict)| verdict.map(|()| (work, stats)).expect("nothing is lost")).collect()
 }
 
 /// More workers than strands, more workers than items, and one by itself: nothing is lost, and nothing invented.
@@ -57,10 +58,10 @@ fn check_conserves<P: Pool>() {
         let laps = serve(&pooled, workers, if cfg!(miri) { 2 } else { 4 });
         // An interpreter may need all of the time to begin.
         assert!(cfg!(miri) || laps.iter().any(|(work, _)| work.ops.0 > 0));
-        for (work, met) in laps {
-            assert!(met.attempts >= 2 * work.ops.0, "{work:?} {met:?}");
-            assert!(met.waits <= 2 * work.ops.0 + 1, "{work:?} {met:?}");
-            assert!(met.failures == 0 || met.waits > 0, "{met:?}");
+        for (work, stats) in laps {
+            assert!(stats.attempts >= 2 * work.ops.0, "{work:?} {stats:?}");
+            assert!(stats.waits <= 2 * work.ops.0 + 1, "{work:?} {stats:?}");
+            assert!(stats.failures == 0 || stats.waits > 0, "{stats:?}");
         }
     }
 }

@@ -10,8 +10,8 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use super::bare::{AtomicU32, AtomicU64, CachePadded, Ordering, pause, strands};
-use super::{Error, Met, Pool};
+use super::primitives::{AtomicU32, AtomicU64, CachePadded, Ordering, pause, strands};
+use super::{Error, Pool, WaitStats};
 
 /// Below the last item.
 const NOTHING: u32 = u32::MAX;
@@ -148,11 +148,11 @@ impl<R: Retry, const TAG: u32> Pool for Treiber<R, TAG> {
     }
 
     fn fill(&self, items: impl Iterator<Item = u32>) {
-        items.for_each(|item| self.give(&mut (), item, &mut Met::default()));
+        items.for_each(|item| self.give(&mut (), item, &mut WaitStats::default()));
     }
 
     #[inline]
-    fn take(&self, _: &mut (), met: &mut Met) -> Option<u32> {
+    fn take(&self, _: &mut (), stats: &mut WaitStats) -> Option<u32> {
         let (mut retry, mut failures) = (R::start(self.strands), 0);
         let taken = loop {
             let Some(seen) = self.look() else { break None };
@@ -162,26 +162,26 @@ impl<R: Retry, const TAG: u32> Pool for Treiber<R, TAG> {
             failures += 1;
             retry.failed();
         };
-        count(met, failures);
+        count(stats, failures);
         taken
     }
 
     #[inline]
-    fn give(&self, _: &mut (), item: u32, met: &mut Met) {
+    fn give(&self, _: &mut (), item: u32, stats: &mut WaitStats) {
         let (mut retry, mut failures) = (R::start(self.strands), 0);
         while !self.push(item) {
             failures += 1;
             retry.failed();
         }
-        count(met, failures);
+        count(stats, failures);
     }
 }
 
 /// One more attempt than there were failures.
-fn count(met: &mut Met, failures: u64) {
-    met.attempts += failures + 1;
-    met.failures += failures;
-    met.waits += u64::from(failures > 0);
+fn count(stats: &mut WaitStats, failures: u64) {
+    stats.attempts += failures + 1;
+    stats.failures += failures;
+    stats.waits += u64::from(failures > 0);
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
+use charz_data::Params;
+
 use super::*;
-use crate::kernel::Stop;
 use crate::sys::ring::LAPS;
+use crate::watch::Stop;
 
 /// Every ring.
 const RINGS: [&dyn Kernel; 8] = [
@@ -27,7 +29,7 @@ struct Run {
 
 /// Runs of one ring under these watches, one for each worker and run.
 fn runs(kernel: &dyn Kernel, workers: usize, runs: usize, watch: &(dyn Fn(usize, usize) -> Watch + Sync)) -> Vec<Run> {
-    let stage = kernel.stage(&Params { span: Duration::from_millis(5), ..Params::SMALL }, workers).unwrap();
+    let stage = kernel.stage(&Params { span_ns: 5_000_000, ..Params::SMALL }, workers).unwrap();
     let gate = Barrier::new(workers);
     let serve = |rank: usize| {
         let mut worker = stage.worker(rank).unwrap();
@@ -38,7 +40,7 @@ fn runs(kernel: &dyn Kernel, workers: usize, runs: usize, watch: &(dyn Fn(usize,
             watch.begin(stage.span());
             let hops = worker.run(&watch).ops.0;
             gate.wait();
-            let laps = worker.samples().map_or(0, |samples| samples.count());
+            let laps = worker.samples().map_or(0, |samples| samples.count);
             // Others may verify still when this one prepares its next run.
             (hops, laps, worker.verify())
         };
@@ -62,7 +64,7 @@ fn runs(kernel: &dyn Kernel, workers: usize, runs: usize, watch: &(dyn Fn(usize,
 #[test]
 fn the_token_goes_round() {
     for kernel in RINGS {
-        let name = kernel.card().name;
+        let name = &*kernel.card().name;
         for workers in [2, 3, 16] {
             for run in runs(kernel, workers, 2, &|_, _| Watch::new(&Stop::new())) {
                 assert!(run.verdicts.iter().all(Result::is_ok), "{name} x{workers}: {:?}", run.verdicts);
@@ -78,7 +80,7 @@ fn the_token_goes_round() {
 #[test]
 fn one_that_leaves_takes_all_with_it() {
     for kernel in RINGS {
-        let name = kernel.card().name;
+        let name = &*kernel.card().name;
         for leaver in 0..3 {
             let watch = |rank: usize, run: usize| {
                 let soon = Instant::now() + Duration::from_micros(300);

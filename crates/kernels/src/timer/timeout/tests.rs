@@ -1,5 +1,8 @@
+use charz_data::Params;
+
 use super::*;
-use crate::kernel::Stop;
+use crate::find;
+use crate::watch::Stop;
 
 #[test]
 fn a_wait_that_was_over_early_voids_the_run() {
@@ -22,7 +25,7 @@ fn what_a_call_takes_in_wholes_is_rounded_up() {
 /// What a wait says, one after the other.
 struct Told(std::cell::RefCell<Vec<io::Result<bool>>>);
 
-impl Way for Told {
+impl TimedWait for Told {
     const CALL: &'static str = "told";
     const GRAIN: Duration = Duration::from_nanos(1);
 
@@ -48,8 +51,8 @@ fn a_wait_that_something_else_ended_is_no_sample() {
 #[test]
 fn times_that_no_worker_should_wait_for_are_refused() {
     for (time, part) in [(Duration::ZERO, "more than 0 s"), (Duration::from_secs(1), "100ms at most, not for 1s")] {
-        let params = Params { timeout: time, ..Params::SMALL };
-        let refused = TIMEOUT_FUTEX.stage(&params, 1).err();
+        let params = Params { timeout_ns: time.as_nanos() as u64, ..Params::SMALL };
+        let refused = find("timeout-futex").unwrap().stage(&params, 1).err();
         assert!(matches!(refused, Some(Error::Unavailable(reason)) if reason.contains(part)), "{time:?}");
     }
 }

@@ -5,13 +5,13 @@ use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use charz_data::{Contention, Growth, GrowthStep, Halt};
 use crossbeam::utils::CachePadded;
 
-use super::super::Met;
-use super::{Contention, Error, Pool};
-use crate::kernel::{Growth, GrowthStep, Halt};
+use super::super::WaitStats;
+use super::{Error, Pool};
 use crate::pace::Pace;
-use crate::sync::bare::Spin;
+use crate::sync::primitives::Spin;
 use crate::sync::section;
 use crate::watch::Watch;
 
@@ -96,7 +96,7 @@ pub(super) struct Thread<P: Pool> {
     sections: [u64; 2],
     hand: P::Hand,
     state: u64,
-    met: Met,
+    stats: WaitStats,
     activities: u64,
     would_spawn: u64,
     /// Whether the last size was ended, so that all who were made are in the pool.
@@ -126,7 +126,7 @@ impl<'a> Look<'a> {
 
     /// Ends the run for all if it is to end.
     fn now(&mut self, over: &AtomicBool) {
-        if self.watch.ends() {
+        if self.watch.should_stop() {
             over.store(true, Ordering::Relaxed);
         }
         self.pace.adapt();
@@ -137,8 +137,8 @@ impl<'a> Look<'a> {
 impl<P: Pool> Thread<P> {
     pub(super) fn new(runtime: Arc<Runtime<P>>, rank: u32, sections: [u64; 2]) -> Result<Self, Error> {
         let hand = runtime.pool.hand(rank as usize)?;
-        let (met, activities, would_spawn) = (Met::default(), 0, 0);
-        Ok(Thread { runtime, rank, sections, hand, state: 0, met, activities, would_spawn, at_rest: true })
+        let (stats, activities, would_spawn) = (WaitStats::default(), 0, 0);
+        Ok(Thread { runtime, rank, sections, hand, state: 0, stats, activities, would_spawn, at_rest: true })
     }
 
     /// Whether this is the thread that asks for all sizes.
@@ -150,15 +150,15 @@ impl<P: Pool> Thread<P> {
         self.activities
     }
 
-    pub(super) fn met(&self) -> Contention {
-        self.met.counts()
+    pub(super) fn stats(&self) -> Contention {
+        self.stats.counts()
     }
 
     /// Before a run, when nobody runs: number 0 sets back what all share, whatever a stop has left behind.
     pub(super) fn prepare(&mut self) {
         (self.activities, self.would_spawn) = (0, 0);
         if self.asks() {
-            while self.draw(&mut Met::default()).is_some() {}
+            while self.draw(&mut WaitStats::default()).is_some() {}
             self.runtime.made.store(1, Ordering::Relaxed);
             self.runtime.over.store(false, Ordering::Relaxed);
             for desk in &self.runtime.desks {
@@ -167,25 +167,25 @@ impl<P: Pool> Thread<P> {
                 desk.done.iter().chain(&desk.tally).for_each(|count| count.store(0, Ordering::Relaxed));
             }
         }
-        self.met = Met::default();
+        self.stats = WaitStats::default();
     }
 
     /// Asks for one size after the other until there is a reason to stop; what each of them took, and what was wrong.
     pub(super) fn grow(&mut self, watch: &Watch) -> (Growth, Result<(), String>) {
         let mut look = Look::start(watch);
-        let (mut steps, mut halt, mut verdict) = (Vec::new(), Halt::Sizes, Ok(()));
+        let (mut steps, mut stopped_by, mut verdict) = (Vec::new(), Halt::Sizes, Ok(()));
         for size in 1..=SIZES {
             look.now(&self.runtime.over);
             self.at_rest = true;
             if self.is_over() {
-                halt = Halt::Time;
+                stopped_by = Halt::Time;
                 break;
             }
             let (before, start) = (self.runtime.tally(), watch.now());
             let done = self.activity(size, &mut look);
             let nanos = watch.now().saturating_sub(start);
             if self.is_over() {
-                (halt, self.at_rest) = (Halt::Time, false);
+                (stopped_by, self.at_rest) = (Halt::Time, false);
                 break;
             }
             self.publish();
@@ -198,15 +198,23 @@ impl<P: Pool> Thread<P> {
                 ));
             }
             let threads = u64::from(self.runtime.threads());
-            steps.push(GrowthStep { size: size as u64, nanos, activities, threads, would_spawn, attempts, failures });
+            steps.push(GrowthStep {
+                size: size as u64,
+                time_ns: nanos,
+                activities,
+                threads,
+                would_spawn,
+                attempts,
+                failures,
+            });
             if after[1] > MOST_WANTED {
-                halt = Halt::Threads;
+                stopped_by = Halt::Threads;
                 break;
             }
         }
         self.runtime.over.store(true, Ordering::Relaxed);
         black_box(self.state);
-        (Growth { steps, halt }, verdict)
+        (Growth { steps, stopped_by }, verdict)
     }
 
     /// Does what it is told until all leave.
@@ -219,7 +227,7 @@ impl<P: Pool> Thread<P> {
                 break;
             }
             // It is in the pool, and what it counted can be read, before whoever asked goes on.
-            self.runtime.pool.give(&mut self.hand, self.rank, &mut self.met);
+            self.runtime.pool.give(&mut self.hand, self.rank, &mut self.stats);
             self.publish();
             let desk = &self.runtime.desks[task.parent as usize];
             desk.done[task.size + 1].fetch_add(done, Ordering::Relaxed);
@@ -236,19 +244,19 @@ impl<P: Pool> Thread<P> {
         &self.runtime.desks[self.rank as usize]
     }
 
-    fn draw(&mut self, met: &mut Met) -> Option<u32> {
-        self.runtime.pool.take(&mut self.hand, met)
+    fn draw(&mut self, stats: &mut WaitStats) -> Option<u32> {
+        self.runtime.pool.take(&mut self.hand, stats)
     }
 
     /// Makes what the thread has counted readable.
     fn publish(&self) {
-        let counts = [self.activities, self.would_spawn, self.met.attempts, self.met.failures];
+        let counts = [self.activities, self.would_spawn, self.stats.attempts, self.stats.failures];
         self.desk().tally.iter().zip(counts).for_each(|(told, count)| told.store(count, Ordering::Relaxed));
     }
 
     /// An activity, with its two parts and theirs: how many that makes.
     fn activity(&mut self, size: usize, look: &mut Look<'_>) -> u64 {
-        if take(&mut self.met.rested) {
+        if take(&mut self.stats.rested) {
             look.now(&self.runtime.over);
         } else {
             look.step(&self.runtime.over);
@@ -271,12 +279,12 @@ impl<P: Pool> Thread<P> {
 
     /// A thread out of the pool, or else one that is made; `None` where there would have to be more than there are.
     fn find_thread(&mut self) -> Option<u32> {
-        let waits = self.met.waits;
-        if let Some(rank) = self.runtime.pool.take(&mut self.hand, &mut self.met) {
+        let waits = self.stats.waits;
+        if let Some(rank) = self.runtime.pool.take(&mut self.hand, &mut self.stats) {
             return Some(rank);
         }
-        self.met.failures += 1;
-        self.met.waits = waits + 1;
+        self.stats.failures += 1;
+        self.stats.waits = waits + 1;
         let most = self.runtime.desks.len() as u32;
         // It is looked at first, so that it does not count how often nobody was made.
         if self.runtime.made.load(Ordering::Relaxed) < most {
@@ -328,7 +336,7 @@ impl<P: Pool> Thread<P> {
     /// Whether each thread that was made is in the pool, once, if nothing was broken off.
     pub(super) fn find_all(&mut self) -> Result<(), String> {
         let mut found = vec![false; self.runtime.desks.len()];
-        while let Some(rank) = self.draw(&mut Met::default()) {
+        while let Some(rank) = self.draw(&mut WaitStats::default()) {
             match found.get_mut(rank as usize) {
                 Some(twice @ false) => *twice = true,
                 _ => return Err(format!("thread {rank} came out of the pool twice, or there is none")),

@@ -2,10 +2,12 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
+use charz_data::{Contention, Growth, Halt, Work};
+
 use super::super::super::mutexes::Std;
 use super::super::{AtOnce, Guarded, Parked, Treiber};
 use super::*;
-use crate::kernel::{Halt, Stop};
+use crate::watch::Stop;
 
 /// A run of so many workers, and what came of it.
 fn run<P: Pool>(
@@ -26,17 +28,28 @@ fn run<P: Pool>(
         gate.wait();
         let growth = worker.growth();
         assert_eq!(growth.is_some(), rank == 0);
-        (verdict, work, growth.unwrap_or(Growth { steps: Vec::new(), halt: Halt::Time }), worker.contention().unwrap())
+        (
+            verdict,
+            work,
+            growth.unwrap_or(Growth { steps: Vec::new(), stopped_by: Halt::Time }),
+            worker.contention().unwrap(),
+        )
     };
     let laps: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|rank| scope.spawn(move || serve(rank))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a worker panicked")).collect()
     });
-    laps.into_iter().map(|(verdict, work, growth, met)| verdict.map(|()| (work, growth, met)).unwrap()).collect()
+    laps.into_iter().map(|(verdict, work, growth, stats)| verdict.map(|()| (work, growth, stats)).unwrap()).collect()
 }
 
 fn stage<P: Pool>(threads: u32, span: Duration) -> Spawned<P> {
-    Spawned { name: "a runtime", span, critical: 1, parallel: 1, runtime: Arc::new(Runtime::new(threads).unwrap()) }
+    Spawned {
+        name: "a runtime",
+        span,
+        inside_steps: 1,
+        outside_steps: 1,
+        runtime: Arc::new(Runtime::new(threads).unwrap()),
+    }
 }
 
 /// With time enough it grows until too many threads are wanted: each size has its activities, and wants a thread for each but
@@ -46,8 +59,8 @@ fn check_grows<P: Pool>() {
     let stage = stage::<P>(3, Duration::from_secs(600));
     for _ in 0..2 {
         let laps = run(&stage, 3, &|| Watch::new(&Stop::new()));
-        let Growth { steps, halt } = &laps[0].1;
-        assert_eq!(*halt, Halt::Threads);
+        let Growth { steps, stopped_by } = &laps[0].1;
+        assert_eq!(*stopped_by, Halt::Threads);
         for (step, size) in steps.iter().zip(1..) {
             assert_eq!((step.size, step.activities), (size, (2 << size) - 1));
             assert!(step.would_spawn < step.activities && step.threads <= 3, "{step:?}");
@@ -58,11 +71,11 @@ fn check_grows<P: Pool>() {
         assert!(wanted > 1_000_000 && wanted < 3_000_000, "{wanted}");
         let done: u64 = laps.iter().map(|(work, ..)| work.ops.0).sum();
         assert_eq!(done, steps.iter().map(|step| step.activities).sum::<u64>());
-        let met = laps.iter().fold(Contention::default(), |mut sum, (.., met)| {
-            sum += *met;
+        let stats = laps.iter().fold(Contention::default(), |mut sum, (.., stats)| {
+            sum += *stats;
             sum
         });
-        assert_eq!(met.attempts, steps.iter().map(|step| step.attempts).sum::<u64>());
+        assert_eq!(stats.attempts, steps.iter().map(|step| step.attempts).sum::<u64>());
     }
 }
 
@@ -73,7 +86,7 @@ fn check_ends<P: Pool>() {
     for moment in [0, 100, 3_000] {
         let watch = || Watch::new(&Stop::new()).with_deadline(Some(Instant::now() + Duration::from_micros(moment)));
         let laps = run(&stage, 4, &watch);
-        assert_eq!(laps[0].1.halt, Halt::Time);
+        assert_eq!(laps[0].1.stopped_by, Halt::Time);
     }
 }
 

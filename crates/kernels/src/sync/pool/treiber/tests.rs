@@ -12,11 +12,11 @@ fn stack<const TAG: u32>(items: u32) -> Stack<TAG> {
 
 impl<const TAG: u32> Stack<TAG> {
     fn taken(&self) -> Option<u32> {
-        self.take(&mut (), &mut Met::default())
+        self.take(&mut (), &mut WaitStats::default())
     }
 
     fn given(&self, item: u32) {
-        self.give(&mut (), item, &mut Met::default());
+        self.give(&mut (), item, &mut WaitStats::default());
     }
 }
 

@@ -4,14 +4,15 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::block::{Block, Line};
-use crate::kernel::{Error, Region, Worker};
+use charz_data::Work;
+
+use crate::block::{Block, Line, Region};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::sys::mmap::SharedMapping;
 use crate::watch::Watch;
-use crate::work::Work;
 
-use super::{Form, Going, check_sum, sum_of};
+use super::{Form, WordsStage, check_sum, sum_of};
 
 /// The most passes between two looks at the watch: of 512 bytes, they take 40 µs at 2 words a cycle and 6 GHz.
 const MOST: u64 = 8192;
@@ -39,7 +40,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(stage: &Going, rank: usize) -> Result<Self, Error> {
+    pub(super) fn new(stage: &WordsStage, rank: usize) -> Result<Self, Error> {
         let first = (rank as u64) << 40;
         let block = Block::filled(stage.lines, stage.pages, |i| first + i)?;
         let region = block.region();
@@ -79,7 +80,7 @@ pub(super) fn sum(words: &[AtomicU64]) -> u64 {
 impl Worker for Reader {
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut passes, mut pace) = (0, Pace::up_to(MOST));
-        while !watch.ends() {
+        while !watch.should_stop() {
             for _ in 0..pace.attempts() {
                 self.found = self.found.wrapping_add(self.pass());
             }

@@ -1,11 +1,12 @@
 //! What a worker meets while it takes and gives locks and items.
 
-use super::bare::Spin;
-use crate::kernel::Contention;
+use charz_data::Contention;
+
+use super::primitives::Spin;
 
 /// Counts of one worker; see [`Contention`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Met {
+pub(super) struct WaitStats {
     pub attempts: u64,
     pub failures: u64,
     pub waits: u64,
@@ -14,7 +15,7 @@ pub(super) struct Met {
     pub rested: bool,
 }
 
-impl Met {
+impl WaitStats {
     /// Counts this wait, if it was one.
     #[inline]
     pub(super) fn waited(&mut self, spin: &Spin) {

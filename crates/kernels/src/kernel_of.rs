@@ -3,11 +3,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::kernel::{Axes, Card, Error, Kernel, Params, Stage};
-use crate::work::Bytes;
+use charz_data::{Bytes, Card, Params};
+
+use crate::kernel::{Axes, Error, Kernel, Stage};
 
 /// A stage that knows all of its kernel but the card.
-pub(crate) trait OfKernel: Stage + Sized + 'static {
+pub(crate) trait StageBuilder: Stage + Sized + 'static {
     /// As [`Kernel::check`].
     ///
     /// # Errors
@@ -24,7 +25,7 @@ pub(crate) trait OfKernel: Stage + Sized + 'static {
     /// As [`Kernel::footprint`].
     fn footprint(params: &Params) -> Bytes;
 
-    /// As [`Kernel::stage`], where [`OfKernel::check`] has nothing against it.
+    /// As [`Kernel::stage`], where [`StageBuilder::check`] has nothing against it.
     ///
     /// # Errors
     /// As there.
@@ -32,25 +33,25 @@ pub(crate) trait OfKernel: Stage + Sized + 'static {
 }
 
 /// The kernel with this card and this stage.
-pub(crate) struct Staged<S> {
+pub(crate) struct KernelOf<S> {
     card: &'static Card,
     stage: PhantomData<fn() -> S>,
 }
 
-impl<S> Staged<S> {
+impl<S> KernelOf<S> {
     /// The one with this card.
     pub(crate) const fn new(card: &'static Card) -> Self {
-        Staged { card, stage: PhantomData }
+        KernelOf { card, stage: PhantomData }
     }
 }
 
-impl<S> fmt::Debug for Staged<S> {
+impl<S> fmt::Debug for KernelOf<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Staged").field(&self.card.name).finish()
+        f.debug_tuple("KernelOf").field(&self.card.name).finish()
     }
 }
 
-impl<S: OfKernel> Kernel for Staged<S> {
+impl<S: StageBuilder> Kernel for KernelOf<S> {
     fn card(&self) -> &'static Card {
         self.card
     }

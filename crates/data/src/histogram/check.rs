@@ -1,10 +1,11 @@
 //! What samples out of a file can say that no pairs of times can have come to.
 
-use super::{Distribution, JOINT_BITS, MARGINAL_BITS, Marginal, Peak, Samples, Shape, add_up, bin, width};
+use super::{BITS, Histogram, JOINT_BITS, JointHistogram, add_up, bin, bin_end};
+use crate::distribution::{Distribution, Peak, Shape};
 
-impl Samples {
+impl JointHistogram {
     /// The first thing in it that no pairs of times can have come to, as the end of a sentence about the cell.
-    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+    pub fn contradiction(&self) -> Option<&'static str> {
         if let Some(what) = [&self.first, &self.second].into_iter().find_map(|side| side.contradiction(self.count)) {
             return Some(what);
         }
@@ -20,9 +21,9 @@ impl Samples {
             add_up(&mut own);
             own
         };
-        let coarse = |marginal: &Marginal| {
+        let coarse = |times: &Histogram| {
             let mut bins: Vec<[u64; 2]> =
-                marginal.bins.iter().map(|&[low, count]| [bin(low, JOINT_BITS), count]).collect();
+                times.bins.iter().map(|&[low, count]| [bin(low, JOINT_BITS), count]).collect();
             add_up(&mut bins);
             bins
         };
@@ -30,18 +31,18 @@ impl Samples {
             return Some("has pairs that are not those of its times");
         }
         // In a bin that the line runs through, any pair may be on either side of it.
-        let end = |low: u64| low.saturating_add(width(low, JOINT_BITS) - 1);
+        let end = |low: u64| bin_end(low, JOINT_BITS) - 1;
         let surely = self.bins.iter().filter(|[first, second, _]| end(*second) < *first).map(|[.., count]| count);
         let perhaps = self.bins.iter().filter(|[first, second, _]| *second < end(*first)).map(|[.., count]| count);
-        (!(surely.sum::<u64>()..=perhaps.sum()).contains(&self.below))
+        (!(surely.sum::<u64>()..=perhaps.sum()).contains(&self.second_shorter))
             .then_some("has another number of pairs with a shorter second time than its pairs can have")
     }
 }
 
-impl Marginal {
+impl Histogram {
     /// What the types cannot say.
     fn contradiction(&self, count: u64) -> Option<&'static str> {
-        if !ascending(&self.bins, MARGINAL_BITS) {
+        if !ascending(&self.bins, BITS) {
             return Some("has bins of times that are out of order or none");
         }
         if total(&self.bins) != Some(count) {
@@ -49,8 +50,8 @@ impl Marginal {
         }
         // Without times there is no shortest one.
         let (Some([first, _]), Some([last, _])) = (self.bins.first(), self.bins.last()) else { return None };
-        let ends = [self.least_ns, self.most_ns].map(|time| bin(time, MARGINAL_BITS));
-        (self.least_ns > self.most_ns || ends != [*first, *last])
+        let ends = [self.min_ns, self.max_ns].map(|time| bin(time, BITS));
+        (self.min_ns > self.max_ns || ends != [*first, *last])
             .then_some("has a shortest or a longest time that is not in its bins")
     }
 }
@@ -69,15 +70,15 @@ fn total<const N: usize>(bins: &[[u64; N]]) -> Option<u64> {
 impl Distribution {
     /// The first thing in it that cannot be, as the end of a sentence about the cell; `counted` are the samples of the
     /// repetitions that count, together.
-    pub(crate) fn contradiction(&self, counted: &Samples) -> Option<&'static str> {
+    pub fn contradiction(&self, counted: &JointHistogram) -> Option<&'static str> {
         if self.samples != *counted {
             return Some("has a distribution that does not follow from its runs");
         }
         if let Some(what) = self.samples.contradiction() {
             return Some(what);
         }
-        let share = self.samples.below as f64 / self.samples.count as f64;
-        if (self.below - share).abs() > 1e-9 {
+        let share = self.samples.second_shorter as f64 / self.samples.count as f64;
+        if (self.second_shorter - share).abs() > 1e-9 {
             return Some("has a share of pairs with a shorter second time that is another one");
         }
         let sides = [(&self.first, &self.samples.first), (&self.second, &self.samples.second)];
@@ -86,8 +87,8 @@ impl Distribution {
 }
 
 impl Shape {
-    fn contradiction(&self, times: &Marginal) -> Option<&'static str> {
-        let inside = |time: f64| times.least_ns as f64 <= time && time <= times.most_ns as f64;
+    fn contradiction(&self, times: &Histogram) -> Option<&'static str> {
+        let inside = |time: f64| times.min_ns as f64 <= time && time <= times.max_ns as f64;
         let told: Vec<f64> = self.percentiles().into_iter().filter_map(|(_, time)| time).collect();
         if !told.iter().all(|&time| inside(time)) || told.windows(2).any(|pair| pair[0] > pair[1]) {
             return Some("has percentiles that its times do not have");
@@ -105,27 +106,12 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use charz_kernels::Joint;
-    use charz_kernels::joint::{self, JOINT_BITS, MARGINAL_BITS};
     use proptest::prelude::*;
 
-    use super::super::{bin, width};
     use super::*;
 
-    /// As the measuring process writes them.
-    fn samples(pairs: &[(u64, u64)]) -> Samples {
-        let joint: Joint = pairs.iter().copied().collect();
-        let marginal = |marginal: &charz_kernels::Marginal| {
-            let (least_ns, most_ns) = marginal.ends().unwrap_or_default();
-            Marginal { least_ns, most_ns, bins: marginal.bins().map(|(low, count)| [low, count]).collect() }
-        };
-        Samples {
-            count: joint.count(),
-            below: joint.below(),
-            first: marginal(joint.first()),
-            second: marginal(joint.second()),
-            bins: joint.bins().map(|(first, second, count)| [first, second, count]).collect(),
-        }
+    fn samples(pairs: &[(u64, u64)]) -> JointHistogram {
+        pairs.iter().copied().collect()
     }
 
     fn pairs() -> impl Strategy<Value = Vec<(u64, u64)>> {
@@ -135,12 +121,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bins_are_those_of_the_kernels(nanos: u64) {
-            for bits in [MARGINAL_BITS, JOINT_BITS] {
-                let low = bin(nanos, bits);
-                prop_assert_eq!(low, joint::bin(nanos, bits));
-                prop_assert_eq!(low.saturating_add(width(low, bits)), joint::bin_end(low, bits));
-            }
+        fn a_time_is_in_its_bin_and_the_bin_is_narrow(nanos: u64, bits in 1_u32..=8) {
+            let (low, end) = (bin(nanos, bits), bin_end(nanos, bits));
+            prop_assert!(low <= nanos && (nanos < end || end == u64::MAX));
+            prop_assert!((end - low - 1) as f64 <= low as f64 / f64::from(1 << bits), "{low} to {end}");
+            prop_assert_eq!(bin(low, bits), low, "bins begin with themselves");
         }
 
         #[test]
@@ -153,7 +138,7 @@ mod tests {
         fn repetitions_add_up(pairs in pairs(), at: prop::sample::Index) {
             let (some, others) = pairs.split_at(if pairs.is_empty() { 0 } else { at.index(pairs.len()) });
             let parts = [samples(some), samples(others)];
-            prop_assert_eq!(Samples::sum(parts.iter()), samples(&pairs));
+            prop_assert_eq!(JointHistogram::sum(parts.iter()), samples(&pairs));
         }
 
         #[test]
@@ -163,8 +148,8 @@ mod tests {
             times.sort_unstable();
             let rank = at.index(times.len());
             let found = samples(&pairs).first.quantile(rank as u64 + 1);
-            let low = bin(times[rank], MARGINAL_BITS);
-            prop_assert!(low as f64 <= found && found <= low.saturating_add(width(low, MARGINAL_BITS)) as f64);
+            let (low, end) = (bin(times[rank], BITS), bin_end(times[rank], BITS));
+            prop_assert!(low as f64 <= found && found <= end as f64);
         }
 
         /// A count that is another one, anywhere, is noticed.
@@ -185,7 +170,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(change: impl FnOnce(&mut Samples), words: &str) {
+    fn check(change: impl FnOnce(&mut JointHistogram), words: &str) {
         let mut samples = samples(&[(5, 4), (300, 40), (300, 6000), (1000, 5000)]);
         change(&mut samples);
         let found = samples.contradiction();
@@ -197,11 +182,11 @@ mod tests {
         check(|samples| samples.first.bins.swap(0, 1), "bins of times");
         check(|samples| samples.second.bins[3][0] += 1, "bins of times");
         check(|samples| samples.bins.swap(0, 1), "bins of pairs");
-        check(|samples| samples.first.least_ns = 6, "shortest");
-        check(|samples| samples.first.most_ns = 900, "longest");
-        check(|samples| samples.second.least_ns = u64::MAX, "shortest");
-        check(|samples| samples.below = 1, "shorter second time");
-        check(|samples| samples.below = 3, "shorter second time");
+        check(|samples| samples.first.min_ns = 6, "shortest");
+        check(|samples| samples.first.max_ns = 900, "longest");
+        check(|samples| samples.second.min_ns = u64::MAX, "shortest");
+        check(|samples| samples.second_shorter = 1, "shorter second time");
+        check(|samples| samples.second_shorter = 3, "shorter second time");
         check(|samples| samples.bins[1][1] = 44, "not those of its times");
     }
 }

@@ -1,20 +1,20 @@
 use std::thread;
 
+use charz_data::PageKind;
 use proptest::prelude::*;
 
 use super::reader::Reader;
 use super::rounds::Rounds;
 use super::*;
-use crate::kernel::Stop;
-use crate::watch::Watch;
+use crate::watch::{Stop, Watch};
 
-fn going(form: Form, workers: usize, lines: usize) -> Going {
+fn going(form: Form, workers: usize, lines: usize) -> WordsStage {
     let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
-    let (pages, span) = (PagePolicy::Small, Duration::from_millis(3));
-    Going { name: "words", form, lines, pages, span, shared: Arc::new(shared) }
+    let (pages, span) = (PageKind::Small, Duration::from_millis(3));
+    WordsStage { name: "words", form, lines, pages, span, shared: Arc::new(shared) }
 }
 
-fn watch(stage: &Going) -> Watch {
+fn watch(stage: &WordsStage) -> Watch {
     let watch = Watch::new(&Stop::new());
     watch.begin(stage.span());
     watch
@@ -58,7 +58,8 @@ fn no_list_grows_while_rounds_are_made() {
 #[test]
 fn whoever_leaves_early_releases_the_other() {
     let stage = going(Form::Cross, 2, 100);
-    let long = Going { span: Duration::from_secs(60), shared: Arc::clone(&stage.shared), ..going(Form::Cross, 2, 100) };
+    let long =
+        WordsStage { span: Duration::from_secs(60), shared: Arc::clone(&stage.shared), ..going(Form::Cross, 2, 100) };
     let mut workers = [0, 1].map(|rank| Rounds::new(&stage, rank).unwrap());
     workers.iter_mut().for_each(Worker::prepare);
     let [mut first, mut second] = workers;
@@ -69,7 +70,7 @@ fn whoever_leaves_early_releases_the_other() {
     assert!(works[0].ops.0.abs_diff(works[1].ops.0) <= 2 * 800, "{works:?}");
     assert_eq!((first.verify(), second.verify()), (Ok(()), Ok(())));
     let samples = first.samples().unwrap();
-    assert_eq!(samples.count() * 2 * 800, works[1].ops.0, "a pair of times a round");
+    assert_eq!(samples.count * 2 * 800, works[1].ops.0, "a pair of times a round");
     first.found = first.found.wrapping_add(1);
     assert!(matches!(first.verify(), Err(Error::Wrong(_))));
 }

@@ -46,7 +46,7 @@ impl Meeting {
                 return false;
             }
             looks += 1;
-            if looks.is_multiple_of(LOOKS) && watch.ends() {
+            if looks.is_multiple_of(LOOKS) && watch.should_stop() {
                 self.end();
                 return false;
             }

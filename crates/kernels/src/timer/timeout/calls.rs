@@ -3,27 +3,23 @@
 use std::io;
 use std::time::Duration;
 
-use super::{CARD, Timeout, Way};
-use crate::kernel::{Card, Error, Kernel};
+use super::{CARD, TimedWait, Timeout};
+use crate::kernel::{Error, Kernel};
 use crate::sys::wait::{self, Bell, Epoll, Lock, Queue, RwLock, Semaphore, TimerFd};
 use crate::timer::sample::Sampled;
 
 /// A kernel each: its word, the call, what that can be asked for; what the worker has for it, how that is made, and how it waits;
 /// and what for.
-macro_rules! ways {
+macro_rules! calls {
     ($($kernel:ident, $word:literal, $way:ident, $call:literal, $grain:expr;
        $held:ty, $new:expr, $wait:expr, $what:literal;)*) => {
         $(
             #[doc = concat!("Waits for ", $what, " by `", $call, "`.")]
-            pub static $kernel: &dyn Kernel = &Sampled::<Timeout<$way>>::new(&Card {
-                name: concat!("timeout-", $word),
-                about: concat!("waits for ", $what, " by ", $call, ", again and again, and looks how late it was"),
-                ..CARD
-            });
+            static $kernel: &dyn Kernel = &Sampled::<Timeout<$way>>::new(const { &CARD.named(concat!("timeout-", $word), concat!("waits for ", $what, " by ", $call, ", again and again, and looks how late it was")) });
 
             struct $way($held);
 
-            impl Way for $way {
+            impl TimedWait for $way {
                 const CALL: &'static str = $call;
                 const GRAIN: Duration = $grain;
 
@@ -37,6 +33,7 @@ macro_rules! ways {
                 }
             }
         )*
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$($kernel),*];
     };
 }
 
@@ -44,7 +41,7 @@ const NANO: Duration = Duration::from_nanos(1);
 const MICRO: Duration = Duration::from_micros(1);
 const MILLI: Duration = Duration::from_millis(1);
 
-ways! {
+calls! {
     TIMEOUT_POLL, "poll", Poll, "poll", MILLI;
         (), (), |(), time| wait::poll(time), "no descriptor";
     TIMEOUT_PPOLL, "ppoll", Ppoll, "ppoll", NANO;

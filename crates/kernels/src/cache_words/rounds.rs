@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use crate::block::{Block, Line};
-use crate::joint::Joint;
-use crate::kernel::{Error, Region, Worker};
+use charz_data::{JointHistogram, Work};
+
+use crate::block::{Block, Line, Region};
+use crate::kernel::{Error, Worker};
 use crate::sys::mmap::SharedMapping;
 use crate::watch::Watch;
-use crate::work::Work;
 
 use super::reader::sum;
-use super::{Form, Going, Shared, check_sum, sum_of};
+use super::{Form, Shared, WordsStage, check_sum, sum_of};
 
 /// The worker.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ fn room(words: u64, span: Duration) -> usize {
 }
 
 impl Rounds {
-    pub(super) fn new(stage: &Going, rank: usize) -> Result<Self, Error> {
+    pub(super) fn new(stage: &WordsStage, rank: usize) -> Result<Self, Error> {
         let block = Block::filled(stage.lines, stage.pages, |_| 0)?;
         let (region, own) = (block.region(), Arc::new(block.shared()));
         let shared = Arc::clone(&stage.shared);
@@ -70,7 +70,7 @@ impl Rounds {
     /// Makes rounds as long as all do.
     fn go(&mut self, source: &SharedMapping, watch: &Watch) {
         let meeting = &self.shared.meeting;
-        while !watch.ends() {
+        while !watch.should_stop() {
             let (round, start) = (self.rounds, watch.now());
             write(self.own.words(), self.first(self.rank, round));
             let written = watch.now();
@@ -138,7 +138,7 @@ impl Worker for Rounds {
         Some(self.region)
     }
 
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         Some(self.phases.drain(..).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! What the locks and pools are built on here; in the kernels `sync/bare.rs`.
+//! What the locks and pools are built on here; in the kernels `sync/primitives.rs`.
 
 pub(crate) use crossbeam::utils::CachePadded;
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -64,13 +64,13 @@ pub(crate) fn pause(_: u32) {
 
 /// What a worker met; in the kernels `sync/met.rs`.
 #[derive(Debug, Default)]
-pub(crate) struct Met {
+pub(crate) struct WaitStats {
     pub(crate) attempts: u64,
     pub(crate) failures: u64,
     pub(crate) waits: u64,
 }
 
-impl Met {
+impl WaitStats {
     pub(crate) fn waited(&mut self, spin: &Spin) {
         self.waits += u64::from(spin.0 > 0);
     }

@@ -1,44 +1,37 @@
-//! `pages-unmap-seen`: a page is unmapped that every worker has read.
+//! `tlb-shootdown`: a page is unmapped that every worker has read.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use charz_data::params::SAMPLES;
+use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Work};
 use crossbeam::utils::CachePadded;
 
 use crate::block::Line;
-use crate::joint::Joint;
-use crate::kernel::{Card, Counts, Crew, Error, Family, Kernel, Knob, Params, Stage, Worker};
+use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::sync::spin;
 use crate::sys::mmap::{Mapping, SharedMapping, base_page};
 use crate::watch::Watch;
-use crate::work::{Bytes, Work};
 
-/// The kernel.
-pub(crate) static PAGES_UNMAP_SEEN: UnmapSeen = UnmapSeen;
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&TLB_SHOOTDOWN];
 
-/// See [`PAGES_UNMAP_SEEN`].
+static TLB_SHOOTDOWN: TlbShootdown = TlbShootdown;
+
+/// See [`TLB_SHOOTDOWN`].
 #[derive(Debug)]
-pub(crate) struct UnmapSeen;
+pub(crate) struct TlbShootdown;
 
-static CARD: Card = Card {
-    name: "pages-unmap-seen",
-    family: Family::Memory,
-    about: "the first worker maps a page and unmaps it again when all others have read from it",
-    counts: Counts::Samples(
+static CARD: Card = Card::new("tlb-shootdown", Family::Memory, "the first worker maps a page and unmaps it again when all others have read from it", Metric::SecondTime)
+    .times(
         "from the call that maps the page until it is written to",
         "from the call that unmaps the page until it returns",
-    ),
-    beside: "each strand that has the page's translation is interrupted (TLB shootdown), where the processor has no instruction for that",
-    knobs: &[Knob::Samples],
-    source: "D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989",
-    by_default: false,
-    most_per_cycle: None,
-    contends: false,
-    crew: Crew::Any,
-    system: true,
-};
+    )
+    .uncounted_traffic("each strand that has the page's translation is interrupted (TLB shootdown), where the processor has no instruction for that")
+    .params(&[&SAMPLES])
+    .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
+    .blocks_in_kernel(true);
 
-impl Kernel for UnmapSeen {
+impl Kernel for TlbShootdown {
     fn card(&self) -> &'static Card {
         &CARD
     }
@@ -53,7 +46,7 @@ impl Kernel for UnmapSeen {
             return Err(Error::Unavailable(format!("{} takes at least 1 sample, not 0 samples", CARD.name)));
         }
         let (samples, readers) = (params.samples, workers.saturating_sub(1));
-        Ok(Box::new(Showing { samples, readers, shared: Arc::default() }))
+        Ok(Box::new(ShootdownStage { samples, readers, shared: Arc::default() }))
     }
 }
 
@@ -91,7 +84,7 @@ impl Shared {
 
     /// Looks at the watch. Whether the run is to end for this worker or has ended for another.
     fn ends(&self, watch: &Watch) -> bool {
-        if watch.ends() {
+        if watch.should_stop() {
             self.over.store(true, Ordering::Relaxed);
         }
         self.over.load(Ordering::Relaxed)
@@ -99,13 +92,13 @@ impl Shared {
 }
 
 /// The stage.
-struct Showing {
+struct ShootdownStage {
     samples: u64,
     readers: usize,
     shared: Arc<Shared>,
 }
 
-impl Stage for Showing {
+impl Stage for ShootdownStage {
     fn variant(&self) -> &'static str {
         "mmap, munmap"
     }
@@ -174,7 +167,7 @@ impl Worker for Mapper {
                 Ok(None) => break,
                 Err(error) => {
                     self.shared.over.store(true, Ordering::Relaxed);
-                    let name = CARD.name;
+                    let name = &CARD.name;
                     let sentence =
                         format!("{name}: the system maps no page ({error}): end what else runs on the machine");
                     self.trouble = Some(Error::Refused(sentence));
@@ -191,7 +184,7 @@ impl Worker for Mapper {
         self.trouble.clone().map_or(Ok(()), Err)
     }
 
-    fn samples(&mut self) -> Option<Joint> {
+    fn samples(&mut self) -> Option<JointHistogram> {
         Some(self.pairs.iter().copied().collect())
     }
 }

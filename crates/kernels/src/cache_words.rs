@@ -1,7 +1,7 @@
-//! `words-*`: how many words a core gets from its caches in a cycle, as TACC's paper on multi-core systems measured it.
+//! `cache-read*`: how many words a core gets from its caches in a cycle, as TACC's paper on multi-core systems measured it.
 //!
-//! Every worker has 500 KB of 8-byte words. In `words-read` it reads them again and again, each by a load of its own, and in
-//! `words-read-compiled` by whatever the compiler made of a sum, which may load several at once. The other two go by rounds of two
+//! Every worker has 500 KB of 8-byte words. In `cache-read` it reads them again and again, each by a load of its own, and in
+//! `cache-read-compiled` by whatever the compiler made of a sum, which may load several at once. The other two go by rounds of two
 //! phases: all write their words, all meet, all read them, or each those of the other, and all meet again. How long each phase took
 //! is sampled beside the number, so that the words a cycle of either can be told.
 //!
@@ -10,11 +10,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::block::PagePolicy;
-use crate::kernel::{Axes, Card, Counts, Crew, Error, Family, Kernel, Knob, Params, ROOM, Sizes, Stage, Worker};
+use charz_data::card::{self, ROOM};
+use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work, WorkerCount};
+
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
 use crate::stream::{LOADED, lines_of_part};
 use crate::sys::mmap::SharedMapping;
-use crate::work::{Bytes, Work};
 
 mod meeting;
 mod reader;
@@ -22,75 +24,57 @@ mod rounds;
 
 use meeting::Meeting;
 
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&READ, &READ_COMPILED, &READ_OWN, &READ_OTHER];
+
 const SOURCE: &str = "Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": cache efficiency, words of 8 bytes a clock period";
 
 /// The data of the source: 500 KB.
-const SIZE: u64 = 512_000;
+const BLOCK_BYTES: u64 = 512_000;
 
 /// Loads of a word that a core can begin in a cycle: 3 on Zen 3 and on Golden Cove (Agner Fog, "The microarchitecture of Intel, AMD
 /// and VIA CPUs").
 const LOADS: f64 = 3.0;
 
-const CARD: Card = Card {
-    name: "",
-    family: Family::Memory,
-    about: "",
-    counts: Counts::Ops("a word of 8 bytes that is read"),
-    beside: "",
-    knobs: &[Knob::Span, Knob::Size, Knob::Pages],
-    source: SOURCE,
-    by_default: false,
-    most_per_cycle: Some(ROOM * LOADS),
-    contends: false,
-    crew: Crew::Any,
-    system: false,
-};
+const CARD: Card = Card::new("", Family::Memory, "", Metric::ops("a word of 8 bytes that is read"))
+    .params(&[&SPAN, &SIZE, &MEMORY, &PAGES])
+    .role(Role::CacheWords(card::Words::Steady))
+    .source(SOURCE)
+    .max_per_cycle(ROOM * LOADS);
 
 /// A load a word.
-pub static WORDS_READ: Words = Words {
-    card: &Card {
-        name: "words-read",
-        about: "reads all words of a private block, each by a load of its own, over and over again",
-        ..CARD
-    },
+pub static READ: Words = Words {
+    card: &CARD
+        .named("cache-read", "reads all words of a private block, each by a load of its own, over and over again"),
     form: Form::Read,
 };
 
 /// A sum, as compiled.
-pub static WORDS_READ_COMPILED: Words = Words {
-    card: &Card {
-        name: "words-read-compiled",
-        about: "reads all words of a private block by a sum as the compiler makes it for any CPU of this architecture, over and over \
-                again",
-        most_per_cycle: Some(ROOM * LOADED / 8.0),
-        ..CARD
-    },
+pub static READ_COMPILED: Words = Words {
+    card: &CARD.named("cache-read-compiled", "reads all words of a private block by a sum as the compiler makes it for any CPU of this architecture, over and over \
+                again")
+        .max_per_cycle(ROOM * LOADED / 8.0),
     form: Form::Compiled,
 };
 
 /// Own words, written before.
-pub static WORDS_WRITE_READ: Words = Words {
-    card: &Card {
-        name: "words-write-read",
-        about: "writes all words of a private block, meets the others, reads them, and meets the others again, round by round",
-        counts: Counts::Ops("a word of 8 bytes that is written or read, one at a time"),
-        beside: "two meetings of all workers a round",
-        ..CARD
-    },
+pub static READ_OWN: Words = Words {
+    card: &CARD.named("cache-read-own", "writes all words of a private block, meets the others, reads them, and meets the others again, round by round")
+        .metric(Metric::ops("a word of 8 bytes that is written or read, one at a time"))
+        .role(Role::CacheWords(card::Words::OwnWritten))
+        .times("to write the words", "to read words")
+        .uncounted_traffic("two meetings of all workers a round"),
     form: Form::Own,
 };
 
 /// The other's words.
-pub static WORDS_CROSS_READ: Words = Words {
-    card: &Card {
-        name: "words-cross-read",
-        about: "writes all words of a private block, meets the other worker, reads the words of the other, and meets it again, round by \
-                round",
-        counts: Counts::Ops("a word of 8 bytes that is written or read, one at a time"),
-        beside: "each line is fetched from the other's cache to be read, and taken away from it to be written; two meetings a round",
-        crew: Crew::Exactly(2),
-        ..CARD
-    },
+pub static READ_OTHER: Words = Words {
+    card: &CARD.named("cache-read-other", "writes all words of a private block, meets the other worker, reads the words of the other, and meets it again, round by \
+                round")
+        .metric(Metric::ops("a word of 8 bytes that is written or read, one at a time"))
+        .role(Role::CacheWords(card::Words::OtherWritten))
+        .times("to write the words", "to read words")
+        .uncounted_traffic("each line is fetched from the other's cache to be read, and taken away from it to be written; two meetings a round")
+        .workers(WorkerCount::Exactly(2)),
     form: Form::Cross,
 };
 
@@ -119,18 +103,18 @@ impl Kernel for Words {
     }
 
     fn axes(&self) -> Axes {
-        Axes { sizes: Sizes::Fixed(SIZE), ..Axes::NONE }
+        Axes { sizes: Sizes::Fixed(BLOCK_BYTES), ..Axes::NONE }
     }
 
     fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size)
+        params.pages.footprint(params.size_bytes)
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let lines = lines_of_part(self.card.name, params.size, 1, 1)?;
+        let lines = lines_of_part(&self.card.name, params.size_bytes, 1, 1)?;
         let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
-        let (name, form, pages, span) = (self.card.name, self.form, params.pages, params.span);
-        Ok(Box::new(Going { name, form, lines, pages, span, shared: Arc::new(shared) }))
+        let (name, form, pages, span) = (&*self.card.name, self.form, params.pages, params.span());
+        Ok(Box::new(WordsStage { name, form, lines, pages, span, shared: Arc::new(shared) }))
     }
 }
 
@@ -144,17 +128,17 @@ struct Shared {
 
 /// The stage.
 #[derive(Debug)]
-struct Going {
+struct WordsStage {
     name: &'static str,
     form: Form,
     /// Of a block.
     lines: usize,
-    pages: PagePolicy,
+    pages: PageKind,
     span: Duration,
     shared: Arc<Shared>,
 }
 
-impl Stage for Going {
+impl Stage for WordsStage {
     fn variant(&self) -> &'static str {
         if self.form == Form::Compiled { "as compiled" } else { "words of 8 bytes" }
     }

@@ -1,0 +1,442 @@
+//! What a kernel declares about itself. Cards travel in reports, so that a report explains itself wherever it is read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::mem;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::params::{PARAMS, Param, one_of};
+
+/// Text of a kernel's source code, or out of a report.
+pub type Text = Cow<'static, str>;
+
+/// What a kernel declares: declared as `Card::new(…)` and what differs from its defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Card {
+    /// The name on the command line and in reports, e.g. `mem-read`.
+    pub name: Text,
+    pub family: Family,
+    /// What a worker does, in one sentence.
+    pub about: Text,
+    /// What is counted.
+    pub metric: Metric,
+    /// What analyses and figures take the kernel for.
+    pub role: Role,
+    /// What the hardware moves or does in addition to what is counted, e.g. write-allocate reads; empty if nothing.
+    pub uncounted_traffic: Text,
+    /// The parameters that the kernel obeys.
+    #[serde(serialize_with = "write_params", deserialize_with = "read_params")]
+    #[schemars(with = "Vec<String>")]
+    pub params: Cow<'static, [&'static Param]>,
+    /// The two times that its workers stamp of some or all operations; null where they stamp none.
+    pub times: Option<Times>,
+    /// Paper and section, or manual, that the kernel comes from.
+    pub source: Text,
+    /// Whether a sweep without flags runs it.
+    pub by_default: bool,
+    /// An upper bound on the operations or bytes that a worker can do per cycle of its core's clock. A higher number is a
+    /// mistake, such as a loop that was optimised away. Null where nothing is counted.
+    pub max_per_cycle: Option<f64>,
+    /// Whether workers contend for one cache line: a run may take many times longer than its work alone and be hard to stop
+    /// from outside, so it gets a deadline and a bounded number of workers.
+    pub contends: bool,
+    pub workers: WorkerCount,
+    /// Whether work of the operating system is part of what is measured: workers sleep and are woken, threads come and go.
+    /// Time off the strand and page faults are then no disturbance.
+    pub blocks_in_kernel: bool,
+}
+
+/// By how much [`Card::max_per_cycle`] exceeds what any known processor can do: the clock of a core is an estimate from below,
+/// and processors grow wider. A loop that does nothing exceeds the bound by far more.
+pub const ROOM: f64 = 2.0;
+
+/// Sets a field in a constant, where nothing can be dropped.
+const fn put<T>(field: &mut T, value: T) {
+    mem::forget(mem::replace(field, value));
+}
+
+impl Card {
+    /// A card of a kernel of any number of workers that obeys no parameter.
+    pub const fn new(name: &'static str, family: Family, about: &'static str, metric: Metric) -> Card {
+        Card {
+            name: Cow::Borrowed(name),
+            family,
+            about: Cow::Borrowed(about),
+            metric,
+            role: Role::Other,
+            uncounted_traffic: Cow::Borrowed(""),
+            params: Cow::Borrowed(&[]),
+            times: None,
+            source: Cow::Borrowed(""),
+            by_default: false,
+            max_per_cycle: None,
+            contends: false,
+            workers: WorkerCount::Any,
+            blocks_in_kernel: false,
+        }
+    }
+
+    /// The card of a relative that differs in these.
+    pub const fn named(mut self, name: &'static str, about: &'static str) -> Card {
+        put(&mut self.name, Cow::Borrowed(name));
+        put(&mut self.about, Cow::Borrowed(about));
+        self
+    }
+
+    pub const fn metric(mut self, metric: Metric) -> Card {
+        put(&mut self.metric, metric);
+        self
+    }
+
+    pub const fn role(mut self, role: Role) -> Card {
+        put(&mut self.role, role);
+        self
+    }
+
+    pub const fn uncounted_traffic(mut self, what: &'static str) -> Card {
+        put(&mut self.uncounted_traffic, Cow::Borrowed(what));
+        self
+    }
+
+    pub const fn params(mut self, params: &'static [&'static Param]) -> Card {
+        put(&mut self.params, Cow::Borrowed(params));
+        self
+    }
+
+    /// What the first and the second of the times are that the workers stamp.
+    pub const fn times(mut self, first: &'static str, second: &'static str) -> Card {
+        put(&mut self.times, Some(Times { first: Cow::Borrowed(first), second: Cow::Borrowed(second) }));
+        self
+    }
+
+    pub const fn source(mut self, source: &'static str) -> Card {
+        put(&mut self.source, Cow::Borrowed(source));
+        self
+    }
+
+    pub const fn by_default(mut self) -> Card {
+        self.by_default = true;
+        self
+    }
+
+    pub const fn max_per_cycle(self, max: f64) -> Card {
+        self.max_per_cycle_if(Some(max))
+    }
+
+    /// The same, or no bound.
+    pub const fn max_per_cycle_if(mut self, max: Option<f64>) -> Card {
+        self.max_per_cycle = max;
+        self
+    }
+
+    pub const fn contends(mut self, contends: bool) -> Card {
+        self.contends = contends;
+        self
+    }
+
+    pub const fn workers(mut self, workers: WorkerCount) -> Card {
+        self.workers = workers;
+        self
+    }
+
+    pub const fn blocks_in_kernel(mut self, blocks: bool) -> Card {
+        self.blocks_in_kernel = blocks;
+        self
+    }
+
+    pub fn obeys(&self, param: &Param) -> bool {
+        self.params.contains(&param)
+    }
+}
+
+fn write_params<S: Serializer>(params: &[&'static Param], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(params.iter().map(|param| param.name))
+}
+
+/// Parameters that this program does not know cannot be shown, and are left out.
+fn read_params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, [&'static Param]>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    Ok(PARAMS.iter().copied().filter(|param| names.iter().any(|name| name == param.name)).collect())
+}
+
+/// A family of kernels, for `--family`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Arithmetic on registers.
+    Compute,
+    /// Latency and bandwidth of caches and memory, and the cost of pages.
+    Memory,
+    /// Workers that contend for a cache line or wait for each other.
+    Sync,
+    /// Clocks and timeouts.
+    Timer,
+    /// The cost of the apparatus itself.
+    Floor,
+}
+
+impl Family {
+    /// In the order of the catalog.
+    pub const ALL: [Family; 5] = [Family::Compute, Family::Memory, Family::Sync, Family::Timer, Family::Floor];
+
+    /// The word of the command line and of reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::Compute => "compute",
+            Family::Memory => "memory",
+            Family::Sync => "sync",
+            Family::Timer => "timer",
+            Family::Floor => "floor",
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Family {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        one_of(word, Family::ALL.map(|family| (family.name(), family)))
+    }
+}
+
+/// What a kernel's number is, with the meaning of one of what is counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Operations per second.
+    Ops(Text),
+    /// Bytes per second that the program asked for.
+    Bytes(Text),
+    /// The time from one operation to the next over all workers, each of which begins when another ends.
+    SerialTime(Text),
+    /// The time of an operation of one worker, over the workers that do any.
+    OpTime(Text),
+    /// The time of a GiB that the operating system hands out, locks or takes back.
+    TimePerGib(Text),
+    /// The median of the second of [`Card::times`].
+    SecondTime,
+    /// The duration of a run: nothing is counted.
+    Duration,
+}
+
+impl Metric {
+    pub const fn ops(one: &'static str) -> Metric {
+        Metric::Ops(Cow::Borrowed(one))
+    }
+
+    pub const fn bytes(which: &'static str) -> Metric {
+        Metric::Bytes(Cow::Borrowed(which))
+    }
+
+    pub const fn serial_time(one: &'static str) -> Metric {
+        Metric::SerialTime(Cow::Borrowed(one))
+    }
+
+    pub const fn op_time(one: &'static str) -> Metric {
+        Metric::OpTime(Cow::Borrowed(one))
+    }
+
+    pub const fn time_per_gib(which: &'static str) -> Metric {
+        Metric::TimePerGib(Cow::Borrowed(which))
+    }
+}
+
+/// What the two times are that workers stamp.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Times {
+    pub first: Text,
+    pub second: Text,
+}
+
+/// How many workers a kernel takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkerCount {
+    Any,
+    Exactly(usize),
+    AtLeast(usize),
+}
+
+impl WorkerCount {
+    pub const fn allows(self, workers: usize) -> bool {
+        match self {
+            WorkerCount::Any => workers > 0,
+            WorkerCount::Exactly(number) => workers == number,
+            WorkerCount::AtLeast(number) => workers >= number,
+        }
+    }
+
+    pub const fn min(self) -> usize {
+        match self {
+            WorkerCount::Any => 1,
+            WorkerCount::Exactly(number) | WorkerCount::AtLeast(number) => number,
+        }
+    }
+}
+
+/// What analyses and figures take a kernel for. They ask for roles, never for names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Shown, and compared with nothing.
+    #[default]
+    Other,
+    /// An empty run: the floor below which times mean nothing.
+    Floor,
+    /// Dependent arithmetic on integers or floating-point numbers.
+    Arithmetic(Numbers),
+    /// Bandwidth of one pass over a block in memory.
+    MemoryBandwidth(Access),
+    /// Bandwidth of repeated passes over a block in any level.
+    LevelBandwidth(Access),
+    /// Latency of dependent loads.
+    Latency(Chase),
+    /// Latency of one worker while the others load the memory.
+    LoadedLatency,
+    /// Words per cycle that workers read from a cache.
+    CacheWords(Words),
+    /// Latency of a cache line between two strands.
+    LineTransfer(LineOperation),
+    /// A list of items under a lock; pools of this role differ in the lock only.
+    LockPool {
+        /// Whether others are compared with it: the lock that programs take if the standard library's is too slow.
+        is_reference: bool,
+        /// The pool without the backoff that this one adds.
+        backs_off: Option<Text>,
+    },
+    /// A pool of items without a lock.
+    LockFreePool {
+        backs_off: Option<Text>,
+    },
+    /// A recursion whose activities take threads out of a pool.
+    ThreadPool,
+    /// A counter that all workers add to.
+    Counter(CounterKind),
+    /// Workers that pass a token around.
+    Ring,
+    Barrier,
+    /// Something handed to another thread.
+    HandOff(Waiter),
+}
+
+impl Role {
+    /// Text that this role names another kernel by.
+    pub const fn backoff_of(name: &'static str) -> Option<Text> {
+        Some(Cow::Borrowed(name))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Numbers {
+    Integer,
+    Float,
+}
+
+/// What a pass does with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    Read,
+    Write,
+    Copy,
+}
+
+/// The order of dependent loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Chase {
+    /// Random: the hardware cannot read ahead.
+    Random,
+    /// Ascending by a stride.
+    Stride,
+    /// Several random chains at once.
+    Chains,
+}
+
+/// Whose words a worker reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Words {
+    /// Its own, again and again.
+    Steady,
+    /// Those that it has just written.
+    OwnWritten,
+    /// Those that another worker has just written.
+    OtherWritten,
+}
+
+/// The operation by which a cache line is transferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineOperation {
+    ReadWrite,
+    Cas,
+    FetchAdd,
+    Exchange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterKind {
+    /// One counter under a mutex.
+    Mutex,
+    /// One counter, by an atomic addition.
+    Atomic,
+    /// A shard per strand.
+    Sharded,
+}
+
+/// How the thread waits that something is handed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Waiter {
+    /// It sleeps; the call that wakes it does nothing else.
+    AsleepBare,
+    /// It sleeps.
+    Asleep,
+    /// It spins.
+    Spinning,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{CHAINS, SIZE};
+
+    #[test]
+    fn a_card_comes_back_from_a_report() {
+        let card = Card::new("x", Family::Sync, "does something", Metric::SecondTime)
+            .params(&[&SIZE, &CHAINS])
+            .times("from here", "to there")
+            .role(Role::LockFreePool { backs_off: Role::backoff_of("y") })
+            .max_per_cycle(ROOM * 2.0)
+            .workers(WorkerCount::AtLeast(2));
+        let mut json = serde_json::to_value(&card).unwrap();
+        assert_eq!(json["params"], serde_json::json!(["size", "chains"]));
+        assert_eq!(serde_json::from_value::<Card>(json.clone()).unwrap(), card);
+        json["params"] = serde_json::json!(["flux", "chains", "size"]);
+        assert_eq!(serde_json::from_value::<Card>(json).unwrap(), card, "an unknown parameter is left out");
+    }
+
+    #[test]
+    fn worker_counts() {
+        for (count, allowed) in [
+            (WorkerCount::Any, [1, 2, 3].as_slice()),
+            (WorkerCount::Exactly(2), &[2]),
+            (WorkerCount::AtLeast(2), &[2, 3]),
+        ] {
+            assert_eq!((0..4).filter(|workers| count.allows(*workers)).collect::<Vec<_>>(), allowed);
+            assert_eq!(count.min(), allowed[0]);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Pairs of times as histograms: each of the two by itself, and both together.
+//!
+//! The width of bins grows with the times in them: below a power of two each nanosecond has its own bin, and from there on each
+//! octave has the same number of bins, as in G. Tene's HdrHistogram. Histograms add up: workers, repetitions and invocations each
+//! fill their own.
+
+mod check;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A time by itself falls into one of 2⁶ bins per octave: none is wider than 1.6% of what is in it.
+pub const BITS: u32 = 6;
+
+/// Two times together fall into 2³ bins per octave each: none is wider than 12.5%.
+pub const JOINT_BITS: u32 = 3;
+
+/// Pairs of times, of one worker or of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JointHistogram {
+    /// Number of pairs.
+    pub count: u64,
+    /// Pairs whose second time is the shorter one.
+    pub second_shorter: u64,
+    pub first: Histogram,
+    pub second: Histogram,
+    /// `[first, second, count]` of each bin that is not empty, ascending: its shortest times, in nanoseconds, with 8 bins per octave.
+    pub bins: Vec<[u64; 3]>,
+}
+
+/// One of the two times by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Histogram {
+    pub min_ns: u64,
+    pub max_ns: u64,
+    /// `[time, count]` of each bin that is not empty, ascending: its shortest time, in nanoseconds, with 64 bins per octave.
+    pub bins: Vec<[u64; 2]>,
+}
+
+/// The shortest time of the bin that a time falls into, with 2^`bits` bins per octave.
+pub const fn bin(nanos: u64, bits: u32) -> u64 {
+    nanos / width(nanos, bits) * width(nanos, bits)
+}
+
+/// The shortest time beyond the bin of a time; the longest time there is belongs to the last bin.
+pub const fn bin_end(nanos: u64, bits: u32) -> u64 {
+    bin(nanos, bits).saturating_add(width(nanos, bits))
+}
+
+/// How many whole nanoseconds the bin of a time holds.
+const fn width(nanos: u64, bits: u32) -> u64 {
+    match nanos.checked_ilog2() {
+        Some(octave) if octave > bits => 1 << (octave - bits),
+        _ => 1,
+    }
+}
+
+impl FromIterator<(u64, u64)> for JointHistogram {
+    fn from_iter<T: IntoIterator<Item = (u64, u64)>>(pairs: T) -> Self {
+        let pairs: Vec<(u64, u64)> = pairs.into_iter().collect();
+        let joint = pairs.iter().map(|&(first, second)| [bin(first, JOINT_BITS), bin(second, JOINT_BITS), 1]).collect();
+        JointHistogram {
+            count: pairs.len() as u64,
+            second_shorter: pairs.iter().filter(|(first, second)| second < first).count() as u64,
+            first: pairs.iter().map(|pair| pair.0).collect(),
+            second: pairs.iter().map(|pair| pair.1).collect(),
+            bins: merged(joint),
+        }
+    }
+}
+
+impl FromIterator<u64> for Histogram {
+    fn from_iter<T: IntoIterator<Item = u64>>(times: T) -> Self {
+        let (mut min_ns, mut max_ns) = (u64::MAX, 0);
+        let bins = times.into_iter().map(|time| {
+            (min_ns, max_ns) = (min_ns.min(time), max_ns.max(time));
+            [bin(time, BITS), 1]
+        });
+        let bins = merged(bins.collect());
+        Histogram { min_ns: if bins.is_empty() { 0 } else { min_ns }, max_ns, bins }
+    }
+}
+
+impl Histogram {
+    /// The middle of the bin that the time in the middle falls into; not a number without times.
+    pub fn median(&self) -> f64 {
+        self.quantile(self.count().div_ceil(2))
+    }
+
+    /// How many times there are.
+    pub fn count(&self) -> u64 {
+        self.bins.iter().fold(0, |sum, [_, count]| sum.saturating_add(*count))
+    }
+
+    /// The middle of the bin with the time of this rank, from 1, but within the shortest and the longest time; not a number
+    /// without times.
+    pub fn quantile(&self, rank: u64) -> f64 {
+        let mut before = 0_u64;
+        let found = self.bins.iter().find(|[_, count]| {
+            before = before.saturating_add(*count);
+            before >= rank
+        });
+        found.map_or(f64::NAN, |[low, _]| self.middle(*low))
+    }
+
+    /// The mean, each time taken for the middle of its bin; not a number without times.
+    pub fn mean(&self) -> f64 {
+        let sum: f64 = self.bins.iter().map(|[low, count]| self.middle(*low) * *count as f64).sum();
+        sum / self.count() as f64
+    }
+
+    fn middle(&self, low: u64) -> f64 {
+        let last = low.saturating_add(width(low, BITS) - 1);
+        f64::midpoint(low as f64, last as f64).clamp(self.min_ns as f64, self.max_ns.max(self.min_ns) as f64)
+    }
+
+    /// Of each bin: its shortest time, the shortest beyond it, and the number of times in it.
+    pub fn spans(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.bins.iter().map(|&[low, count]| (low, bin_end(low, BITS), count))
+    }
+
+    fn sum(all: &[&Histogram]) -> Self {
+        Histogram {
+            min_ns: all.iter().map(|histogram| histogram.min_ns).min().unwrap_or(0),
+            max_ns: all.iter().map(|histogram| histogram.max_ns).max().unwrap_or(0),
+            bins: merged(all.iter().flat_map(|histogram| &histogram.bins).copied().collect()),
+        }
+    }
+}
+
+impl JointHistogram {
+    /// Those of several repetitions together.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a JointHistogram>) -> Self {
+        // Whoever stamped nothing has no shortest time.
+        let all: Vec<&JointHistogram> = all.into_iter().filter(|samples| samples.count > 0).collect();
+        let add =
+            |number: fn(&JointHistogram) -> u64| all.iter().map(|samples| number(samples)).fold(0, u64::saturating_add);
+        let side = |side: fn(&JointHistogram) -> &Histogram| {
+            Histogram::sum(&all.iter().map(|samples| side(samples)).collect::<Vec<&Histogram>>())
+        };
+        JointHistogram {
+            count: add(|samples| samples.count),
+            second_shorter: add(|samples| samples.second_shorter),
+            first: side(|samples| &samples.first),
+            second: side(|samples| &samples.second),
+            bins: merged(all.iter().flat_map(|samples| &samples.bins).copied().collect()),
+        }
+    }
+}
+
+/// Bins in order, each once.
+fn merged<const N: usize>(mut bins: Vec<[u64; N]>) -> Vec<[u64; N]> {
+    // By a sort that sees that lists which were joined are sorted.
+    bins.sort_by(|one, other| one[..N - 1].cmp(&other[..N - 1]));
+    add_up(&mut bins);
+    bins
+}
+
+/// Adds up neighbours that are the same bin.
+fn add_up<const N: usize>(bins: &mut Vec<[u64; N]>) {
+    bins.dedup_by(|later, sum| {
+        let same = later[..N - 1] == sum[..N - 1];
+        if same {
+            sum[N - 1] = sum[N - 1].saturating_add(later[N - 1]);
+        }
+        same
+    });
+    bins.shrink_to_fit();
+}

@@ -1,0 +1,457 @@
+//! The parameters of kernels: one type, and one table that flags, configuration, columns, labels and documents walk.
+//!
+//! A new parameter is a field of [`Params`], with its default, and a line of [`PARAMS`]; the kernels that obey it name it on
+//! their cards.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::{MemoryPolicy, PageKind};
+use crate::quantity;
+
+/// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Params {
+    /// Steps of a loop, per worker and repetition.
+    pub iterations: u64,
+    /// Pairs of times that a repetition takes.
+    pub samples: u64,
+    /// How long a repetition of a kernel lasts that runs by time and not by work.
+    pub span_ns: u64,
+    /// Size of a worker's private block; kernels of several arrays divide it.
+    pub size_bytes: u64,
+    pub pages: PageKind,
+    pub memory: MemoryPolicy,
+    /// From one place of a block that may be read to the next.
+    pub stride_bytes: u64,
+    /// Chains of dependent loads that a worker follows at once.
+    pub chains: u64,
+    /// Steps of about 1 ns between two portions of a worker that loads the memory.
+    pub delay: u64,
+    pub layout: Layout,
+    /// Work inside a critical section, in steps of about 1 ns.
+    pub inside_steps: u64,
+    /// Work between critical sections, in steps of about 1 ns.
+    pub outside_steps: u64,
+    pub period: Period,
+    /// How long a wait lasts that nothing but its timeout ends.
+    pub timeout_ns: u64,
+}
+
+impl Params {
+    /// The defaults, but for what a sweep adapts to the machine and its budget: iterations, samples, span and size are the
+    /// smallest.
+    pub const SMALL: Params = Params {
+        iterations: 1,
+        samples: 1,
+        span_ns: 1_000_000,
+        size_bytes: 64,
+        pages: PageKind::Small,
+        memory: MemoryPolicy::Local,
+        stride_bytes: 64,
+        chains: 1,
+        delay: 0,
+        layout: Layout::Padded,
+        inside_steps: 0,
+        outside_steps: 0,
+        period: Period::Fitting,
+        timeout_ns: 1_000_000,
+    };
+
+    pub const fn span(&self) -> Duration {
+        Duration::from_nanos(self.span_ns)
+    }
+
+    pub const fn timeout(&self) -> Duration {
+        Duration::from_nanos(self.timeout_ns)
+    }
+}
+
+/// The values of a sweep without flags on a machine with time and memory enough.
+impl Default for Params {
+    fn default() -> Self {
+        Params {
+            iterations: 100_000_000,
+            samples: 10_000,
+            span_ns: 50_000_000,
+            size_bytes: 256 << 20,
+            pages: PageKind::Transparent,
+            ..Params::SMALL
+        }
+    }
+}
+
+/// How the inputs of several workers lie in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// Each worker's inputs on cache lines of their own.
+    #[default]
+    Padded,
+    /// All workers' inputs in one array without gaps, as in the T3-4 report.
+    Contiguous,
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Layout::Padded => "padded",
+            Layout::Contiguous => "contiguous",
+        })
+    }
+}
+
+impl FromStr for Layout {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        one_of(word, [("padded", Layout::Padded), ("contiguous", Layout::Contiguous)])
+    }
+}
+
+/// When samples begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Period {
+    /// By a schedule with a period found when a run begins: a multiple of what a sample takes, so that samples rarely meet.
+    #[default]
+    Fitting,
+    /// Each when the one before has ended, as in the T3-4 report: a slow sample delays those that would have seen it, and so
+    /// hides itself.
+    Closed,
+    /// By a schedule with this period in nanoseconds.
+    EveryNs(u64),
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Period::Fitting => f.pad("fitting"),
+            Period::Closed => f.pad("closed"),
+            Period::EveryNs(nanos) => f.pad(&quantity::show_nanos(*nanos)),
+        }
+    }
+}
+
+impl FromStr for Period {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        match word {
+            "fitting" => Ok(Period::Fitting),
+            "closed" => Ok(Period::Closed),
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => SPAN_BOUNDS.nanos(word).map(Period::EveryNs),
+            _ => Err(format!("{word:?} is not one of fitting, closed or a time such as 50us")),
+        }
+    }
+}
+
+/// What the values of a parameter are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    Count(Bounds),
+    Bytes(Bounds),
+    Nanoseconds(Bounds),
+    /// One of a few words.
+    Word,
+}
+
+/// The numbers that a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub min: u64,
+    pub max: u64,
+    pub multiple_of: u64,
+}
+
+impl Bounds {
+    const fn new(min: u64, max: u64, multiple_of: u64) -> Bounds {
+        Bounds { min, max, multiple_of }
+    }
+
+    /// The number, or a clause that says why it is none of these; `show` writes numbers as they are typed.
+    fn check(self, number: u64, text: &str, show: fn(u64) -> String) -> Result<u64, String> {
+        let Bounds { min, max, multiple_of } = self;
+        if number < min {
+            return Err(format!("{text:?} is below the minimum of {}", show(min)));
+        }
+        if number > max {
+            return Err(format!("{text:?} exceeds the maximum of {}", show(max)));
+        }
+        if !number.is_multiple_of(multiple_of) {
+            let next = show(number.next_multiple_of(multiple_of));
+            return Err(format!("{text:?} is not a multiple of {}; the next one is {next}", show(multiple_of)));
+        }
+        Ok(number)
+    }
+
+    fn count(self, text: &str) -> Result<u64, String> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse::<u64>().ok().filter(|_| digits);
+        let wrong = || format!("{text:?} is not a whole number from {} to {}", self.min, self.max);
+        self.check(number.ok_or_else(wrong)?, text, |number| number.to_string())
+    }
+
+    fn bytes(self, text: &str) -> Result<u64, String> {
+        self.check(quantity::bytes(text)?, text, quantity::show_bytes)
+    }
+
+    fn nanos(self, text: &str) -> Result<u64, String> {
+        self.check(quantity::nanos(text)?, text, quantity::show_nanos)
+    }
+}
+
+/// A parameter: all that flags, configuration, columns, labels, keys of series and documents have to know about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// The flag without its dashes, the key in a configuration file, the head of a column, the word in a label.
+    pub name: &'static str,
+    /// The key in JSON and the column of numbers, with the unit.
+    pub key: &'static str,
+    /// What stands for a value in help, e.g. `SIZE`.
+    pub value: &'static str,
+    /// One line of help.
+    pub about: &'static str,
+    /// A value for error messages.
+    pub example: &'static str,
+    pub quantity: Quantity,
+    /// Whether a sweep may take a list of values, each of which makes cells of its own.
+    pub vary: bool,
+    /// Whether the sweep chooses a value where none is given.
+    pub auto: bool,
+    /// Sets the value typed, or returns a clause that says what is wrong with it.
+    pub read: fn(&str, &mut Params) -> Result<(), String>,
+    /// The value, as people and `read` read it: `48 KiB`.
+    pub show: fn(&Params) -> String,
+    /// The value as a number without a unit, or a word: `49152`.
+    pub raw: fn(&Params) -> String,
+    /// Takes the value of the second.
+    pub copy: fn(&mut Params, &Params),
+}
+
+/// Parameters are the same if their names are.
+impl PartialEq for Param {
+    fn eq(&self, other: &Param) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Param {}
+
+impl Param {
+    /// The one of this name.
+    pub fn find(name: &str) -> Option<&'static Param> {
+        PARAMS.iter().find(|param| param.name == name).copied()
+    }
+
+    /// Whether two sets of parameters agree in it.
+    pub fn same(&self, one: &Params, other: &Params) -> bool {
+        (self.raw)(one) == (self.raw)(other)
+    }
+}
+
+/// A line of help, and whether a sweep may vary the parameter and choose it.
+const fn param(name: &'static str, value: &'static str, example: &'static str, about: &'static str) -> Param {
+    Param {
+        name,
+        key: name,
+        value,
+        about,
+        example,
+        quantity: Quantity::Word,
+        vary: false,
+        auto: false,
+        read: |_, _| Ok(()),
+        show: |_| String::new(),
+        raw: |_| String::new(),
+        copy: |_, _| (),
+    }
+}
+
+impl Param {
+    const fn varied(self) -> Param {
+        Param { vary: true, auto: true, ..self }
+    }
+
+    const fn adapted(self) -> Param {
+        Param { auto: true, ..self }
+    }
+}
+
+/// Binds a parameter to its field of [`Params`].
+macro_rules! field {
+    ($param:expr, $field:ident, $kind:ident $bounds:expr, $read:ident, $show:expr) => {
+        Param {
+            key: stringify!($field),
+            quantity: Quantity::$kind($bounds),
+            read: |text, params| $bounds.$read(text).map(|value| params.$field = value),
+            show: |params| $show(params.$field),
+            raw: |params| params.$field.to_string(),
+            copy: |params, other| params.$field = other.$field,
+            ..$param
+        }
+    };
+    ($param:expr, $field:ident) => {
+        Param {
+            key: stringify!($field),
+            read: |text, params| text.parse().map(|value| params.$field = value),
+            show: |params| params.$field.to_string(),
+            raw: |params| params.$field.to_string(),
+            copy: |params, other| params.$field = other.$field,
+            ..$param
+        }
+    };
+}
+
+macro_rules! count {
+    ($param:expr, $field:ident, $bounds:expr) => {
+        field!($param, $field, Count $bounds, count, |number: u64| number.to_string())
+    };
+}
+
+macro_rules! bytes {
+    ($param:expr, $field:ident, $bounds:expr) => {
+        field!($param, $field, Bytes $bounds, bytes, quantity::show_bytes)
+    };
+}
+
+macro_rules! nanos {
+    ($param:expr, $field:ident, $bounds:expr) => {
+        field!($param, $field, Nanoseconds $bounds, nanos, quantity::show_nanos)
+    };
+}
+
+/// Bytes of a cache line on every processor that charz runs on, or a part of one. Kernels stream whole lines.
+const LINE: u64 = 64;
+const PETABYTE: u64 = 1 << 50;
+/// The most chains that a worker follows: their heads are registers.
+pub const MAX_CHAINS: u64 = 16;
+/// The longest timeout: a worker that waits does not look at its watch.
+pub const MAX_TIMEOUT_NS: u64 = 100_000_000;
+const SPAN_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
+const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);
+
+pub const ITERATIONS: Param = count!(
+    param("iterations", "N", "1000000", "Steps of the loop per worker and repetition in compute kernels").adapted(),
+    iterations,
+    Bounds::new(1, 1_000_000_000_000, 1)
+);
+pub const SAMPLES: Param = count!(
+    param("samples", "N", "10000", "Pairs of times per repetition in kernels that stamp each operation").adapted(),
+    samples,
+    Bounds::new(1, 10_000_000, 1)
+);
+pub const SPAN: Param = nanos!(
+    param("span", "TIME", "20ms", "Duration of a repetition in kernels that run for a given time").adapted(),
+    span_ns,
+    SPAN_BOUNDS
+);
+pub const SIZE: Param = bytes!(
+    param("size", "SIZE", "256MiB", "Size of each worker's block, in whole cache lines").varied(),
+    size_bytes,
+    Bounds::new(LINE, PETABYTE, LINE)
+);
+pub const PAGES: Param = field!(
+    param("pages", "KIND", "thp", "Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g").varied(),
+    pages
+);
+pub const MEMORY: Param = field!(
+    param(
+        "memory",
+        "WHERE",
+        "remote",
+        "NUMA node of the blocks: local, first, remote, interleaved or node:N, by OS id"
+    )
+    .varied(),
+    memory
+);
+pub const STRIDE: Param = field!(
+    param("stride", "BYTES", "256", "Distance between the places of a block that loads read, in bytes").varied(),
+    stride_bytes, Bytes Bounds::new(LINE, PETABYTE, LINE), bytes_or_count, |bytes: u64| bytes.to_string()
+);
+pub const CHAINS: Param = count!(
+    param("chains", "N", "4", "Chains of dependent loads that a worker follows at once").varied(),
+    chains,
+    Bounds::new(1, MAX_CHAINS, 1)
+);
+pub const DELAY: Param = count!(
+    param("delay", "N", "100", "Delay between the accesses of workers that load the memory, in steps of about 1 ns")
+        .varied(),
+    delay,
+    SECTION_BOUNDS
+);
+pub const LAYOUT: Param = field!(
+    param(
+        "layout",
+        "WORD",
+        "contiguous",
+        "Inputs of arithmetic kernels in memory: padded to cache lines, or contiguous as in the T3-4 report"
+    ),
+    layout
+);
+pub const INSIDE: Param = count!(
+    param("inside-steps", "N", "100", "Work inside critical sections, in steps of about 1 ns"),
+    inside_steps,
+    SECTION_BOUNDS
+);
+pub const OUTSIDE: Param = count!(
+    param("outside-steps", "N", "100", "Work between critical sections, in steps of about 1 ns"),
+    outside_steps,
+    SECTION_BOUNDS
+);
+pub const PERIOD: Param = field!(
+    param(
+        "period",
+        "TIME",
+        "50us",
+        "Schedule of samples in kernels that wake or create threads: fitting, closed, or the time from one to the next"
+    ),
+    period
+);
+pub const TIMEOUT: Param = nanos!(
+    param("timeout", "TIME", "1ms", "Timeout of the waits of timer kernels"),
+    timeout_ns,
+    Bounds::new(1, MAX_TIMEOUT_NS, 1)
+);
+
+/// Every parameter, in the order of flags and columns. What is shown of a label comes first.
+pub const PARAMS: &[&Param] = &[
+    &SIZE,
+    &PAGES,
+    &MEMORY,
+    &STRIDE,
+    &CHAINS,
+    &DELAY,
+    &LAYOUT,
+    &INSIDE,
+    &OUTSIDE,
+    &PERIOD,
+    &TIMEOUT,
+    &ITERATIONS,
+    &SAMPLES,
+    &SPAN,
+];
+
+impl Bounds {
+    /// Bytes with a unit, or as a plain number.
+    fn bytes_or_count(self, text: &str) -> Result<u64, String> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits { self.count(text) } else { self.bytes(text) }
+    }
+}
+
+/// The value of a word.
+pub(crate) fn one_of<T, const N: usize>(word: &str, words: [(&str, T); N]) -> Result<T, String> {
+    let names = words.each_ref().map(|(name, _)| *name);
+    words.into_iter().find(|(name, _)| *name == word).map(|(_, value)| value).ok_or_else(|| {
+        let (last, others) = names.split_last().expect("there are words");
+        format!("{word:?} is not one of {} or {last}", others.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests;
