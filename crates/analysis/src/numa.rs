@@ -127,7 +127,7 @@ fn number(cell: &Cell) -> Option<Number> {
 mod tests {
 
     use super::*;
-    use crate::fixtures::{cell, on, report, two};
+    use crate::fixtures::{cell, report, two};
     use charz_data::report::Point;
 
     #[test]

@@ -1,8 +1,8 @@
 //! Cards from invented machines.
 
 use super::*;
-use crate::fixtures::{cell, measured, report, two};
-use charz_data::report::{Evidence, Frequency, Invocation, Point, parse};
+use crate::fixtures::{cell, measured, two};
+use charz_data::report::{Point, parse};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

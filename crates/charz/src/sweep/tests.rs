@@ -38,7 +38,7 @@ impl Invoke for Fake<'_> {
         let number = self.asked.borrow().len();
         if number == self.patience {
             self.stop.raise();
-            return charz_data::report::Invocation::without_runs(Ending::Stopped, "stopped by the user");
+            return Invocation::without_runs(Ending::Stopped, "stopped by the user");
         }
         self.asked.borrow_mut().push((order.kernel.clone(), order.seats.len()));
         match (self.ending)(order, number) {
@@ -47,9 +47,9 @@ impl Invoke for Fake<'_> {
                 let off = (self.spread)(order) * ((number % 7) as f64 / 3.0 - 1.0);
                 let runs = vec![run(order, (self.nanos)(order) * (1.0 + off)); order.repetitions as usize];
                 let evidence = Some(Evidence::default());
-                Invocation { seed, reason: None, evidence, runs, ..charz_data::report::Invocation::without_runs(Ending::Done, "") }
+                Invocation { seed, reason: None, evidence, runs, ..Invocation::without_runs(Ending::Done, "") }
             }
-            ending => charz_data::report::Invocation::without_runs(ending, "as the test wants it"),
+            ending => Invocation::without_runs(ending, "as the test wants it"),
         }
     }
 
