@@ -23,9 +23,6 @@ pub fn start(arguments: &[String]) -> Outcome {
 }
 
 /// Compares every page with what charz says today.
-///
-/// # Errors
-/// A failure naming the pages that are out of step.
 pub fn check() -> Outcome {
     let mut stale = Vec::new();
     each_page(|file, text| {

@@ -58,9 +58,6 @@ impl fmt::Display for Failure {
 }
 
 /// Refuses arguments where a task takes none.
-///
-/// # Errors
-/// A usage failure naming the first argument.
 pub fn no_arguments(task: &str, arguments: &[String]) -> Outcome {
     match arguments.first() {
         None => Ok(()),

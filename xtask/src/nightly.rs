@@ -6,9 +6,6 @@ use xtask::{Failure, Outcome};
 use xtask::{process, workspace};
 
 /// rustup's cargo on the nightly toolchain, started in the root of the checkout.
-///
-/// # Errors
-/// An environment failure that says what is missing and how to get it.
 pub fn cargo() -> Outcome<Command> {
     if process::find("rustup").is_none() {
         let message = "rustup is missing, and with it the nightly toolchain; get it from https://rustup.rs";

@@ -90,9 +90,6 @@ pub const LSCPU: Need = Need {
 
 /// Makes sure that everything in `needs` is there; installs what is not, saying so. Returns whether anything was
 /// installed.
-///
-/// # Errors
-/// An environment failure with the command to run by hand, when it cannot be installed.
 pub fn ensure(needs: &[Need]) -> Outcome<bool> {
     let missing: Vec<&Need> = needs.iter().filter(|need| !(need.present)()).collect();
     if missing.is_empty() {

@@ -6,18 +6,12 @@ use std::process::{Command, Stdio};
 use crate::failure::{Failure, Outcome};
 
 /// Runs a program to its end; its output goes where ours goes.
-///
-/// # Errors
-/// When it cannot be started or does not succeed.
 pub fn run(command: &mut Command) -> Outcome {
     let status = command.status().map_err(|error| not_started(command, &error))?;
     if status.success() { Ok(()) } else { Err(Failure::found(format!("`{}` ended with {status}", line(command)))) }
 }
 
 /// Runs a program to its end and returns what it wrote to its standard output. Its standard error goes where ours goes.
-///
-/// # Errors
-/// When it cannot be started or does not succeed.
 pub fn read(command: &mut Command) -> Outcome<String> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| not_started(command, &error))?;
     if output.status.success() {

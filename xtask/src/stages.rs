@@ -13,9 +13,6 @@ pub struct Stages {
 impl Stages {
     /// Runs one stage. The first that fails ends the task, since the stages are ordered from fast to slow and a later
     /// one seldom says anything new about a tree that fails an earlier one.
-    ///
-    /// # Errors
-    /// Those of the stage, its name in front.
     pub fn stage(&mut self, name: &'static str, work: impl FnOnce() -> Outcome) -> Outcome {
         println!("== {name}");
         let start = Instant::now();

@@ -45,9 +45,6 @@ pub fn start(arguments: &[String]) -> Outcome {
 }
 
 /// The same, as a stage of other tasks.
-///
-/// # Errors
-/// When there is a finding; they have been printed by then.
 pub fn check() -> Outcome {
     let mut files = Vec::new();
     collect(workspace::root(), "", &mut files)?;

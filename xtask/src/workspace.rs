@@ -36,9 +36,6 @@ pub fn cargo_program() -> PathBuf {
 }
 
 /// Builds charz for measuring and returns the path of the program.
-///
-/// # Errors
-/// When the build fails.
 pub fn build_charz() -> crate::Outcome<PathBuf> {
     crate::process::run(cargo().args(["build", "--release", "--package", "charz"]))?;
     Ok(target().join("release").join("charz"))

@@ -111,7 +111,9 @@ fn self_test(head: &Side, rounds: usize) -> Outcome {
     let unchanged: usize = compare(0)?.iter().sum();
     println!("\nthe same code, slowed down by {PLANT} %:");
     let [counted, clocked] = compare(PLANT)?;
-    println!("\nslower: {unchanged} when unchanged; when slowed down {counted} by instructions, {clocked} by the clock");
+    println!(
+        "\nslower: {unchanged} when unchanged; when slowed down {counted} by instructions, {clocked} by the clock"
+    );
     match (unchanged, counted, clocked) {
         (1.., _, _) => Err(Failure::found("the gate takes unchanged code for slower")),
         (0, 1.., 1..) => Ok(()),
@@ -187,12 +189,21 @@ mod tests {
     fn requests() {
         let usual = || Request { base: None, own: false, quick: false, rounds: wall::ROUNDS, plant: 0 };
         assert_eq!(parsed(""), Ok(usual()));
-        assert_eq!(parsed("--quick --base main~2"), Ok(Request { base: Some("main~2".into()), quick: true, ..usual() }));
+        assert_eq!(
+            parsed("--quick --base main~2"),
+            Ok(Request { base: Some("main~2".into()), quick: true, ..usual() })
+        );
         assert_eq!(parsed("--rounds 30 --plant 20"), Ok(Request { rounds: 30, plant: 20, ..usual() }));
         assert_eq!(parsed("--self-test --rounds 10"), Ok(Request { own: true, rounds: 10, ..usual() }));
-        for line in
-            ["--base", "--base a --self-test", "--self-test --plant 20", "--rounds 0", "--rounds 1e3", "--quick --plant 5", "--fast"]
-        {
+        for line in [
+            "--base",
+            "--base a --self-test",
+            "--self-test --plant 20",
+            "--rounds 0",
+            "--rounds 1e3",
+            "--quick --plant 5",
+            "--fast",
+        ] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

@@ -105,11 +105,8 @@ impl fmt::Display for Count {
     }
 }
 
-/// Counts the arithmetic in the body of a loop.
-///
-/// # Errors
-/// When the body holds something that belongs neither to the chain nor to driving the loop, or when an operation does not
-/// use the result of the one before it: then the count says nothing.
+/// Counts the arithmetic in the body of a loop. Refused is a body that holds something which belongs neither to the chain nor to
+/// driving the loop, and an operation that does not use the result of the one before it: then the count says nothing.
 pub fn count(body: &[Instruction], instructions: &Instructions) -> Result<Count, String> {
     let mut count = Count { steps: 0, add: 0, sub: 0, mul: 0, control: 0 };
     let mut inputs: BTreeSet<&str> = BTreeSet::new();

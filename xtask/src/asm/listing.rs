@@ -23,18 +23,12 @@ impl Instruction {
 }
 
 /// The instructions in a disassembly of one symbol.
-///
-/// # Errors
-/// When there are none, that is, when the program does not have the symbol.
 pub fn parse(text: &str) -> Result<Vec<Instruction>, String> {
     let instructions: Vec<Instruction> = text.lines().filter_map(instruction).collect();
     if instructions.is_empty() { Err("its loop is not in the program".to_owned()) } else { Ok(instructions) }
 }
 
 /// The instructions of the only loop, its jump back included.
-///
-/// # Errors
-/// When there is no loop, or more than one.
 pub fn only_loop(instructions: &[Instruction]) -> Result<Vec<Instruction>, String> {
     let mut loops = instructions.iter().enumerate().filter_map(|(end, jump)| {
         let start = instructions[..=end].iter().position(|first| Some(first.address) == jump.target())?;

@@ -32,9 +32,6 @@ impl Chromium {
     }
 
     /// Opens a page in a browser that knows nothing and nobody.
-    ///
-    /// # Errors
-    /// When it cannot be started, or does not end well.
     pub(super) fn open(&self, page: &Path, flags: &[String]) -> Outcome<Run> {
         let profile = page.with_extension("profile");
         // What an earlier run left there, if anything.

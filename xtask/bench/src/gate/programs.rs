@@ -102,7 +102,10 @@ fn compile(name: &'static str, source: &Path, build: Build) -> Outcome<Side> {
     // Only targets of this kind: the benches of a library's own tests would not understand criterion's options.
     let target = if build == Build::Pure { PURE } else { "*" };
     command.args(["bench", "--workspace", "--locked", "--no-run", "--bench", target, "--message-format", "json"]);
-    command.current_dir(source).env("CARGO_TARGET_DIR", folder().join("target")).env("CARGO_PROFILE_BENCH_STRIP", "none");
+    command
+        .current_dir(source)
+        .env("CARGO_TARGET_DIR", folder().join("target"))
+        .env("CARGO_PROFILE_BENCH_STRIP", "none");
     if build == Build::Pure {
         let quick = [("OPT_LEVEL", "2"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "false")];
         command.envs(quick.map(|(key, value)| (format!("CARGO_PROFILE_BENCH_{key}"), value)));

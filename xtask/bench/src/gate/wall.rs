@@ -60,8 +60,7 @@ pub fn compare(base: &Side, head: &Side, rounds: usize, plant: u32) -> Outcome<V
         }
         eprintln!("round {} of {rounds}", round + 1);
     }
-    let pairs: Vec<Pair<'_>> =
-        times.iter().map(|(base, new)| Pair { base, new, better: Better::Lower }).collect();
+    let pairs: Vec<Pair<'_>> = times.iter().map(|(base, new)| Pair { base, new, better: Better::Lower }).collect();
     let rule = Rule::new(ALPHA, MARGIN).expect("both are shares");
     rows.extend(judge(&pairs, &rule).iter().zip(shared).map(|(found, name)| row(found, name, rounds)));
     Ok(rows)

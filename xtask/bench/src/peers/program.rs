@@ -114,9 +114,6 @@ pub struct Programs {
 
 impl Programs {
     /// Runs one turn.
-    ///
-    /// # Errors
-    /// When the program fails, or says something unexpected.
     pub fn rate(&self, program: &Program) -> Outcome<f64> {
         match *program {
             Program::Kernel { name, workers, pages } => {
