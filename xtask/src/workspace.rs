@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 pub fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
         let manifest = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-        // The manifest's folder is `xtask`, straight below the root.
-        Path::new(&manifest).parent().unwrap_or(Path::new(".")).to_owned()
+        let root = Path::new(&manifest).ancestors().find(|folder| folder.join("Cargo.lock").is_file());
+        root.unwrap_or(Path::new(".")).to_owned()
     });
     &ROOT
 }
