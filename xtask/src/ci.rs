@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use xtask::{Failure, Outcome, process, setup, workspace};
+use xtask::packages::{self, CC, HWLOC, OBJDUMP, VALGRIND};
+use xtask::{Failure, Outcome, process, workspace};
 
 use crate::stages::Stages;
 use crate::user::User;
@@ -17,7 +18,11 @@ pub fn start(arguments: &[String]) -> Outcome {
         _ => return Err(Failure::usage("`ci` takes --checks-only or nothing")),
     };
     let mut stages = Stages::default();
-    stages.stage("setup", || setup::quietly().and_then(|()| components()))?;
+    stages.stage("setup", || {
+        // All that later stages need: what cannot be installed is said at once.
+        let needs: &[packages::Need] = if checks_only { &[CC, HWLOC] } else { &[CC, HWLOC, OBJDUMP, VALGRIND] };
+        packages::ensure(needs).and_then(|_| components())
+    })?;
     stages.stage("format", || process::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
     stages.stage("tidy", tidy::check)?;
     stages.stage("lints", || {

@@ -1,6 +1,7 @@
 //! `test`: everything that shows whether the project works, fast checks first.
 
-use xtask::{Outcome, process, setup, workspace};
+use xtask::packages::{self, CC, HWLOC, OBJDUMP};
+use xtask::{Outcome, process, workspace};
 
 use crate::libtest::{self, Skipped};
 use crate::stages::Stages;
@@ -10,7 +11,7 @@ use crate::{asm, tidy};
 /// Runs every stage; `arguments` go to `cargo test`.
 pub fn start(arguments: &[String]) -> Outcome {
     let mut stages = Stages::default();
-    stages.stage("setup", setup::quietly)?;
+    stages.stage("setup", || packages::ensure(&[CC, HWLOC, OBJDUMP]).map(drop))?;
     stages.stage("tidy", tidy::check)?;
     run(&mut stages, arguments, None)?;
     stages.summary("passed");
