@@ -91,7 +91,10 @@ pub fn start(arguments: &[String]) -> Outcome {
     };
     match slower(&rows) {
         0 => Ok(()),
-        n => Err(Failure::found(format!("slower than the base: {n} of {} benches", rows.len()))),
+        n => Err(Failure::found(format!(
+            "slower than the base: {n} of {} benches; `Slower: CASE REASON` at the end of a commit message accepts what is counted",
+            rows.len()
+        ))),
     }
 }
 

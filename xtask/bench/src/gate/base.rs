@@ -19,7 +19,6 @@ const VARIABLE: &str = "CHARZ_BASE";
 /// upstream, or the head's first parent. Where the head has left nothing but files have changed, the head itself.
 pub fn choose(asked: Option<&str>) -> Outcome<Base> {
     let Some(head) = commit("HEAD") else { return Ok(Base::None("there is no git repository with a commit".into())) };
-    let changed = !git(&["status", "--porcelain", "--untracked-files=no"]).unwrap_or_default().is_empty();
     if let Some(asked) = asked {
         let known = commit(asked).ok_or_else(|| Failure::usage(format!("git knows no commit {asked:?}")))?;
         let id = git(&["merge-base", &known, &head]).unwrap_or(known);
@@ -32,13 +31,19 @@ pub fn choose(asked: Option<&str>) -> Outcome<Base> {
             return Ok(Base::Commit { id, why: format!("where HEAD left {branch}") });
         }
     }
-    if changed {
+    if clean_head().is_none() {
         return Ok(Base::Commit { id: head, why: "HEAD, which files differ from".into() });
     }
     Ok(match commit("HEAD^") {
         Some(id) => Base::Commit { id, why: "the parent of HEAD".into() },
         None => Base::None("HEAD has no parent here; fetch more of the history".into()),
     })
+}
+
+/// The full name of the head where no file differs from it.
+pub fn clean_head() -> Option<String> {
+    commit("HEAD")
+        .filter(|_| git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| list.is_empty()))
 }
 
 /// The full name of a commit. An option of git in place of a revision is no commit.

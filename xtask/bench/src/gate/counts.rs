@@ -11,7 +11,7 @@ use std::thread;
 use xtask::{Failure, Outcome, process, workspace};
 
 use super::programs::{self, Build, PURE, Side};
-use super::{Row, Verdict};
+use super::{Row, Verdict, base};
 
 /// The function of those benches inside which instructions are counted.
 const COUNTED: &str = "*pure::counted*";
@@ -40,13 +40,10 @@ pub fn compare(base: &Side, head: &Side, plant: u32) -> Outcome<Vec<Row>> {
     Ok(rows(&count(base, 0)?, &count(head, plant)?, SLOWER, ""))
 }
 
-/// Builds what is counted and compares; the base's counts are kept for the next time. `Err` says why there is nothing to
-/// compare with.
+/// Builds what is counted and compares. Counts of a commit are kept: the head of today is a base tomorrow. `Err` says why
+/// there is nothing to compare with.
 pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
-    let rustc = process::read(Command::new("rustc").arg("--version"))?;
-    let rustc: String = rustc.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    let kept = programs::folder().join(format!("counts-{commit}-{rustc}"));
-    let base = match fs::read_to_string(&kept) {
+    let base = match fs::read_to_string(kept(commit)?) {
         Ok(text) => text.lines().filter_map(line).collect(),
         Err(_) => {
             let side = match programs::base(commit, Build::Pure) {
@@ -54,20 +51,34 @@ pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
                 Ok(None) => return Ok(Err("the base has no benches".into())),
                 Err(failure) => return Ok(Err(format!("the base does not build: {failure}"))),
             };
-            let counts = match count(&side, 0) {
-                Ok(counts) => counts,
+            match count(&side, 0) {
+                Ok(counts) => keep(commit, counts)?,
                 Err(failure) => return Ok(Err(format!("the base cannot be counted: {failure}"))),
-            };
-            let text: String = counts.iter().map(|(case, count)| format!("{case} {count}\n")).collect();
-            fs::write(&kept, text).map_err(|error| Failure::io(format!("write {kept:?}"), &error))?;
-            counts
+            }
         }
     };
-    let head = count(&programs::head(Build::Pure)?, 0)?;
+    let mut head = count(&programs::head(Build::Pure)?, 0)?;
+    if let Some(commit) = base::clean_head() {
+        head = keep(&commit, head)?;
+    }
     println!("slower: more than {:.0} % and {FEW} instructions above the base", (SLOWER_QUICK - 1.0) * 100.0);
     let mut log = Command::new("git");
     log.current_dir(workspace::root()).args(["log", TRAILER, &format!("{commit}..HEAD")]);
     Ok(Ok(rows(&base, &head, SLOWER_QUICK, &process::read(&mut log)?)))
+}
+
+/// Where the counts of a commit are kept: another compiler has others.
+fn kept(commit: &str) -> Outcome<PathBuf> {
+    let rustc = process::read(Command::new("rustc").arg("--version"))?;
+    let rustc: String = rustc.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    Ok(programs::folder().join(format!("counts-{commit}-{rustc}")))
+}
+
+fn keep(commit: &str, counts: Counts) -> Outcome<Counts> {
+    let file = kept(commit)?;
+    let text: String = counts.iter().map(|(case, count)| format!("{case} {count}\n")).collect();
+    fs::write(&file, text).map_err(|error| Failure::io(format!("write {file:?}"), &error))?;
+    Ok(counts)
 }
 
 /// The case and count of a line that was kept.
