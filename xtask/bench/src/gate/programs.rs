@@ -96,16 +96,18 @@ fn remove(place: &Path) -> Outcome {
     }
 }
 
-/// Builds. Both sides share a folder, and so the packages that both depend on.
+/// Builds. Both sides share a folder, and so the packages that both depend on. Their own crates have the same names there, and
+/// which of them is newer says nothing, so those are built anew.
 fn compile(name: &'static str, source: &Path, build: Build) -> Outcome<Side> {
+    let shared = folder().join("target");
+    let mut clean = workspace::cargo();
+    clean.current_dir(source).env("CARGO_TARGET_DIR", &shared);
+    process::run(clean.args(["clean", "--quiet", "--locked", "--workspace", "--profile", "bench"]))?;
     let mut command = workspace::cargo();
     // Only targets of this kind: the benches of a library's own tests would not understand criterion's options.
     let target = if build == Build::Pure { PURE } else { "*" };
     command.args(["bench", "--workspace", "--locked", "--no-run", "--bench", target, "--message-format", "json"]);
-    command
-        .current_dir(source)
-        .env("CARGO_TARGET_DIR", folder().join("target"))
-        .env("CARGO_PROFILE_BENCH_STRIP", "none");
+    command.current_dir(source).env("CARGO_TARGET_DIR", &shared).env("CARGO_PROFILE_BENCH_STRIP", "none");
     if build == Build::Pure {
         let quick = [("OPT_LEVEL", "2"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "false")];
         command.envs(quick.map(|(key, value)| (format!("CARGO_PROFILE_BENCH_{key}"), value)));
