@@ -29,6 +29,7 @@ const PARAMS: Params = Params {
 const LOCKING: [&str; 4] = ["pages-lock", "pages-shared-lock", "pages-segment-create", "pages-segment-destroy"];
 
 /// The kernels that can run here.
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
 fn runnable() -> impl Iterator<Item = &'static dyn Kernel> {
     // Tests run side by side and share one limit, so far more is tried than any of them locks.
     static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {

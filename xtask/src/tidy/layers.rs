@@ -108,6 +108,7 @@ fn reserved(rule: &Reserved, path: &str, source: &Source) -> Vec<Finding> {
     let test_file = path.starts_with("tests/")
         || path.starts_with("benches/")
         || path.contains("/tests/")
+        || path.ends_with("/tests.rs")
         || path.contains("/examples/");
     let script = path.ends_with("/build.rs");
     if !starts(rule.within) || starts(rule.allowed) || (rule.tests && test_file) || script {

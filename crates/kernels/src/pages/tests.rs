@@ -35,6 +35,7 @@ fn workers(kernel: &Handling, pages: PageKind, number: usize) -> Vec<Handler> {
 
 /// Whether the kernel locks nothing, or this user may lock memory: tests run side by side and share one limit, so far more is
 /// tried than any of them locks.
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
 fn is_allowed(kernel: &Handling) -> bool {
     static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
         let params = Params { size_bytes: 128 << 20, ..params(PageKind::Small) };
