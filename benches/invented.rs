@@ -5,8 +5,8 @@ use std::time::Duration;
 use charz::limits::Limits;
 use charz::plan::{Invocations, Plan, Request};
 use charz::predict::Predictor;
-use charz_data::report::{Cell, Counts, Ending, Invocation, Lap, Outcome, Report, Run, Status, Summary, Timer};
 use charz::sweep::{Context, new_report};
+use charz_data::report::{Cell, Counts, Ending, Invocation, Lap, Outcome, Report, Run, Status, Summary, Timer};
 use charz_kernels::{Family, Kernel, Layout, PageKind, Params};
 use charz_topology::{Machine, parse_mappings};
 
@@ -52,7 +52,8 @@ pub fn report(most: u64) -> Report {
     let (machine, limits) = (crate::machines::t3_4(), Limits::unlimited());
     let plan = plan(&request(), &machine, &limits);
     let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 1000, skew_ns: Some(100) };
-    let context = Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer };
+    let context =
+        Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer };
     let mut report = new_report(&plan, &context);
     report.cells.retain(|cell| cell.workers <= most);
     for cell in &mut report.cells {
@@ -82,7 +83,8 @@ pub fn report(most: u64) -> Report {
             growth: None,
         };
         let runs = vec![run; 2];
-        let invocation = Invocation { ending: Ending::Done, reason: None, runs, ..Invocation::without_runs(Ending::Done, "") };
+        let invocation =
+            Invocation { ending: Ending::Done, reason: None, runs, ..Invocation::without_runs(Ending::Done, "") };
         let value = invocation.estimate(cell.unit, cell.estimator);
         cell.invocations = vec![Invocation { value, ..invocation }; 6];
     }

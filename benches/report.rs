@@ -14,8 +14,8 @@ use std::thread;
 
 use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Source, page};
-use charz_render::{html, look::Look};
 use charz_data::report::{Report, read};
+use charz_render::{html, look::Look};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn save(file: &Path, report: &Report) -> io::Result<()> {

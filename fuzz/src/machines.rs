@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use charz_render::look::Look;
 use charz::view::topo::FORMATS;
+use charz_render::look::Look;
 use charz_topology::{MAPPERS, Machine, Source, discover, parsers};
 
 use super::lists::assert_orders;

@@ -1,14 +1,14 @@
 //! Reports, which may come from anybody.
 
-use charz_analysis::compare;
 use charz::judge::{self, Facts};
 use charz::parsers;
-use charz_render;
-use charz_render::look::Look;
-use charz_render::report::{FORMATS, Format};
+use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
 use charz_kernels::{Layout, PageKind, Params};
+use charz_render;
+use charz_render::look::Look;
+use charz_render::report::{FORMATS, Format};
 
 use super::{assert_harmless, assert_readable};
 

@@ -1,6 +1,8 @@
 //! Reports of synthetic machines with invented cells, for the tests of what is drawn from them.
 
-use charz_data::report::{Cell, Evidence, Frequency, Invocation, MemoryHome, PageKind, Point, Report, Status, Unit, invented};
+use charz_data::report::{
+    Cell, Evidence, Frequency, Invocation, MemoryHome, PageKind, Point, Report, Status, Unit, invented,
+};
 use charz_topology::{Source, discover};
 
 use crate::numa::LATENCY;

@@ -32,9 +32,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::figure::Figure;
 use crate::findings::findings;
-use charz_data::report::{Finding, Report};
 use crate::verdict;
 use cells::Sorted;
+use charz_data::report::{Finding, Report};
 
 pub use about::{About, Difference, Fact};
 pub use doubts::{Doubt, doubts};

@@ -3,8 +3,8 @@
 use charz_kernels::{Param, Params};
 use charz_topology::MemoryPolicy;
 
-use charz_data::units;
 use charz_data::report::{Cell, MemoryHome, Plan, Point};
+use charz_data::units;
 
 /// The parameters of a cell: those of the plan, but for what the point has for itself.
 pub fn params(point: &Point, plan: &Params) -> Params {

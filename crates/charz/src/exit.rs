@@ -26,10 +26,7 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
     (Exit::Environment, "the machine or its system refused something (disk, memory, threads); finished cells are kept"),
     (Exit::Wrong, "a kernel computed a wrong answer; its cell says so, the others are kept"),
-    (
-        Exit::NotAllOk,
-        "finished, but --strict was given and a cell is not ok, or a comparison has no verdict",
-    ),
+    (Exit::NotAllOk, "finished, but --strict was given and a cell is not ok, or a comparison has no verdict"),
     (Exit::HungUp, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
     (Exit::Interrupted, "stopped by SIGINT (^C); the report is valid and can be resumed"),
     (Exit::Terminated, "stopped by SIGTERM; the report is valid and can be resumed"),

@@ -17,10 +17,10 @@ pub use threads::Threads;
 
 use crate::exit::Error;
 use crate::limits::Limits;
-use charz_analysis::point;
 use crate::predict::Predictor;
-use charz_data::units;
+use charz_analysis::point;
 use charz_data::report::Point;
+use charz_data::units;
 
 /// What the user asked for.
 #[derive(Clone)]

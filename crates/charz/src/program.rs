@@ -8,8 +8,8 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
-use charz_data::escape::one_line;
 use crate::signals::survive_file_size_limit;
+use charz_data::escape::one_line;
 
 /// Does what the arguments of this process say. Errors are told on standard error; the code is that of [`Exit`].
 pub fn main() -> ExitCode {

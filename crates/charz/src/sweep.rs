@@ -21,13 +21,13 @@ pub use record::{NoRecorder, Record, Recorder};
 pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};
 
-use charz_analysis::findings::findings;
 use crate::invoke::{Invoke, Order};
 use crate::journal::JournalError;
 use crate::judge::{self, Facts};
 use crate::limits::Limits;
-use charz_analysis::point;
 use crate::predict::Predictor;
+use charz_analysis::findings::findings;
+use charz_analysis::point;
 use charz_data::report;
 use charz_data::report::{Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
@@ -178,7 +178,9 @@ impl Sweep<'_> {
                 let invocation = self.invoke.invoke(&self.order_for(cell, homes), seed);
                 match report::check_invocation(cell, &invocation) {
                     Ok(()) => invocation,
-                    Err(what) => Invocation::without_runs(Ending::Died, format!("the measuring process's answer {what}")),
+                    Err(what) => {
+                        Invocation::without_runs(Ending::Died, format!("the measuring process's answer {what}"))
+                    }
                 }
             }
         }

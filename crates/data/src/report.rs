@@ -19,11 +19,11 @@ mod point;
 mod read;
 mod run;
 
-pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
 pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Histogram, JointHistogram, MemoryPolicy as MemoryHome,
     PageKind, Peak, Shape,
 };
+pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
 pub use contention::Sharing;
 pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
 pub use file::FileError;

@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::json::write_pretty;
-use charz_data::escape::plain;
 use charz_analysis::point;
+use charz_data::escape::plain;
 use charz_data::report::{Cell, Interval, Report, Status, Unit};
 
 /// What ends the name of a benchmark that is to raise no alert.

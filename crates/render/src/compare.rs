@@ -10,8 +10,8 @@ pub(super) use markdown::escaped;
 use std::io::{self, Write};
 
 use super::json;
-use charz_data::escape::counted;
 use charz_analysis::compare::{Comparison, Totals};
+use charz_data::escape::counted;
 
 /// A way to show a comparison.
 pub struct Format {

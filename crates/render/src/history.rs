@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::report::csv::harmless;
-use charz_data::escape::plain;
 use super::{grid, json as escaped};
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
 use charz_analysis::page::history::{changes, levels, remarks, reports, values};
+use charz_data::escape::plain;
 
 /// How the tables are written; other formats show the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

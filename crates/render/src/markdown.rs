@@ -7,12 +7,12 @@ mod words;
 
 use std::io::{self, Write};
 
-use charz_data::units;
 use super::look::Look;
-use charz_data::escape::{counted, one_line};
 use charz_analysis::figure::{Figure, Table};
 use charz_analysis::page::{About, Page, Verdict};
+use charz_data::escape::{counted, one_line};
 use charz_data::report::{Severity, Status};
+use charz_data::units;
 use words::{code, fenced, inert, markup};
 
 /// The most characters of a comment, less what the last note takes. Counted in bytes, of which there are never fewer.
@@ -200,8 +200,8 @@ fn details(summary: &str, inside: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_analysis::page::{Source, page};
     use crate::view::tests::{EVIL, golden, hostile};
+    use charz_analysis::page::{Source, page};
 
     fn shown(report: &charz_data::report::Report, name: &str) -> String {
         let mut out = Vec::new();

@@ -18,8 +18,8 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit as Suffix};
 
-use charz_data::escape::plain;
 use charz_analysis::point;
+use charz_data::escape::plain;
 use charz_data::report::{Cell, Report, Status, Unit};
 
 /// What all names begin with.

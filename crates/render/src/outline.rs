@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::compare::escaped;
-use charz_data::escape::{one_line, plain};
 use super::{grid, wrapped};
+use charz_data::escape::{one_line, plain};
 
 /// A part of a text.
 pub enum Block {

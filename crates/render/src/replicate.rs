@@ -7,10 +7,12 @@ mod tests;
 use std::io::{self, Write};
 
 use super::outline::{self, Block};
-use charz_data::escape::counted;
 use super::{grid, json};
+use charz_analysis::replicate::{
+    DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict,
+};
+use charz_data::escape::counted;
 use charz_data::units;
-use charz_analysis::replicate::{DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict};
 
 /// A way to show a replication.
 pub struct Format {

@@ -15,10 +15,10 @@ mod tests;
 
 use std::io::{self, Write};
 
-use super::look::Look;
-use charz_data::units;
 use super::json;
+use super::look::Look;
 use charz_data::report::{Cell, Report, Status};
+use charz_data::units;
 pub use matrix::class_name;
 
 /// A way to show a report.

@@ -16,12 +16,12 @@ mod ticks;
 
 use std::io::{self, Write};
 
-use charz_data::units;
 use super::look::Look;
-use charz_data::escape::counted;
 use charz_analysis::figure::{Body, Figure, State, Table};
 use charz_analysis::page::{About, Page, Verdict};
+use charz_data::escape::counted;
 use charz_data::report::{FindingKind, Severity, Status};
+use charz_data::units;
 use pen::Pen;
 
 /// The most doubts shown; a table has them all.

@@ -2,8 +2,8 @@
 
 use super::{Card, Contradiction, Level};
 use crate::curve::{Level as Place, Plateau, Point};
-use charz_data::units;
 use charz_data::report::Report;
+use charz_data::units;
 
 /// A measured clock that is further than this from the claimed one is another one.
 const CLOCK: f64 = 0.05;

@@ -1,7 +1,7 @@
 //! What an axis counts, and how its numbers are said.
 
-use charz_data::units;
 use charz_data::report::Unit;
+use charz_data::units;
 
 /// What a number of a figure is.
 #[derive(Clone, Debug, PartialEq)]

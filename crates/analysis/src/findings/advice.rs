@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::series::{Number, Series, best, list};
-use charz_data::units;
 use charz_data::report::{Finding, FindingKind, Unit};
+use charz_data::units;
 
 /// Kernels in which a thread sleeps and is woken by nothing but the call that they are named after.
 pub(super) const WAKINGS: [&str; 2] = ["futex-wake", "unpark-std"];

@@ -3,8 +3,8 @@
 use super::latency::clocks;
 use super::series::Number;
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
+use charz_data::units;
 
 /// Bytes of a word.
 const WORD: u64 = 8;

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::series::list;
 use crate::curve::{self, Edge, Level, Plateau, Reading};
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Finding, FindingKind, Report};
+use charz_data::units;
 
 pub(crate) use curves::Curve;
 pub(super) use curves::clocks;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::series::Number;
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Point, Report, Unit};
+use charz_data::units;
 use charz_stats::Sample;
 
 /// The kernels whose workers but the first load the memory.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, Report, Status, Unit};
+use charz_data::units;
 
 /// The cells of a kernel under a mapping, by ascending number of workers.
 pub(super) struct Series<'a> {

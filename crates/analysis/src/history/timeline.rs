@@ -112,7 +112,12 @@ impl Track {
     }
 }
 
-fn change(entries: &[Entry], better: Better, parts: [&[(&Value, f64)]; 2], found: &charz_stats::Change) -> Option<Change> {
+fn change(
+    entries: &[Entry],
+    better: Better,
+    parts: [&[(&Value, f64)]; 2],
+    found: &charz_stats::Change,
+) -> Option<Change> {
     let [before, after] = [segment(parts[0])?, segment(parts[1])?];
     let [base, new] = parts.map(|part| part.iter().map(|(_, number)| *number).collect::<Vec<f64>>());
     let compared = compare_one(Pair { base: &base, new: &new, better }, &Rule::new(ALPHA, 0.0)?);

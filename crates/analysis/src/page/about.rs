@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::spots::short;
 use super::Source;
-use charz_data::units;
+use super::spots::short;
 use charz_data::report::{Report, Status, Timer};
+use charz_data::units;
 
 /// Where a report comes from.
 #[derive(Clone, Debug, PartialEq)]

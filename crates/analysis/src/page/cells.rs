@@ -5,8 +5,8 @@ use std::hash::Hash;
 
 use super::Source;
 use crate::numa;
-use charz_data::report::{Cell, Finding, MemoryHome, Point, Unit};
 use crate::verdict::Verdict;
+use charz_data::report::{Cell, Finding, MemoryHome, Point, Unit};
 
 /// Reports with what is looked up in them more than once.
 pub(super) struct Sorted<'a> {

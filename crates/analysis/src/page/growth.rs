@@ -5,8 +5,8 @@ use super::cells::{Own, Sorted, grouped};
 use super::spots;
 use crate::figure::{Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, Spot, State, Table, id};
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
+use charz_data::units;
 
 /// The most sizes of a line.
 const MOST_STEPS: usize = 400;

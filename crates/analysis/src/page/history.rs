@@ -7,9 +7,9 @@ use crate::figure::{
     Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Rule, Scale, Series, Spot, State, Table, id,
 };
 use crate::history::{ALPHA, Change, Entry, Segment, Timeline, Track, Value, display, env_diff};
-use charz_data::units;
 use charz_data::escape::counted;
 use charz_data::report::{Status, Unit};
+use charz_data::units;
 use charz_stats::{LEAST_FOR_CHANGE, MOST_FOR_CHANGE};
 
 /// The most series with a figure of their own, so that a page stays readable.

@@ -9,8 +9,8 @@ use super::cells::{Own, Sorted, grouped};
 use super::spots;
 use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
+use charz_data::units;
 
 /// The most figures of a page: each is a picture of its own, and nobody looks at more.
 const MOST_FIGURES: usize = 32;

@@ -9,8 +9,8 @@ use super::spots;
 use crate::figure::{Axis, Body, Figure, Flag, Quantity, Scale, State};
 use crate::findings::{bandwidth, knee_delay};
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, FindingKind, Point, Unit};
+use charz_data::units;
 
 /// A figure for each kernel.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {

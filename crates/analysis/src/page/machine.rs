@@ -12,8 +12,8 @@ use charz_data::machine::{CacheHolds, Machine, Strand};
 use super::cells::Sorted;
 use super::{Drawing, Source};
 use crate::figure::{Body, Figure, Nest, Order, What, id};
-use charz_data::units;
 use charz_data::report::{Cell, Report};
+use charz_data::units;
 use pieces::{Leaf, Piece, runs};
 
 /// The most strands that are drawn; where there are more, parts that are alike and next to each other become one.

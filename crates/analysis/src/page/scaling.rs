@@ -9,8 +9,8 @@ use super::lines::{Along, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
 use crate::figure::{Axis, Figure, Flag, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
 use crate::point;
-use charz_data::report::{Point, Unit};
 use crate::verdict::Verdict;
+use charz_data::report::{Point, Unit};
 
 /// Rates, a figure for each kernel and point.
 pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {

@@ -6,8 +6,8 @@ use super::lines::{Along, Lines};
 use super::spots;
 use crate::figure::{Axis, Body, Figure, Quantity, Scale, Spot, State};
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, Sharing};
+use charz_data::units;
 
 /// Something that sharing costs.
 struct Cost {

@@ -9,8 +9,8 @@ use crate::curve;
 use crate::figure::{Axis, Figure, Quantity, Rule, Scale};
 use crate::findings::Curve;
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, FindingKind, Point, Report, Unit};
+use charz_data::units;
 
 /// The kernels whose time is that of a load.
 const CHASES: &str = "chase-";

@@ -2,8 +2,8 @@
 
 use crate::figure::{Spot, State};
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, Status};
+use charz_data::units;
 
 /// The longest that foreign words of a sentence may be, in bytes; whatever is longer was made to be a burden.
 const LONGEST: usize = 600;

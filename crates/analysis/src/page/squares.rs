@@ -9,8 +9,8 @@ use super::cells::{Own, Shape, Sorted, grouped, unit_place};
 use super::matrix::{Matrix, Row, class_name, places};
 use super::{spots, table};
 use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
-use charz_data::units;
 use charz_data::report::{Cell, Status};
+use charz_data::units;
 use charz_stats::Sample;
 
 /// The most rows of a square; where there are more strands, neighbours share one.

@@ -3,10 +3,10 @@
 use super::cells::{Shape, Sorted};
 use super::verdicts::{against, number, workers};
 use crate::card::{Card, Level, MEMORY};
-use charz_data::units;
+use crate::verdict::{Auto, Loss, Verdict};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Status, Unit};
-use crate::verdict::{Auto, Loss, Verdict};
+use charz_data::units;
 
 /// Kernels that stand for what a machine can do, with what is said of them.
 const TELLING: [(&str, &str); 4] = [

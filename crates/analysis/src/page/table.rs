@@ -5,8 +5,8 @@ use super::cells::Own;
 use super::spots::{self, short};
 use crate::figure::{Datum, Row, State, Table};
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, Estimator, Evidence, Point, Summary};
+use charz_data::units;
 
 /// The most rows of one table: a page with more is no help to anybody, and a report of many strands has hundreds of thousands.
 pub(super) const MOST: usize = 500;

@@ -1,9 +1,11 @@
 use super::*;
 use crate::figure::{Body, Joint, Part, Plot, Role, State, Table, What};
+use charz_data::report;
 use charz_data::report::invented;
 use charz_data::report::invented::cell;
-use charz_data::report;
-use charz_data::report::{Cell, Growth, GrowthStep, Halt, MemoryHome, PageKind, Point, Severity, Sharing, Status, Unit};
+use charz_data::report::{
+    Cell, Growth, GrowthStep, Halt, MemoryHome, PageKind, Point, Severity, Sharing, Status, Unit,
+};
 
 /// Reports that earlier versions wrote.
 fn golden() -> Vec<Report> {

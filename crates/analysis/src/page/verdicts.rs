@@ -2,8 +2,8 @@
 
 use super::cells::{PAIRS, Sorted};
 use crate::point;
-use charz_data::units;
 use crate::verdict::{self, Auto, Loss, Saturation};
+use charz_data::units;
 
 /// What comes out at a kernel at a point, in words. Names are foreign text, as the report has them; a number that something speaks
 /// against has its question mark.

@@ -5,8 +5,8 @@ use super::replication::{Clock, Gap, GapKind, Number};
 use super::statistic::{Quantity, Statistic};
 use super::unit::factor;
 use crate::card::Card;
-use charz_data::units;
 use charz_data::report::{Cell, Report, Status};
+use charz_data::units;
 
 /// A report, and the clock that counts its cycles.
 pub(super) struct Results<'a> {

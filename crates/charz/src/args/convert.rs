@@ -14,18 +14,20 @@ use super::pairs;
 use super::quantities::{budget, count, percentage, period, span, steps, timeout};
 use super::replicate;
 use super::spelling::{AxesArgs, CompareArgs, MapArgs, SweepArgs, Verb};
-use charz_data::checks;
-use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
 use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep};
-use charz_analysis::compare::Options as Rules;
 use crate::exit::Error;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_ITERATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, MOST_SAMPLES,
     QUICK_BUDGET, Request, Threads,
 };
-use charz_render::{compare as compare_page, view};
-use crate::view::{doctor as doctor_page, explain as explain_page, kernels as kernel_list, placement as placement_page};
+use crate::view::{
+    doctor as doctor_page, explain as explain_page, kernels as kernel_list, placement as placement_page,
+};
+use charz_analysis::compare::Options as Rules;
+use charz_data::checks;
+use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
 use charz_render::look::Colour;
+use charz_render::{compare as compare_page, view};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;

@@ -4,8 +4,8 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::spelling::Cli;
-use charz_render::{compare, replicate, report};
 use crate::view::{exits, explain, kernels, mappers};
+use charz_render::{compare, replicate, report};
 
 /// A generated page.
 pub struct Page {

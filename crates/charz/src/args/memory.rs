@@ -9,11 +9,11 @@ use super::spelling::{AxesArgs, NumaArgs, TopoArgs, WhatArgs};
 use super::usual;
 use crate::command::{numa, topo};
 use crate::exit::Error;
-use charz_analysis::numa::{BANDWIDTH, LATENCY};
 use crate::plan::AskedSizes;
+use crate::view::topo as topo_page;
+use charz_analysis::numa::{BANDWIDTH, LATENCY};
 use charz_render::picture::{png, svg};
 use charz_render::report::{CARDS, SQUARES};
-use crate::view::topo as topo_page;
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
     let [bandwidth, _] = BANDWIDTH;

@@ -6,8 +6,8 @@ use super::spelling::{AxesArgs, HowArgs, ReplicateArgs, WhatArgs};
 use super::usual;
 use crate::command::replicate::{Asked, Options};
 use crate::exit::Error;
-use charz_render::replicate::FORMATS;
 use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
+use charz_render::replicate::FORMATS;
 
 pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
     let names = || DOCUMENTS.iter().map(|document| (document.citation.name.as_str(), document));

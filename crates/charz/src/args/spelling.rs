@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::help;
-use charz_render::{compare, view};
 use crate::view::{doctor, explain, kernels, placement};
+use charz_render::{compare, view};
 
 mod ab;
 mod axes;

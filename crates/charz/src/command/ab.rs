@@ -8,19 +8,19 @@ use charz_kernels::Params;
 use charz_topology::Backend;
 
 use super::sweep::{ClockKind, JournalRecorder, Stage, cannot_record, output};
-use charz_analysis::compare;
-use charz_analysis::compare::Comparison;
 use crate::exit::{Error, Exit};
 use crate::invoke::Invoke;
 use crate::limits::Limits;
 use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
-use charz_render::compare::Format;
+use crate::sweep::{self, Context, Listener, NoRecorder, Recorder, Sweep, new_report};
 use crate::view::progress;
 use crate::view::progress::note;
+use charz_analysis::compare;
+use charz_analysis::compare::Comparison;
 use charz_data::report::{Report, Tool};
-use crate::sweep::{self, Context, Listener, NoRecorder, Recorder, Sweep, new_report};
+use charz_render::compare::Format;
 
 pub struct Options {
     pub a: Side,

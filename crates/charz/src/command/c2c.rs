@@ -12,11 +12,11 @@ use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
-use charz_analysis::pairs;
-use charz_analysis::pairs::{Choice, Class};
 use crate::plan::{PLANNED_SHARE, Plan, Request};
 use crate::predict::Predictor;
 use crate::view::pairs as pairs_table;
+use charz_analysis::pairs;
+use charz_analysis::pairs::{Choice, Class};
 use charz_render::report::Format;
 
 /// What to measure, and how.

@@ -6,11 +6,11 @@ use std::thread;
 
 use super::history;
 use super::render::read;
+use crate::exit::{Error, Exit};
+use crate::noise::largest_floor;
 use charz_analysis::compare;
 use charz_analysis::compare::Totals;
-use crate::exit::{Error, Exit};
 use charz_analysis::history::Wanted;
-use crate::noise::largest_floor;
 use charz_render::compare::Format;
 
 /// What to compare.

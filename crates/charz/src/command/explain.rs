@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use charz_data::checks::Check;
 use crate::exit::{Error, Exit};
 use crate::view::explain::Format;
+use charz_data::checks::Check;
 
 /// What to explain.
 pub struct Options {

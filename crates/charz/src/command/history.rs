@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::render::{Showing, read_with_text, show, show_page};
 use crate::exit::{Error, Exit};
-use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
 use crate::history::Store;
 use crate::noise::user_file;
+use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
 use charz_analysis::page;
 use charz_analysis::page::Source;
-use charz_render::history::{Format, write_added, write_list, write_plot, write_text};
 use charz_data::report::Report;
+use charz_render::history::{Format, write_added, write_list, write_plot, write_text};
 
 /// What to do with a history.
 pub struct Options {

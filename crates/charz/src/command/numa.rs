@@ -8,10 +8,10 @@ use charz_topology::{Machine, Mapping, MemoryPolicy, cpulist};
 use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
-use charz_analysis::numa::LATENCY;
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
 use crate::view::plan as plan_table;
+use charz_analysis::numa::LATENCY;
 use charz_render::report::Format;
 
 /// What to measure, and how.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
-use charz_analysis::figure::Figure;
 use crate::journal;
+use charz_analysis::figure::Figure;
 use charz_analysis::page;
 use charz_analysis::page::{Page, Source};
-use charz_render::look::{Colour, Look};
-use charz_render::view::{Draw, View};
 use charz_data::report;
 use charz_data::report::Report;
+use charz_render::look::{Colour, Look};
+use charz_render::view::{Draw, View};
 
 /// What to show.
 pub struct Options {

@@ -13,14 +13,14 @@ use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{self, Plan};
-use charz_render::look::Look;
 use crate::view::plan as plan_table;
+use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
+use charz_data::escape::counted;
+use charz_data::report::Report;
+use charz_render::look::Look;
 use charz_render::replicate as view;
 use charz_render::replicate::Format;
 use charz_render::report::Show;
-use charz_data::escape::counted;
-use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
-use charz_data::report::Report;
 
 /// What to show, and of what.
 pub enum Options {

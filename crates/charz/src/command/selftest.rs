@@ -9,21 +9,21 @@ use charz_topology::Backend;
 
 use super::ab::{Measured, measure};
 use super::sweep::{ClockKind, Stage};
-use charz_analysis::compare;
-use charz_analysis::compare::Row;
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Processes};
 use crate::limits::Limits;
 use crate::noise::{Floor, Floors, Subject, noise_file};
 use crate::plan::{Plan, Request};
-use charz_analysis::point;
 use crate::predict::Predictor;
-use charz_data::units;
-use crate::view::progress::note;
-use charz_data::escape::{counted, plain};
-use charz_data::report::Report;
 use crate::selftest::{Finding, Planted, Tally};
 use crate::sweep::{Context, Listener, NoRecorder, new_report};
+use crate::view::progress::note;
+use charz_analysis::compare;
+use charz_analysis::compare::Row;
+use charz_analysis::point;
+use charz_data::escape::{counted, plain};
+use charz_data::report::Report;
+use charz_data::units;
 
 pub struct Options {
     /// Kernels under one mapping with one number of workers. Its budget is that of the whole, its iterations are ignored.

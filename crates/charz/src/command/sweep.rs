@@ -13,13 +13,13 @@ use crate::journal;
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
+use crate::sweep::{Context, new_report};
 use crate::view::plan as plan_table;
 use crate::view::progress::note;
-use charz_render::report as report_table;
-use charz_render::report::{Format, Show};
 use charz_data::escape::plain;
 use charz_data::report::Report;
-use crate::sweep::{Context, new_report};
+use charz_render::report as report_table;
+use charz_render::report::{Format, Show};
 
 mod recorder;
 mod resume;

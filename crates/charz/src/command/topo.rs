@@ -8,15 +8,15 @@ use charz_topology::{Access, Machine, Source, discover, export_xml};
 use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
-use charz_analysis::figure::Figure;
-use charz_analysis::numa;
-use charz_render::look::{Colour, Look};
 use crate::view::progress::note;
-use charz_render::report::Format as ReportFormat;
-use charz_data::escape::counted;
 use crate::view::topo;
 use crate::view::topo::Format;
+use charz_analysis::figure::Figure;
+use charz_analysis::numa;
+use charz_data::escape::counted;
 use charz_data::report::Report;
+use charz_render::look::{Colour, Look};
+use charz_render::report::Format as ReportFormat;
 
 /// What to show.
 pub enum Options {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Item, Look, Seen};
-use charz_data::units;
 use charz_data::escape::counted;
+use charz_data::units;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {

@@ -4,8 +4,8 @@ use super::root::start;
 use super::timed::{PRESSURES, Processors, Timed};
 use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
 use charz_data::checks;
-use charz_data::units;
 use charz_data::escape::counted;
+use charz_data::units;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {

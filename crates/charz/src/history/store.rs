@@ -5,19 +5,19 @@
 //! the disk. The file is input like any other: the application id and version are checked first, a file of another program is
 //! never written, and what is read goes through the parser of reports.
 
-use std::path::PathBuf;
 use std::cmp::Ordering;
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
-use charz_analysis::compare::other_machine;
 use crate::exit::Error;
+use charz_analysis::compare::other_machine;
+use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
 use charz_data::report;
 use charz_data::report::Report;
 

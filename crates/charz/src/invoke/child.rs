@@ -14,8 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::{GRACE, Order, PROTOCOL, STUCK, convert};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::{self, Bench};
-use charz_data::units;
 use charz_data::report::{Ending, Invocation};
+use charz_data::units;
 
 /// The longest order: seats of all workers that a plan may have, many times over.
 const MAX_ORDER_BYTES: u64 = 1 << 20;
@@ -37,7 +37,10 @@ pub fn serve(out: &mut dyn Write) -> io::Result<()> {
                 order.protocol
             ),
         ),
-        Err(error) => Invocation::without_runs(Ending::Refused, format!("the measuring program does not understand its order: {error}")),
+        Err(error) => Invocation::without_runs(
+            Ending::Refused,
+            format!("the measuring program does not understand its order: {error}"),
+        ),
     };
     serde_json::to_writer(&mut *out, &invocation)?;
     out.write_all(b"\n")?;

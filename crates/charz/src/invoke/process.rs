@@ -83,9 +83,10 @@ impl<'a> Processes<'a> {
         let Talk { end, status, pipes } = self.converse(child, &line, deadline)?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
-            End::Overdue => {
-                Invocation::without_runs(Ending::Overdue, format!("ended by the watchdog after {:.1} s", deadline.as_secs_f64()))
-            }
+            End::Overdue => Invocation::without_runs(
+                Ending::Overdue,
+                format!("ended by the watchdog after {:.1} s", deadline.as_secs_f64()),
+            ),
             End::Answered if status.code() == Some(STUCK) => Invocation::without_runs(
                 Ending::Overdue,
                 format!(

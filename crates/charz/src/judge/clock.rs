@@ -4,8 +4,8 @@ use super::case::Case;
 use super::waits::plural;
 use super::{mark, raise};
 use charz_data::checks::{LEFT_ASIDE, V08, V09, V11, V17, V18, needed_ns};
-use charz_data::units;
 use charz_data::report::{Mark, Severity, Unit};
+use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {

@@ -5,8 +5,8 @@ use charz_kernels::{PageKind, Sizes, params};
 use super::case::{Case, total};
 use super::{dirt, mark, raise};
 use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
-use charz_data::units;
 use charz_data::report::{Mark, Nodes, Pages, Run, Severity};
+use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![pages(case), nodes(case), faults(case), cached(case)]

@@ -3,8 +3,8 @@
 use super::case::Case;
 use super::{attempts, mark, raise, steady, summary};
 use charz_data::checks::{ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29};
-use charz_data::units;
 use charz_data::report::{Ending, Mark, Severity};
+use charz_data::units;
 use charz_stats::Sample;
 
 pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark>> {

@@ -5,8 +5,8 @@ use charz_kernels::params;
 use super::case::{Case, total};
 use super::raise;
 use charz_data::checks::V32;
-use charz_data::units;
 use charz_data::report::Mark;
+use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.obeys(&params::PERIOD) {

@@ -13,7 +13,10 @@ mod shared;
 use charz_kernels::{Layout, PageKind, Params};
 
 use super::{Facts, judge};
-use charz_data::report::{Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity, Status, Timer, Unit};
+use charz_data::report::{
+    Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity,
+    Status, Timer, Unit,
+};
 
 const MIB: u64 = 1 << 20;
 /// What a repetition takes, about.

@@ -5,8 +5,8 @@ use charz_kernels::{Family, params};
 use super::case::Case;
 use super::{mark, raise};
 use charz_data::checks::{ENOUGH_PAIRS, V11, V30, V31};
-use charz_data::units;
 use charz_data::report::{JointHistogram, Mark, Severity, Unit};
+use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if case.cell.unit != Unit::NanosecondsSampled {

@@ -3,8 +3,8 @@
 use super::case::{Case, total};
 use super::raise;
 use charz_data::checks::{Check, LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS, V03, V04, V05, V06, V07};
-use charz_data::units;
 use charz_data::report::{Mark, Run};
+use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![

@@ -10,8 +10,8 @@ use super::{Ladder, Obstacle, Plan, PlannedCell, Request};
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
-use charz_data::escape::counted;
 use charz_analysis::replicate::CellSpec;
+use charz_data::escape::counted;
 use charz_data::report::{MemoryHome, Point};
 
 impl Plan {

@@ -153,7 +153,14 @@ fn sweep_under(
     let fitted = request.fit(&machine, &limits).unwrap();
     let plan = Plan::new(&request, fitted, &limits, &predictor);
     let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-    let context = Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
+    let context = Context {
+        command: "charz sweep",
+        machine: &machine,
+        limits: &limits,
+        clock: "os",
+        binder: "hwloc",
+        timer: timer.clone(),
+    };
     let mut report = new_report(&plan, &context);
     let blank = report.clone();
     let stop = Stop::new();

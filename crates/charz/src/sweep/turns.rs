@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::pace::Pace;
 use super::{Listener, Recorder, Sweep, cell, contends, nanos, places, wants_more};
-use charz_analysis::findings::findings;
 use crate::journal::JournalError;
+use charz_analysis::findings::findings;
 use charz_data::report::{Cell, Ending, Report};
 
 pub struct Side<'a> {

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::doctor::{Finding, State};
 use charz_data::escape::{counted, plain};
 use charz_render::wrapped;
-use crate::doctor::{Finding, State};
 
 /// A way to show findings.
 pub struct Format {

@@ -1,7 +1,7 @@
 //! The table of exit codes.
 
-use charz_render::grid;
 use crate::exit::EXITS;
+use charz_render::grid;
 
 /// The page `docs/exit-codes.md`.
 pub fn markdown() -> String {

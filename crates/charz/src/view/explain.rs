@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use charz_render::wrapped;
 use charz_data::checks::{CHECKS, Check, Scale, Severity};
+use charz_render::wrapped;
 
 /// A way to show checks.
 pub struct Format {

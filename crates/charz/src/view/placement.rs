@@ -11,9 +11,9 @@ use std::io::{self, Write};
 use charz_topology::{Machine, Mapping, Placement};
 use serde::Serialize;
 
+use charz_data::escape::{counted, or_dash, plain};
 use charz_render::grid::columns;
 use charz_render::json;
-use charz_data::escape::{counted, or_dash, plain};
 
 /// A way to show a placement.
 pub struct Format {

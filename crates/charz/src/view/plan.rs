@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use charz_data::escape::counted;
-use charz_render::grid;
-use charz_data::units;
 use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
 use crate::plan::{Obstacle, Plan, PlannedCell};
 use charz_analysis::point;
+use charz_data::escape::counted;
+use charz_data::units;
+use charz_render::grid;
 
 /// Every cell with its memory and its predicted time, then the totals.
 ///

@@ -9,9 +9,9 @@ use std::io::{self, Write};
 
 use charz_topology::Machine;
 
+use charz_analysis::figure::Figure;
 use charz_render::json;
 use charz_render::look::Look;
-use charz_analysis::figure::Figure;
 
 /// A way to show a machine.
 pub struct Format {

@@ -2,8 +2,8 @@
 
 use charz_analysis::compare::{Comparison, Row, Side, Verdict};
 use charz_analysis::point;
-use charz_data::units;
 use charz_data::report::Status;
+use charz_data::units;
 
 /// What matters first. Verdicts in this order, cells of one verdict in the comparison's.
 const ORDER: [Verdict; 5] =

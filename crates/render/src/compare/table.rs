@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{line, remarks, rule, totals};
-use charz_analysis::compare::{Comparison, Origin};
 use crate::grid;
+use charz_analysis::compare::{Comparison, Origin};
 use charz_data::escape::plain;
 
 pub(super) fn write(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {

@@ -4,9 +4,9 @@ use maud::{Markup, PreEscaped, html};
 
 use super::foreign::{Account, Foreign, Sentence};
 use super::{heat, orders, points};
+use crate::picture;
 use charz_analysis::figure::{Body, Figure};
 use charz_analysis::page::Section;
-use crate::picture;
 
 pub(super) fn section(section: &Section) -> Markup {
     let title = format!("s-{}-heading", section.id);

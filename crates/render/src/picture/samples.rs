@@ -1,6 +1,9 @@
 //! Figures of every kind, for tests: what the pages make, and what they should not.
 
-use charz_analysis::figure::{Axis, Band, Bar, Body, Figure, Flag, Heat, Joint, Nest, Order, Pair, Part, Plot, Quantity, Role, Rule, Scale, Series, Spot, State, Tile, What};
+use charz_analysis::figure::{
+    Axis, Band, Bar, Body, Figure, Flag, Heat, Joint, Nest, Order, Pair, Part, Plot, Quantity, Role, Rule, Scale,
+    Series, Spot, State, Tile, What,
+};
 use charz_data::report::Unit;
 
 /// Every sample.

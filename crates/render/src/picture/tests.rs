@@ -222,8 +222,10 @@ fn plot() -> impl Strategy<Value = Plot> {
         source: 0,
         spots,
     });
-    let rule = [number(), number()].prop_map(|[from, to]| charz_analysis::figure::Rule { from, to, label: "rule".into() });
-    let flag = (0..4_usize, number()).prop_map(|(series, x)| charz_analysis::figure::Flag { series, x, label: "flag".into() });
+    let rule =
+        [number(), number()].prop_map(|[from, to]| charz_analysis::figure::Rule { from, to, label: "rule".into() });
+    let flag =
+        (0..4_usize, number()).prop_map(|(series, x)| charz_analysis::figure::Flag { series, x, label: "flag".into() });
     let lists =
         (prop::collection::vec(series, 0..4), prop::collection::vec(rule, 0..3), prop::collection::vec(flag, 0..3));
     (axis(), axis(), lists).prop_map(|(x, y, (series, rules, flags))| Plot { x, y, series, rules, flags })

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use charz_data::machine::Caches;
 
+use crate::json::write_compact;
+use crate::{grid, wrapped};
 use charz_analysis::card::{Card, Found, Level, MEMORY, OPERATIONS};
 use charz_analysis::numa::LATENCY;
-use crate::json::write_compact;
 use charz_data::escape::{counted, plain};
-use crate::{grid, wrapped};
-use charz_data::units;
 use charz_data::report::{Report, Unit};
+use charz_data::units;
 
 /// What stands where there is no number.
 const NONE: &str = "not measured";

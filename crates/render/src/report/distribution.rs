@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use charz_data::checks::V08;
-use charz_analysis::point;
-use charz_data::escape::plain;
 use crate::grid;
-use charz_data::units;
+use charz_analysis::point;
+use charz_data::checks::V08;
+use charz_data::escape::plain;
 use charz_data::report::{Cell, Ending, Peak, Shape};
+use charz_data::units;
 
 /// The heading of what the sweep varies.
 const AT: &str = "at";

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use crate::grid;
 use charz_analysis::point;
 use charz_data::escape::plain;
-use crate::grid;
-use charz_data::units;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
+use charz_data::units;
 
 /// Signs in a bar for each factor of ten.
 const DECADE: f64 = 5.0;

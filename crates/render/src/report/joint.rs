@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use charz_analysis::point;
-use charz_data::units;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, JointHistogram, Report};
+use charz_data::units;
 
 /// The most characters across and lines down.
 const MOST_COLUMNS: i64 = 64;

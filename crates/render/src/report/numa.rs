@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::csv::number;
 use super::matrix::heat::coloured;
-use charz_analysis::numa::{LATENCY, Number, Spot, median, spots};
 use crate::json::write_compact;
 use crate::look::Look;
-use charz_data::units;
 use crate::wrapped;
+use charz_analysis::numa::{LATENCY, Number, Spot, median, spots};
 use charz_data::report::Report;
+use charz_data::units;
 use charz_stats::Sample;
 
 /// Something that is measured between two nodes.

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use super::doubt;
 use super::matrix::Matrix;
-use charz_analysis::page;
-use charz_data::escape::{counted, plain};
 use crate::grid;
-use charz_data::units;
-use charz_data::report::{Report, Status};
+use charz_analysis::page;
 use charz_analysis::verdict::{Verdict, verdicts};
+use charz_data::escape::{counted, plain};
+use charz_data::report::{Report, Status};
+use charz_data::units;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     // Which pair of strands is nearest is told beside the matrix.

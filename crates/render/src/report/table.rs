@@ -5,13 +5,13 @@ use std::io::{self, Write};
 
 use super::matrix::{Matrix, heat};
 use super::{distribution, doubt, growth};
+use crate::grid;
+use crate::look::Look;
 use charz_analysis::page::doubts;
 use charz_analysis::point;
-use crate::look::Look;
 use charz_data::escape::{counted, plain};
-use crate::grid;
-use charz_data::units;
 use charz_data::report::{Cell, Estimator, Point, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
+use charz_data::units;
 
 pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(

@@ -2,7 +2,9 @@
 
 use super::FORMATS;
 use crate::look::Look;
-use charz_data::report::{Cell, Distribution, Ending, Evidence, Frequency, Invocation, Peak, Shape, Sharing, Unit, invented};
+use charz_data::report::{
+    Cell, Distribution, Ending, Evidence, Frequency, Invocation, Peak, Shape, Sharing, Unit, invented,
+};
 
 /// A cell with this number and no interval.
 fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Cell {

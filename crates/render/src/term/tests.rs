@@ -3,8 +3,8 @@
 use textwrap::core::display_width;
 
 use super::*;
-use charz_analysis::page::{Source, page};
 use crate::view::tests::everything;
+use charz_analysis::page::{Source, page};
 
 fn whole(look: &Look) -> String {
     let report = everything();

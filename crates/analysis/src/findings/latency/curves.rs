@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::curve::Point;
 use crate::findings::series::Number;
 use crate::point;
-use charz_data::units;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
+use charz_data::units;
 
 /// Bytes of a line.
 const LINE: u64 = 64;

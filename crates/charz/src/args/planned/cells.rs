@@ -10,8 +10,8 @@ use crate::args::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell, Request};
-use charz_analysis::point;
 use crate::predict::Predictor;
+use charz_analysis::point;
 
 /// A cell in words.
 pub(super) struct Cell {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{SourceArgs, SquareArgs, help};
-use charz_render::report;
 use crate::view::topo;
+use charz_render::report;
 
 /// Show where the strands of a machine are, or what was measured of it
 ///

@@ -2,8 +2,8 @@
 
 use super::admits;
 use crate::invoke;
-use charz_analysis::fixtures::report;
 use crate::plan::kernel;
+use charz_analysis::fixtures::report;
 use charz_analysis::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
 use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, invented};
 

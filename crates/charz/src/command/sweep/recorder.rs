@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal::{self, Journal, JournalError, Recovered};
+use crate::sweep::{Record, Recorder};
 use charz_data::report;
 use charz_data::report::Report;
-use crate::sweep::{Record, Recorder};
 
 /// What the journal begins with.
 #[derive(Serialize, Deserialize)]

@@ -18,14 +18,14 @@ use crate::limits::Limits;
 use crate::plan::{
     Budget, MOST_BYTES, MOST_CHAINS, MOST_ITERATIONS, MOST_REPETITIONS, MOST_SAMPLES, MOST_SECTION, MOST_SPAN,
 };
-use charz_analysis::point;
-use charz_render::look::{Colour, Look};
+use crate::sweep;
 use crate::view::progress::note;
-use charz_render::report as report_table;
+use charz_analysis::point;
 use charz_data::escape::plain;
 use charz_data::report;
 use charz_data::report::Report;
-use crate::sweep;
+use charz_render::look::{Colour, Look};
+use charz_render::report as report_table;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.

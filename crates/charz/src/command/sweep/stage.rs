@@ -15,13 +15,13 @@ use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
-use charz_render::look::{Colour, Look};
-use crate::view::progress;
-use charz_render::report::Show;
-use charz_data::report;
-use charz_data::report::{Ending, Report, Status};
 use crate::signals::Signals;
 use crate::sweep::Sweep;
+use crate::view::progress;
+use charz_data::report;
+use charz_data::report::{Ending, Report, Status};
+use charz_render::look::{Colour, Look};
+use charz_render::report::Show;
 
 /// The machine, the clock, the signals, and the right to measure here.
 pub(crate) struct Stage {

@@ -6,15 +6,15 @@ use charz_kernels::{Layout, PageKind, Params, Stop};
 use charz_topology::{Machine, Source, discover};
 
 use super::*;
-use charz_analysis::compare;
-use charz_analysis::compare::Verdict;
 use crate::invoke::{Invoke, Order};
 use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::plan::{Invocations, Plan, Request};
 use crate::predict::Predictor;
-use charz_data::report::{Counts, Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
 use crate::sweep::{Context, NoRecorder, new_report};
+use charz_analysis::compare;
+use charz_analysis::compare::Verdict;
+use charz_data::report::{Counts, Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
 
 const SEATS: [Option<u32>; 1] = [Some(0)];
 
@@ -68,7 +68,13 @@ impl Invoke for Fake<'_> {
             frequency: Some(Frequency { before_hz: 3e9, after_hz: 3e9, highest_hz: 3e9, drift: 0.0 }),
             changes: Vec::new(),
         };
-        Invocation { runs: runs.collect(), evidence: Some(evidence), reason: None, seed, ..Invocation::without_runs(Ending::Done, "") }
+        Invocation {
+            runs: runs.collect(),
+            evidence: Some(evidence),
+            reason: None,
+            seed,
+            ..Invocation::without_runs(Ending::Done, "")
+        }
     }
 
     fn rest(&self, _: Duration) {}
@@ -145,7 +151,14 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let limits = Limits::unlimited();
     let plan = Plan::new(&request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
     let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) };
-    let context = Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer: timer.clone() };
+    let context = Context {
+        command: "charz sweep",
+        machine: &machine,
+        limits: &limits,
+        clock: "os",
+        binder: "hwloc",
+        timer: timer.clone(),
+    };
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
     let order = Order { strands: 2, ..Order::new(&params) };
     let facts = Facts {

@@ -8,10 +8,10 @@ use charz_topology::{Machine, Mapping, place};
 use super::tree::{self, head, rest};
 use charz_analysis::figure::{Body, Figure, Nest, Order};
 use charz_analysis::page;
+use charz_data::escape::plain;
 use charz_render::look::Look;
 use charz_render::term::nest::{UNUSABLE, boxes, has_unusable};
 use charz_render::term::pen::Pen;
-use charz_data::escape::plain;
 
 /// As boxes where they have room, as a tree where they do not.
 pub(super) fn write(machine: &Machine, look: &Look, out: &mut dyn Write) -> io::Result<()> {

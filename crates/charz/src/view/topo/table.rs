@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use charz_topology::{Machine, Strand};
 
-use charz_render::grid::columns;
 use charz_data::escape::or_dash;
+use charz_render::grid::columns;
 
 pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let heading = ["strand", "package", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 
 use charz_topology::{Machine, Strand, cpulist};
 
-use charz_data::units;
 use charz_data::escape::{counted, plain};
+use charz_data::units;
 
 pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     head(machine, out)?;

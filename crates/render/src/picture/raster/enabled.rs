@@ -35,8 +35,8 @@ pub(super) fn png(svg: &str) -> io::Result<Vec<u8>> {
 mod tests {
     use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
-    use charz_analysis::figure::{Body, Figure, Nest};
     use crate::picture::{png, samples};
+    use charz_analysis::figure::{Body, Figure, Nest};
 
     fn pixels(figure: &Figure) -> Pixmap {
         let mut file = Vec::new();

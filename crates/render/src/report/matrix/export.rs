@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Matrix, value};
-use charz_analysis::pairs::Side;
 use crate::json::write_compact;
 use crate::report::csv::{harmless, number, status};
+use charz_analysis::pairs::Side;
 use charz_data::report::{Report, Status};
 
 const HEADER: [&str; 9] = ["from", "to", "home", "mode", "ns", "low", "high", "status", "marks"];

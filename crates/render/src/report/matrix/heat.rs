@@ -8,10 +8,10 @@ use super::{Matrix, Row, class_name};
 use crate::look::Look;
 use crate::report::value;
 use crate::term::heat::COLOURS;
-use charz_data::escape::counted;
 use crate::{grid, wrapped};
-use charz_data::units;
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Status};
+use charz_data::units;
 use charz_stats::Sample;
 
 const LEGEND: &str = "Nanoseconds one way. A row is the strand on whose node the line is at home; strands of one node are there once. \
@@ -21,12 +21,7 @@ const LEGEND: &str = "Nanoseconds one way. A row is the strand on whose node the
 ///
 /// # Errors
 /// Those of the output.
-pub(crate) fn write(
-    matrix: &Matrix<'_>,
-    report: &Report,
-    look: &Look,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(crate) fn write(matrix: &Matrix<'_>, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     square(matrix, look, out)?;
     let heading = ["distance", "measured", "median", "least", "most"];
     let rows: Vec<_> = matrix.rows().into_iter().map(|row| line(&row, report)).collect();

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::*;
-use charz_analysis::fixtures::{report, two};
 use crate::report::Format;
+use charz_analysis::fixtures::{report, two};
 
 #[track_caller]
 fn shown(write: fn(&Report, &mut dyn Write) -> io::Result<()>, report: &Report) -> String {
