@@ -18,7 +18,7 @@ fn kernels(criterion: &mut Criterion) {
         card.family != Family::Sync && by_work && !card.blocks_in_kernel && kernel.check().is_ok()
     };
     for kernel in charz_kernels::kernels().filter(alone) {
-        criterion.bench_function(&*kernel.card().name, |bencher| {
+        criterion.bench_function(&kernel.card().name, |bencher| {
             let stage = kernel.stage(&PARAMS, 1).expect("the kernel can run here");
             let mut worker = stage.worker(0).expect("there is memory");
             let watch = Watch::new(&Stop::new());

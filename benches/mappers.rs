@@ -16,7 +16,7 @@ fn mappers(criterion: &mut Criterion) {
         // Those with a parameter do next to nothing of their own, or start a program.
         for card in MAPPERS.iter().filter(|card| card.parameter.is_none()) {
             let mapping: Mapping = card.name.parse().expect("the table's own name");
-            group.bench_function(BenchmarkId::new(&*card.name, strands), |bencher| {
+            group.bench_function(BenchmarkId::new(card.name, strands), |bencher| {
                 common::measure(bencher, || mapping.order(black_box(&machine)).expect("the machine has strands"));
             });
         }

@@ -55,7 +55,7 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for strands in [512, 4096, 65_536] {
         for card in MAPPERS.iter().filter(|card| card.parameter.is_none()) {
-            cases.push(case(format!("order-{}-{strands}", &*card.name), move || {
+            cases.push(case(format!("order-{}-{strands}", card.name), move || {
                 let machine = machines::machine(strands);
                 let mapping: Mapping = card.name.parse().expect("the table's own name");
                 Box::new(move || keep(mapping.order(&machine)))

@@ -6,7 +6,6 @@ use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
 use charz_kernels::{Layout, PageKind, Params};
-use charz_render;
 use charz_render::look::Look;
 use charz_render::report::{FORMATS, Format};
 

@@ -49,7 +49,7 @@ impl Rate {
         });
         let timed = timed.min_by(f64::total_cmp)?;
         let params = &order.params;
-        let units = units(kernel, &params);
+        let units = units(kernel, params);
         let all: u64 = laps().map(|lap| lap.end_ns.saturating_sub(lap.start_ns)).sum();
         // Only blocks take time in proportion; the rest of the wall time is the process's.
         let blocks = kernel.card().obeys(&params::SIZE);
@@ -113,7 +113,7 @@ impl Predictor {
         let process = base.min().unwrap_or_default();
         let rates = kernels.iter().filter_map(|kernel| {
             let card = kernel.card();
-            let order = pilot(&*card.name, card.workers.min());
+            let order = pilot(&card.name, card.workers.min());
             Some((&*card.name, Rate::measure(*kernel, &order, process, invoke)?))
         });
         let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);

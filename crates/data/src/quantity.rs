@@ -49,14 +49,16 @@ pub fn nanos(text: &str) -> Result<u64, String> {
 
 /// The shortest text that [`bytes`] reads as this number: `48 KiB`, `100 B`.
 pub fn show_bytes(bytes: u64) -> String {
-    let (unit, scale) = SIZES.into_iter().find(|(_, scale)| bytes >= *scale && bytes % scale == 0).unwrap_or(("B", 1));
+    let (unit, scale) =
+        SIZES.into_iter().find(|(_, scale)| bytes >= *scale && bytes.is_multiple_of(*scale)).unwrap_or(("B", 1));
     format!("{} {unit}", bytes / scale)
 }
 
 /// The shortest text of one unit that [`nanos`] reads as this number: `20 ms`.
 pub fn show_nanos(nanos: u64) -> String {
     let units = TIMES.into_iter().filter(|(unit, _)| !["h", "m", "us"].contains(unit));
-    let (unit, scale) = units.into_iter().find(|(_, scale)| nanos >= *scale && nanos % scale == 0).unwrap_or(("ns", 1));
+    let (unit, scale) =
+        units.into_iter().find(|(_, scale)| nanos >= *scale && nanos.is_multiple_of(*scale)).unwrap_or(("ns", 1));
     format!("{} {unit}", nanos / scale)
 }
 

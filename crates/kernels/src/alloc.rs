@@ -104,7 +104,7 @@ impl<A: Allocator> Kernel for Allocating<A> {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let unavailable = |reason| Error::Unavailable(missing(&*self.card.name, A::FILE, A::PACKAGE, reason));
+        let unavailable = |reason| Error::Unavailable(missing(&self.card.name, A::FILE, A::PACKAGE, reason));
         A::heap().map(drop).map_err(unavailable)
     }
 
@@ -270,7 +270,7 @@ mod tests {
     /// Two workers of a stage of this kernel.
     fn pair<A: Allocator>(kernel: &Allocating<A>) -> [Replacer<A>; 2] {
         let inboxes = (0..if kernel.remote { 2 } else { 0 }).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect();
-        let stage = Replacing { name: &*kernel.card.name, span: Duration::ZERO, inboxes };
+        let stage = Replacing { name: &kernel.card.name, span: Duration::ZERO, inboxes };
         [0, 1].map(|rank| Replacer::new(&stage, rank).unwrap())
     }
 

@@ -170,7 +170,7 @@ impl Kernel for Handling {
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let segment = Segment::new(&*self.card.name, params, self.shared, workers, self.part(params.pages))?;
+        let segment = Segment::new(&self.card.name, params, self.shared, workers, self.part(params.pages))?;
         Ok(Box::new(Handled { kernel: *self, segment: Arc::new(segment) }))
     }
 }

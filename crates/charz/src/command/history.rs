@@ -90,8 +90,7 @@ pub(super) fn baseline(
     rules: &charz_analysis::compare::Options,
 ) -> Result<(Report, Vec<String>), Error> {
     let mut store = Store::open(&file(named)?)?;
-    let Baseline { id, notes } =
-        Baseline::choose(store.list()?, new, wanted, rules).map_err(|why| Error::bad_input(why))?;
+    let Baseline { id, notes } = Baseline::choose(store.list()?, new, wanted, rules).map_err(Error::bad_input)?;
     Ok((store.read(id)?.0, notes))
 }
 

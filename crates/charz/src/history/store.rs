@@ -199,10 +199,7 @@ fn add(
     let Addition { file, text, report } = addition;
     let refuse = |why: String| Error::bad_input(format!("{file:?}: {why}; no report was added"));
     if seconds(&report.started).is_none() {
-        return Err(refuse(format!(
-            "it began at {:?}, which is no time such as 2026-01-31T12:00:00Z",
-            report.started
-        )))?;
+        Err(refuse(format!("it began at {:?}, which is no time such as 2026-01-31T12:00:00Z", report.started)))?;
     }
     let sql = "SELECT id, label, summary FROM report ORDER BY id LIMIT 1";
     if let Some(first) = transaction.query_row(sql, (), |row| Ok(entry(path, row))).optional()? {
@@ -257,7 +254,7 @@ fn invocations(report: &Report) -> usize {
 fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
     let id = row.get(0)?;
     let report = row.get_ref(2)?.as_str().ok().and_then(|text| serde_json::from_str(text).ok());
-    let entry = report.and_then(|report| Some(Entry::new(id, row.get(1).ok()?, report)?));
+    let entry = report.and_then(|report| Entry::new(id, row.get(1).ok()?, report));
     Ok(entry.ok_or_else(|| damaged(path, &format!("the summary of report {id} cannot be read")))?)
 }
 

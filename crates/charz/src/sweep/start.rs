@@ -116,7 +116,7 @@ fn floor(plan: &Plan) -> Vec<Cell> {
     let Some(first) = plan.cells.first() else { return Vec::new() };
     plan.cells
         .iter()
-        .filter(|cell| cell.mapping == first.mapping && &*cell.kernel.card().name == &*first.kernel.card().name)
+        .filter(|cell| cell.mapping == first.mapping && *cell.kernel.card().name == *first.kernel.card().name)
         .filter(|cell| cell.point == first.point)
         .map(|cell| blank(empty, &cell.mapping, cell.seats.clone()))
         .collect()

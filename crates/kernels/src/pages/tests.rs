@@ -28,7 +28,7 @@ const KERNELS: [&Handling; 8] = [
 
 /// Workers of a stage of this kernel, on one thread.
 fn workers(kernel: &Handling, pages: PageKind, number: usize) -> Vec<Handler> {
-    let segment = Segment::new(&*kernel.card.name, &params(pages), kernel.shared, number, kernel.part(pages)).unwrap();
+    let segment = Segment::new(&kernel.card.name, &params(pages), kernel.shared, number, kernel.part(pages)).unwrap();
     let segment = Arc::new(segment);
     (0..number).map(|rank| Handler::new(*kernel, Arc::clone(&segment), rank).unwrap()).collect()
 }

@@ -66,7 +66,7 @@ impl<P: Probe> StageBuilder for Sampling<P> {
 
     fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
         check_samples(card, params)?;
-        P::admit(&*card.name, params)?;
+        P::admit(&card.name, params)?;
         Ok(Sampling { name: &card.name, params: *params, probe: PhantomData })
     }
 }
