@@ -58,7 +58,7 @@ pub fn markdown(blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
     let mut in_list = false;
     for block in blocks {
         let is_item = matches!(block, Block::Item(..));
-        if !(is_item && in_list) && !matches!(block, Block::Title(_)) {
+        if !(is_item && in_list || matches!(block, Block::Title(_))) {
             writeln!(out)?;
         }
         in_list = is_item;
