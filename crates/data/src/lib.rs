@@ -3,6 +3,7 @@
 // Names say what they can; comments give reasons.
 #![allow(missing_docs)]
 
+mod bounds;
 pub mod card;
 mod contention;
 pub mod cpulist;
@@ -16,6 +17,7 @@ mod nodes;
 pub mod params;
 pub mod quantity;
 mod quote;
+mod role;
 mod work;
 
 pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};

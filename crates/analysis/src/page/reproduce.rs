@@ -256,7 +256,7 @@ mod tests {
         for (nanos, text) in [(120_000_000_000, "120s"), (1_500_000, "1500us"), (1, "1ns"), (50_000_000, "50ms")] {
             assert_eq!(time(nanos), text);
         }
-        assert_eq!(period("50000"), "50us");
+        assert_eq!(period(&charz_kernels::Period::EveryNs(50_000).to_string()), "50us");
         assert_eq!(period("closed"), "closed");
     }
 }
