@@ -3,6 +3,7 @@
 // Names say what they can; comments give reasons.
 #![allow(missing_docs)]
 
+mod bounds;
 pub mod card;
 pub mod checks;
 mod contention;
@@ -19,6 +20,7 @@ pub mod params;
 pub mod quantity;
 mod quote;
 pub mod report;
+mod role;
 pub mod units;
 mod work;
 

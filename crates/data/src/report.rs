@@ -118,7 +118,7 @@ pub struct Plan {
     pub critical: u64,
     /// Such steps that it makes in between.
     pub parallel: u64,
-    /// When samples of waking and creating begin: `fitting`, `closed`, or nanoseconds from one to the next.
+    /// When samples of waking and creating begin: `fitting`, `closed`, or the time from one to the next, e.g. `50 µs`.
     pub period: String,
     /// How long waits are to last that nothing ends but their time.
     pub timeout_ns: u64,

@@ -1,0 +1,64 @@
+//! The values that a parameter takes.
+
+use crate::quantity;
+
+/// What the values of a parameter are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    Count(Bounds),
+    Bytes(Bounds),
+    Nanoseconds(Bounds),
+    /// One of a few words.
+    Word,
+}
+
+/// The numbers that a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub min: u64,
+    pub max: u64,
+    pub multiple_of: u64,
+}
+
+impl Bounds {
+    pub(crate) const fn new(min: u64, max: u64, multiple_of: u64) -> Bounds {
+        Bounds { min, max, multiple_of }
+    }
+
+    /// The number, or a clause that says why it is none of these; `show` writes numbers as they are typed.
+    fn check(self, number: u64, text: &str, show: fn(u64) -> String) -> Result<u64, String> {
+        let Bounds { min, max, multiple_of } = self;
+        if number < min {
+            return Err(format!("{text:?} is below the minimum of {}", show(min)));
+        }
+        if number > max {
+            return Err(format!("{text:?} exceeds the maximum of {}", show(max)));
+        }
+        if !number.is_multiple_of(multiple_of) {
+            let next = show(number.next_multiple_of(multiple_of));
+            return Err(format!("{text:?} is not a multiple of {}; the next one is {next}", show(multiple_of)));
+        }
+        Ok(number)
+    }
+
+    pub(crate) fn count(self, text: &str) -> Result<u64, String> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse::<u64>().ok().filter(|_| digits);
+        let wrong = || format!("{text:?} is not a whole number from {} to {}", self.min, self.max);
+        self.check(number.ok_or_else(wrong)?, text, |number| number.to_string())
+    }
+
+    pub(crate) fn bytes(self, text: &str) -> Result<u64, String> {
+        self.check(quantity::bytes(text)?, text, quantity::show_bytes)
+    }
+
+    pub(crate) fn nanos(self, text: &str) -> Result<u64, String> {
+        self.check(quantity::nanos(text)?, text, quantity::show_nanos)
+    }
+
+    /// Bytes with a unit, or as a plain number.
+    pub(crate) fn bytes_or_count(self, text: &str) -> Result<u64, String> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits { self.count(text) } else { self.bytes(text) }
+    }
+}

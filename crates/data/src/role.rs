@@ -1,0 +1,133 @@
+//! What a kernel is to those who read reports.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::card::Text;
+
+/// What analyses and figures take a kernel for. They ask for roles, never for names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Shown, and compared with nothing.
+    #[default]
+    Other,
+    /// An empty run: the floor below which times mean nothing.
+    Floor,
+    /// Dependent arithmetic on integers or floating-point numbers.
+    Arithmetic(Numbers),
+    /// Bandwidth of one pass over a block in memory.
+    MemoryBandwidth(Access),
+    /// Bandwidth of repeated passes over a block in any level.
+    LevelBandwidth(Access),
+    /// Latency of dependent loads.
+    Latency(Chase),
+    /// Latency of one worker while the others load the memory.
+    LoadedLatency,
+    /// Words per cycle that workers read from a cache.
+    CacheWords(Words),
+    /// Latency of a cache line between two strands.
+    LineTransfer(LineOperation),
+    /// A list of items under a lock; pools of this role differ in the lock only.
+    LockPool {
+        /// Whether others are compared with it: the lock that programs take if the standard library's is too slow.
+        is_reference: bool,
+        /// The pool without the backoff that this one adds.
+        backs_off: Option<Text>,
+    },
+    /// A pool of items without a lock.
+    LockFreePool {
+        backs_off: Option<Text>,
+    },
+    /// A recursion whose activities take threads out of a pool.
+    ThreadPool,
+    /// A counter that all workers add to.
+    Counter(CounterKind),
+    /// Workers that pass a token around.
+    Ring,
+    Barrier,
+    /// Something handed to another thread.
+    HandOff(Waiter),
+}
+
+impl Role {
+    /// Text that this role names another kernel by.
+    pub const fn backoff_of(name: &'static str) -> Option<Text> {
+        Some(Cow::Borrowed(name))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Numbers {
+    Integer,
+    Float,
+}
+
+/// What a pass does with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    Read,
+    Write,
+    Copy,
+}
+
+/// The order of dependent loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Chase {
+    /// Random: the hardware cannot read ahead.
+    Random,
+    /// Ascending by a stride.
+    Stride,
+    /// Several random chains at once.
+    Chains,
+}
+
+/// Whose words a worker reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Words {
+    /// Its own, again and again.
+    Steady,
+    /// Those that it has just written.
+    OwnWritten,
+    /// Those that another worker has just written.
+    OtherWritten,
+}
+
+/// The operation by which a cache line is transferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LineOperation {
+    ReadWrite,
+    Cas,
+    FetchAdd,
+    Exchange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterKind {
+    /// One counter under a mutex.
+    Mutex,
+    /// One counter, by an atomic addition.
+    Atomic,
+    /// A shard per strand.
+    Sharded,
+}
+
+/// How the thread waits that something is handed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Waiter {
+    /// It sleeps; the call that wakes it does nothing else.
+    AsleepBare,
+    /// It sleeps.
+    Asleep,
+    /// It spins.
+    Spinning,
+}
