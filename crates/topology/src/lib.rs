@@ -27,7 +27,3 @@ pub use mapper::{
 };
 pub use memory::MemoryPolicy;
 pub use placement::{Placement, place};
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
