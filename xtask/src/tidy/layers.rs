@@ -68,7 +68,7 @@ const ROWS: &[&[&str]] = &[
     &["program"],
     &["args", "parsers"],
     &["command"],
-    &["render"],
+    &["view"],
     &["page"],
     &["sweep"],
     &["plan"],
