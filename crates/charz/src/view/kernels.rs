@@ -134,8 +134,10 @@ fn stem(name: &str) -> &str {
     name.split_once('-').map_or(name, |(stem, _)| stem)
 }
 
+type Fact = (&'static str, fn(&Row) -> String);
+
 /// What a card says, by the names that the page gives it.
-const FACTS: [(&str, fn(&Row) -> String); 6] = [
+const FACTS: [Fact; 6] = [
     ("Counts", |row| format!("{}: {}", row.counts, row.one_is)),
     ("Not counted", |row| row.beside.to_owned()),
     ("Workers", |row| row.workers.clone()),
