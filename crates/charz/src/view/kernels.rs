@@ -134,8 +134,10 @@ fn stem(name: &str) -> &str {
     name.split_once('-').map_or(name, |(stem, _)| stem)
 }
 
-/// What a card says, by the names that the page gives it.
-const FACTS: [(&str, fn(&Row) -> String); 6] = [
+/// A fact of a card: its name on the page, and its text.
+type Fact = (&'static str, fn(&Row) -> String);
+
+const FACTS: [Fact; 6] = [
     ("Counts", |row| format!("{}: {}", row.counts, row.one_is)),
     ("Not counted", |row| row.beside.to_owned()),
     ("Workers", |row| row.workers.clone()),
