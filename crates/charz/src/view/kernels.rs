@@ -134,9 +134,9 @@ fn stem(name: &str) -> &str {
     name.split_once('-').map_or(name, |(stem, _)| stem)
 }
 
+/// A fact of a card: its name on the page, and its text.
 type Fact = (&'static str, fn(&Row) -> String);
 
-/// What a card says, by the names that the page gives it.
 const FACTS: [Fact; 6] = [
     ("Counts", |row| format!("{}: {}", row.counts, row.one_is)),
     ("Not counted", |row| row.beside.to_owned()),
