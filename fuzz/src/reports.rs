@@ -6,18 +6,18 @@ use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
 use charz_kernels::{Layout, PageKind, Params};
+use charz_render::formats::{Draw, FORMATS, Format, Show};
 use charz_render::look::Look;
-use charz_render::report::{FORMATS, Format};
 
 use super::{assert_harmless, assert_readable};
 
 /// The report in every format, JSON first.
 fn shown(report: &Report) -> Vec<String> {
-    let mut formats: Vec<_> = FORMATS.iter().collect();
+    let mut formats: Vec<&Format> = FORMATS.iter().filter(|format| matches!(format.draw, Draw::Report(_))).collect();
     formats.sort_by_key(|format| format.name != "json");
     let show = |format: &&Format| {
         let mut out = Vec::new();
-        (format.write)(report, &Look::PLAIN, &mut out).expect("a vector takes all");
+        format.write(report, &Look::PLAIN, &mut out).expect("a vector takes all");
         String::from_utf8(out).expect("pages are text")
     };
     formats.iter().map(show).collect()

@@ -208,16 +208,26 @@ const CHAPTERS: &[Chapter] = &[
     },
 ];
 
+impl Chapter {
+    fn section(&self, sorted: &Sorted<'_>) -> Option<Section> {
+        let Drawing { figures, about } = (self.draw)(sorted);
+        let about = self.about.iter().map(|&sentence| sentence.to_owned()).chain(about).collect();
+        (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures })
+    }
+}
+
+/// The named sections alone, without what follows from the numbers.
+pub fn sections(sources: &[Source<'_>], ids: &[&str]) -> Vec<Section> {
+    let sorted = Sorted::of(sources, vec![Vec::new(); sources.len()], sources.iter().map(|_| Vec::new()).collect());
+    let chapters = CHAPTERS.iter().filter(|chapter| ids.contains(&chapter.id));
+    chapters.filter_map(|chapter| chapter.section(&sorted)).collect()
+}
+
 /// What these reports say. They may be of different machines, or of one at different times.
 pub fn page(sources: &[Source<'_>]) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = Sorted::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
-    let sections = CHAPTERS.iter().filter_map(|chapter| {
-        let Drawing { figures, about } = (chapter.draw)(&sorted);
-        let about = chapter.about.iter().map(|&sentence| sentence.to_owned()).chain(about).collect();
-        (!figures.is_empty()).then_some(Section { id: chapter.id, title: chapter.title, about, figures })
-    });
-    let sections = sections.collect();
+    let sections = CHAPTERS.iter().filter_map(|chapter| chapter.section(&sorted)).collect();
     let (told, untold) = verdicts::told(&sorted);
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     let mut page = Page {

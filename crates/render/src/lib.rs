@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-pub mod bencher;
+pub mod benchmark;
 pub mod compare;
+pub mod formats;
 pub mod grid;
 pub mod history;
 pub mod html;
@@ -14,5 +15,4 @@ pub mod picture;
 pub mod replicate;
 pub mod report;
 pub mod term;
-pub mod view;
 pub mod wrapped;

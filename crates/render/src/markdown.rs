@@ -11,7 +11,7 @@ use super::look::Look;
 use charz_analysis::figure::{Figure, Table};
 use charz_analysis::page::{About, Page, Verdict};
 use charz_data::escape::{counted, one_line};
-use charz_data::report::{Severity, Status};
+use charz_data::report::Severity;
 use charz_data::units;
 use words::{code, fenced, inert, markup};
 
@@ -136,22 +136,11 @@ fn listed(heading: &str, lines: Vec<String>) -> Option<String> {
 
 /// How a sweep ended, in a line.
 fn ending(about: &About) -> String {
-    let counts: Vec<String> = about.counts.iter().map(|(status, count)| format!("{count} {}", word(*status))).collect();
+    let counts: Vec<String> = about.counts.iter().map(|(status, count)| format!("{count} {}", status.name())).collect();
     let counts = if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) };
     let incomplete = about.incomplete.as_ref().map(|why| format!("; **not complete**: {}", inert(&one_line(why))));
     let started = inert(&one_line(&about.started));
     format!("\n{}, started {started}; {counts}{}\n", code(&about.name), incomplete.unwrap_or_default())
-}
-
-fn word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "pending",
-        Status::Ok => "ok",
-        Status::Suspect => "suspect",
-        Status::Invalid => "invalid",
-        Status::Skipped => "skipped",
-        Status::Aborted => "aborted",
-    }
 }
 
 /// What a figure says, and the numbers behind it, folded; nothing where there are none.
@@ -200,7 +189,7 @@ fn details(summary: &str, inside: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::tests::{EVIL, golden, hostile};
+    use crate::formats::tests::{EVIL, golden, hostile};
     use charz_analysis::page::{Source, page};
 
     fn shown(report: &charz_data::report::Report, name: &str) -> String {

@@ -9,14 +9,7 @@
 //! Names end in base units. A cell whose number may not be shown has no sample; `charz_cells` counts it.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io::{self, Write};
-
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::DescriptorEncoder;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::MetricType;
-use prometheus_client::registry::{Registry, Unit as Suffix};
 
 use charz_analysis::point;
 use charz_data::escape::plain;
@@ -30,16 +23,11 @@ const PREFIX: &str = "charz";
 /// # Errors
 /// Those of the output.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let mut registry = Registry::with_prefix(PREFIX);
-    registry.register_collector(Box::new(Gauges(gauges(report))));
-    let mut text = String::new();
-    encode(&mut text, &registry).map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())
+    for gauge in gauges(report).iter().filter(|gauge| !gauge.samples.is_empty()) {
+        gauge.write(out)?;
+    }
+    writeln!(out, "# EOF")
 }
-
-/// All that is written, in its order.
-#[derive(Debug)]
-struct Gauges(Vec<Gauge>);
 
 /// Samples of one name.
 #[derive(Debug)]
@@ -55,20 +43,27 @@ struct Gauge {
 /// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
 
-impl Collector for Gauges {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        for gauge in self.0.iter().filter(|gauge| !gauge.samples.is_empty()) {
-            let unit = gauge.unit.map(|unit| Suffix::Other(unit.to_owned()));
-            let mut metric = encoder.encode_descriptor(gauge.name, gauge.help, unit.as_ref(), MetricType::Gauge)?;
-            for (labels, value) in &gauge.samples {
-                match labels.as_slice() {
-                    [] => metric.encode_gauge(value)?,
-                    _ => metric.encode_family(labels)?.encode_gauge(value)?,
-                }
-            }
+impl Gauge {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let unit = self.unit.map(|unit| format!("_{unit}")).unwrap_or_default();
+        let name = format!("{PREFIX}_{}{unit}", self.name);
+        writeln!(out, "# HELP {name} {}.\n# TYPE {name} gauge", self.help)?;
+        if let Some(unit) = self.unit {
+            writeln!(out, "# UNIT {name} {unit}")?;
+        }
+        for (labels, value) in &self.samples {
+            let labels: Vec<String> =
+                labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+            writeln!(out, "{name}{labels} {value:?}")?;
         }
         Ok(())
     }
+}
+
+/// The value of a label between quotes.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// Which units of cells a gauge is of, and by what it multiplies them to come to its own.
@@ -129,7 +124,7 @@ fn gauges(report: &Report) -> Vec<Gauge> {
         // Two samples with the same labels would make a reader refuse the file.
         let mut seen = BTreeSet::new();
         for (cell, factor) in report.cells.iter().filter_map(|cell| Some((cell, (family.factor)(cell.unit)?))) {
-            let Some(value) = number(cell).filter(|_| seen.insert(labels(cell))) else { continue };
+            let Some(value) = cell.value().filter(|_| seen.insert(labels(cell))) else { continue };
             samples[0].push((labels(cell), value * factor));
             if let Some(interval) = cell.summary.and_then(|summary| summary.interval) {
                 samples[1].push((labels(cell), interval.low * factor));
@@ -150,17 +145,9 @@ fn about(report: &Report) -> Vec<Gauge> {
         help,
         samples: value.into_iter().map(|value| (Vec::new(), value)).collect(),
     };
-    let statuses = [
-        (Status::Ok, "ok"),
-        (Status::Suspect, "suspect"),
-        (Status::Invalid, "invalid"),
-        (Status::Skipped, "skipped"),
-        (Status::Aborted, "aborted"),
-        (Status::Pending, "pending"),
-    ];
-    let counted = statuses.map(|(status, word)| {
+    let counted = Status::ALL.map(|status| {
         let count = report.cells.iter().filter(|cell| cell.outcome.status == status).count();
-        (vec![("status", word.to_owned())], count as f64)
+        (vec![("status", status.name().to_owned())], count as f64)
     });
     let told = |text: &Option<String>| plain(text.as_deref().unwrap_or_default());
     let labels = vec![
@@ -195,11 +182,6 @@ fn about(report: &Report) -> Vec<Gauge> {
         ),
         Gauge { name: "cells", unit: None, help: "How many cells ended how", samples: counted.to_vec() },
     ]
-}
-
-fn number(cell: &Cell) -> Option<f64> {
-    let shown = matches!(cell.outcome.status, Status::Ok | Status::Suspect);
-    cell.summary?.value.filter(|value| shown && value.is_finite())
 }
 
 /// Which cell it is. What the sweep does not vary has no label.

@@ -54,6 +54,16 @@ pub fn write(page: &Page, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     pen.aside("every number: charz render REPORT --format table, or csv; to click on: --format html -o FILE")
 }
 
+/// Figures alone, each with what is said of it.
+pub(super) fn figures(figures: &[Figure], look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let mut pen = Pen::new(look, out);
+    for figure in figures {
+        pen.gap()?;
+        picture(figure, &mut pen)?;
+    }
+    Ok(())
+}
+
 fn ending(about: &About, pen: &mut Pen<'_>) -> io::Result<()> {
     let counts: Vec<String> = about.counts.iter().map(|(status, count)| format!("{count} {}", word(*status))).collect();
     let counts = if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) };
@@ -65,14 +75,7 @@ fn ending(about: &About, pen: &mut Pen<'_>) -> io::Result<()> {
 }
 
 fn word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "pending",
-        Status::Ok => "ok",
-        Status::Suspect => "suspect ?",
-        Status::Invalid => "invalid",
-        Status::Skipped => "skipped",
-        Status::Aborted => "aborted",
-    }
+    if status == Status::Suspect { "suspect ?" } else { status.name() }
 }
 
 /// Sentences under a heading; nothing where there are none.
@@ -179,8 +182,16 @@ fn stopped(sentence: &str) -> String {
     format!("{}.", sentence.trim_end_matches('.'))
 }
 
-/// A picture with what is said of it.
+/// A picture with what is said of it, and how many numbers stand behind it.
 fn figure(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
+    picture(figure, pen)?;
+    match &figure.table {
+        Some(table) => pen.aside(&format!("{}; --figure {} shows this one alone", behind(table), figure.id)),
+        None => Ok(()),
+    }
+}
+
+fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     pen.heading(&figure.title)?;
     match &figure.body {
         Body::Lines(plot) => plot::draw(plot, pen)?,
@@ -192,10 +203,7 @@ fn figure(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     for sentence in &figure.about {
         pen.text("", &stopped(sentence))?;
     }
-    match &figure.table {
-        Some(table) => pen.aside(&format!("{}; --figure {} shows this one alone", behind(table), figure.id)),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// How many numbers stand behind a figure, and how many of them are none.

@@ -267,11 +267,7 @@ fn usable(side: &str, cell: &Cell, options: &Options) -> Result<Option<Caveat>, 
     let word = match cell.outcome.status {
         Status::Ok => return Ok(None),
         Status::Suspect if options.allow_suspect => return Ok(Some(Caveat::Suspect)),
-        Status::Suspect => "suspect",
-        Status::Invalid => "invalid",
-        Status::Pending => "pending",
-        Status::Skipped => "skipped",
-        Status::Aborted => "aborted",
+        status => status.name(),
     };
     let reason = cell.outcome.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     Err(format!("{word} in the {side} report{reason}"))

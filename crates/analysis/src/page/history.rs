@@ -1,7 +1,7 @@
 //! The page of a history: its changes, and each series over time. Its tables are those of `charz history` in every format.
 
 use super::about::about;
-use super::spots::{self, state, word};
+use super::spots::{self, state};
 use super::{Page, Section, Source, tell_apart};
 use crate::figure::{
     Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Rule, Scale, Series, Spot, State, Table, id,
@@ -214,7 +214,7 @@ fn values_of(timeline: &Timeline, track: &Track) -> Table {
             number(cell.value(), |_| spots::number(cell)),
             end(interval.map(|interval| interval.low)),
             end(interval.map(|interval| interval.high)),
-            Datum::word(word(cell.outcome.status)),
+            Datum::word(cell.outcome.status.name()),
             number(level, |level| level.to_string()),
             Datum::word(cell.outcome.reason.as_deref().unwrap_or("-")),
         ];

@@ -84,8 +84,7 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
     let mut about = Vec::new();
     if finer {
         about.push(
-            "neighbouring bins are drawn as one, so that the page stays small; --format joint-csv has them all"
-                .to_owned(),
+            "neighbouring bins are drawn as one, so that the page stays small; --format json has them all".to_owned(),
         );
     }
     let reasons = spots::against(cell);

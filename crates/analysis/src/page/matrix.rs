@@ -72,11 +72,6 @@ impl<'a> Matrix<'a> {
         Some(Matrix { kernel, machine, strands, cells })
     }
 
-    /// Those of all kernels of a report that have one.
-    pub fn all(report: &'a Report) -> Vec<Self> {
-        report.plan.kernels.iter().filter_map(|kernel| Matrix::of(report, kernel)).collect()
-    }
-
     /// Its cells, by pair.
     pub fn cells(&self) -> impl Iterator<Item = &'a Cell> {
         self.cells.values().copied()
@@ -87,19 +82,10 @@ impl<'a> Matrix<'a> {
         self.kernel.strip_prefix(PAIRS).unwrap_or(self.kernel)
     }
 
-    /// What was measured of the pair.
-    pub fn at(&self, home: &Strand, other: &Strand) -> Option<&'a Cell> {
-        self.cells.get(&[home.os_id, other.os_id]).copied()
-    }
-
     /// Its classes, also those of which nothing was measured; the nearest first.
     pub fn rows(&self) -> Vec<Row> {
         let usable: Vec<&Strand> = self.machine.usable_strands().collect();
-        self.classes((usable.len() <= MOST_COUNTED).then(|| pairs::count(self.machine, &usable)))
-    }
-
-    /// Those of its pairs, and of the machine's where these were counted.
-    pub fn classes(&self, counted: Option<BTreeMap<Class, u64>>) -> Vec<Row> {
+        let counted = (usable.len() <= MOST_COUNTED).then(|| pairs::count(self.machine, &usable));
         let mut cells: BTreeMap<Class, Vec<&Cell>> = BTreeMap::new();
         if let Some(counted) = &counted {
             cells.extend(counted.keys().map(|class| (*class, Vec::new())));
@@ -152,3 +138,6 @@ pub fn class_name(class: &Class, machine: &Machine) -> String {
 fn value(cell: &Cell) -> Option<f64> {
     cell.summary?.value
 }
+
+#[cfg(test)]
+mod tests;

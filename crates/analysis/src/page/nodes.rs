@@ -8,6 +8,7 @@ use super::table;
 use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
 use crate::numa::{self, Number, Spot};
 use charz_data::report::Unit;
+use charz_data::units;
 
 /// Something that is measured between nodes.
 struct Square {
@@ -91,10 +92,38 @@ fn figure(sorted: &Sorted<'_>, source: usize, square: &Square, spots: &[Spot], c
     Figure {
         id: id(&sorted.named(&format!("numa-{}", square.name), source)),
         title: sorted.named(&format!("NUMA nodes: {}", square.title), source),
-        about: vec!["a row is the node of the workers, a column the node of the memory".into()],
+        about: about(square, spots),
         body: Body::Heat(body),
         table: (!cells.is_empty()).then(|| table::table(sorted.sources, cells)),
     }
+}
+
+/// How to read a square, and what lies between near and far.
+fn about(square: &Square, spots: &[Spot]) -> Vec<String> {
+    let mut about = vec!["a row is the node of the workers, a column the node of the memory".to_owned()];
+    let medians = |of: fn(&Spot) -> Option<Number>| numa::median(spots, true, of).zip(numa::median(spots, false, of));
+    let ratio = |near: Number, far: Number| {
+        format!("{:.2}{} times", far.value / near.value, units::doubt(near.suspect || far.suspect))
+    };
+    if spots.len() > 1 && spots.iter().all(Spot::is_local) {
+        about.push("each node was measured with its own memory only; charz numa measures all".to_owned());
+    }
+    match (medians(square.of), &square.quantity) {
+        (Some((near, far)), Quantity::Nanos) => {
+            let [near_ns, far_ns] =
+                [near, far].map(|found| format!("{}{}", units::nanos(found.value), units::doubt(found.suspect)));
+            let times = ratio(near, far);
+            about.push(format!("remote memory takes {times} as long as local: {far_ns} against {near_ns}"));
+            if let Some((near, far)) = medians(Spot::claim) {
+                about.push(format!("the firmware claims {} the distance", ratio(near, far)));
+            }
+        }
+        (Some((near, far)), _) => {
+            about.push(format!("remote memory gives {} the bandwidth of local", ratio(near, far)))
+        }
+        (None, _) => {}
+    }
+    about
 }
 
 fn ids(spots: &[Spot], of: fn(&Spot) -> u32) -> Vec<u32> {
@@ -103,4 +132,37 @@ fn ids(spots: &[Spot], of: fn(&Spot) -> u32) -> Vec<u32> {
     ids.dedup();
     ids.truncate(MOST_NODES);
     ids
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::{report, two};
+    use crate::page::{Section, Source, sections};
+    use charz_data::report::Report;
+
+    fn section(report: &Report) -> Option<Section> {
+        sections(&[Source { name: "one", report }], &["numa"]).pop()
+    }
+
+    #[test]
+    fn squares_say_how_far_remote_memory_is() {
+        let found = section(&two()).unwrap();
+        let about: Vec<String> = found.figures.iter().flat_map(|figure| figure.about.clone()).collect();
+        let about = about.join(". ");
+        for words in
+            ["1.60 times as long as local: 160 ns against 100 ns", "0.62 ? times the bandwidth", "claims 2.10 times"]
+        {
+            assert!(about.contains(words), "{words}: {about}");
+        }
+    }
+
+    #[test]
+    fn one_node_has_no_ratio() {
+        let mut one = two();
+        one.machine = report("Package:1 Core:2 PU:1").machine;
+        one.cells.truncate(2);
+        let about = section(&one).into_iter().flat_map(|section| section.figures).flat_map(|figure| figure.about);
+        assert!(about.into_iter().all(|sentence| !sentence.contains("times as long")));
+        assert!(section(&report("NUMA:2 PU:1")).is_none(), "nothing was measured");
+    }
 }

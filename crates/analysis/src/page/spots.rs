@@ -45,7 +45,7 @@ pub(super) fn number(cell: &Cell) -> String {
     let Some((summary, value)) = cell.summary.zip(value(cell)) else {
         return match cell.outcome.status {
             Status::Ok | Status::Suspect => "no number".to_owned(),
-            status => word(status).to_owned(),
+            status => status.name().to_owned(),
         };
     };
     let width = summary.interval.map(|interval| format!(" ±{}", units::percent(interval.half_width)));
@@ -55,18 +55,6 @@ pub(super) fn number(cell: &Cell) -> String {
         width.unwrap_or_default(),
         units::doubt(state(cell) == State::Doubtful)
     )
-}
-
-/// What a status is called where a number would stand.
-pub(super) fn word(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "pending",
-        Status::Ok => "ok",
-        Status::Suspect => "suspect",
-        Status::Invalid => "invalid",
-        Status::Skipped => "skipped",
-        Status::Aborted => "aborted",
-    }
 }
 
 /// The reason of the outcome, or the marks; nothing where nothing speaks against it.

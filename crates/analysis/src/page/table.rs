@@ -31,7 +31,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
         data.push(Datum::word(short(&cell.mapping)));
         data.push(Datum::number(cell.workers.to_string(), cell.workers as f64));
         data.extend(numbers(cell));
-        data.push(Datum::word(spots::word(cell.outcome.status)));
+        data.push(Datum::word(cell.outcome.status.name()));
         let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
         data.push(Datum::word(short(&marks.join(" "))));
         Row { data, state: spots::state(cell), passport: passport(cell) }

@@ -26,8 +26,9 @@ use crate::view::{
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks;
 use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
+use charz_render::compare as compare_page;
+use charz_render::formats::FORMATS;
 use charz_render::look::Colour;
-use charz_render::{compare as compare_page, view};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;
@@ -52,7 +53,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         Verb::Render(args) => Command::Render(render::Options {
             reports: args.reports,
             showing: render::Showing {
-                view: choice("--format", &args.format, view::views().into_iter().map(|view| (view.name, view)))?,
+                format: choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, *format)))?,
                 figure: args.figure,
                 output: args.output,
                 colour: choice("--color", &args.color, Colour::ALL)?,

@@ -10,15 +10,16 @@ use crate::command::history::{How, Options, Plot, Shown, Task, Which};
 use crate::command::render::Showing;
 use crate::exit::Error;
 use charz_analysis::history::Wanted;
+use charz_render::formats;
+use charz_render::formats::{Draw, FORMATS};
 use charz_render::history::Format;
 use charz_render::look::Colour;
-use charz_render::view::{Draw, View, views};
 
 const AS_ADDED: (&str, &str) = ("json", "the report as it was added, to the byte, with control characters as escapes");
 
 /// The formats of a single report, each with what it is for.
 pub(super) fn shows() -> impl Iterator<Item = (&'static str, &'static str)> {
-    views().into_iter().map(|view| if view.name == AS_ADDED.0 { AS_ADDED } else { (view.name, view.about) })
+    FORMATS.iter().map(|format| if format.name == AS_ADDED.0 { AS_ADDED } else { (format.name, format.about) })
 }
 
 /// The formats of series: the tables, or the page.
@@ -26,11 +27,11 @@ pub(super) fn plots() -> impl Iterator<Item = (&'static str, &'static str)> {
     Format::ALL
         .map(|(name, format)| (name, format.about()))
         .into_iter()
-        .chain(pages().map(|view| (view.name, view.about)))
+        .chain(pages().map(|format| (format.name, format.about)))
 }
 
-fn pages() -> impl Iterator<Item = View> {
-    views().into_iter().filter(|view| !matches!(view.draw, Draw::Report(_)))
+fn pages() -> impl Iterator<Item = &'static formats::Format> {
+    FORMATS.iter().filter(|format| !matches!(format.draw, Draw::Report(_)))
 }
 
 pub(super) fn history(args: HistoryArgs) -> Result<Options, Error> {
@@ -45,9 +46,9 @@ pub(super) fn history(args: HistoryArgs) -> Result<Options, Error> {
                 "newest" => Which::Newest,
                 text => Which::Number(number("charz history show", "newest", text)?),
             };
-            let view = choice("--format", &args.format, views().into_iter().map(|view| (view.name, view)))?;
-            let as_added = view.name == AS_ADDED.0 && args.how.output.is_none() && args.how.figure.is_none();
-            let how = if as_added { How::Text } else { How::Rendered(showing(view, args.how)?) };
+            let format = choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?;
+            let as_added = format.name == AS_ADDED.0 && args.how.output.is_none() && args.how.figure.is_none();
+            let how = if as_added { How::Text } else { How::Rendered(showing(format, args.how)?) };
             (args.db.db, Task::Show(which, how))
         }
         HistoryTask::Plot(args) => (args.db.db.clone(), Task::Plot(plot(*args)?)),
@@ -70,9 +71,9 @@ fn label(label: Option<String>) -> Result<Option<String>, Error> {
 fn plot(args: PlotArgs) -> Result<Plot, Error> {
     let workers = |text: &String| Ok(count("--threads", text, usize::MAX)? as u64);
     let tables = Format::ALL.map(|(name, format)| (name, Err(format)));
-    let pages = pages().map(|view| (view.name, Ok(view)));
+    let pages = pages().map(|format| (format.name, Ok(format)));
     let shown = match choice("--format", &args.format, tables.into_iter().chain(pages))? {
-        Ok(view) => Shown::Page(showing(view, args.how)?),
+        Ok(format) => Shown::Page(showing(format, args.how)?),
         Err(_) if args.how.output.is_some() || args.how.figure.is_some() => {
             return Err(Error::bad_input(format!(
                 "--output and --figure are for formats that show figures; {} goes to standard output",
@@ -91,8 +92,13 @@ fn plot(args: PlotArgs) -> Result<Plot, Error> {
     })
 }
 
-fn showing(view: View, args: ShowingArgs) -> Result<Showing, Error> {
-    Ok(Showing { view, figure: args.figure, output: args.output, colour: choice("--color", &args.color, Colour::ALL)? })
+fn showing(format: &formats::Format, args: ShowingArgs) -> Result<Showing, Error> {
+    Ok(Showing {
+        format: *format,
+        figure: args.figure,
+        output: args.output,
+        colour: choice("--color", &args.color, Colour::ALL)?,
+    })
 }
 
 fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {

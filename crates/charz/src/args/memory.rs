@@ -12,8 +12,9 @@ use crate::exit::Error;
 use crate::plan::AskedSizes;
 use crate::view::topo as topo_page;
 use charz_analysis::numa::{BANDWIDTH, LATENCY};
+use charz_render::formats::{CSV, JSON, MEASURED};
 use charz_render::picture::{png, svg};
-use charz_render::report::{CARDS, SQUARES};
+use charz_render::report::CARD;
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
     let [bandwidth, _] = BANDWIDTH;
@@ -25,7 +26,7 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
     }
     Ok(numa::Options {
         new,
-        format: choice("--format", &args.format, SQUARES.iter().map(|format| (format.name, format)))?,
+        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
     })
 }
 
@@ -58,7 +59,7 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
             topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
         );
     };
-    let formats = CARDS.iter().map(|format| (format.name, format)).chain([("xml", topo::XML)]);
+    let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
     let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
     match measured {
         Some(measured) if format.name == topo::XML.name => Ok(topo::Options::Xml { source, measured: Some(measured) }),

@@ -8,7 +8,7 @@ use super::spelling::{AxesArgs, C2cArgs, WhatArgs};
 use super::usual;
 use crate::command::c2c;
 use crate::exit::Error;
-use charz_render::report::MATRICES;
+use charz_render::formats::MEASURED;
 
 /// The ways to hand over a line; each has a kernel, with [`PREFIX`] before its name.
 const MODES: [&str; 4] = ["read-write", "cas", "fetch-add", "exchange"];
@@ -40,6 +40,6 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
         new: sweep(asked, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
-        format: choice("--format", &args.format, MATRICES.iter().map(|format| (format.name, format)))?,
+        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
     })
 }

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use super::help;
 use crate::view::{doctor, explain, kernels, placement};
 use charz_data::params::PARAMS;
-use charz_render::{compare, view};
+use charz_render::{compare, formats};
 
 mod ab;
 mod axes;
@@ -300,10 +300,10 @@ pub(super) struct RenderArgs {
     /// Reports that `charz sweep` wrote; several are shown side by side
     #[arg(value_name = "REPORT", required = true)]
     pub(super) reports: Vec<PathBuf>,
-    #[arg(long, default_value = "table", help = help::formats(view::views().iter().map(|view| view.name)),
-        long_help = help::explained_formats(view::views().iter().map(|view| (view.name, view.about))))]
+    #[arg(long, default_value = "table", help = help::formats(formats::FORMATS.iter().map(|format| format.name)),
+        long_help = help::explained_formats(formats::FORMATS.iter().map(|format| (format.name, format.about))))]
     pub(super) format: String,
-    /// The one figure to show; --format figures lists them
+    /// The one figure to show, by its name; without a name the error lists them
     #[arg(long, value_name = "NAME")]
     pub(super) figure: Option<String>,
     /// The file to write, all of it or nothing; replaces what stands there

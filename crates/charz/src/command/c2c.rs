@@ -17,7 +17,7 @@ use crate::predict::Predictor;
 use crate::view::pairs as pairs_table;
 use charz_analysis::pairs;
 use charz_analysis::pairs::{Choice, Class};
-use charz_render::report::Format;
+use charz_render::formats::Format;
 
 /// What to measure, and how.
 pub struct Options {

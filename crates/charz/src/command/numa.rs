@@ -12,7 +12,7 @@ use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
 use crate::view::plan as plan_table;
 use charz_analysis::numa::LATENCY;
-use charz_render::report::Format;
+use charz_render::formats::Format;
 
 /// What to measure, and how.
 pub struct Options {

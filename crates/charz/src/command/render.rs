@@ -11,8 +11,8 @@ use charz_analysis::page;
 use charz_analysis::page::{Page, Source};
 use charz_data::report;
 use charz_data::report::Report;
+use charz_render::formats::{Draw, Format};
 use charz_render::look::{Colour, Look};
-use charz_render::view::{Draw, View};
 
 /// What to show.
 pub struct Options {
@@ -25,7 +25,7 @@ pub struct Options {
 /// How to show something, and where.
 pub struct Showing {
     /// How.
-    pub view: View,
+    pub format: Format,
     /// Which figure of the page, where the view shows one.
     pub figure: Option<String>,
     /// Where to, if not to standard output. A file that stands there is replaced.
@@ -56,8 +56,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 
 /// Shows reports.
 pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
-    let Draw::Report(write) = options.view.draw else { return show_page(page::page(sources), options, out) };
-    let name = options.view.name;
+    let Draw::Report(write) = options.format.draw else { return show_page(page::page(sources), options, out) };
+    let name = options.format.name;
     if options.figure.is_some() {
         return Err(Error::bad_input(format!("--figure is for formats that show figures; {name} shows the numbers")));
     }
@@ -72,24 +72,27 @@ pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Writ
 
 /// Shows a page, or a figure of it. Everything that can be refused is refused before the file that it would replace is touched.
 pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
-    let view = options.view;
-    match view.draw {
-        Draw::Report(_) => Err(Error::bad_input(format!("--format {} shows a single report", view.name))),
+    let format = options.format;
+    match format.draw {
+        Draw::Report(_) => Err(Error::bad_input(format!("--format {} shows a single report", format.name))),
         Draw::Page(write) => {
             let page = only(page, options.figure.as_deref())?;
             let look = look(options);
             put(options, out, |out| write(&page, &look, out))
         }
         Draw::Figure(write) => {
-            let figure = the_figure(&page, options.figure.as_deref(), view.name)?;
+            let figure = the_figure(&page, options.figure.as_deref(), format.name)?;
             put(options, out, |out| write(figure, out))
         }
         Draw::Binary(write) => {
             if options.output.is_none() && std::io::stdout().is_terminal() {
-                return Err(Error::bad_input(format!("--format {} is no text; name a file with --output", view.name)));
+                return Err(Error::bad_input(format!(
+                    "--format {} is no text; name a file with --output",
+                    format.name
+                )));
             }
             let mut picture = Vec::new();
-            write(the_figure(&page, options.figure.as_deref(), view.name)?, &mut picture)
+            write(the_figure(&page, options.figure.as_deref(), format.name)?, &mut picture)
                 .map_err(|error| Error::bad_input(error.to_string()))?;
             put(options, out, |out| out.write_all(&picture))
         }

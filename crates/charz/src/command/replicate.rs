@@ -17,10 +17,10 @@ use crate::view::plan as plan_table;
 use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
 use charz_data::escape::counted;
 use charz_data::report::Report;
+use charz_render::formats::Show;
 use charz_render::look::Look;
 use charz_render::replicate as view;
 use charz_render::replicate::Format;
-use charz_render::report::Show;
 
 /// What to show, and of what.
 pub enum Options {

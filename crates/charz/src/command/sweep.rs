@@ -18,8 +18,7 @@ use crate::view::plan as plan_table;
 use crate::view::progress::note;
 use charz_data::escape::plain;
 use charz_data::report::Report;
-use charz_render::report as report_table;
-use charz_render::report::{Format, Show};
+use charz_render::formats::{Format, Show, TABLE};
 
 mod recorder;
 mod resume;
@@ -90,7 +89,7 @@ const MOST_NAME: usize = 230;
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
-        Options::New(new) => start(&new, report_table::TABLE, out),
+        Options::New(new) => start(&new, TABLE, out),
         Options::Resume(resume) => resume::run(resume, out),
     }
 }

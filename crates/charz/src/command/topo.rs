@@ -15,8 +15,8 @@ use charz_analysis::figure::Figure;
 use charz_analysis::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
+use charz_render::formats::{Draw, Format as ReportFormat, Show};
 use charz_render::look::{Colour, Look};
-use charz_render::report::Format as ReportFormat;
 
 /// What to show.
 pub enum Options {
@@ -64,7 +64,7 @@ pub const XML: &ReportFormat = &ReportFormat {
     name: "xml",
     about: "for lstopo, with what was measured as distances and memory attributes",
     for_people: false,
-    write: |report, _, out| write_xml(report, out),
+    draw: Draw::Report(|report, _, out| write_xml(report, out)),
 };
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -86,7 +86,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
                 .map_err(|error| Error::bad_input(error.to_string()))?;
             out.write_all(&picture)?;
         }
-        Options::Card { measured, format } => (format.write)(&read(&measured)?, &Look::of_stdout(Colour::Auto), out)?,
+        Options::Card { measured, format } => format.write(&read(&measured)?, &Look::of_stdout(Colour::Auto), out)?,
         Options::Measure { new, format } => return sweep::start(&new, format, out),
         Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,
         Options::Xml { source, measured: Some(path) } => {
@@ -113,7 +113,7 @@ fn accesses(report: &Report) -> Vec<Access> {
     let (accesses, left_out) = numa::accesses(report);
     if left_out > 0 {
         let numbers = counted(left_out, "suspect number");
-        note(&format!("{numbers} left out, since XML has no mark for them; charz render --format numa shows them"));
+        note(&format!("{numbers} left out, since XML has no mark for them; charz render shows them"));
     }
     accesses
 }

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use charz_data::machine::Machine;
 
 use crate::plan::Plan;
+use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
 use charz_data::escape::counted;
 use charz_data::units;
 use charz_render::grid;
-use charz_render::report::class_name;
 
 /// Every class of pairs with how many there are and are going to be measured, then the totals.
 ///

@@ -211,6 +211,24 @@ pub struct Interval {
     pub half_width: f64,
 }
 
+impl Status {
+    /// All in the order in which they are counted.
+    pub const ALL: [Status; 6] =
+        [Status::Ok, Status::Suspect, Status::Invalid, Status::Skipped, Status::Aborted, Status::Pending];
+
+    /// Its word in the JSON report, and everywhere else.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Ok => "ok",
+            Status::Suspect => "suspect",
+            Status::Invalid => "invalid",
+            Status::Skipped => "skipped",
+            Status::Aborted => "aborted",
+        }
+    }
+}
+
 impl Cell {
     /// Its number, if it is `ok` or `suspect`.
     pub fn value(&self) -> Option<f64> {

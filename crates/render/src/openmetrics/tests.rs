@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::view::tests::{golden, hostile};
+use crate::formats::tests::{golden, hostile};
 
 /// Samples by name and labels, and the types and units of names.
 #[derive(Default)]
@@ -92,7 +92,7 @@ fn what_is_read_is_what_the_report_says() {
                 && labels.get("workers") == Some(&cell.workers.to_string())
         };
         let found: Vec<f64> = text.samples.iter().filter(named).map(|(_, value)| *value).collect();
-        match number(cell) {
+        match cell.value() {
             None => assert!(found.is_empty(), "{}", point::name(cell)),
             Some(value) => {
                 let factor = FAMILIES.iter().find_map(|family| (family.factor)(cell.unit)).unwrap();

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use charz_data::machine::Caches;
 
-use crate::json::write_compact;
 use crate::{grid, wrapped};
 use charz_analysis::card::{Card, Found, Level, MEMORY, OPERATIONS};
 use charz_analysis::numa::LATENCY;
@@ -171,15 +170,6 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         ));
     }
     lines
-}
-
-/// The card on one line.
-///
-/// # Errors
-/// Those of the output.
-pub(super) fn json(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    write_compact(&Card::of(report), out)?;
-    writeln!(out)
 }
 
 #[cfg(test)]

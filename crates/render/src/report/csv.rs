@@ -79,7 +79,7 @@ pub(super) fn point(point: &Point) -> [String; POINT.len()] {
     ]
 }
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut rows = csv::Writer::from_writer(out);
     rows.write_record(HEADER)?;
     for cell in &report.cells {
@@ -89,7 +89,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn record(cell: &Cell) -> [String; HEADER.len()] {
-    let value = super::value(cell);
+    let value = cell.value();
     // What is no result stays in the report: a row of numbers without a value would be taken for one.
     let summary = cell.summary.filter(|_| value.is_some());
     let interval = summary.and_then(|summary| summary.interval);
@@ -182,8 +182,7 @@ pub(super) fn status(cell: &Cell) -> String {
 
 /// The same of a status.
 pub(crate) fn status_word(status: Status) -> String {
-    let word = serde_json::to_value(status).ok();
-    word.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned()
+    status.name().to_owned()
 }
 
 /// What is not known is an empty field.

@@ -68,7 +68,7 @@ fn legend(kernel: &str) -> String {
 
 /// Two rows, one for each time.
 fn rows(cell: &Cell) -> Option<[[String; 11]; 2]> {
-    let distribution = cell.distribution.as_ref().filter(|_| super::value(cell).is_some())?;
+    let distribution = cell.distribution.as_ref().filter(|_| cell.value().is_some())?;
     let (hertz, doubt) = (hertz(cell), super::doubt(cell));
     let row = |name: &str, shape: &Shape, below: String, place: [String; 3]| {
         let time = |time: Option<f64>| time.map_or("-".to_owned(), |time| format!("{}{doubt}", units::nanos(time)));
@@ -143,7 +143,7 @@ pub(super) fn write_sharing(cells: &[&Cell], out: &mut dyn Write) -> io::Result<
 
 fn sharing(cell: &Cell) -> Option<[String; 8]> {
     // A worker alone shares nothing.
-    let sharing = cell.sharing.filter(|_| super::value(cell).is_some() && cell.workers > 1)?;
+    let sharing = cell.sharing.filter(|_| cell.value().is_some() && cell.workers > 1)?;
     let doubt = super::doubt(cell);
     let most = sharing.most_to_least.map_or("a worker had nothing".to_owned(), |ratio| format!("{ratio:.2}"));
     Some([

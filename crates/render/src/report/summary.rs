@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::doubt;
-use super::matrix::Matrix;
 use crate::grid;
 use charz_analysis::page;
+use charz_analysis::page::matrix::Matrix;
 use charz_analysis::verdict::{Verdict, verdicts};
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Report, Status};
@@ -27,17 +27,15 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         grid::columns(&heading, &[0, 1, 5], &rows, out)?;
     }
     write_floor(report, out)?;
-    let count = |status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
+    let count = |status: Status| {
+        let count = report.cells.iter().filter(|cell| cell.outcome.status == status).count();
+        format!("{count} {}", status.name())
+    };
     writeln!(
         out,
-        "{}: {} ok, {} suspect, {} invalid, {} skipped, {} aborted, {} pending; {} in {}, {} of it timed",
+        "{}: {}; {} in {}, {} of it timed",
         counted(report.cells.len(), "cell"),
-        count(Status::Ok),
-        count(Status::Suspect),
-        count(Status::Invalid),
-        count(Status::Skipped),
-        count(Status::Aborted),
-        count(Status::Pending),
+        Status::ALL.map(count).join(", "),
         counted(report.cells.iter().map(|cell| cell.invocations.len()).sum(), "invocation"),
         units::duration(Duration::from_nanos(report.wall_ns)),
         units::percent(timed_share(report)),
@@ -80,7 +78,7 @@ fn write_floor(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .floor
         .iter()
         .map(|cell| {
-            let time = super::value(cell).map_or("unknown".to_owned(), units::nanos);
+            let time = cell.value().map_or("unknown".to_owned(), units::nanos);
             format!("{time}{} with {}", doubt(cell), counted(cell.seats.len(), "worker"))
         })
         .collect();

@@ -3,17 +3,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::matrix::{Matrix, heat};
-use super::{distribution, doubt, growth};
+use super::{distribution, doubt, findings, summary};
 use crate::grid;
 use crate::look::Look;
-use charz_analysis::page::doubts;
+use crate::term;
+use charz_analysis::figure::Table;
+use charz_analysis::page::matrix::Matrix;
+use charz_analysis::page::{Source, doubts, sections};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Estimator, Point, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
 use charz_data::units;
 
-pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+/// The figures that say more than rows of numbers: pairs of strands, pairs of NUMA nodes.
+const SQUARES: [&str; 2] = ["pairs", "numa"];
+/// The section whose figures are shown as their tables.
+const GROWTH: [&str; 1] = ["growth"];
+
+/// Tables of all numbers, what speaks against them, and what follows from them.
+///
+/// # Errors
+/// Those of the output.
+pub(crate) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    numbers(report, look, out)?;
+    findings::write(report, out)?;
+    summary::write(report, out)
+}
+
+fn numbers(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {}, {} usable of {} strands; started {}",
@@ -34,7 +51,6 @@ pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Re
     for kernel in &report.plan.kernels {
         if let Some(matrix) = Matrix::of(report, kernel) {
             writeln!(out, "\n{}", heading(&matrix.cells().collect::<Vec<_>>()))?;
-            heat::write(&matrix, report, look, out)?;
             continue;
         }
         let cells: Vec<&Cell> = report.cells.iter().filter(|cell| &cell.kernel == kernel).collect();
@@ -50,12 +66,28 @@ pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Re
         grid::columns(&heading, &[], &rows(&own, &varied, &cells), out)?;
         cycles |= distribution::write_times(kernel, &cells, out)?;
         distribution::write_sharing(&cells, out)?;
-        growth::write(&cells, out)?;
     }
     if cycles {
         distribution::write_clock(out)?;
     }
+    let source = [Source { name: "report", report }];
+    let growth = sections(&source, &GROWTH).into_iter().flat_map(|section| section.figures);
+    for (title, table) in growth.filter_map(|figure| Some((figure.title, figure.table?))) {
+        writeln!(out, "\n{}", plain(&title))?;
+        rows_of(&table, out)?;
+    }
+    for section in sections(&source, &SQUARES) {
+        term::figures(&section.figures, look, out)?;
+    }
     write_reasons(report, out)
+}
+
+/// The table of a figure.
+fn rows_of(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let heading: Vec<&str> = table.heading.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> =
+        table.rows.iter().map(|row| row.data.iter().map(|datum| plain(&datum.text)).collect()).collect();
+    grid::columns(&heading, &[0], &rows, out)
 }
 
 fn heading(cells: &[&Cell]) -> String {
@@ -105,17 +137,15 @@ fn rows(mappings: &[&str], varied: &[usize], cells: &[&Cell]) -> Vec<Vec<String>
 /// The number with the half width of its interval, and a question mark if anything speaks against it; or a word for why there
 /// is none.
 fn number(cell: &&Cell) -> String {
-    match (super::value(cell), cell.outcome.status) {
+    match (cell.value(), cell.outcome.status) {
         (Some(value), _) => {
             let interval = cell.summary.and_then(|summary| summary.interval);
             let width =
                 interval.map(|interval| format!(" ±{}", units::percent(interval.half_width))).unwrap_or_default();
             format!("{}{width}{}", units::value(value, cell.unit), doubt(cell))
         }
-        (None, Status::Pending) => "pending".into(),
-        (None, Status::Skipped) => "skipped".into(),
-        (None, Status::Aborted) => "aborted".into(),
-        (None, Status::Ok | Status::Suspect | Status::Invalid) => "invalid".into(),
+        (None, Status::Ok | Status::Suspect) => Status::Invalid.name().into(),
+        (None, status) => status.name().into(),
     }
 }
 

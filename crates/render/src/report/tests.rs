@@ -1,9 +1,10 @@
 //! Reports with invented cells, as people see them.
 
-use super::FORMATS;
+use crate::formats::{Draw, FORMATS, Format};
 use crate::look::Look;
 use charz_data::report::{
-    Cell, Distribution, Ending, Evidence, Frequency, Invocation, Peak, Shape, Sharing, Unit, invented,
+    Cell, Distribution, Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Peak, Report, Shape,
+    Sharing, Unit, invented,
 };
 
 /// A cell with this number and no interval.
@@ -33,9 +34,15 @@ fn distribution() -> Distribution {
 
 fn shown(format: &str, cells: Vec<Cell>) -> String {
     let report = invented::report(cells);
-    let format = FORMATS.iter().find(|known| known.name == format).unwrap();
+    shown_of(format, &report)
+}
+
+fn shown_of(format: &str, report: &Report) -> String {
+    let Some(Format { draw: Draw::Report(write), .. }) = FORMATS.iter().find(|known| known.name == format) else {
+        panic!("{format} is a format of reports")
+    };
     let mut out = Vec::new();
-    (format.write)(&report, &Look::PLAIN, &mut out).unwrap();
+    write(report, &Look::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -120,10 +127,7 @@ fn what_lies_behind_suspect_cells_carries_their_mark() {
     let suspect = at(3e9, 3e9, 0.0).sharing(sharing).suspect();
     let times = ["1.50 µs ?", "13.2 µs ?", "10.0% ?", "4.50 k ?", "90% within 4.00 µs to 5.00 µs ?"];
     let shared = ["1.50 ?", "25.0% ?", "50.0% ?", "0.800 ?", "a worker had nothing ?"];
-    check(&shown("table", vec![suspect.clone()]), &[times, shared].concat());
-    check(&shown("joint", vec![suspect.clone()]), &["in 10.0% ?"]);
-    let rows = shown("joint-csv", vec![suspect]);
-    assert!(rows.lines().skip(1).all(|row| row.ends_with(",suspect")), "{rows}");
+    check(&shown("table", vec![suspect]), &[times, shared].concat());
 }
 
 #[test]
@@ -188,30 +192,7 @@ fn findings_are_drawn_when_shown() {
 }
 
 #[test]
-fn a_picture_is_darkest_where_most_pairs_are_and_has_the_line() {
-    let text = shown("joint", vec![sampled()]);
-    check(&text, &["signal pair:core x2: 1000 pairs, B is shorter than A in 10.0%", "█", "/"]);
-    let row_of = |mark: char| text.lines().position(|line| line.contains(mark)).unwrap();
-    let lowest = text.lines().filter(|line| line.contains('|')).count();
-    assert!(row_of('█') < lowest, "many pairs have long second times:\n{text}");
-    let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
-    assert!(widest <= 80, "{widest} columns:\n{text}");
-    let none = shown("joint", vec![cell("mem-read", "rr", 2, Unit::BytesPerSecond, 1e9)]);
-    assert_eq!(none, "no cell of this report has pairs of times\n");
-}
-
-#[test]
-fn times_from_nothing_to_eternity_fit_the_picture() {
-    let mut far = sampled();
-    let distribution = far.distribution.as_mut().unwrap();
-    distribution.samples.bins = vec![[0, u64::MAX - 1, 1], [u64::MAX - 1, 0, u64::MAX]];
-    let text = shown("joint", vec![far]);
-    assert!(text.lines().count() < 40, "{text}");
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-}
-
-#[test]
-fn pairs_and_percentiles_are_in_the_csv() {
+fn percentiles_are_in_the_csv() {
     let column = |text: &str, name: &str| -> Vec<String> {
         let mut rows = csv::Reader::from_reader(text.as_bytes());
         let at = rows.headers().unwrap().iter().position(|header| header == name).unwrap();
@@ -221,15 +202,34 @@ fn pairs_and_percentiles_are_in_the_csv() {
     assert_eq!(column(&text, "second_p50_ns"), ["4400", ""]);
     assert_eq!(column(&text, "first_p999_ns"), ["", ""]);
     assert_eq!(column(&text, "samples"), ["1000", ""]);
-    let sizes = at_two_sizes(sampled());
-    let joint = shown("joint-csv", sizes.clone());
-    let named: std::collections::BTreeSet<String> = column(&joint, "size_bytes").into_iter().collect();
-    assert_eq!(named, ["1048576", "65536"].map(str::to_owned).into());
     let mut far = sampled();
     far.point.memory = Some(charz_data::report::MemoryHome::Node(3));
-    assert_eq!(column(&shown("csv", vec![far.clone()]), "memory"), ["node:3"]);
-    assert!(column(&shown("joint-csv", vec![far]), "memory").iter().all(|memory| memory == "node:3"));
-    let joint = shown("joint-csv", vec![sampled()]);
-    let counts: u64 = column(&joint, "count").iter().map(|count| count.parse::<u64>().unwrap()).sum();
-    assert_eq!(counts, 1000);
+    assert_eq!(column(&shown("csv", vec![far]), "memory"), ["node:3"]);
+}
+
+#[test]
+fn squares_of_pairs_and_of_nodes_follow_the_tables() {
+    let nodes = shown_of("table", &charz_analysis::fixtures::two());
+    check(&nodes, &["NUMA nodes: latency", "160", "40?", "1.60 times as long as local: 160 ns against 100 ns"]);
+    let pairs = shown_of("table", &crate::formats::tests::everything());
+    check(&pairs, &["c2c-cas: from strand to strand", "home", "in the median of "]);
+    assert!(!pairs.contains('\u{1b}'), "no colours were asked for");
+}
+
+#[test]
+fn growth_has_a_row_for_each_size() {
+    let step = |size, time_ns| GrowthStep {
+        size,
+        time_ns,
+        activities: 15,
+        threads: 2,
+        would_spawn: 13,
+        attempts: 14,
+        failures: 7,
+    };
+    let growth = Growth { steps: vec![step(3, 1000), step(4, 2_000_000)], stopped_by: Halt::Sizes };
+    let mut grown = cell("fibonacci", "rr", 2, Unit::NanosecondsPerOp, 1e3).suspect();
+    grown.invocations[0].runs[0].growth = Some(Box::new(growth));
+    let text = shown("table", vec![grown]);
+    check(&text, &["would spawn", "2.00 ?", "1.00 µs ?", "2.00 ms ?"]);
 }

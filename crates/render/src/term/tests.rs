@@ -3,7 +3,7 @@
 use textwrap::core::display_width;
 
 use super::*;
-use crate::view::tests::everything;
+use crate::formats::tests::everything;
 use charz_analysis::page::{Source, page};
 
 fn whole(look: &Look) -> String {

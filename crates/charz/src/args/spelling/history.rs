@@ -112,7 +112,7 @@ pub(crate) struct PlotArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowingArgs {
-    /// The one figure to show; --format figures lists them
+    /// The one figure to show, by its name; without a name the error lists them
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
     /// The file to write or replace, all of it or nothing

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{SourceArgs, SquareArgs, help};
 use crate::view::topo;
-use charz_render::report;
+use charz_render::formats;
 
 /// Show where the strands of a machine are, or what was measured of it
 ///
@@ -43,7 +43,7 @@ pub(crate) struct TopoArgs {
 fn topo_formats() -> String {
     let plain = topo::FORMATS.iter().map(|format| format.name).chain(topo::OTHERS.iter().map(|(name, _)| *name));
     format!(
-        "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, json, xml [default: table]",
+        "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, csv, json, xml [default: table]",
         help::formats(plain)
     )
 }
@@ -55,7 +55,7 @@ fn topo_formats() -> String {
 /// the numbers stands what the firmware claims of distances.
 ///
 /// The result is the report of a sweep with a mapping such as list:0-7 for each node of workers and a place such as node:1 for
-/// each of memory: charz sweep --resume finishes it, charz render --format numa shows it again, and charz topo --measured REPORT
+/// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
 /// --format xml writes it where lstopo finds it.
 #[derive(Debug, Args)]
 pub(crate) struct NumaArgs {
@@ -67,6 +67,6 @@ pub(crate) struct NumaArgs {
     pub(crate) pages: String,
     #[command(flatten)]
     pub(crate) square: SquareArgs,
-    #[arg(long, default_value = "heat", help = help::formats(report::SQUARES.iter().map(|f| f.name)))]
+    #[arg(long, default_value = "table", help = help::formats(formats::MEASURED.iter().map(|f| f.name)))]
     pub(crate) format: String,
 }

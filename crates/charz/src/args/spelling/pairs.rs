@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{SquareArgs, help};
-use charz_render::report;
+use charz_render::formats;
 
 /// Measure how long a line of memory takes from each core to each other
 ///
@@ -13,7 +13,7 @@ use charz_render::report;
 /// the table says how many there are.
 ///
 /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
-/// render --format matrix-csv shows it again, and charz compare compares it.
+/// render shows it again, and charz compare compares it.
 #[derive(Debug, Args)]
 pub(crate) struct C2cArgs {
     /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
@@ -33,6 +33,6 @@ pub(crate) struct C2cArgs {
     /// What binds workers to seats: hwloc, or core-affinity
     #[arg(long, default_value = "hwloc")]
     pub(crate) binder: String,
-    #[arg(long, default_value = "heat", help = help::formats(report::MATRICES.iter().map(|f| f.name)))]
+    #[arg(long, default_value = "table", help = help::formats(formats::MEASURED.iter().map(|f| f.name)))]
     pub(crate) format: String,
 }

@@ -24,8 +24,8 @@ use charz_analysis::point;
 use charz_data::escape::plain;
 use charz_data::report;
 use charz_data::report::Report;
+use charz_render::formats::{Show, TABLE};
 use charz_render::look::{Colour, Look};
-use charz_render::report as report_table;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.
@@ -39,7 +39,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     } else {
         let report = read(&file)?;
         if report.complete {
-            report_table::write_summary(&report, &Look::of_stdout(Colour::Auto), out)?;
+            TABLE.write(&report, &Look::of_stdout(Colour::Auto), out)?;
             writeln!(out, "{} is complete: nothing is left to measure", plain(&file.to_string_lossy()))?;
             return Ok(Exit::Done);
         }
@@ -71,7 +71,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
             Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
         },
         strict: resume.strict,
-        format: report_table::TABLE,
+        format: TABLE,
     };
     stage.sweep(&mut report, &session, recorder, out)
 }

@@ -20,8 +20,8 @@ use crate::sweep::Sweep;
 use crate::view::progress;
 use charz_data::report;
 use charz_data::report::{Ending, Report, Status};
+use charz_render::formats::Show;
 use charz_render::look::{Colour, Look};
-use charz_render::report::Show;
 
 /// The machine, the clock, the signals, and the right to measure here.
 pub(crate) struct Stage {

@@ -1,9 +1,10 @@
-//! Laws that every view keeps, whatever stands in a report.
+//! Laws that every format keeps, whatever stands in a report.
 
 use serde_json::Value;
 
 use super::*;
 use charz_analysis::page::{Source, page};
+use charz_data::escape;
 use charz_data::report::invented;
 use charz_data::report::invented::{cell, pairs};
 use charz_data::report::{Cell, Severity, Status, Unit, read};
@@ -101,11 +102,11 @@ pub(crate) fn hostile() -> Report {
     report
 }
 
-/// Text that a view wrote, of one report or its only figure; nothing where it is no text, or there is no figure.
-fn shown(view: &View, report: &Report, look: &Look) -> Option<String> {
+/// Text that a format wrote, of one report or its only figure; nothing where it is no text, or there is no figure.
+fn shown(format: &Format, report: &Report, look: &Look) -> Option<String> {
     let mut out = Vec::new();
     let page = page(&[Source { name: EVIL, report }]);
-    match view.draw {
+    match format.draw {
         Draw::Report(write) => write(report, look, &mut out).unwrap(),
         Draw::Page(write) => write(&page, look, &mut out).unwrap(),
         Draw::Figure(write) => write(page.figures().next()?, &mut out).unwrap(),
@@ -139,16 +140,16 @@ fn assert_inert(name: &str, text: &str) {
 }
 
 #[test]
-fn no_view_of_a_hostile_report_steers_anything() {
+fn no_format_of_a_hostile_report_steers_anything() {
     let report = hostile();
-    for view in views() {
+    for format in FORMATS {
         for look in
             [Look::PLAIN, Look { colour: true, ..Look::PLAIN }, Look { columns: 40, unicode: false, ..Look::PLAIN }]
         {
-            let Some(text) = shown(&view, &report, &look) else { continue };
+            let Some(text) = shown(format, &report, &look) else { continue };
             let bare = if look.colour { without_colours(&text) } else { text };
-            assert_inert(view.name, &bare);
-            if !look.unicode && view.name == "term" {
+            assert_inert(format.name, &bare);
+            if !look.unicode && format.name == "term" {
                 assert!(bare.is_ascii(), "{:?}", bare.chars().find(|mark| !mark.is_ascii()));
             }
         }
@@ -157,14 +158,14 @@ fn no_view_of_a_hostile_report_steers_anything() {
 
 #[test]
 fn no_field_of_a_table_is_a_formula() {
-    for view in views().iter().filter(|view| view.name.ends_with("csv")) {
-        let text = shown(view, &hostile(), &Look::PLAIN).unwrap();
-        let mut rows = csv::Reader::from_reader(text.as_bytes());
+    for format in FORMATS.iter().filter(|format| format.name.ends_with("csv")) {
+        let text = shown(format, &hostile(), &Look::PLAIN).unwrap();
+        let mut rows = ::csv::Reader::from_reader(text.as_bytes());
         for row in rows.records().map(Result::unwrap) {
             let formula = row.iter().find(|field| field.starts_with(['=', '+', '@', '\t']));
-            assert_eq!(formula, None, "{}", view.name);
+            assert_eq!(formula, None, "{}", format.name);
             let minus = row.iter().find(|field| field.starts_with('-') && field.parse::<f64>().is_err());
-            assert_eq!(minus, None, "{}", view.name);
+            assert_eq!(minus, None, "{}", format.name);
         }
     }
 }
@@ -172,9 +173,9 @@ fn no_field_of_a_table_is_a_formula() {
 #[test]
 fn data_for_programs_is_what_it_claims() {
     let report = hostile();
-    for name in ["json", "matrix-json", "numa-json", "card-json", "bencher", "github-bigger", "github-smaller"] {
-        let view = views().into_iter().find(|view| view.name == name).unwrap();
-        let text = shown(&view, &report, &Look::PLAIN).unwrap();
+    for name in ["json", "benchmark"] {
+        let format = FORMATS.iter().find(|format| format.name == name).unwrap();
+        let text = shown(format, &report, &Look::PLAIN).unwrap();
         assert!(serde_json::from_str::<Value>(&text).is_ok(), "{name}: {text}");
     }
 }
@@ -243,17 +244,17 @@ fn edges() -> Vec<(&'static str, Report)> {
 }
 
 #[test]
-fn every_view_takes_every_report() {
+fn every_format_takes_every_report() {
     for (what, report) in edges() {
         // Pages and pictures for browsers have such tests of their own.
-        for view in views().into_iter().filter(|view| !["html", "svg"].contains(&view.name)) {
+        for format in FORMATS.iter().filter(|format| !["html", "svg"].contains(&format.name)) {
             // Only pictures for a terminal know how wide it is.
-            let columns: &[usize] = if view.name == "term" { &[0, 40, 300] } else { &[100] };
+            let columns: &[usize] = if format.name == "term" { &[0, 40, 300] } else { &[100] };
             for &columns in columns {
                 let look = Look { columns, colour: columns == 100, unicode: columns != 40 };
-                if let Some(text) = shown(&view, &report, &look) {
-                    assert_inert(view.name, &without_colours(&text));
-                    assert!(text.ends_with('\n') || text.is_empty(), "{} of {what}", view.name);
+                if let Some(text) = shown(format, &report, &look) {
+                    assert_inert(format.name, &without_colours(&text));
+                    assert!(text.ends_with('\n') || text.is_empty(), "{} of {what}", format.name);
                 }
             }
         }

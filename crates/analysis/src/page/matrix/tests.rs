@@ -1,0 +1,74 @@
+//! Pairs of a synthetic machine.
+
+use charz_topology::{Source, discover};
+
+use super::*;
+use charz_data::report::{Outcome, Summary, Unit, invented};
+
+/// A report of pairs on a synthetic machine, each with a time and a status.
+fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> Report {
+    let cell = |&([home, other], time, status): &([u32; 2], f64, Status)| {
+        let mut cell = invented::cell(kernel, 2, Unit::NanosecondsPerOp, time)
+            .under(&format!("list:{home},{other}"))
+            .seated(&[home, other]);
+        cell.outcome = Outcome { status, reason: None };
+        cell.summary = (status != Status::Pending).then(|| {
+            let summary = cell.summary.unwrap();
+            Summary { value: (status != Status::Invalid).then_some(time), interval: None, ..summary }
+        });
+        cell
+    };
+    let mut report = invented::report(pairs.iter().map(cell).collect());
+    report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
+    report
+}
+
+/// Two packages, of which each is a node with two cores.
+const TWO: &str = "Package:2 [NUMA(memory=1GB)] L3:1 Core:2 PU:1";
+
+fn two() -> Report {
+    let pairs = [
+        ([0, 1], 31.4, Status::Ok),
+        ([2, 3], 7.25, Status::Suspect),
+        ([0, 2], 120.0, Status::Ok),
+        ([2, 0], 130.0, Status::Ok),
+        ([1, 3], 110.0, Status::Invalid),
+        ([3, 1], 0.0, Status::Pending),
+    ];
+    report(TWO, "c2c-cas", &pairs)
+}
+
+#[test]
+fn classes_say_how_many_of_how_many() {
+    let report = two();
+    let matrix = Matrix::of(&report, "c2c-cas").unwrap();
+    let rows: Vec<_> = matrix
+        .rows()
+        .into_iter()
+        .map(|row| {
+            let name = class_name(&row.class, &report.machine);
+            (name, row.measured, row.pairs, row.suspect, row.values.map(|values| values.median()))
+        })
+        .collect();
+    let expected = [
+        ("cache, package 0 node 0", 1, 1, 0, 31.4),
+        ("cache, package 1 node 1", 1, 1, 1, 7.25),
+        ("machine, package 0 node 0 to package 1 node 1", 1, 4, 0, 120.0),
+        ("machine, package 1 node 1 to package 0 node 0", 1, 4, 0, 130.0),
+    ];
+    let expected = expected
+        .map(|(name, measured, pairs, suspect, median)| (name.into(), measured, Some(pairs), suspect, Some(median)));
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn what_is_no_pair_of_strands_is_no_matrix() {
+    assert!(Matrix::of(&two(), "c2c-exchange").is_none(), "nobody measured it");
+    assert!(Matrix::of(&report(TWO, "cas-counter", &[([0, 1], 1.0, Status::Ok)]), "cas-counter").is_none());
+    let mut floating = two();
+    floating.cells[1].seats = vec![None, None];
+    assert!(Matrix::of(&floating, "c2c-cas").is_none());
+    let mut elsewhere = two();
+    elsewhere.cells[1].seats = vec![Some(2), Some(99)];
+    assert!(Matrix::of(&elsewhere, "c2c-cas").is_none(), "the machine has no such strand");
+}

@@ -1,0 +1,106 @@
+//! The numbers for services that follow benchmarks over time, rates and times in one file.
+//!
+//! A cell without a sound or suspect number has no entry: a service would draw whatever stands there. Names are those of cells
+//! ([`point::name`]), which do not change as long as a plan does not.
+//!
+//! Bencher Metric Format: <https://bencher.dev/docs/reference/bencher-metric-format/>. Its measures `throughput` and `latency` are
+//! in operations per second and in nanoseconds; what is counted in bytes has a measure of its own, or charts would mix both.
+//! A name that ends in `-bencher-ignore` is recorded without it and raises no alert, which is what a suspect number is to do.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::json::write_pretty;
+use charz_analysis::point;
+use charz_data::escape::plain;
+use charz_data::report::{Cell, Report, Status, Unit};
+
+/// What ends the name of a benchmark that is to raise no alert.
+const IGNORED: &str = "-bencher-ignore";
+
+/// The longest name that Bencher takes, in characters.
+const LONGEST: usize = 1024;
+
+/// A number with its interval.
+#[derive(Serialize)]
+struct Metric {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lower_value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_value: Option<f64>,
+}
+
+/// Writes them as Bencher Metric Format.
+///
+/// # Errors
+/// Those of the output.
+pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = BTreeMap::new();
+    for (cell, value) in report.cells.iter().filter_map(numbered) {
+        let interval = cell.summary.and_then(|summary| summary.interval);
+        let metric = Metric {
+            value,
+            lower_value: interval.map(|interval| interval.low),
+            upper_value: interval.map(|interval| interval.high),
+        };
+        let end = if cell.outcome.status == Status::Suspect { IGNORED } else { "" };
+        let name: String = plain(&point::name(cell)).chars().take(LONGEST - IGNORED.len()).chain(end.chars()).collect();
+        benchmarks.entry(name).or_default().insert(measure(cell.unit), metric);
+    }
+    write_pretty(&benchmarks, out)?;
+    writeln!(out)
+}
+
+/// What is measured, in Bencher's words where it has some: slugs.
+fn measure(unit: Unit) -> &'static str {
+    match unit {
+        Unit::OpsPerSecond => "throughput",
+        Unit::BytesPerSecond => "bytes-per-second",
+        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "latency",
+        Unit::MillisecondsPerGib => "milliseconds-per-gib",
+    }
+}
+
+/// A cell that may be shown, with its number.
+fn numbered(cell: &Cell) -> Option<(&Cell, f64)> {
+    Some((cell, cell.value()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::formats::tests::golden;
+
+    fn shown(report: &Report) -> Value {
+        let mut out = Vec::new();
+        write(report, &mut out).unwrap();
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn every_number_has_its_benchmark_and_no_other() {
+        let mut report = golden();
+        let sound =
+            report.cells.iter().find(|cell| cell.summary.is_some_and(|summary| summary.value.is_some())).unwrap();
+        let with = |(at, status): (usize, Status)| {
+            let mut cell = sound.clone();
+            (cell.workers, cell.outcome.status) = (1 + at as u64, status);
+            cell
+        };
+        report.cells = [Status::Suspect, Status::Invalid, Status::Ok].into_iter().enumerate().map(with).collect();
+        let found = shown(&report);
+        let name = |at: usize| point::name(&report.cells[at]);
+        let suspect = &found[format!("{}-bencher-ignore", name(0))];
+        let (measure, cell) = (measure(report.cells[0].unit), report.cells[0].summary.unwrap());
+        assert_eq!(suspect[measure]["value"].as_f64(), cell.value);
+        assert_eq!(suspect[measure]["lower_value"].as_f64(), cell.interval.map(|interval| interval.low));
+        assert!(found.get(name(0)).is_none(), "an alert would be raised");
+        assert!(found.get(name(1)).is_none() && found.get(format!("{}-bencher-ignore", name(1))).is_none());
+        assert!(found.get(name(2)).is_some());
+    }
+}

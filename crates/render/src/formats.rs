@@ -1,0 +1,139 @@
+//! The formats of reports, pages and figures: one each in [`FORMATS`].
+
+use std::io::{self, Write};
+
+use super::look::Look;
+use super::report::{csv, table};
+use super::{benchmark, html, json, markdown, openmetrics, picture, term};
+use charz_analysis::figure::Figure;
+use charz_analysis::page::Page;
+use charz_data::report::Report;
+
+/// A format.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// Whether people read it, so that a line may follow it.
+    pub for_people: bool,
+    /// What it takes, and what writes it.
+    pub draw: Draw,
+}
+
+/// What a format takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Draw {
+    /// A single report.
+    Report(fn(&Report, &Look, &mut dyn Write) -> io::Result<()>),
+    /// The page of one report or several.
+    Page(fn(&Page, &Look, &mut dyn Write) -> io::Result<()>),
+    /// A single figure of a page.
+    Figure(fn(&Figure, &mut dyn Write) -> io::Result<()>),
+    /// A single figure of a page, as bytes that are not text.
+    Binary(fn(&Figure, &mut dyn Write) -> io::Result<()>),
+}
+
+/// What shows the report of a sweep that has ended.
+pub trait Show {
+    /// Whether people read it, so that a line may follow it.
+    fn for_people(&self) -> bool;
+
+    /// Writes the report.
+    ///
+    /// # Errors
+    /// Those of the output.
+    fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()>;
+}
+
+impl Show for Format {
+    fn for_people(&self) -> bool {
+        self.for_people
+    }
+
+    fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+        match self.draw {
+            Draw::Report(write) => write(report, look, out),
+            _ => Err(io::Error::other(format!("{} does not show a single report", self.name))),
+        }
+    }
+}
+
+/// The tables that a sweep prints.
+pub const TABLE: &Format = &Format {
+    name: "table",
+    about: "tables of all numbers, what speaks against them, and what follows",
+    for_people: true,
+    draw: Draw::Report(table::write),
+};
+
+pub const CSV: &Format = &Format {
+    name: "csv",
+    about: "one row per cell",
+    for_people: false,
+    draw: Draw::Report(|report, _, out| csv::write(report, out)),
+};
+
+pub const JSON: &Format = &Format {
+    name: "json",
+    about: "the report itself",
+    for_people: false,
+    draw: Draw::Report(|report, _, out| {
+        json::write_pretty(report, out)?;
+        writeln!(out)
+    }),
+};
+
+/// The formats in which a command shows the report that it has just measured.
+pub const MEASURED: [&Format; 3] = [TABLE, CSV, JSON];
+
+/// Every format.
+pub const FORMATS: &[Format] = &[
+    *TABLE,
+    Format {
+        name: "term",
+        about: "figures and findings for a terminal; of one report or several",
+        for_people: true,
+        draw: Draw::Page(term::write),
+    },
+    Format {
+        name: "html",
+        about: "one file for a browser that needs nothing else: figures, findings, every point; of one report or several",
+        for_people: false,
+        draw: Draw::Page(html::write),
+    },
+    Format {
+        name: "markdown",
+        about: "findings and tables for a wiki or a merge request",
+        for_people: false,
+        draw: Draw::Page(markdown::write),
+    },
+    Format {
+        name: "svg",
+        about: "one figure as a scalable picture",
+        for_people: false,
+        draw: Draw::Figure(picture::svg),
+    },
+    Format {
+        name: "png",
+        about: "one figure as a bitmap, where charz was built with it",
+        for_people: false,
+        draw: Draw::Binary(picture::png),
+    },
+    *CSV,
+    *JSON,
+    Format {
+        name: "openmetrics",
+        about: "the numbers for a node exporter's text file, in base units; -o FILE.prom replaces it at once",
+        for_people: false,
+        draw: Draw::Report(|report, _, out| openmetrics::write(report, out)),
+    },
+    Format {
+        name: "benchmark",
+        about: "the numbers for a service that follows benchmarks, as Bencher Metric Format; suspect ones end in -bencher-ignore",
+        for_people: false,
+        draw: Draw::Report(|report, _, out| benchmark::write(report, out)),
+    },
+];
+
+#[cfg(test)]
+pub(crate) mod tests;
