@@ -9,7 +9,7 @@ use super::matrix::heat::coloured;
 use crate::json::write_compact;
 use crate::look::Look;
 use crate::wrapped;
-use charz_analysis::numa::{LATENCY, Number, Spot, median, spots};
+use charz_analysis::numa::{Number, Spot, median, spots};
 use charz_data::report::Report;
 use charz_data::units;
 use charz_stats::Sample;
@@ -46,9 +46,7 @@ const FIGURES: [Figure; 2] = [
 pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let spots = spots(report);
     if spots.is_empty() {
-        let line =
-            format!("nothing of it was measured between NUMA nodes: neither {LATENCY} nor mem-read past all caches");
-        return writeln!(out, "{line}");
+        return writeln!(out, "nothing was measured between NUMA nodes: neither latency nor bandwidth past all caches");
     }
     for figure in &FIGURES {
         square(figure, &spots, look.colour, out)?;

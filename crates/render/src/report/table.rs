@@ -48,7 +48,7 @@ pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Re
         let names = varied.iter().map(|&at| point::NAMES[at]);
         let heading: Vec<&str> = names.chain(["workers"]).chain(mappings.iter().map(String::as_str)).collect();
         grid::columns(&heading, &[], &rows(&own, &varied, &cells), out)?;
-        cycles |= distribution::write_times(kernel, &cells, out)?;
+        cycles |= distribution::write_times(report.card(kernel), &cells, out)?;
         distribution::write_sharing(&cells, out)?;
         growth::write(&cells, out)?;
     }
