@@ -8,6 +8,7 @@ mod c2c;
 mod compare;
 mod docs;
 mod doctor;
+mod extension;
 mod fuzz_corpus;
 mod history;
 mod interrupted;

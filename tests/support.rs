@@ -11,7 +11,12 @@ pub const T3_4: &str = "Package:4 Core:16 Group:2 PU:4";
 /// The program, not yet started, with an environment that no variable of ours disturbs, and with a lock of its own: tests run
 /// side by side, and none is here for its numbers.
 pub fn charz() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_charz"));
+    program(Path::new(env!("CARGO_BIN_EXE_charz")))
+}
+
+/// The same for another program that is charz with additions.
+pub fn program(path: &Path) -> Command {
+    let mut command = Command::new(path);
     command.stdin(Stdio::null());
     for (name, _) in std::env::vars_os() {
         if name.as_encoded_bytes().starts_with(b"CHARZ_") {

@@ -155,7 +155,7 @@ fn times_that_do_not_add_up() {
 fn conclusions_that_do_not_follow() {
     let cell = |field: &str| format!("/cells/0/{field}");
     check_sampled(&cell("distribution/samples/count"), json!(11), &["does not follow from its runs"]);
-    check_sampled(&cell("distribution/below"), json!(0.5), &["shorter second time"]);
+    check_sampled(&cell("distribution/second_shorter"), json!(0.5), &["shorter second time"]);
     check_sampled(&cell("distribution/first/p50_ns"), json!(6.0), &["percentiles"]);
     let band = json!([{"low_ns": 300.0, "high_ns": 1e9, "mode_ns": 300.0, "share": 1.0}]);
     check_sampled(&cell("distribution/second/peaks"), band, &["bands"]);

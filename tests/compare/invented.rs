@@ -29,7 +29,7 @@ pub fn cell(kernel: &str, workers: u64, rate: f64) -> Value {
     let invocations: Vec<Value> = values.iter().map(|value| invocation(*value, workers)).collect();
     let middle = rate * 1.0045;
     json!({
-        "kernel": kernel, "mapping": "round-robin", "workers": workers,
+        "kernel": kernel, "mapping": "round-robin", "point": {}, "workers": workers,
         "seats": (0..workers).collect::<Vec<_>>(),
         "unit": "ops_per_second", "estimator": "median", "precision": 0.01, "repetitions": 1, "footprint_bytes": 0,
         "outcome": {"status": "ok", "reason": null}, "marks": [], "invocations": invocations,

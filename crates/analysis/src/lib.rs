@@ -1,4 +1,4 @@
-//! What follows from reports: pure functions from reports to verdicts, findings, comparisons and pages.
+#![doc = include_str!("../README.md")]
 
 pub mod card;
 pub mod compare;

@@ -115,6 +115,7 @@ fn sentence(rendered: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use charz_data::params::PARAMS;
 
     fn refused(line: &str) -> String {
         refused_with(line, "", "")
@@ -156,6 +157,24 @@ mod tests {
     #[test]
     fn the_grammar_is_consistent() {
         spelling::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_resumed_sweep_takes_no_parameter_of_its_own() {
+        for param in PARAMS {
+            let flag = format!("--{}", param.name);
+            let sentence = refused(&format!("charz sweep --resume r.json {flag} {}", param.example));
+            assert!(sentence.contains("--resume") && sentence.contains(&flag), "{sentence}");
+        }
+        const TAKEN: [&str; 4] = ["resume", "budget", "wait", "strict"];
+        let mut grammar = spelling::Cli::command();
+        grammar.build();
+        let sweep = grammar.find_subcommand("sweep").unwrap();
+        let resume = sweep.get_arguments().find(|arg| arg.get_id() == "resume").unwrap();
+        let refused: Vec<_> = sweep.get_arg_conflicts_with(resume).iter().map(|arg| arg.get_id()).collect();
+        for arg in sweep.get_arguments().filter(|arg| arg.get_id() != "help") {
+            assert_ne!(refused.contains(&arg.get_id()), TAKEN.contains(&arg.get_id().as_str()), "{arg}");
+        }
     }
 
     #[test]

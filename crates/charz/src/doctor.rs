@@ -23,7 +23,7 @@ use crate::limits::Limits;
 
 pub use root::{Root, chosen};
 pub use system::under_hypervisor;
-pub use timed::{Processors, Timed, Timer};
+pub use timed::Timed;
 
 /// What an item means for numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -1,37 +1,42 @@
-//! `charz` puts *what* (a kernel) on *where* (a seat), times it, checks it, and tells it.
+#![doc = include_str!("../README.md")]
 //!
-//! The program is `args` → `command` → {`sweep`, `render`, …} → {`plan`, `harness`, `stats`} → the crates
-//! `charz-topology` and `charz-kernels`. Each module says at its top what it knows; what it does not know is the point:
+//! # Modules
 //!
-//! * [`report`] is data on disk and knows neither the harness that fills it nor the renderers that read it.
-//! * [`harness`] measures one cell and knows nothing of mappings, reports or files.
-//! * [`sweep`] measures and prints nothing; it tells a [`sweep::Listener`].
-//! * [`page`] decides what is said of reports, as [`figure`]s and sentences, and knows nothing of formats.
-//! * [`history`] keeps reports and knows neither who measured them nor who shows them.
-//! * [`render`] turns data into text and measures nothing.
-//! * Only [`args`] knows how the command line is spelled.
+//! What a module does not know is the point: [`harness`] knows no mapping, report or file; [`sweep`] prints nothing; only [`args`] knows how
+//! the command line is spelled, and only [`exit`] knows exit codes.
 
+// The program: from arguments to an exit code.
 pub mod args;
-pub(crate) mod atomic_file;
 pub mod command;
-pub mod doctor;
 pub mod exit;
-#[cfg(test)]
-mod golden;
-pub mod harness;
-pub mod history;
-pub mod invoke;
-pub(crate) mod journal;
-pub mod judge;
+pub mod program;
+pub(crate) mod signals;
+pub mod view;
+
+// Planning: cells, how long they take, what the system allows.
 pub mod limits;
-pub(crate) mod lock;
-pub(crate) mod noise;
-#[doc(hidden)]
-pub mod parsers;
 pub mod plan;
 pub mod predict;
-pub mod program;
-pub mod selftest;
-pub(crate) mod signals;
+
+// Measuring: rounds of invocations, each in a fresh process, and in it one cell with its seats, gate and laps.
+pub mod harness;
+pub(crate) mod invoke;
 pub mod sweep;
-pub mod view;
+
+// Judging: which repetitions count and what is wrong with a number; the machine before a sweep, and compared with itself.
+pub(crate) mod doctor;
+pub mod judge;
+pub(crate) mod noise;
+pub(crate) mod selftest;
+
+// Files: what was measured survives whatever ends the program.
+pub(crate) mod atomic_file;
+pub(crate) mod history;
+pub(crate) mod journal;
+pub(crate) mod lock;
+
+// Tests: golden lists, and the parsers that fuzz targets drive.
+#[cfg(test)]
+mod golden;
+#[doc(hidden)]
+pub mod parsers;

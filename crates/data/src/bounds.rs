@@ -4,6 +4,7 @@ use crate::quantity;
 
 /// What the values of a parameter are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Quantity {
     Count(Bounds),
     Bytes(Bounds),
@@ -14,6 +15,7 @@ pub enum Quantity {
 
 /// The numbers that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bounds {
     pub min: u64,
     pub max: u64,

@@ -16,6 +16,7 @@ pub type Text = Cow<'static, str>;
 
 /// What a kernel declares: declared as `Card::new(…)` and what differs from its defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Card {
     /// The name on the command line and in reports, e.g. `mem-read`.
     pub name: Text,

@@ -61,6 +61,7 @@ pub enum Scale {
 
 /// One way in which a number can be wrong. Texts are sentences; commands in them stand between backquotes.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Check {
     /// `V` and two digits.
     pub code: &'static str,

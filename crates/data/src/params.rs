@@ -153,6 +153,7 @@ impl FromStr for Period {
 
 /// A parameter: all that flags, configuration, columns, labels, keys of series and documents have to know about it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Param {
     /// The flag without its dashes, the key in a configuration file, the head of a column, the word in a label.
     pub name: &'static str,

@@ -10,6 +10,7 @@ use crate::card::Text;
 /// What analyses and figures take a kernel for. They ask for roles, never for names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Role {
     /// Shown, and compared with nothing.
     #[default]
@@ -69,6 +70,7 @@ impl Role {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Numbers {
     Integer,
     Float,
@@ -77,6 +79,7 @@ pub enum Numbers {
 /// What a pass does with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Access {
     Read,
     Write,
@@ -86,6 +89,7 @@ pub enum Access {
 /// The order of dependent loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Chase {
     /// Random: the hardware cannot read ahead.
     Random,
@@ -98,6 +102,7 @@ pub enum Chase {
 /// Whose words a worker reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Words {
     /// Its own, again and again.
     Steady,
@@ -110,6 +115,7 @@ pub enum Words {
 /// The operation by which a cache line is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LineOperation {
     ReadWrite,
     Cas,
@@ -134,6 +140,7 @@ impl LineOperation {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CounterKind {
     /// One counter under a mutex.
     Mutex,
@@ -146,6 +153,7 @@ pub enum CounterKind {
 /// How the thread waits that something is handed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Waiter {
     /// It sleeps; the call that wakes it does nothing else.
     AsleepBare,

@@ -1,4 +1,4 @@
-//! From pages and reports to text. Nothing is measured or decided here.
+#![doc = include_str!("../README.md")]
 
 pub mod bencher;
 pub mod compare;

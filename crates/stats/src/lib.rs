@@ -1,5 +1,4 @@
-//! Statistics: what values say, how sure that is, and whether two sets of them differ. Pure functions that know nothing of
-//! where values come from.
+#![doc = include_str!("../README.md")]
 //!
 //! | question | answer |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! Rules about who may know whom.
 
 use super::Finding;
-use super::source::{Source, has_word};
+use super::source::Source;
 
 /// A name that only some places may say.
 struct Reserved {
@@ -17,7 +17,7 @@ struct Reserved {
     purpose: &'static str,
 }
 
-const PRINTERS: &[&str] = &["crates/charz/src/render", "crates/charz/src/program.rs"];
+const PRINTERS: &[&str] = &["crates/charz/src/view", "crates/charz/src/program.rs"];
 const OURS: &[&str] = &["crates/", "benches/", "tests/"];
 
 const RESERVED: &[Reserved] = &[
@@ -52,41 +52,33 @@ const RESERVED: &[Reserved] = &[
         tests: false,
         purpose: "charz; the topology says where, not what, and xtask links nothing of ours",
     },
-    Reserved { word: "println!", within: OURS, allowed: PRINTERS, tests: true, purpose: "renderers and main" },
-    Reserved { word: "print!", within: OURS, allowed: PRINTERS, tests: true, purpose: "renderers and main" },
-    Reserved { word: "eprintln!", within: OURS, allowed: PRINTERS, tests: true, purpose: "renderers and main" },
-    Reserved { word: "eprint!", within: OURS, allowed: PRINTERS, tests: true, purpose: "renderers and main" },
+    Reserved { word: "println!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
+    Reserved { word: "print!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
+    Reserved { word: "eprintln!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
+    Reserved { word: "eprint!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
 ];
 
 const ARGS: &[&str] = &["crates/charz/src/args"];
 
-/// The modules of charz from the top: a module may name those in rows below its own, and itself. The units' spelling,
-/// `render::human` and `render::text`, knows nothing, and may be known by all.
+/// The modules of charz from the top: a module may name those in rows below its own, and itself. Cargo sees to the order of the crates.
 #[rustfmt::skip]
 const ROWS: &[&[&str]] = &[
     &["main", "lib"],
     &["program"],
     &["args", "parsers"],
     &["command"],
-    &["render"],
-    &["page"],
+    &["view"],
     &["sweep"],
     &["plan"],
-    &["replicate"],
-    &["predict", "signals", "doctor", "selftest", "card", "history", "noise"],
-    &["invoke", "judge", "compare", "findings", "verdict"],
-    &["harness", "limits", "numa"],
-    &["stats", "exit", "pairs", "curve", "point", "figure"],
-    &["report"],
-    &["checks"],
+    &["predict", "signals", "doctor", "selftest", "history", "noise"],
+    &["invoke", "judge"],
+    &["harness", "limits"],
+    &["exit"],
     &["journal"],
     &["lock"],
     &["atomic_file"],
-    &["human", "text", "golden"],
+    &["golden"],
 ];
-
-/// What the wire types of the report may be made of.
-const REPORT_MAY: &[&str] = &["std", "core", "charz_data", "serde", "serde_json", "schemars", "super", "self"];
 
 /// The findings in one file.
 pub fn check(path: &str, source: &Source) -> Vec<Finding> {
@@ -96,9 +88,6 @@ pub fn check(path: &str, source: &Source) -> Vec<Finding> {
     }
     if let Some(module) = module_of_charz(path) {
         findings.extend(direction(module, path, source));
-        if module == "report" {
-            findings.extend(report(path, source));
-        }
     }
     findings
 }
@@ -164,7 +153,7 @@ fn named_modules(source: &Source) -> Vec<(usize, String)> {
                 }
                 match rest.strip_prefix('{') {
                     Some(list) => (depth, rest) = (1, list),
-                    None => named.extend(module_at_start(rest).map(|word| (at, word))),
+                    None => named.extend(word_at_start(rest).map(|word| (at, word))),
                 }
                 continue;
             }
@@ -173,7 +162,7 @@ fn named_modules(source: &Source) -> Vec<(usize, String)> {
                 Some('{') => (depth += 1, 1).1,
                 Some('}') => (depth -= 1, 1).1,
                 _ if item_starts => {
-                    named.extend(module_at_start(rest).map(|word| (at, word)));
+                    named.extend(word_at_start(rest).map(|word| (at, word)));
                     // The rest of the item's path names no module of the first level.
                     rest.find([',', '{', '}']).unwrap_or(rest.len())
                 }
@@ -186,36 +175,9 @@ fn named_modules(source: &Source) -> Vec<(usize, String)> {
     named
 }
 
-/// The modules of `render` that know nothing and that all may know.
-const WORDS: [&str; 2] = ["human", "text"];
-
-/// The first part of a path, `human` and `text` for the modules of `render` that only spell things.
-fn module_at_start(path: &str) -> Option<String> {
-    word_at_start(
-        path.strip_prefix("render::").filter(|rest| WORDS.iter().any(|word| rest.starts_with(word))).unwrap_or(path),
-    )
-}
-
 fn word_at_start(text: &str) -> Option<String> {
     let word: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     (!word.is_empty()).then_some(word)
-}
-
-fn report(path: &str, source: &Source) -> Vec<Finding> {
-    let lines = &source.code[..source.tests];
-    let own: Vec<&str> = lines.iter().filter_map(|line| line.trim().strip_prefix("mod ")?.strip_suffix(';')).collect();
-    let mut findings = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let line = line.trim();
-        let used = line.strip_prefix("use ").or_else(|| line.strip_prefix("pub use "));
-        let Some(name) = used.and_then(|path| word_at_start(path.trim_start_matches("::"))) else { continue };
-        let inside = own.contains(&name.as_str()) || (name == "crate" && has_word(line, "report"));
-        if !inside && !REPORT_MAY.contains(&name.as_str()) {
-            let sentence = format!("the report is made of std, serde, serde_json and schemars only, not of {name}");
-            findings.push(Finding::new(path, at, sentence));
-        }
-    }
-    findings
 }
 
 #[cfg(test)]
@@ -239,10 +201,10 @@ mod tests {
     }
 
     #[test]
-    fn printing_is_for_renderers_and_tests() {
+    fn printing_is_for_views_and_tests() {
         let text = "fn f() {\n    println!(\"x\");\n}\n\n#[cfg(test)]\nmod tests {\n    fn g() { eprintln!() }\n}\n";
         lines("crates/charz/src/plan.rs", text, &[2]);
-        lines("crates/charz/src/render/table.rs", text, &[]);
+        lines("crates/charz/src/view/table.rs", text, &[]);
         lines("crates/kernels/examples/kernel.rs", text, &[]);
         lines("xtask/src/run.rs", text, &[]);
     }
@@ -254,25 +216,17 @@ mod tests {
 
     #[test]
     fn modules_name_only_those_below() {
-        lines("crates/charz/src/command/topo.rs", "use crate::render::table;\nuse crate::command::Context;\n", &[]);
-        lines("crates/charz/src/render/table.rs", "use crate::command::Context;\n", &[1]);
-        lines("crates/charz/src/limits.rs", "use crate::render::human;\nuse crate::render::table;\n", &[2]);
-        lines("crates/charz/src/new.rs", "use crate::report::Cell;\n", &[1]);
+        lines("crates/charz/src/command/topo.rs", "use crate::view::table;\nuse crate::command::Context;\n", &[]);
+        lines("crates/charz/src/view/table.rs", "use crate::command::Context;\n", &[1]);
+        lines("crates/charz/src/limits.rs", "use crate::exit::Error;\nuse crate::view::table;\n", &[2]);
+        lines("crates/charz/src/new.rs", "use crate::exit::Error;\n", &[1]);
         lines(
             "crates/charz/src/harness/gate.rs",
-            "use crate::{\n    stats::Sample,\n    sweep::{Plan, args},\n};\n",
+            "use crate::{\n    exit::Error,\n    sweep::{Plan, args},\n};\n",
             &[3],
         );
-        lines("crates/charz/src/plan.rs", "fn f() { crate::sweep::run(); crate::stats::best() }\n", &[1]);
-        lines("crates/charz/src/report.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n    use crate::sweep::x;\n}\n", &[]);
+        lines("crates/charz/src/plan.rs", "fn f() { crate::sweep::run(); crate::limits::best() }\n", &[1]);
+        lines("crates/charz/src/limits.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n    use crate::sweep::x;\n}\n", &[]);
         lines("crates/charz/src/plan.rs", "macro_rules! m { () => { $crate::args::x } }\n", &[]);
-    }
-
-    #[test]
-    fn the_report_stands_alone() {
-        lines("crates/charz/src/report/cell.rs", "use serde::Serialize;\nuse std::fmt;\nuse super::Run;\n", &[]);
-        lines("crates/charz/src/report.rs", "mod cell;\npub use cell::Cell;\npub use file::File;\n", &[3]);
-        lines("crates/charz/src/report/cell.rs", "use crate::report::Run;\nuse charz_topology::Machine;\n", &[2]);
-        lines("crates/charz/src/report/cell.rs", "use crate::atomic_file;\n", &[1]);
     }
 }

@@ -112,8 +112,8 @@ fn plan(base: &Report, new: &Report) -> Option<Difference> {
     let every = |every: &str| if period { every.to_owned() } else { String::new() };
     let wait = |nanos: u64| if timeout { format!("{nanos}ns") } else { String::new() };
     let table = [
-        ("critical section", "--critical", steps(one.critical), steps(other.critical)),
-        ("parallel section", "--parallel", steps(one.parallel), steps(other.parallel)),
+        ("critical section", "--inside-steps", steps(one.critical), steps(other.critical)),
+        ("parallel section", "--outside-steps", steps(one.parallel), steps(other.parallel)),
         ("period of samples", "--period", every(&one.period), every(&other.period)),
         ("timeout", "--timeout", wait(one.timeout_ns), wait(other.timeout_ns)),
         ("kind of pages", "--pages", one.pages.clone(), other.pages.clone()),

@@ -136,7 +136,7 @@ fn unlike_reports_are_refused_unless_asked_for() {
         (|r| r.plan.pages = "1g".into(), "--pages", plan, Caveat::OtherPlan),
         (|r| r.plan.size_bytes += 64, "--size", plan, Caveat::OtherPlan),
         (|r| r.plan.layout = "contiguous".into(), "--layout", plan, Caveat::OtherPlan),
-        (|r| with_kernel(r, "pool-std").critical += 1, "--critical", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "pool-std").critical += 1, "--inside-steps", plan, Caveat::OtherPlan),
         (|r| with_kernel(r, "futex-wake").period = "closed".into(), "--period", plan, Caveat::OtherPlan),
         (|r| with_kernel(r, "timeout-poll").timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
         (|r| r.plan.clock = "tsc".into(), "--clock", plan, Caveat::OtherPlan),

@@ -58,6 +58,7 @@ fn a_cycle(
         }
         Words::OwnWritten => "its own",
         Words::OtherWritten => "the other's",
+        _ => return None,
     };
     let [written, read] = phases?.map(|nanos| words as f64 / (nanos * hz / 1e9));
     Some((format!("{written:.2}{doubt} words a cycle written, then {read:.2}{doubt} of {whose} read"), read))

@@ -37,7 +37,7 @@ pub struct Key {
     pub unit: Unit,
     /// The parameters that a sweep can vary, if the kernel obeys them.
     point: Point,
-    /// The others, if they are not as charz has them by default: ` critical 9`.
+    /// The others, if they are not as charz has them by default: ` inside-steps 9`.
     others: String,
 }
 
@@ -58,8 +58,8 @@ impl Key {
         };
         let others = [
             (obeys(&params::LAYOUT) && plan.layout != "padded").then(|| format!(" {}", plan.layout)),
-            (obeys(&params::INSIDE) && plan.critical > 0).then(|| format!(" critical {}", plan.critical)),
-            (obeys(&params::OUTSIDE) && plan.parallel > 0).then(|| format!(" parallel {}", plan.parallel)),
+            (obeys(&params::INSIDE) && plan.critical > 0).then(|| format!(" inside-steps {}", plan.critical)),
+            (obeys(&params::OUTSIDE) && plan.parallel > 0).then(|| format!(" outside-steps {}", plan.parallel)),
             (obeys(&params::PERIOD) && plan.period != "fitting").then(|| format!(" period {}", plan.period)),
             obeys(&params::TIMEOUT)
                 .then(|| format!(" timeout {}", format_duration(Duration::from_nanos(plan.timeout_ns)))),

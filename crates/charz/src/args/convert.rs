@@ -189,8 +189,8 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             asked,
             params: Params {
                 layout: layers.blame("--layout", choice("--layout", &args.how.layout, layouts))?,
-                inside_steps: section("--critical", &args.how.critical)?,
-                outside_steps: section("--parallel", &args.how.parallel)?,
+                inside_steps: section("--inside-steps", &args.how.inside_steps)?,
+                outside_steps: section("--outside-steps", &args.how.outside_steps)?,
                 period: layers.blame("--period", period(&args.how.period))?,
                 timeout_ns: layers.blame("--timeout", timeout(&args.how.timeout))?.as_nanos() as u64,
                 ..params

@@ -20,7 +20,7 @@ const SWEEPS: &[&str] = &[
     "sweep --family timer",
     "sweep --family floor",
     "sweep --kernel mem-read,chase-random --threads 1,2,16 --size levels --memory local,remote,interleaved --pages 4k,thp",
-    "sweep --kernel pool-std,arith-int --threads 1,2,4-8 --mapping round-robin,dumb,compact --layout contiguous --critical 10",
+    "sweep --kernel pool-std,arith-int --threads 1,2,4-8 --mapping round-robin,dumb,compact --layout contiguous --inside-steps 10",
     "c2c",
     "c2c --all-pairs --mode cas,exchange --strands 0-1",
     "numa",

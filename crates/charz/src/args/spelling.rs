@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::help;
 use crate::view::{doctor, explain, kernels, placement};
+use charz_data::params::PARAMS;
 use charz_render::{compare, view};
 
 mod ab;
@@ -168,16 +169,38 @@ pub(super) struct SweepArgs {
     #[arg(long)]
     pub(super) force: bool,
     /// Finish an interrupted report, with its own plan
-    #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "mapping", "kernel", "family", "threads", "size", "stride", "chains", "delay", "iterations", "samples", "span", "critical", "parallel", "period", "timeout",
-        "repetitions", "invocations", "precision", "seed", "oversubscribe", "accept_panic", "pages", "layout", "clock", "binder", "allow_stack", "config", "output", "force", "quick", "dry_run",
-    ])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
     pub(super) resume: Option<PathBuf>,
     /// Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs
     #[arg(long)]
     pub(super) dry_run: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
+}
+
+/// The flags that `--resume` excludes: every parameter, and the rest of what a report's plan or its file decides.
+fn set_by_the_report() -> impl Iterator<Item = &'static str> {
+    const OTHERS: [&str; 18] = [
+        "mapping",
+        "allow_stack",
+        "kernel",
+        "family",
+        "threads",
+        "repetitions",
+        "invocations",
+        "precision",
+        "seed",
+        "oversubscribe",
+        "accept_panic",
+        "clock",
+        "binder",
+        "config",
+        "output",
+        "force",
+        "quick",
+        "dry_run",
+    ];
+    PARAMS.iter().map(|param| param.name).chain(OTHERS)
 }
 
 // What of a cell can differ from one side of a comparison to the other. Not a documentation comment: the grammar would take it
@@ -195,12 +218,12 @@ pub(super) struct HowArgs {
     /// How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report
     #[arg(long, default_value = "padded")]
     pub(super) layout: String,
-    /// Steps of about a nanosecond that a worker makes while it holds a lock or an item, in pool and counter kernels
-    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub(super) critical: String,
-    /// Such steps that it makes before it comes again
-    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub(super) parallel: String,
+    /// Work inside critical sections of pool and counter kernels, in steps of about 1 ns
+    #[arg(long, id = "inside-steps", value_name = "N", default_value = "0", allow_hyphen_values = true)]
+    pub(super) inside_steps: String,
+    /// Work between critical sections, in steps of about 1 ns
+    #[arg(long, id = "outside-steps", value_name = "N", default_value = "0", allow_hyphen_values = true)]
+    pub(super) outside_steps: String,
     /// When samples of waking and creating begin: fitting, closed, or a time such as 50us from one to the next
     ///
     /// fitting is a schedule a few times as slow as what is measured; times count from when a sample was to begin, so that

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use super::timed::{Processors, Timer};
 use super::*;
 
 const STATUS: &str = "Name:\tcharz\nUid:\t1000\t1000\t1000\t1000\nCpus_allowed_list:\t0-1\n";

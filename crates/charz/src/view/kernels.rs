@@ -58,7 +58,7 @@ impl Row {
             counts,
             one_is,
             beside: &card.uncounted_traffic,
-            parameters: card.params.iter().map(|param| format!("--{}", flag(param.name))).collect(),
+            parameters: card.params.iter().map(|param| format!("--{}", param.name)).collect(),
             source: &card.source,
             by_default: card.by_default,
             max_per_cycle: card.max_per_cycle,
@@ -71,15 +71,6 @@ impl Row {
             available: obstacle.is_none(),
             unavailable_because: obstacle,
         }
-    }
-}
-
-/// The flag of a sweep that sets a parameter.
-fn flag(param: &'static str) -> &'static str {
-    match param {
-        "inside-steps" => "critical",
-        "outside-steps" => "parallel",
-        _ => param,
     }
 }
 
@@ -143,8 +134,10 @@ fn stem(name: &str) -> &str {
     name.split_once('-').map_or(name, |(stem, _)| stem)
 }
 
+type Fact = (&'static str, fn(&Row) -> String);
+
 /// What a card says, by the names that the page gives it.
-const FACTS: [(&str, fn(&Row) -> String); 6] = [
+const FACTS: [Fact; 6] = [
     ("Counts", |row| format!("{}: {}", row.counts, row.one_is)),
     ("Not counted", |row| row.beside.to_owned()),
     ("Workers", |row| row.workers.clone()),

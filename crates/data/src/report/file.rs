@@ -5,6 +5,7 @@ use std::io;
 
 /// Why a report could not be read: one sentence.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FileError {
     sentence: String,
     source: Option<io::Error>,

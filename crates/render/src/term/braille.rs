@@ -79,7 +79,9 @@ mod tests {
 
     const AREA: Area = Area { left: 1, top: 0, width: 2, height: 2 };
 
-    fn shown(lines: &[((f64, f64), (f64, f64))], every: usize) -> String {
+    type Spot = (f64, f64);
+
+    fn shown(lines: &[(Spot, Spot)], every: usize) -> String {
         let mut canvas = Braille::new(AREA);
         lines.iter().for_each(|(from, to)| canvas.line(*from, *to, every, Style::default()));
         let mut sheet = Sheet::new(3, 2);

@@ -1,0 +1,38 @@
+//! Programs that bring a mapper or a kernel of their own are charz with one more.
+
+use std::path::Path;
+
+use crate::support::{Ran, program, read_json};
+
+/// Runs one of the examples of `crates/charz`, which `cargo test` builds.
+#[track_caller]
+fn example(name: &str, args: &[&str]) -> String {
+    let tests = std::env::current_exe().expect("this program has a file");
+    let target = tests.ancestors().nth(2).expect("tests are in `deps` of the build's folder");
+    let ran: Ran = program(&target.join("examples").join(name)).args(args).output().expect("it is built").into();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.out
+}
+
+#[test]
+fn a_mapper_from_outside_places_threads() {
+    let args = ["map", "--mapping", "backwards", "--threads", "3", "--topology", "Core:2 PU:2", "--format", "json"];
+    let json: serde_json::Value = serde_json::from_str(&example("added_mapper", &args)).unwrap();
+    assert_eq!(json["seats"], serde_json::json!([3, 2, 1]));
+    assert!(example("added_mapper", &["map", "--help"]).contains("backwards"), "help lists it");
+}
+
+#[test]
+fn a_kernel_from_outside_is_swept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let path = Path::to_str(&file).unwrap();
+    let args =
+        "sweep --kernel lcg --mapping dumb --threads 1 --iterations 200000 --repetitions 2 --invocations 2 --output";
+    example("added_kernel", &args.split(' ').chain([path]).collect::<Vec<_>>());
+    let report = read_json(&file);
+    let cell = &report["cells"][0];
+    assert_eq!(cell["kernel"], "lcg");
+    assert!(["ok", "suspect"].contains(&cell["outcome"]["status"].as_str().unwrap()), "{cell}");
+    assert!(example("added_kernel", &["kernels"]).contains("lcg"), "the catalog lists it");
+}
