@@ -11,16 +11,18 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use charz_data::Role;
+use charz_data::card::{Access, Chase};
 use charz_data::machine::{CacheHolds, Caches};
 use serde::Serialize;
 
 use crate::curve::{Edge, Level as Place, Plateau, Reach, plateaus, reach};
 use crate::findings::Curve;
-use crate::numa::{self, LATENCY};
+use crate::numa;
 use charz_data::report::{Cell, PageKind, Report, Status};
 
-/// The operations whose bandwidth is told, each with the kernel that has it.
-pub const OPERATIONS: [(&str, &str); 3] = [("read", "level-read"), ("write", "level-write"), ("copy", "level-copy")];
+/// The operations whose bandwidth is told.
+pub const OPERATIONS: [(&str, Access); 3] = [("read", Access::Read), ("write", Access::Write), ("copy", Access::Copy)];
 
 /// What the levels are called where no cache is.
 pub const MEMORY: &str = "memory";
@@ -246,9 +248,13 @@ fn levels(claims: &[Caches], plateaus: &[Plateau], clock: &Clock, report: &Repor
 /// What a level gives, to one worker and to as many as were measured.
 fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
     let mut found = Vec::new();
-    for (operation, kernel) in OPERATIONS {
-        let here =
-            |cell: &&Cell| cell.kernel == kernel && cell.level.as_deref() == Some(level) && cell.point.memory.is_none();
+    for (operation, access) in OPERATIONS {
+        let kernels = report.kernels_in(|role| *role == Role::LevelBandwidth(access));
+        let here = |cell: &&Cell| {
+            kernels.contains(&cell.kernel.as_str())
+                && cell.level.as_deref() == Some(level)
+                && cell.point.memory.is_none()
+        };
         let numbers = report.cells.iter().filter(here).filter_map(|cell| {
             let bytes_per_second = cell.summary?.value?;
             let suspect = cell.outcome.status == Status::Suspect;
@@ -270,7 +276,7 @@ fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
 
 /// The curves of latencies, small pages first.
 fn curves(report: &Report) -> Vec<Curve<'_>> {
-    let mut curves = Curve::of(report, LATENCY);
+    let mut curves = Curve::of(report, Chase::Random);
     curves.retain(|curve| curve.is_plain());
     // Of several mappings the first one counts.
     let mut kinds = BTreeSet::new();
@@ -315,11 +321,14 @@ fn remote(report: &Report) -> Option<Remote> {
     })
 }
 
-/// Whether a cell is a point of a curve: one worker on its own memory that follows one chain through all lines.
-fn is_point(cell: &Cell) -> bool {
+/// The cells that are points of a curve: one worker on its own memory that follows one chain through all lines.
+fn points(report: &Report) -> impl Iterator<Item = &Cell> {
     const LINE: u64 = 64;
-    cell.kernel == LATENCY
-        && cell.workers == 1
-        && cell.point.memory.is_none()
-        && cell.point.stride_bytes.is_none_or(|stride| stride == LINE)
+    let kernels = report.kernels_in(numa::is_latency);
+    report.cells.iter().filter(move |cell| {
+        kernels.contains(&cell.kernel.as_str())
+            && cell.workers == 1
+            && cell.point.memory.is_none()
+            && cell.point.stride_bytes.is_none_or(|stride| stride == LINE)
+    })
 }

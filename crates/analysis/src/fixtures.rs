@@ -5,7 +5,7 @@ use charz_data::report::{
 };
 use charz_topology::{Source, discover};
 
-use crate::numa::LATENCY;
+pub const LATENCY: &str = "chase-random";
 
 /// An empty report of a synthetic machine.
 pub fn report(synthetic: &str) -> Report {

@@ -2,15 +2,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use charz_data::Role;
+use charz_data::card::{self, Chase};
 use charz_data::distance::Access;
 
 use charz_data::report::{Cell, MemoryHome, PageKind, Report, Status};
 use charz_stats::Sample;
 
-/// The kernel whose time is the latency of memory.
-pub const LATENCY: &str = "chase-random";
-/// The kernels whose rate is a bandwidth of memory, the preferred one first.
-pub const BANDWIDTH: [&str; 2] = ["mem-read", "level-read"];
+/// Whether a kernel's time is the latency of memory.
+pub fn is_latency(role: &Role) -> bool {
+    *role == Role::Latency(Chase::Random)
+}
+
+/// Whether a kernel's rate is a bandwidth of memory; [`Role::MemoryBandwidth`] is the preferred one.
+pub fn is_bandwidth(role: &Role) -> bool {
+    matches!(role, Role::MemoryBandwidth(card::Access::Read) | Role::LevelBandwidth(card::Access::Read))
+}
 
 /// What the strands of one node have of the memory of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,16 +73,19 @@ pub fn spots(report: &Report) -> Vec<Spot> {
             cells.entry(way).or_default().push((cell, number));
         }
     }
+    let latency = report.kernels_in(is_latency);
+    let bandwidth = [Role::MemoryBandwidth(card::Access::Read), Role::LevelBandwidth(card::Access::Read)]
+        .map(|wanted| report.kernels_in(|role| *role == wanted));
     let spot = |((from, to), cells): ((u32, u32), Vec<(&Cell, Number)>)| {
-        let best = |kernel: &str| {
-            let of_kernel = cells.iter().filter(|(cell, _)| cell.kernel == kernel);
-            of_kernel.filter(|(cell, _)| kernel != LATENCY || cell.workers == 1).max_by_key(|(cell, _)| rank(cell))
+        let best = |kernels: &[&str], alone: bool| {
+            let own = cells.iter().filter(|(cell, _)| kernels.contains(&cell.kernel.as_str()));
+            own.filter(|(cell, _)| !alone || cell.workers == 1).max_by_key(|(cell, _)| rank(cell))
         };
         let spot = Spot {
             from,
             to,
-            latency_ns: best(LATENCY).map(|(_, number)| *number),
-            bytes_per_second: BANDWIDTH.iter().find_map(|kernel| best(kernel)).map(|(_, number)| *number),
+            latency_ns: best(&latency, true).map(|(_, number)| *number),
+            bytes_per_second: bandwidth.iter().find_map(|kernels| best(kernels, false)).map(|(_, number)| *number),
             claimed: report.machine.node_distance(from, to),
         };
         (spot.latency_ns.is_some() || spot.bytes_per_second.is_some()).then_some(spot)
@@ -127,7 +137,7 @@ fn number(cell: &Cell) -> Option<Number> {
 mod tests {
 
     use super::*;
-    use crate::fixtures::{cell, report, two};
+    use crate::fixtures::{LATENCY, cell, report, two};
     use charz_data::report::Point;
 
     #[test]

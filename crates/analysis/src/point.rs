@@ -1,9 +1,8 @@
 //! The parameters of a cell: from what a report says of them to what kernels take, and to what people read.
 
-use charz_kernels::{Param, Params};
-use charz_topology::MemoryPolicy;
+use charz_data::{MemoryPolicy, Param, Params};
 
-use charz_data::report::{Cell, MemoryHome, Plan, Point};
+use charz_data::report::{Cell, Point, Report};
 use charz_data::units;
 
 /// The parameters of a cell: those of the plan, but for what the point has for itself.
@@ -20,24 +19,7 @@ pub fn params(point: &Point, plan: &Params) -> Params {
 
 /// Where workers' memory is put.
 pub fn memory(point: &Point) -> MemoryPolicy {
-    match point.memory {
-        None | Some(MemoryHome::Local) => MemoryPolicy::Local,
-        Some(MemoryHome::First) => MemoryPolicy::First,
-        Some(MemoryHome::Remote) => MemoryPolicy::Remote,
-        Some(MemoryHome::Interleaved) => MemoryPolicy::Interleaved,
-        Some(MemoryHome::Node(id)) => MemoryPolicy::Node(id),
-    }
-}
-
-/// What a report says of where workers' memory is put.
-pub fn home(policy: MemoryPolicy) -> MemoryHome {
-    match policy {
-        MemoryPolicy::Local => MemoryHome::Local,
-        MemoryPolicy::First => MemoryHome::First,
-        MemoryPolicy::Remote => MemoryHome::Remote,
-        MemoryPolicy::Interleaved => MemoryHome::Interleaved,
-        MemoryPolicy::Node(id) => MemoryHome::Node(id),
-    }
+    point.memory.unwrap_or(MemoryPolicy::Local)
 }
 
 /// The names of what a point has, as they head columns.
@@ -70,9 +52,10 @@ pub fn name(cell: &Cell) -> String {
 }
 
 /// The parameters that a cell's kernel obeys, as the plan or its point has them: `size 65536 pages thp`. How long it is measured is
-/// none of them. Nothing is known of what a kernel obeys that this program does not have.
-pub fn parameters(cell: &Cell, plan: &Plan) -> String {
-    let params = charz_kernels::find(&cell.kernel).map_or(&[][..], |kernel| &kernel.card().params);
+/// none of them.
+pub fn parameters(cell: &Cell, report: &Report) -> String {
+    let plan = &report.plan;
+    let params = report.card(&cell.kernel).map_or(&[][..], |card| &card.params);
     let point = &cell.point;
     let word = |param: &&Param| {
         Some(match param.name {
@@ -99,14 +82,15 @@ pub fn parameters(cell: &Cell, plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{PageKind, Unit, invented};
+    use charz_data::report::{MemoryHome, PageKind, Unit, invented};
 
     #[track_caller]
     fn check_parameters(kernel: &str, point: Point, expected: &str) {
         let cell = invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
-        let mut plan = invented::report(Vec::new()).plan;
+        let mut report = invented::report(vec![cell.clone()]);
+        let plan = &mut report.plan;
         (plan.size_bytes, plan.pages, plan.layout) = (1 << 20, "thp".into(), "padded".into());
-        assert_eq!(parameters(&cell, &plan), expected);
+        assert_eq!(parameters(&cell, &report), expected);
     }
 
     #[test]
@@ -131,14 +115,6 @@ mod tests {
         assert_eq!(label(&point), " 4k stride 4096 delay 0");
         let point = Point { memory: Some(MemoryHome::Node(2)), ..Point::default() };
         assert_eq!(label(&point), " memory node:2");
-    }
-
-    #[test]
-    fn places_of_memory_come_back() {
-        for text in ["local", "first", "remote", "interleaved", "node:3"] {
-            let policy: MemoryPolicy = text.parse().unwrap();
-            assert_eq!(memory(&Point { memory: Some(home(policy)), ..Point::default() }), policy);
-        }
     }
 
     #[test]

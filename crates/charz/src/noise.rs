@@ -52,7 +52,7 @@ impl Subject {
             kernels: report.tool.kernels.clone(),
             kernel: cell.kernel.clone(),
             workers: cell.workers,
-            parameters: point::parameters(cell, &report.plan),
+            parameters: point::parameters(cell, report),
         }
     }
 }

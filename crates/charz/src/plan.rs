@@ -1,6 +1,7 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
 mod axes;
+mod memory;
 mod specs;
 mod threads;
 
@@ -12,6 +13,7 @@ use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, MemoryPolicy, Order, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, Ladder};
+pub(crate) use memory::memory_policy;
 pub use specs::kernel;
 pub use threads::Threads;
 
@@ -153,7 +155,7 @@ impl PlannedCell {
         seats: Vec<Option<u32>>,
     ) -> Self {
         let own = point::params(&point, &request.base());
-        let homes = point::memory(&point).homes(machine, &seats);
+        let homes = memory_policy(&point).homes(machine, &seats);
         let blocks = kernel.card().obeys(&params::SIZE);
         PlannedCell {
             kernel,

@@ -171,7 +171,7 @@ impl Sweep<'_> {
         let cell = cell(report, place);
         let pages = self.params(cell).pages;
         let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
-        let homes = point::memory(&cell.point).homes(self.machine, &cell.seats);
+        let homes = crate::plan::memory_policy(&cell.point).homes(self.machine, &cell.seats);
         match fits.or_else(|| self.unsafe_with(cell, report)).map_or(homes, Err) {
             Err(reason) => Invocation::without_runs(Ending::Withheld, reason),
             Ok(homes) => {

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::params::{PARAMS, Param, one_of};
+use crate::params::{Param, one_of};
 pub use crate::role::{Access, Chase, CounterKind, LineOperation, Numbers, Role, Waiter, Words};
 
 /// Text of a kernel's source code, or out of a report.
@@ -161,7 +161,7 @@ fn write_params<S: Serializer>(params: &[&'static Param], serializer: S) -> Resu
 /// Parameters that this program does not know cannot be shown, and are left out.
 fn read_params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static, [&'static Param]>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
-    Ok(PARAMS.iter().copied().filter(|param| names.iter().any(|name| name == param.name)).collect())
+    Ok(names.iter().filter_map(|name| Param::find(name)).collect())
 }
 
 /// A family of kernels, for `--family`.
@@ -301,7 +301,7 @@ mod tests {
         let mut json = serde_json::to_value(&card).unwrap();
         assert_eq!(json["params"], serde_json::json!(["size", "chains"]));
         assert_eq!(serde_json::from_value::<Card>(json.clone()).unwrap(), card);
-        json["params"] = serde_json::json!(["flux", "chains", "size"]);
+        json["params"] = serde_json::json!(["size", "flux", "chains"]);
         assert_eq!(serde_json::from_value::<Card>(json).unwrap(), card, "an unknown parameter is left out");
     }
 

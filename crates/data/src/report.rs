@@ -15,6 +15,8 @@ mod finding;
 mod host;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod invented;
+#[cfg(any(test, feature = "fixtures"))]
+mod invented_cards;
 mod point;
 mod read;
 mod run;
@@ -35,6 +37,7 @@ pub use read::{MAX_BYTES, check, check_invocation, read, read_with_text};
 pub use run::{Counts, Lap, Run};
 
 use crate::machine::Machine;
+use crate::{Card, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +87,8 @@ pub struct Report {
     pub timer: Option<Timer>,
     /// What was to be measured, and how.
     pub plan: Plan,
+    /// The cards of all kernels that have a cell, in the order of the plan; then the floor's.
+    pub cards: Vec<Card>,
     /// The apparatus measured by itself: an empty kernel under the first mapping, for each number of workers.
     pub floor: Vec<Cell>,
     /// Every cell of the plan, in its order.
@@ -97,6 +102,23 @@ pub struct Report {
     pub complete: bool,
     /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, or null.
     pub stopped_by: Option<String>,
+}
+
+impl Report {
+    /// The card of a kernel.
+    pub fn card(&self, kernel: &str) -> Option<&Card> {
+        self.cards.iter().find(|card| card.name == kernel)
+    }
+
+    /// What analyses take a kernel for.
+    pub fn role(&self, kernel: &str) -> &Role {
+        self.card(kernel).map_or(&Role::Other, |card| &card.role)
+    }
+
+    /// The names of the kernels in such a role, in the order of the cards.
+    pub fn kernels_in(&self, is_wanted: impl Fn(&Role) -> bool) -> Vec<&str> {
+        self.cards.iter().filter(|card| is_wanted(&card.role)).map(|card| &*card.name).collect()
+    }
 }
 
 /// What was to be measured, with everything that changes a number.

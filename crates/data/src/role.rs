@@ -54,6 +54,14 @@ pub enum Role {
 }
 
 impl Role {
+    /// The pool without the backoff that this one adds.
+    pub fn backs_off(&self) -> Option<&str> {
+        match self {
+            Role::LockPool { backs_off, .. } | Role::LockFreePool { backs_off } => backs_off.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Text that this role names another kernel by.
     pub const fn backoff_of(name: &'static str) -> Option<Text> {
         Some(Cow::Borrowed(name))
@@ -113,6 +121,21 @@ pub enum LineOperation {
     Cas,
     FetchAdd,
     Exchange,
+}
+
+impl LineOperation {
+    pub const ALL: [LineOperation; 4] =
+        [LineOperation::ReadWrite, LineOperation::Cas, LineOperation::FetchAdd, LineOperation::Exchange];
+
+    /// The word of the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LineOperation::ReadWrite => "read-write",
+            LineOperation::Cas => "cas",
+            LineOperation::FetchAdd => "fetch-add",
+            LineOperation::Exchange => "exchange",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,17 +1,18 @@
 //! What was seen while latencies were measured: the clock of the cores, and the pages that the blocks got.
 
-use super::is_point;
+use super::points;
 use charz_data::report::{Cell, PageKind, Pages, Report};
 use charz_stats::Sample;
 
 /// The clock of the cores on which latencies were measured, else on which anything was: the median.
 pub(super) fn clock(report: &Report) -> Option<f64> {
-    let of = |wanted: &dyn Fn(&Cell) -> bool| {
-        let invocations = report.cells.iter().filter(|cell| wanted(cell)).flat_map(|cell| &cell.invocations);
-        let clocks = invocations.filter_map(|one| Some(one.evidence.as_ref()?.frequency?.highest_hz));
-        Sample::new(clocks.filter(|hz| hz.is_finite() && *hz > 0.0).collect()).map(|sample| sample.median())
-    };
-    of(&is_point).or_else(|| of(&|_| true))
+    median_clock(points(report)).or_else(|| median_clock(report.cells.iter()))
+}
+
+fn median_clock<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<f64> {
+    let invocations = cells.flat_map(|cell| &cell.invocations);
+    let clocks = invocations.filter_map(|one| Some(one.evidence.as_ref()?.frequency?.highest_hz));
+    Sample::new(clocks.filter(|hz| hz.is_finite() && *hz > 0.0).collect()).map(|sample| sample.median())
 }
 
 /// Blocks that are smaller than two huge pages hold mostly what is left over.
@@ -20,7 +21,7 @@ const LARGE: u64 = 4 << 20;
 /// The share of the memory that got the pages that were asked for, by their name: the worst of all cells on which it matters.
 pub(super) fn obtained(report: &Report, pages: &str) -> Option<f64> {
     let asked = |cell: &&Cell| cell.point.pages.map_or(report.plan.pages.as_str(), |kind| kind.name()) == pages;
-    let cells = report.cells.iter().filter(|cell| is_point(cell)).filter(asked);
+    let cells = points(report).filter(asked);
     let large = cells.filter(|cell| cell.footprint_bytes >= LARGE);
     let seen = large.flat_map(|cell| &cell.invocations).filter_map(|one| one.evidence.as_ref()?.pages);
     seen.filter_map(|got| share(&got, pages)).min_by(f64::total_cmp)

@@ -1,7 +1,7 @@
 //! Cards from invented machines.
 
 use super::*;
-use crate::fixtures::{cell, measured, two};
+use crate::fixtures::{LATENCY, cell, measured, two};
 use charz_data::report::{Point, parse};
 
 const KIB: u64 = 1 << 10;

@@ -1,7 +1,7 @@
 //! What two reports differ in besides their numbers.
 
 use charz_data::machine::{Machine, Strand};
-use charz_kernels::{Param, params};
+use charz_data::{Param, params};
 
 use super::Caveat;
 use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
@@ -101,10 +101,11 @@ pub fn built(report: &Report) -> [(&'static str, &str); 5] {
 fn plan(base: &Report, new: &Report) -> Option<Difference> {
     let (one, other) = (&base.plan, &new.plan);
     let number = |number: u64| number.to_string();
-    // Reports from before there were sections have none, which is nobody's business where no kernel has one.
     let obeys = |knob: &Param| {
-        let mut kernels = one.kernels.iter().chain(&other.kernels).filter_map(|name| charz_kernels::find(name));
-        kernels.any(|kernel| kernel.card().obeys(knob))
+        let planned = |report: &Report| {
+            report.plan.kernels.iter().filter_map(|name| report.card(name)).any(|card| card.obeys(knob))
+        };
+        planned(base) || planned(new)
     };
     let (sections, period, timeout) = (obeys(&params::INSIDE), obeys(&params::PERIOD), obeys(&params::TIMEOUT));
     let steps = |steps: u64| if sections { number(steps) } else { String::new() };

@@ -3,32 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::series::{Number, Series, best, list};
+use charz_data::card::{CounterKind, LineOperation, Waiter};
 use charz_data::report::{Finding, FindingKind, Unit};
-use charz_data::units;
+use charz_data::{Role, units};
 
-/// Kernels in which a thread sleeps and is woken by nothing but the call that they are named after.
-pub(super) const WAKINGS: [&str; 2] = ["futex-wake", "unpark-std"];
-/// Kernels that hand something to one thread that sleeps.
-pub(super) const HAND_OFFS: [&str; 7] = [
-    "futex-wake",
-    "unpark-std",
-    "channel-std",
-    "channel-crossbeam",
-    "signal-pthread",
-    "signal-std",
-    "signal-parking-lot",
-];
-/// The one that hands something to a thread that spins.
-pub(super) const FLAG: &str = "flag";
-/// How long a line takes from one strand to another by the operation that backs off.
-pub(super) const WAY: &str = "c2c-cas";
-/// The same at once, and with a backoff that grows to some microseconds.
-pub(super) const BACKOFFS: [[&str; 2]; 2] =
-    [["pool-tas", "pool-tas-backoff"], ["pool-treiber", "pool-treiber-backoff"]];
-/// A counter that all count on, and one of which each strand has a shard.
-pub(super) const COUNTERS: [&str; 2] = ["counter-atomic", "counter-sharded"];
-/// What names of barriers begin with.
-pub(super) const BARRIERS: &str = "barrier-";
 /// The sharded counter is worth its memory from so many times on.
 const WORTH: f64 = 1.5;
 
@@ -50,9 +28,9 @@ fn finding(number: &Number<'_>, value: Option<f64>, text: String) -> Finding {
 /// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
 const MOST: usize = 2000;
 
-/// The numbers of these kernels in this unit.
-fn of<'a>(all: &[Series<'a>], kernels: &[&str], unit: Unit) -> Vec<Number<'a>> {
-    let chosen = all.iter().filter(|series| kernels.contains(&series.kernel) && series.counts(unit));
+/// The numbers of some kernels in this unit.
+fn of<'a>(all: &[Series<'a>], unit: Unit, is_one: impl Fn(&Series<'a>) -> bool) -> Vec<Number<'a>> {
+    let chosen = all.iter().filter(|series| is_one(series) && series.counts(unit));
     chosen.flat_map(Series::numbers).collect()
 }
 
@@ -64,7 +42,7 @@ fn cited(numbers: &[Number<'_>]) -> String {
 /// two would have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
 /// Shared-Memory Multiprocessor", SOSP 1991.
 fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
-    let mut wakings = of(all, &WAKINGS, Unit::NanosecondsSampled);
+    let mut wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
     wakings.sort_by(|one, other| one.value.total_cmp(&other.value));
     let least = wakings.first()?;
     let text = format!(
@@ -79,11 +57,13 @@ fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
 /// While each strand has the line once, whoever failed can only be in the way. That is a bound from below: how much longer pays
 /// depends on what is done between two attempts, and is told by pools that back off, where there are any.
 fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
-    let ways = of(all, &[WAY], Unit::NanosecondsPerOp);
+    let by_cas = Role::LineTransfer(LineOperation::Cas);
+    let ways = of(all, Unit::NanosecondsPerOp, |series| *series.role() == by_cas);
     // A single strand has nobody to wait for.
     let longest = ways.into_iter().filter(|_| strands > 1).max_by(|one, other| one.value.total_cmp(&other.value))?;
     let cap = longest.value * strands as f64;
-    let further: String = BACKOFFS.iter().filter_map(|pools| Some(gain(rivals(all, *pools, strands)?))).collect();
+    let further: String =
+        backoffs(all).into_iter().filter_map(|pools| Some(gain(rivals(all, pools, strands)?))).collect();
     let text = format!(
         "let the backoff of a failed compare-and-swap grow to {} at least: before, not all of the {strands} strands can have had \
          the line once. From {}{further}",
@@ -91,6 +71,16 @@ fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
         longest.cited()
     );
     Some(finding(&longest, Some(cap), text))
+}
+
+/// Pools that try again at once, each with the one that backs off.
+fn backoffs<'a>(all: &[Series<'a>]) -> Vec<[&'a str; 2]> {
+    let mut pools: Vec<[&str; 2]> = Vec::new();
+    for series in all {
+        let pair = series.role().backs_off().map(|at_once| [at_once, series.kernel]);
+        pools.extend(pair.filter(|pair| !pools.contains(pair)));
+    }
+    pools
 }
 
 /// What a backoff of some microseconds brought to those who would try again at once.
@@ -106,7 +96,7 @@ fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
 /// The numbers of two kernels of the same place and as many workers: as many as both have numbers for, and as there are
 /// strands for.
 fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(Number<'a>, Number<'a>)> {
-    let [mut ones, mut others] = kernels.map(|kernel| of(all, &[kernel], Unit::OpsPerSecond));
+    let [mut ones, mut others] = kernels.map(|kernel| of(all, Unit::OpsPerSecond, |series| series.kernel == kernel));
     ones.truncate(MOST);
     others.truncate(MOST);
     let pairs = ones.iter().filter_map(|one| {
@@ -121,7 +111,12 @@ fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(N
 
 /// By the largest crew that both counters have numbers for.
 fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
-    let (global, sharded) = rivals(all, COUNTERS, strands)?;
+    let counter = |kind| {
+        let one = all.iter().find(|series| *series.role() == Role::Counter(kind));
+        one.map(|series| series.kernel)
+    };
+    let counters = [counter(CounterKind::Atomic)?, counter(CounterKind::Sharded)?];
+    let (global, sharded) = rivals(all, counters, strands)?;
     let times = sharded.value / global.value;
     let (cells, doubt) = (cited(&[global, sharded]), global.doubt_beside(&sharded));
     if times < WORTH || global.meets(&sharded) {
@@ -138,7 +133,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
 
 /// The fastest barrier, under each mapping, for each range of numbers of workers.
 fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
-    let chosen = || all.iter().filter(|series| series.kernel.starts_with(BARRIERS));
+    let chosen = || all.iter().filter(|series| *series.role() == Role::Barrier);
     let mut by_place: BTreeMap<(&str, u64), Vec<Number<'_>>> = BTreeMap::new();
     for series in chosen() {
         for number in series.numbers() {
@@ -170,8 +165,12 @@ fn or_others(alike: &[Number<'_>]) -> String {
 
 /// Under each mapping, how to hand something to another thread.
 fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
-    let [mut sleeping, mut spinning] =
-        [&HAND_OFFS[..], &[FLAG]].map(|kernels| of(all, kernels, Unit::NanosecondsSampled));
+    let [mut sleeping, mut spinning] = [false, true].map(|spins| {
+        of(all, Unit::NanosecondsSampled, |series| match series.role() {
+            Role::HandOff(waiter) => (*waiter == Waiter::Spinning) == spins,
+            _ => false,
+        })
+    });
     sleeping.truncate(MOST);
     spinning.truncate(MOST);
     let mut by_mapping: BTreeMap<&str, Vec<Number<'_>>> = BTreeMap::new();

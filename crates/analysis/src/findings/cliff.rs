@@ -1,10 +1,8 @@
 //! Where a ring falls off: from some number of workers on each hop takes at least twice as long.
 
 use super::series::{Number, Series};
+use charz_data::Role;
 use charz_data::report::{Finding, FindingKind, Unit};
-
-/// What names of rings begin with.
-pub(super) const RINGS: &str = "ring-";
 
 /// How many times as long a hop takes behind the cliff, at least. Neighbours in a series without one differ by far less, and
 /// the rings of the source (33 threads on 32 strands) by 30 times.
@@ -12,7 +10,7 @@ const STEEP: f64 = 2.0;
 
 /// The cliff of a ring, or that there is none although there were more workers than strands.
 pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
-    if !series.kernel.starts_with(RINGS) || !series.counts(Unit::NanosecondsPerOp) {
+    if *series.role() != Role::Ring || !series.counts(Unit::NanosecondsPerOp) {
         return None;
     }
     let numbers: Vec<Number<'_>> = series.numbers().collect();

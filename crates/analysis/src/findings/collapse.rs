@@ -1,6 +1,6 @@
 //! Where workers that share something do much less together than fewer of them do.
 
-use charz_kernels::Family;
+use charz_data::Family;
 
 use super::series::{Number, Series, list};
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Status, Unit};
@@ -11,7 +11,7 @@ const HALF: f64 = 0.5;
 /// Where a kernel collapses: each number of workers with which it does less than half of the best with fewer, counted anew from
 /// there; and what was not measured behind.
 pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
-    let shares = charz_kernels::find(series.kernel).is_some_and(|kernel| kernel.card().family == Family::Sync);
+    let shares = series.card.is_some_and(|card| card.family == Family::Sync);
     if !shares || !series.counts(Unit::OpsPerSecond) {
         return None;
     }

@@ -3,32 +3,32 @@
 use super::latency::clocks;
 use super::series::Number;
 use crate::point;
+use charz_data::card::Words;
 use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
-use charz_data::units;
+use charz_data::{Role, units};
 
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// Kernels whose number is words that are read.
-const READS: [&str; 2] = ["cache-read", "cache-read-compiled"];
-
-/// Kernels that write and read by turns, and sample how long either takes, with whose words they read.
-const ROUNDS: [(&str, &str); 2] = [("cache-read-own", "its own"), ("cache-read-other", "the other's")];
-
 /// Those of all cells that have a number and a clock.
 pub(super) fn efficiency(report: &Report) -> Vec<Finding> {
-    report.cells.iter().filter_map(|cell| of_cell(report, cell)).collect()
+    let each = report.cells.iter().filter(|cell| cell.unit == Unit::OpsPerSecond);
+    each.filter_map(|cell| match report.role(&cell.kernel) {
+        Role::CacheWords(whose) => of_cell(report, cell, *whose),
+        _ => None,
+    })
+    .collect()
 }
 
-fn of_cell(report: &Report, cell: &Cell) -> Option<Finding> {
-    let number = Number::of(cell).filter(|_| cell.unit == Unit::OpsPerSecond)?;
+fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
+    let number = Number::of(cell)?;
     let hz = clocks(cell).max_by(f64::total_cmp)?;
     let Cell { kernel, mapping, workers, .. } = cell;
     let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
     let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);
     let words = cell.point.size_bytes.unwrap_or(report.plan.size_bytes) / WORD;
     let doubt = units::doubt(number.is_doubtful());
-    let (sentence, value) = a_cycle(kernel, number.value / *workers as f64, hz, words, phases, doubt)?;
+    let (sentence, value) = a_cycle(whose, number.value / *workers as f64, hz, words, phases, doubt)?;
     let each = if *workers > 1 { " by each worker" } else { "" };
     let clock = units::count_of(hz / 1e9);
     Some(Finding {
@@ -44,18 +44,22 @@ fn of_cell(report: &Report, cell: &Cell) -> Option<Finding> {
 /// The words a cycle of a worker, in words and as the number that counts. It did so many a second at this clock; where it went by
 /// rounds of so many words, the phases of one took so many nanoseconds. `doubt` stands behind each number.
 fn a_cycle(
-    kernel: &str,
+    whose: Words,
     per_second: f64,
     hz: f64,
     words: u64,
     phases: Option<[f64; 2]>,
     doubt: &str,
 ) -> Option<(String, f64)> {
-    if READS.contains(&kernel) {
-        let value = per_second / hz;
-        return Some((format!("{value:.2}{doubt} words a cycle"), value));
-    }
-    let (_, whose) = ROUNDS.iter().find(|(name, _)| kernel == *name)?;
+    let whose = match whose {
+        Words::Steady => {
+            let value = per_second / hz;
+            return Some((format!("{value:.2}{doubt} words a cycle"), value));
+        }
+        Words::OwnWritten => "its own",
+        Words::OtherWritten => "the other's",
+        _ => return None,
+    };
     let [written, read] = phases?.map(|nanos| words as f64 / (nanos * hz / 1e9));
     Some((format!("{written:.2}{doubt} words a cycle written, then {read:.2}{doubt} of {whose} read"), read))
 }
@@ -66,11 +70,11 @@ mod tests {
     use charz_data::report::invented::{cell, report};
 
     #[track_caller]
-    fn check(kernel: &str, phases: Option<[f64; 2]>, expected: Option<(&str, f64)>) {
+    fn check(whose: Words, phases: Option<[f64; 2]>, expected: Option<(&str, f64)>) {
         // Two words a nanosecond, at four cycles one.
-        let found = a_cycle(kernel, 2e9, 4e9, 64_000, phases, "");
+        let found = a_cycle(whose, 2e9, 4e9, 64_000, phases, "");
         let found = found.as_ref().map(|(sentence, value)| (sentence.as_str(), *value));
-        assert_eq!(found, expected, "{kernel}");
+        assert_eq!(found, expected, "{whose:?}");
     }
 
     #[test]
@@ -81,16 +85,16 @@ mod tests {
         assert!(sentence.starts_with("cache-read rr x2 500 KiB: 0.50 words a cycle by each worker"), "{sentence}");
         assert!(text(read().suspect()).contains(": 0.50 ? words a cycle by each worker"), "{}", text(read().suspect()));
         assert_eq!(efficiency(&report(vec![read().invalid()])), []);
+        let other = Cell { kernel: "mem-read".into(), ..read() };
+        assert_eq!(efficiency(&report(vec![other])), []);
     }
 
     #[test]
     fn words_are_told_by_the_cycle() {
-        check("cache-read", None, Some(("0.50 words a cycle", 0.5)));
-        check("cache-read-compiled", None, Some(("0.50 words a cycle", 0.5)));
+        check(Words::Steady, None, Some(("0.50 words a cycle", 0.5)));
         let phases = Some([32_000.0, 160_000.0]);
-        check("cache-read-own", phases, Some(("0.50 words a cycle written, then 0.10 of its own read", 0.1)));
-        check("cache-read-other", phases, Some(("0.50 words a cycle written, then 0.10 of the other's read", 0.1)));
-        check("cache-read-other", None, None);
-        check("mem-read", None, None);
+        check(Words::OwnWritten, phases, Some(("0.50 words a cycle written, then 0.10 of its own read", 0.1)));
+        check(Words::OtherWritten, phases, Some(("0.50 words a cycle written, then 0.10 of the other's read", 0.1)));
+        check(Words::OtherWritten, None, None);
     }
 }

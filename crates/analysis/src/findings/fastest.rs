@@ -3,28 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::series::{Number, Series, best, list};
-use charz_data::report::{Finding, FindingKind};
-
-/// Pools that are lists under a lock, so that they differ in the lock only.
-pub(super) const LOCKS: [&str; 10] = [
-    "pool-std",
-    "pool-parking-lot",
-    "pool-pthread",
-    "pool-pthread-adaptive",
-    "pool-tas",
-    "pool-tas-backoff",
-    "pool-ttas",
-    "pool-ticket",
-    "pool-mcs",
-    "pool-clh",
-];
-/// What a lock has to beat: the one that Rust programs take when the standard library's will not do.
-pub(super) const REFERENCE: &str = "pool-parking-lot";
-
-/// What names of pools begin with; those of a recursion's activities are none to be compared with others that count takes and
-/// returns.
-pub(super) const POOLS: &str = "pool-";
-pub(super) const RUNTIMES: &str = "pool-spawn-";
+use charz_data::Role;
+use charz_data::report::{Finding, FindingKind, Unit};
 
 /// For each mapping and number of workers with two or more pools of a kind, which of them does most.
 pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
@@ -40,9 +20,10 @@ pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (mapping, pools) in by_mapping {
         let pools = || pools.iter().copied();
-        let reference = numbers(pools().filter(|series| series.kernel == REFERENCE));
+        let reference =
+            numbers(pools().filter(|series| matches!(series.role(), Role::LockPool { is_reference: true, .. })));
         for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
-            let group = numbers(pools().filter(|series| LOCKS.contains(&series.kernel) == locks));
+            let group = numbers(pools().filter(|series| matches!(series.role(), Role::LockPool { .. }) == locks));
             for (workers, group) in group {
                 let reference = reference.get(&workers).and_then(|reference| reference.first());
                 found.extend(winner(mapping, workers, &group, reference, what));
@@ -53,8 +34,8 @@ pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
 }
 
 fn is_pool(series: &Series<'_>) -> bool {
-    let pool = series.kernel.starts_with(POOLS) && !series.kernel.starts_with(RUNTIMES);
-    pool && series.counts(charz_data::report::Unit::OpsPerSecond)
+    let is_pool = matches!(series.role(), Role::LockPool { .. } | Role::LockFreePool { .. });
+    is_pool && series.counts(Unit::OpsPerSecond)
 }
 
 /// By number of workers.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::series::list;
 use crate::curve::{self, Edge, Level, Plateau, Reading};
 use crate::point;
+use charz_data::card::Chase;
 use charz_data::report::{Finding, FindingKind, Report};
 use charz_data::units;
 
@@ -16,20 +17,13 @@ pub(crate) use curves::Curve;
 pub(super) use curves::clocks;
 use curves::time;
 
-/// The chase in a random order, whose curve shows latency.
-pub(super) const RANDOM: &str = "chase-random";
-/// The one in ascending order.
-pub(super) const STRIDE: &str = "chase-stride";
-/// Several random ones at once.
-pub(super) const CHAINS: &str = "chase-chains";
-
 /// Everything that follows from the chases of a report.
 pub(super) fn latency(report: &Report) -> Vec<Finding> {
-    let random = Curve::of(report, RANDOM);
+    let random = Curve::of(report, Chase::Random);
     let mut found: Vec<Finding> = random.iter().filter_map(|curve| levels(report, curve)).collect();
     found.extend(random.iter().filter_map(|small| reach(small, &random)));
-    found.extend(families(&Curve::of(report, STRIDE)).filter_map(|strides| ahead(&strides, &random)));
-    found.extend(families(&Curve::of(report, CHAINS)).filter_map(|chains| at_once(&chains)));
+    found.extend(families(&Curve::of(report, Chase::Stride)).filter_map(|strides| ahead(&strides, &random)));
+    found.extend(families(&Curve::of(report, Chase::Chains)).filter_map(|chains| at_once(&chains)));
     found
 }
 
@@ -140,7 +134,7 @@ fn families<'a, 'b>(curves: &'b [Curve<'a>]) -> impl Iterator<Item = Vec<&'b Cur
 
 /// The beginning of a sentence on all of them.
 fn name_of(curve: &Curve<'_>) -> String {
-    let (mapping, place) = curve.family();
+    let (_, mapping, place) = curve.family();
     format!("{} {mapping}{}", curve.kernel, point::label(&place))
 }
 

@@ -5,11 +5,8 @@ use std::collections::HashMap;
 use super::series::Number;
 use crate::point;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Point, Report, Unit};
-use charz_data::units;
+use charz_data::{Role, units};
 use charz_stats::Sample;
-
-/// The kernels whose workers but the first load the memory.
-const KERNELS: [&str; 2] = ["loaded-read", "loaded-write"];
 
 /// From so many times the idle latency on the memory's queues have filled.
 const FULL: f64 = 2.0;
@@ -65,7 +62,8 @@ pub(super) fn knee(loads: &[Load]) -> Option<Knee> {
 pub(super) fn loaded(report: &Report) -> Vec<Finding> {
     let mut curves: Vec<(&Cell, Vec<Load>)> = Vec::new();
     let mut places: HashMap<(&str, &str, u64, Point), usize> = HashMap::new();
-    let is_loaded = |cell: &&Cell| KERNELS.contains(&cell.kernel.as_str()) && cell.unit == Unit::NanosecondsPerStep;
+    let kernels = report.kernels_in(|role| *role == Role::LoadedLatency);
+    let is_loaded = |cell: &&Cell| kernels.contains(&cell.kernel.as_str()) && cell.unit == Unit::NanosecondsPerStep;
     for cell in report.cells.iter().filter(is_loaded) {
         let Some(load) = load(cell) else { continue };
         let place = Point { delay: None, ..cell.point };

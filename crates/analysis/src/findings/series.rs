@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use crate::point;
 use charz_data::report::{Cell, Report, Status, Unit};
-use charz_data::units;
+use charz_data::{Card, Role, units};
 
 /// The cells of a kernel under a mapping, by ascending number of workers.
 pub(super) struct Series<'a> {
     pub(super) kernel: &'a str,
+    pub(super) card: Option<&'a Card>,
     pub(super) mapping: &'a str,
     pub(super) cells: Vec<&'a Cell>,
 }
@@ -33,11 +34,16 @@ impl<'a> Series<'a> {
             let place = *places.entry((kernel, mapping, cell.point)).or_insert(all.len());
             match all.get_mut(place) {
                 Some(series) => series.cells.push(cell),
-                None => all.push(Series { kernel, mapping, cells: vec![cell] }),
+                None => all.push(Series { kernel, card: report.card(kernel), mapping, cells: vec![cell] }),
             }
         }
         all.iter_mut().for_each(|series| series.cells.sort_by_key(|cell| cell.workers));
         all
+    }
+
+    /// What its kernel is taken for.
+    pub(super) fn role(&self) -> &'a Role {
+        self.card.map_or(&Role::Other, |card| &card.role)
     }
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = Number<'a>> {

@@ -1,6 +1,6 @@
 //! Findings from invented cells.
 
-use super::{advice, cliff, fastest, findings, latency};
+use super::findings;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Report, Status, Unit, invented, parse};
 
 /// A cell whose number is `value`, give or take 2%.
@@ -174,26 +174,6 @@ fn advice_is_drawn_from_the_cells_that_it_names() {
     let words = ["400 ns at least", "do 4.0 times as much in pool-treiber rr x4", "change nothing in pool-tas rr x2"];
     check_advice(4, pools, &[400.0], &words);
     check_advice(4, vec![without("futex-wake", 2, Status::Aborted, Some(Ending::Died))], &[], &[]);
-}
-
-#[test]
-fn every_kernel_that_findings_name_is_in_the_catalog() {
-    let backoffs = advice::BACKOFFS.concat();
-    let lists: [&[&str]; 7] = [
-        &fastest::LOCKS,
-        &advice::WAKINGS,
-        &advice::HAND_OFFS,
-        &advice::COUNTERS,
-        &backoffs,
-        &[fastest::REFERENCE, advice::FLAG, advice::WAY],
-        &[latency::RANDOM, latency::STRIDE, latency::CHAINS],
-    ];
-    for name in lists.concat() {
-        assert!(charz_kernels::find(name).is_some(), "{name}");
-    }
-    for prefix in [fastest::POOLS, fastest::RUNTIMES, advice::BARRIERS, cliff::RINGS] {
-        assert!(charz_kernels::kernels().any(|kernel| kernel.card().name.starts_with(prefix)), "{prefix}");
-    }
 }
 
 #[test]

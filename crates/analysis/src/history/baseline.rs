@@ -40,7 +40,7 @@ impl Baseline {
             return Ok(Baseline { id, notes: vec![format!("the base is report {id} of the history, as requested")] });
         }
         let timeline = Timeline::new(entries);
-        let cells: HashSet<Key> = new.cells.iter().map(|cell| Key::of(cell, &new.plan)).collect();
+        let cells: HashSet<Key> = new.cells.iter().map(|cell| Key::of(cell, new)).collect();
         let last = timeline.newest_change(|series| cells.contains(&series.key));
         let end = match (wanted, last) {
             (Wanted::BeforeChange, None) => return Err(no_change(&timeline)),

@@ -54,6 +54,7 @@ pub fn summary(report: &Report) -> Report {
         machine: report.machine.clone(),
         timer: report.timer.clone(),
         plan: report.plan.clone(),
+        cards: report.cards.clone(),
         floor: Vec::new(),
         cells: report.cells.iter().map(bare).collect(),
         findings: Vec::new(),

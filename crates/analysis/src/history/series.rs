@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use charz_kernels::params;
 use humantime::format_duration;
 
 use super::entry::Entry;
 use crate::point;
-use charz_data::report::{Cell, MemoryHome, Plan, Point, Unit};
+use charz_data::params;
+use charz_data::report::{Cell, MemoryHome, Point, Report, Unit};
 
 /// One cell over time.
 #[derive(Clone, Debug)]
@@ -42,10 +42,11 @@ pub struct Key {
 }
 
 impl Key {
-    pub(super) fn of(cell: &Cell, plan: &Plan) -> Self {
+    pub(super) fn of(cell: &Cell, report: &Report) -> Self {
+        let plan = &report.plan;
         let own = Point { memory: cell.point.memory.filter(|home| *home != MemoryHome::Local), ..cell.point };
-        let kernel = charz_kernels::find(&cell.kernel);
-        let obeys = |param| kernel.is_some_and(|kernel| kernel.card().obeys(param));
+        let card = report.card(&cell.kernel);
+        let obeys = |param| card.is_some_and(|card| card.obeys(param));
         let pages = || serde_json::from_value(plan.pages.as_str().into()).ok();
         let point = Point {
             size_bytes: own.size_bytes.or(obeys(&params::SIZE).then_some(plan.size_bytes)),
@@ -90,7 +91,7 @@ impl Series {
         let mut series: HashMap<Key, (Vec<Value>, usize)> = HashMap::new();
         for (entry, Entry { report, .. }) in entries.iter().enumerate() {
             for (place, cell) in report.cells.iter().enumerate() {
-                let (values, last) = series.entry(Key::of(cell, &report.plan)).or_default();
+                let (values, last) = series.entry(Key::of(cell, report)).or_default();
                 // A cell with local memory by request and one with it by default are the same.
                 if values.last().is_none_or(|value: &Value| value.entry != entry) {
                     values.push(Value { entry, cell: cell.clone() });
@@ -111,12 +112,13 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{PageKind, invented};
+    use charz_data::report::{PageKind, Plan, invented};
 
     fn key(kernel: &str, point: Point, change: impl FnOnce(&mut Plan)) -> Key {
-        let mut plan = invented::report(Vec::new()).plan;
-        change(&mut plan);
-        Key::of(&invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point), &plan)
+        let cell = invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
+        let mut report = invented::report(vec![cell.clone()]);
+        change(&mut report.plan);
+        Key::of(&cell, &report)
     }
 
     #[test]

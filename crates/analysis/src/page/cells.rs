@@ -7,6 +7,7 @@ use super::Source;
 use crate::numa;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Finding, MemoryHome, Point, Unit};
+use charz_data::{Card, Role};
 
 /// Reports with what is looked up in them more than once.
 pub(super) struct Sorted<'a> {
@@ -22,6 +23,8 @@ pub(super) struct Sorted<'a> {
 /// What was measured of a kernel.
 pub(super) struct Kernel<'a> {
     pub(super) name: &'a str,
+    /// As the first report has it that knows the kernel.
+    pub(super) card: Option<&'a Card>,
     /// How its cells are told apart, in all reports together.
     pub(super) shape: Shape,
     pub(super) cells: Vec<Own<'a>>,
@@ -51,8 +54,12 @@ pub(super) enum Shape {
     Single,
 }
 
-/// What the names of kernels begin with that hand a line from one core to the other.
-pub(super) const PAIRS: &str = "c2c-";
+impl<'a> Kernel<'a> {
+    /// What it is taken for.
+    pub(super) fn role(&self) -> &'a Role {
+        self.card.map_or(&Role::Other, |card| &card.role)
+    }
+}
 
 impl<'a> Sorted<'a> {
     pub(super) fn of(sources: &'a [Source<'a>], findings: Vec<Vec<Finding>>, verdicts: Vec<Vec<Verdict<'a>>>) -> Self {
@@ -62,7 +69,8 @@ impl<'a> Sorted<'a> {
         let measured = sources.iter().flat_map(|source| &source.report.cells).map(|cell| &cell.kernel);
         for name in planned.chain(measured) {
             places.entry(name).or_insert_with(|| {
-                kernels.push(Kernel { name, shape: Shape::Single, cells: Vec::new() });
+                let card = sources.iter().find_map(|source| source.report.card(name));
+                kernels.push(Kernel { name, card, shape: Shape::Single, cells: Vec::new() });
                 kernels.len() - 1
             });
         }
@@ -83,8 +91,8 @@ impl<'a> Sorted<'a> {
             _ => false,
         };
         for kernel in &mut kernels {
-            let pairs = kernel.name.starts_with(PAIRS) && kernel.cells.iter().all(is_pair);
-            kernel.shape = if pairs { Shape::Pairs } else { shape(kernel.name, &kernel.cells) };
+            let pairs = matches!(kernel.role(), Role::LineTransfer(_)) && kernel.cells.iter().all(is_pair);
+            kernel.shape = if pairs { Shape::Pairs } else { shape(kernel) };
         }
         Sorted { sources, kernels, findings, verdicts }
     }
@@ -117,7 +125,8 @@ impl<'a> Sorted<'a> {
 }
 
 /// How the cells of one kernel are told apart that measures no pairs of strands.
-fn shape(kernel: &str, cells: &[Own<'_>]) -> Shape {
+fn shape(kernel: &Kernel<'_>) -> Shape {
+    let cells = &kernel.cells;
     let count =
         |of: fn(&Cell) -> Option<u64>| cells.iter().filter_map(|own| of(own.cell)).collect::<BTreeSet<u64>>().len();
     let several = |of: fn(&Cell) -> Option<u64>| count(of) > 1;
@@ -125,7 +134,7 @@ fn shape(kernel: &str, cells: &[Own<'_>]) -> Shape {
         Some(MemoryHome::Node(id)) => Some(u64::from(id)),
         _ => None,
     };
-    let between_nodes = kernel == numa::LATENCY || numa::BANDWIDTH.contains(&kernel);
+    let between_nodes = numa::is_latency(kernel.role()) || numa::is_bandwidth(kernel.role());
     if between_nodes && several(node) && cells.iter().all(|own| node(own.cell).is_some()) {
         Shape::Nodes
     } else if several(|cell| cell.point.delay) {
@@ -143,8 +152,8 @@ fn shape(kernel: &str, cells: &[Own<'_>]) -> Shape {
 
 /// Whether two numbers of workers are a line too: of kernels that are about how they spread over the machine. Of the others there are
 /// many, and a dot for one worker and for all says as much.
-fn is_about_workers(kernel: &str) -> bool {
-    charz_kernels::find(kernel).is_none_or(|kernel| kernel.card().by_default)
+fn is_about_workers(kernel: &Kernel<'_>) -> bool {
+    kernel.card.is_none_or(|card| card.by_default)
 }
 
 /// Things that have something in common, in the order of the first of each.

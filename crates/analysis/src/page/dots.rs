@@ -17,16 +17,17 @@ const WIDE: f64 = 20.0;
 /// A figure for each family and unit.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let cells: Vec<Own<'_>> = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied()).collect();
-    let groups = grouped(&cells, |own| (family(own.cell), unit_place(own.cell.unit)));
+    let groups = grouped(&cells, |own| (family(sorted, own), unit_place(own.cell.unit)));
     groups.iter().flat_map(|cells| of_group(sorted, cells)).collect::<Vec<_>>().into()
 }
 
-fn family(cell: &Cell) -> &'static str {
-    charz_kernels::find(&cell.kernel).map_or("other", |kernel| kernel.card().family.name())
+fn family(sorted: &Sorted<'_>, own: Own<'_>) -> &'static str {
+    let card = sorted.sources[own.source].report.card(&own.cell.kernel);
+    card.map_or("other", |card| card.family.name())
 }
 
 fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
-    let (family, unit) = (family(cells[0].cell), cells[0].cell.unit);
+    let (family, unit) = (family(sorted, cells[0]), cells[0].cell.unit);
     let what = what(unit);
     let kernels = grouped(cells, |own| own.cell.kernel.as_str());
     let parts: Vec<&[Vec<Own<'_>>]> = kernels.chunks(MOST_ROWS).collect();

@@ -10,7 +10,7 @@ use super::spots;
 use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
 use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
-use charz_data::units;
+use charz_data::{Card, units};
 
 /// The most figures of a page: each is a picture of its own, and nobody looks at more.
 const MOST_FIGURES: usize = 32;
@@ -77,7 +77,7 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
     let (cell, found) = (own.cell, own.cell.distribution.as_ref()?);
     let state = spots::state(cell);
     let name = sorted.named(&point::name(cell), own.source);
-    let [first, second] = labels(&cell.kernel);
+    let [first, second] = labels(sorted.sources[own.source].report.card(&cell.kernel));
     let axis = |label: String| Axis { label, quantity: Quantity::Nanos, scale: Scale::Log10 };
     let is_pair = found.samples.second.count() > 0;
     let (pairs, finer) = bins::pairs(&found.samples, most);
@@ -115,9 +115,9 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
 }
 
 /// What the two times of a kernel are.
-fn labels(kernel: &str) -> [String; 2] {
-    match charz_kernels::find(kernel).and_then(|kernel| kernel.card().times.as_ref()) {
-        Some(times) => [times.first.clone().into_owned(), times.second.clone().into_owned()],
+fn labels(card: Option<&Card>) -> [String; 2] {
+    match card.and_then(|card| card.times.as_ref()) {
+        Some(times) => [times.first.to_string(), times.second.to_string()],
         None => ["the first time".into(), "the second time".into()],
     }
 }

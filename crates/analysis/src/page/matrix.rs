@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use charz_data::machine::{Machine, Strand};
 
-use super::cells::PAIRS;
 use crate::pairs::{self, Class, Side};
+use charz_data::Role;
+use charz_data::card::LineOperation;
 use charz_data::report::{Cell, Report, Status};
 use charz_stats::Sample;
 
@@ -15,6 +16,7 @@ const MOST_COUNTED: usize = 8192;
 /// Pairs of strands under one kernel.
 pub struct Matrix<'a> {
     pub kernel: &'a str,
+    pub operation: LineOperation,
     pub machine: &'a Machine,
     /// Those that have a part in a pair, in logical order: neighbours on the machine are neighbours here.
     pub strands: Vec<&'a Strand>,
@@ -39,18 +41,16 @@ pub struct Row {
 impl<'a> Matrix<'a> {
     /// The pairs of a kernel; `None` where it measures none, or its workers were not bound to two strands each time.
     pub fn of(report: &'a Report, kernel: &'a str) -> Option<Self> {
-        if !kernel.starts_with(PAIRS) {
-            return None;
-        }
+        let operation = line_operation(report.role(kernel))?;
         let cells = report.cells.iter().filter(|cell| cell.kernel == kernel);
-        Matrix::of_cells(&report.machine, &places(&report.machine), kernel, cells)
+        Matrix::of_cells(&report.machine, &places(&report.machine), (kernel, operation), cells)
     }
 
     /// The same of cells that are known to be the kernel's, with the places of the strands by id.
     pub fn of_cells(
         machine: &'a Machine,
         known: &HashMap<u32, usize>,
-        kernel: &'a str,
+        (kernel, operation): (&'a str, LineOperation),
         all: impl Iterator<Item = &'a Cell>,
     ) -> Option<Self> {
         let mut cells = BTreeMap::new();
@@ -69,7 +69,7 @@ impl<'a> Matrix<'a> {
         places.sort_unstable();
         places.dedup();
         let strands = places.into_iter().map(|place| &machine.strands[place]).collect();
-        Some(Matrix { kernel, machine, strands, cells })
+        Some(Matrix { kernel, operation, machine, strands, cells })
     }
 
     /// Its cells, by pair.
@@ -78,8 +78,8 @@ impl<'a> Matrix<'a> {
     }
 
     /// How the line is handed over.
-    pub fn mode(&self) -> &'a str {
-        self.kernel.strip_prefix(PAIRS).unwrap_or(self.kernel)
+    pub fn mode(&self) -> &'static str {
+        self.operation.name()
     }
 
     /// Its classes, also those of which nothing was measured; the nearest first.
@@ -105,6 +105,14 @@ impl<'a> Matrix<'a> {
             }
         };
         cells.into_iter().map(row).collect()
+    }
+}
+
+/// The operation of a kernel that hands a line from one strand to another.
+pub(super) fn line_operation(role: &Role) -> Option<LineOperation> {
+    match role {
+        Role::LineTransfer(operation) => Some(*operation),
+        _ => None,
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
         for square in &SQUARES {
             let cells: Vec<Own<'_>> = sorted
                 .shaped(Shape::Nodes)
-                .filter(|kernel| (kernel.name == numa::LATENCY) == (square.name == "latency"))
+                .filter(|kernel| numa::is_latency(kernel.role()) == (square.name == "latency"))
                 .flat_map(|kernel| kernel.cells.iter().copied().filter(|own| own.source == source))
                 .collect();
             let several = spots.iter().filter(|spot| (square.of)(spot).is_some()).count() > 1;

@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::cells::{Kernel, Own, Shape, Sorted, grouped, unit_place};
 use super::lines::{Along, Drawn, Lines};
 use crate::curve;
 use crate::figure::{Axis, Figure, Quantity, Rule, Scale};
 use crate::findings::Curve;
-use crate::point;
+use crate::{numa, point};
 use charz_data::report::{Cell, FindingKind, Point, Report, Unit};
-use charz_data::units;
+use charz_data::{Role, units};
 
-/// The kernels whose time is that of a load.
-const CHASES: &str = "chase-";
 /// Up to so many sizes are one in each level of caches, and not a curve.
 const FEW: usize = 8;
 
@@ -32,14 +30,15 @@ fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     for kernel in sorted.shaped(Shape::Sizes) {
         let units = grouped(&kernel.cells, |own| unit_place(own.cell.unit));
         let units = units.iter().filter(|cells| wanted(cells[0].cell.unit));
-        figures.extend(units.flat_map(|cells| of_kernel(sorted, kernel.name, cells)));
+        figures.extend(units.flat_map(|cells| of_kernel(sorted, kernel, cells)));
     }
     figures.into()
 }
 
-fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure> {
+fn of_kernel(sorted: &Sorted<'_>, of: &Kernel<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
+    let (kernel, role) = (of.name, of.role());
     let unit = cells[0].cell.unit;
-    let what = what(kernel, unit);
+    let what = what(role, unit);
     let name = namer(cells);
     let size = |own: Own<'_>| own_size(sorted, own);
     let lines = Lines {
@@ -53,7 +52,7 @@ fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure
         along: Along::X,
     };
     let mut drawn = lines.draw(sorted);
-    let rules = levels(cells).unwrap_or_else(|| edges(sorted, kernel, cells));
+    let rules = levels(cells).unwrap_or_else(|| edges(sorted, of, cells));
     for part in &mut drawn {
         let rules = rules.clone();
         part.plot().into_iter().for_each(|plot| plot.rules.clone_from(&rules));
@@ -65,13 +64,17 @@ fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure
     drawn.into_iter().map(|Drawn { figure, .. }| figure).collect()
 }
 
-fn what(kernel: &str, unit: Unit) -> &'static str {
+fn what(role: &Role, unit: Unit) -> &'static str {
     match unit {
         Unit::BytesPerSecond => "bandwidth",
         Unit::OpsPerSecond => "throughput",
-        _ if kernel.starts_with(CHASES) => "latency",
+        _ if is_chase(role) => "latency",
         _ => "time",
     }
+}
+
+fn is_chase(role: &Role) -> bool {
+    matches!(role, Role::Latency(_))
 }
 
 /// Rates of levels differ by factors, like times: a curve of several decades shows nothing of its lower ones on an even axis.
@@ -121,20 +124,18 @@ fn levels(cells: &[Own<'_>]) -> Option<Vec<Rule>> {
 }
 
 /// Where caches end, by what is claimed and by what the curve shows.
-fn edges(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Rule> {
+fn edges(sorted: &Sorted<'_>, kernel: &Kernel<'_>, cells: &[Own<'_>]) -> Vec<Rule> {
     let mut found: Vec<(usize, Rule)> = Vec::new();
     let shown: BTreeSet<usize> = cells.iter().map(|own| own.source).collect();
     for source in shown {
         let report = sorted.sources[source].report;
-        // Of kernels that nobody knows there may be many, and none is told in plateaus.
-        let is_known = kernel.starts_with(CHASES) && charz_kernels::find(kernel).is_some();
-        let curves = if is_known { Curve::of(report, kernel) } else { Vec::new() };
+        let curves = if is_chase(kernel.role()) { Curve::of_kernel(report, kernel.name) } else { Vec::new() };
         let claimed = curves.first().map_or_else(|| claims(report), |curve| curve.caches.clone());
         let claimed = (1..).zip(claimed).map(|(level, bytes)| {
             let place = bytes as f64;
             Rule { from: place, to: place, label: format!("L{level}, claimed") }
         });
-        found.extend(claimed.chain(measured(kernel, &curves)).map(|rule| (source, rule)));
+        found.extend(claimed.chain(measured(kernel.role(), &curves)).map(|rule| (source, rule)));
     }
     let mut rules: Vec<Rule> = Vec::new();
     for (source, rule) in found.iter().take(MOST_RULES) {
@@ -158,8 +159,8 @@ fn claims(report: &Report) -> Vec<u64> {
 }
 
 /// The edges of the curve that is least disturbed by the translation of addresses: the last kind of pages of those that are plain.
-fn measured(kernel: &str, curves: &[Curve<'_>]) -> Vec<Rule> {
-    let plain = curves.iter().filter(|curve| curve.is_plain() && curve.chains == 1 && kernel == RANDOM);
+fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<Rule> {
+    let plain = curves.iter().filter(|curve| curve.is_plain() && curve.chains == 1 && numa::is_latency(role));
     let Some(curve) = plain.max_by_key(|curve| curve.pages != SMALL_PAGES) else { return Vec::new() };
     if matches!(curve::reading(&curve.points, &curve.caches, None), curve::Reading::Prefetched { .. }) {
         return Vec::new();
@@ -175,8 +176,6 @@ fn measured(kernel: &str, curves: &[Curve<'_>]) -> Vec<Rule> {
     plateaus.iter().filter_map(rule).collect()
 }
 
-/// The chase whose curve shows the edges of caches.
-const RANDOM: &str = "chase-random";
 /// Pages on which the translation of addresses costs most.
 const SMALL_PAGES: &str = "4k";
 

@@ -6,7 +6,7 @@ use charz_data::machine::Strand;
 
 use super::Drawing;
 use super::cells::{Own, Shape, Sorted, grouped, unit_place};
-use super::matrix::{Matrix, Row, class_name, places};
+use super::matrix::{Matrix, Row, class_name, line_operation, places};
 use super::{spots, table};
 use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
 use charz_data::report::{Cell, Status};
@@ -27,7 +27,9 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
         for cells in grouped(&kernel.cells, |own| (own.source, unit_place(own.cell.unit))) {
             let source = cells[0].source;
             let machine = &sorted.sources[source].report.machine;
-            let matrix = Matrix::of_cells(machine, &known[source], kernel.name, cells.iter().map(|own| own.cell));
+            let Some(operation) = line_operation(kernel.role()) else { continue };
+            let (named, cells_of) = ((kernel.name, operation), cells.iter().map(|own| own.cell));
+            let matrix = Matrix::of_cells(machine, &known[source], named, cells_of);
             figures.extend(matrix.map(|matrix| figure(sorted, source, &matrix, &cells)));
         }
     }

@@ -4,16 +4,18 @@ use super::cells::{Shape, Sorted};
 use super::verdicts::{against, number, workers};
 use crate::card::{Card, Level, MEMORY};
 use crate::verdict::{Auto, Loss, Verdict};
+use charz_data::Role;
+use charz_data::card::{Access, Numbers};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Status, Unit};
 use charz_data::units;
 
 /// Kernels that stand for what a machine can do, with what is said of them.
-const TELLING: [(&str, &str); 4] = [
-    ("mem-read", "Reading memory is fastest"),
-    ("mem-write", "Writing memory is fastest"),
-    ("arith-int", "Integer arithmetic is fastest"),
-    ("arith-float", "Floating-point arithmetic is fastest"),
+const TELLING: [(Role, &str); 4] = [
+    (Role::MemoryBandwidth(Access::Read), "Reading memory is fastest"),
+    (Role::MemoryBandwidth(Access::Write), "Writing memory is fastest"),
+    (Role::Arithmetic(Numbers::Integer), "Integer arithmetic is fastest"),
+    (Role::Arithmetic(Numbers::Float), "Floating-point arithmetic is fastest"),
 ];
 /// How many other verdicts are told where none of these was measured.
 const OTHERS: usize = 3;
@@ -25,7 +27,7 @@ pub(super) fn summary(sorted: &Sorted<'_>) -> Vec<(usize, String)> {
         let verdicts: &[Verdict<'_>] = sorted.verdicts.get(source).map_or(&[], Vec::as_slice);
         let telling: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| verdict.mappings > 1).collect();
         let mut sentences = vec![machine(report)];
-        sentences.extend(best(&telling));
+        sentences.extend(best(report, &telling));
         sentences.extend(auto(&telling));
         sentences.extend(memory(report));
         sentences.extend(nearest(sorted, source));
@@ -53,9 +55,9 @@ fn machine(report: &Report) -> String {
 }
 
 /// The best mapping of what stands for the machine.
-fn best(telling: &[&Verdict<'_>]) -> Vec<String> {
-    let of = |name: &str| telling.iter().find(|verdict| verdict.kernel == name);
-    let known: Vec<String> = TELLING.iter().filter_map(|(name, words)| Some(of_verdict(words, of(name)?))).collect();
+fn best(report: &Report, telling: &[&Verdict<'_>]) -> Vec<String> {
+    let of = |role: &Role| telling.iter().find(|verdict| report.role(verdict.kernel) == role);
+    let known: Vec<String> = TELLING.iter().filter_map(|(role, words)| Some(of_verdict(words, of(role)?))).collect();
     if !known.is_empty() {
         return known;
     }

@@ -1,9 +1,10 @@
 //! Which mapping suits a kernel best, what leaving it to the system costs, and where it saturates: in words.
 
-use super::cells::{PAIRS, Sorted};
+use super::cells::Sorted;
 use crate::point;
 use crate::verdict::{self, Auto, Loss, Saturation};
-use charz_data::units;
+use charz_data::report::Report;
+use charz_data::{Role, units};
 
 /// What comes out at a kernel at a point, in words. Names are foreign text, as the report has them; a number that something speaks
 /// against has its question mark.
@@ -34,7 +35,9 @@ const MOST: usize = 200;
 pub(super) fn told(sorted: &Sorted<'_>) -> (Vec<(usize, Verdict)>, usize) {
     let each = sorted.verdicts.iter().enumerate();
     let telling = each.flat_map(|(source, all)| {
-        all.iter().filter(|verdict| is_telling(verdict)).map(move |verdict| (source, verdict))
+        all.iter()
+            .filter(move |verdict| is_telling(sorted.sources[source].report, verdict))
+            .map(move |verdict| (source, verdict))
     });
     let all: Vec<(usize, &verdict::Verdict<'_>)> = telling.collect();
     let shown = all.iter().take(MOST).map(|(source, verdict)| (*source, Verdict::of(verdict))).collect();
@@ -43,9 +46,9 @@ pub(super) fn told(sorted: &Sorted<'_>) -> (Vec<(usize, Verdict)>, usize) {
 
 /// Which pair of strands is nearest is told beside their square, and where a single mapping was measured with one number of workers,
 /// nothing can be the best.
-fn is_telling(verdict: &verdict::Verdict<'_>) -> bool {
+fn is_telling(report: &Report, verdict: &verdict::Verdict<'_>) -> bool {
     let compares = verdict.mappings > 1 || !verdict.saturation.is_empty();
-    verdict.is_telling() && compares && !verdict.kernel.starts_with(PAIRS)
+    verdict.is_telling() && compares && !matches!(report.role(verdict.kernel), Role::LineTransfer(_))
 }
 
 impl Verdict {

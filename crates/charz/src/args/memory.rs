@@ -11,15 +11,15 @@ use crate::command::{numa, topo};
 use crate::exit::Error;
 use crate::plan::AskedSizes;
 use crate::view::topo as topo_page;
-use charz_analysis::numa::{BANDWIDTH, LATENCY};
+use charz_data::Role;
+use charz_data::card::{Access, Chase};
 use charz_render::formats::{CSV, JSON, MEASURED};
 use charz_render::picture::{png, svg};
-use charz_render::report::CARD;
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
-    let [bandwidth, _] = BANDWIDTH;
+    const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
     let axes = AxesArgs { pages: args.pages, ..AxesArgs::with_size(args.size) };
-    let new = sweep(usual::square(usual::what(&[LATENCY, bandwidth]), axes, args.square), layers, notes)?;
+    let new = sweep(usual::square(usual::what(&usual::kernels(&ROLES)), axes, args.square), layers, notes)?;
     match &new.request.asked.sizes {
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
@@ -31,7 +31,12 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
 }
 
 /// What is measured for a card: the curve of latencies, and the bandwidths of each level.
-const CARD_KERNELS: [&str; 4] = [LATENCY, "level-read", "level-write", "level-copy"];
+const CARD_ROLES: [Role; 4] = [
+    Role::Latency(Chase::Random),
+    Role::LevelBandwidth(Access::Read),
+    Role::LevelBandwidth(Access::Write),
+    Role::LevelBandwidth(Access::Copy),
+];
 
 /// Invocations of each of its cells: there are many, and a minute for all.
 const CARD_INVOCATIONS: &str = "2-6";
@@ -73,7 +78,7 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
                 repetitions: CARD_REPETITIONS.into(),
                 span: CARD_SPAN.into(),
                 wait: args.wait,
-                ..usual::what(&CARD_KERNELS)
+                ..usual::what(&usual::kernels(&CARD_ROLES))
             };
             let mut asked = unkept(kernels, usual::how(axes), CARD_INVOCATIONS, &args.budget);
             (asked.output, asked.force) = (args.output, args.force);

@@ -1,5 +1,7 @@
 //! What commands ask for that make a sweep of their own and let their users say only a part of it.
 
+use charz_data::Role;
+
 use super::ab::unkept;
 use super::convert::FITTING;
 use super::spelling::{AxesArgs, HowArgs, SquareArgs, SweepArgs, WhatArgs};
@@ -15,6 +17,12 @@ pub(super) fn square(what: WhatArgs, axes: AxesArgs, args: SquareArgs) -> SweepA
         force: args.force,
         ..unkept(what, how(axes), &args.invocations, &args.budget)
     }
+}
+
+/// The first kernel in each of these roles.
+pub(super) fn kernels(roles: &[Role]) -> Vec<&'static str> {
+    let card = |role: &Role| charz_kernels::kernels().map(|kernel| kernel.card()).find(|card| card.role == *role);
+    roles.iter().filter_map(card).map(|card| &*card.name).collect()
 }
 
 /// These kernels, for as many workers as the command itself finds out.

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
 use crate::view::plan as plan_table;
-use charz_analysis::numa::LATENCY;
+use charz_analysis::numa::is_latency;
 use charz_render::formats::Format;
 
 /// What to measure, and how.
@@ -68,7 +68,7 @@ pub(crate) fn plan(
     // Each number of workers is that of some node, and none of the others'.
     plan.cells.retain(|cell| {
         let all = mappings.iter().find(|(mapping, _)| *mapping == cell.mapping).map(|(_, strands)| *strands);
-        let wanted = if &*cell.kernel.card().name == LATENCY { Some(1) } else { all };
+        let wanted = if is_latency(&cell.kernel.card().role) { Some(1) } else { all };
         wanted == Some(cell.seats.len())
     });
     Ok(plan)
@@ -76,6 +76,8 @@ pub(crate) fn plan(
 
 #[cfg(test)]
 mod tests {
+    const LATENCY: &str = "chase-random";
+
     use std::collections::BTreeSet;
     use std::time::Duration;
 

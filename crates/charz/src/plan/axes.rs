@@ -3,6 +3,7 @@
 use charz_kernels::{Bytes, Kernel, PageKind, Params, Sizes, params};
 use charz_topology::{CacheHolds, Machine, MemoryPolicy, Strand};
 
+use super::memory::home;
 use charz_analysis::point;
 use charz_data::report::Point;
 
@@ -142,7 +143,7 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     vary(&mut points, &strides, |point, stride_bytes| Point { stride_bytes, ..point });
     vary(&mut points, &chains, |point, chains| Point { chains, ..point });
     vary(&mut points, &delays, |point, delay| Point { delay, ..point });
-    vary(&mut points, &memory, |point, memory| Point { memory: memory.map(point::home), ..point });
+    vary(&mut points, &memory, |point, memory| Point { memory: memory.map(home), ..point });
     vary(&mut points, &sizes, |point, size_bytes| Point { size_bytes, ..point });
     // A block without room for two places has nothing to go to.
     let fits = |point: &Point| {

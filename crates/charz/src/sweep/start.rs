@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
-use charz_kernels::{Family, Kernel, Layout};
+use charz_kernels::{Card, Family, Kernel, Layout, Role};
 use charz_topology::{Machine, Mapping};
 
 use crate::invoke;
@@ -32,6 +32,7 @@ pub struct Context<'a> {
 /// A report in which everything is pending, but for cells with an obstacle.
 pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
     let cells: Vec<_> = plan.cells.iter().map(cell).collect();
+    let floor = floor(plan);
     Report {
         schema: Schema::of_reports(),
         id: random_name(),
@@ -42,7 +43,8 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         host: super::host(context.machine, context.limits),
         machine: context.machine.clone(),
         plan: wire_plan(plan, context),
-        floor: floor(plan),
+        cards: cards(plan, &floor),
+        floor,
         complete: false,
         cells,
         findings: Vec::new(),
@@ -110,9 +112,22 @@ fn random_name() -> String {
     format!("{:016x}{:016x}", half(), half())
 }
 
+/// The cards of the kernels that have a cell.
+fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
+    let mut seen = HashSet::new();
+    let planned = plan.cells.iter().map(|cell| cell.kernel.card());
+    let empty = floor.iter().filter_map(|cell| charz_kernels::find(&cell.kernel)).map(|kernel| kernel.card());
+    planned.chain(empty).filter(|card| seen.insert(&card.name)).cloned().collect()
+}
+
+/// The kernel that does nothing.
+fn empty() -> Option<&'static dyn Kernel> {
+    charz_kernels::kernels().find(|kernel| kernel.card().role == Role::Floor)
+}
+
 /// One cell of the empty kernel for each number of workers, on the seats of the first mapping.
 fn floor(plan: &Plan) -> Vec<Cell> {
-    let Some(empty) = charz_kernels::find("noop") else { return Vec::new() };
+    let Some(empty) = empty() else { return Vec::new() };
     let Some(first) = plan.cells.first() else { return Vec::new() };
     plan.cells
         .iter()

@@ -8,6 +8,7 @@
 
 use crate::machine::{Core, Strand};
 
+use super::invented_cards::cards;
 use super::{
     Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Histogram, Interval, Invocation,
     JointHistogram, Lap, Mark, Outcome, Point, Report, Run, Severity, Shape, Sharing, Status, Summary, Unit, parse,
@@ -30,6 +31,7 @@ pub fn report(cells: Vec<Cell>) -> Report {
     report.plan.threads.sort_unstable();
     let last = cells.iter().flat_map(|cell| &cell.seats).copied().flatten().max().unwrap_or(0);
     report.cells = cells;
+    report.cards = cards(report.floor.iter().chain(&report.cells).map(|cell| cell.kernel.as_str()));
     report.on(last.max(1) + 1)
 }
 

@@ -100,6 +100,13 @@ pub fn check(report: &Report) -> Result<(), String> {
     if let Some((kernel, mapping, workers, _)) = keys.find(|key| !seen.insert(*key)) {
         return Err(format!("it holds {kernel:?} under {mapping:?} with {workers} twice"));
     }
+    let mut cards = HashSet::new();
+    if let Some(card) = report.cards.iter().find(|card| !cards.insert(&*card.name)) {
+        return Err(format!("it holds two cards of {:?}", card.name));
+    }
+    if let Some(cell) = report.floor.iter().chain(&report.cells).find(|cell| !cards.contains(cell.kernel.as_str())) {
+        return Err(format!("it holds no card of {:?}", cell.kernel));
+    }
     for (index, cell) in report.floor.iter().chain(&report.cells).enumerate() {
         check_cell(cell).map_err(|what| {
             format!("cell {index}, floor included ({:?}, {} workers), {what}", cell.kernel, cell.workers)

@@ -6,7 +6,6 @@ use charz_data::machine::Caches;
 
 use crate::{grid, wrapped};
 use charz_analysis::card::{Card, Found, Level, MEMORY, OPERATIONS};
-use charz_analysis::numa::LATENCY;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Report, Unit};
 use charz_data::units;
@@ -42,8 +41,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         wrapped::labelled(label, INDENT, &text, wrapped::width(), out)?;
     }
     if card.levels.iter().all(|level| level.found.is_none()) {
-        let none = format!("the report has no curve of {LATENCY}: charz topo --measured without a report draws one");
-        wrapped::labelled("note", INDENT, &none, wrapped::width(), out)?;
+        let none = "the report has no curve of latencies: charz topo --measured without a report draws one";
+        wrapped::labelled("note", INDENT, none, wrapped::width(), out)?;
     }
     if card.contradictions.is_empty() {
         return Ok(());

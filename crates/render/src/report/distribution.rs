@@ -7,7 +7,7 @@ use charz_analysis::point;
 use charz_data::checks::V08;
 use charz_data::escape::plain;
 use charz_data::report::{Cell, Ending, Peak, Shape};
-use charz_data::units;
+use charz_data::{Card, units};
 
 /// The heading of what the sweep varies.
 const AT: &str = "at";
@@ -17,12 +17,12 @@ const IN_CYCLES: &str = "cycles";
 const MOST_BANDS: usize = 3;
 
 /// Percentiles, the side of the line, and bands, of the kernel's cells that have them. Gives whether there are cycles among them.
-pub(super) fn write_times(kernel: &str, cells: &[&Cell], out: &mut dyn Write) -> io::Result<bool> {
+pub(super) fn write_times(card: Option<&Card>, cells: &[&Cell], out: &mut dyn Write) -> io::Result<bool> {
     let rows: Vec<[String; 11]> = cells.iter().copied().filter_map(rows).flatten().collect();
     if rows.is_empty() {
         return Ok(false);
     }
-    writeln!(out, "{}", legend(kernel))?;
+    writeln!(out, "{}", legend(card))?;
     let heading =
         [AT, "mapping", "workers", "time", "p50", IN_CYCLES, "p99", "p99.9", "p99.99", "B < A", "times gather"];
     let kept = write_kept(&heading, &[0, 1, 3, 10], &rows, out)?;
@@ -59,10 +59,10 @@ pub(super) fn write_clock(out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// What the two times are.
-fn legend(kernel: &str) -> String {
-    match charz_kernels::find(kernel).and_then(|kernel| kernel.card().times.as_ref()) {
-        Some(times) => format!("A: {}; B: {}", times.first, times.second),
-        None => "A and B: the two times that its workers stamp; charz kernels says which".into(),
+fn legend(card: Option<&Card>) -> String {
+    match card.and_then(|card| card.times.as_ref()) {
+        Some(times) => format!("A: {}; B: {}", plain(&times.first), plain(&times.second)),
+        None => "A and B: the two times that its workers stamp".into(),
     }
 }
 

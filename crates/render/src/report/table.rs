@@ -64,7 +64,7 @@ fn numbers(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> 
         let names = varied.iter().map(|&at| point::NAMES[at]);
         let heading: Vec<&str> = names.chain(["workers"]).chain(mappings.iter().map(String::as_str)).collect();
         grid::columns(&heading, &[], &rows(&own, &varied, &cells), out)?;
-        cycles |= distribution::write_times(kernel, &cells, out)?;
+        cycles |= distribution::write_times(report.card(kernel), &cells, out)?;
         distribution::write_sharing(&cells, out)?;
     }
     if cycles {

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use crate::curve::Point;
 use crate::findings::series::Number;
 use crate::point;
+use charz_data::card::Chase;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
-use charz_data::units;
+use charz_data::{Role, units};
 
 /// Bytes of a line.
 const LINE: u64 = 64;
@@ -41,8 +42,17 @@ pub(crate) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// Those of a kernel, in the order of their first cells.
-    pub(crate) fn of(report: &'a Report, kernel: &str) -> Vec<Self> {
+    /// Those of the kernels that load in such an order, in the order of their first cells.
+    pub(crate) fn of(report: &'a Report, chase: Chase) -> Vec<Self> {
+        report
+            .kernels_in(|role| *role == Role::Latency(chase))
+            .into_iter()
+            .flat_map(|kernel| Curve::of_kernel(report, kernel))
+            .collect()
+    }
+
+    /// Those of a kernel.
+    pub(crate) fn of_kernel(report: &'a Report, kernel: &str) -> Vec<Self> {
         let mut curves: Vec<Curve<'_>> = Vec::new();
         let mut places: HashMap<(&str, Place), usize> = HashMap::new();
         let is_one = |cell: &&Cell| cell.kernel == kernel && cell.workers == 1 && cell.unit == Unit::NanosecondsPerStep;
@@ -92,8 +102,8 @@ impl<'a> Curve<'a> {
     }
 
     /// What those have in common that differ in their strides and chains as well.
-    pub(super) fn family(&self) -> (&'a str, Place) {
-        (self.mapping, Place { stride_bytes: None, chains: None, ..self.place })
+    pub(super) fn family(&self) -> (&'a str, &'a str, Place) {
+        (self.kernel, self.mapping, Place { stride_bytes: None, chains: None, ..self.place })
     }
 
     /// Its points by the bytes of the lines that are touched: a load takes in a line, however far it is to the next.
@@ -110,7 +120,9 @@ impl<'a> Curve<'a> {
     /// Whether it is on base pages, and the other one is the same on larger ones.
     pub(super) fn differs_in_pages(&self, other: &Curve<'_>) -> bool {
         let (small, pages) = (Some(PageKind::Small), other.place.pages);
-        let alike = self.mapping == other.mapping && Place { pages, ..self.place } == other.place;
+        let alike = self.kernel == other.kernel
+            && self.mapping == other.mapping
+            && Place { pages, ..self.place } == other.place;
         self.place.pages == small && pages.is_some() && pages != small && alike
     }
 }

@@ -6,6 +6,9 @@ use charz_data::machine::{Cache, CacheHolds, Strand};
 use charz_data::report::{Cell, Host, PageKind, Point, Status, Unit, invented};
 
 const MIB: u64 = 1 << 20;
+const RANDOM: &str = "chase-random";
+const STRIDE: &str = "chase-stride";
+const CHAINS: &str = "chase-chains";
 
 /// What the operating system claims.
 const CACHES: [u64; 3] = [32 << 10, MIB, 32 * MIB];

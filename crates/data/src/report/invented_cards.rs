@@ -1,0 +1,130 @@
+//! Cards of kernels that tests name, as the catalog has them in all that readers look at.
+
+use std::borrow::Cow;
+
+use crate::card::{Access, Chase, CounterKind, LineOperation, Numbers, Waiter, Words};
+use crate::params::{
+    CHAINS, DELAY, INSIDE, ITERATIONS, LAYOUT, MEMORY, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE, SPAN, STRIDE,
+    TIMEOUT,
+};
+use crate::{Card, Family, Metric, Role, Times};
+
+/// Every card of the table, and one for each other name, which says nothing.
+pub(super) fn cards<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Card> {
+    let mut cards = known();
+    for name in names {
+        if cards.iter().all(|card| card.name != name) {
+            let nothing = Card::new("", Family::Compute, "", Metric::ops("an operation")).by_default();
+            cards.push(Card { name: name.to_owned().into(), ..nothing });
+        }
+    }
+    cards
+}
+
+const WORK: &[&Param] = &[&ITERATIONS];
+const MEM: &[&Param] = &[&SIZE, &MEMORY, &PAGES];
+const LEVEL: &[&Param] = &[&SIZE, &MEMORY, &PAGES, &SPAN];
+const LOAD: &[&Param] = &[&SPAN, &SIZE, &MEMORY, &PAGES, &DELAY];
+const WORD: &[&Param] = &[&SPAN, &SIZE, &MEMORY, &PAGES];
+const LOADS: &[&Param] = &[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE];
+const POOL: &[&Param] = &[&SPAN, &INSIDE, &OUTSIDE];
+const WAKE: &[&Param] = &[&SAMPLES, &PERIOD];
+
+fn known() -> Vec<Card> {
+    use Family::{Compute, Memory, Sync, Timer};
+    let lock = |is_reference, backs_off| Role::LockPool { is_reference, backs_off };
+    let free = |backs_off| Role::LockFreePool { backs_off };
+    let arithmetic: &[&Param] = &[&ITERATIONS, &LAYOUT];
+    let rows: Vec<(&str, Family, Role, &'static [&'static Param])> = vec![
+        ("noop", Family::Floor, Role::Floor, &[]),
+        ("arith-int", Compute, Role::Arithmetic(Numbers::Integer), arithmetic),
+        ("arith-float", Compute, Role::Arithmetic(Numbers::Float), arithmetic),
+        ("mem-read", Memory, Role::MemoryBandwidth(Access::Read), MEM),
+        ("mem-write", Memory, Role::MemoryBandwidth(Access::Write), MEM),
+        ("mem-copy", Memory, Role::Other, MEM),
+        ("level-read", Memory, Role::LevelBandwidth(Access::Read), LEVEL),
+        ("level-write", Memory, Role::LevelBandwidth(Access::Write), LEVEL),
+        ("level-copy", Memory, Role::LevelBandwidth(Access::Copy), LEVEL),
+        ("loaded-read", Memory, Role::LoadedLatency, LOAD),
+        ("loaded-write", Memory, Role::LoadedLatency, LOAD),
+        ("cache-read", Memory, Role::CacheWords(Words::Steady), WORD),
+        ("cache-read-own", Memory, Role::CacheWords(Words::OwnWritten), WORD),
+        ("cache-read-other", Memory, Role::CacheWords(Words::OtherWritten), WORD),
+        ("chase-random", Memory, Role::Latency(Chase::Random), LOADS),
+        ("chase-stride", Memory, Role::Latency(Chase::Stride), LOADS),
+        ("chase-chains", Memory, Role::Latency(Chase::Chains), &[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE, &CHAINS]),
+        ("pages-touch", Memory, Role::Other, MEM),
+        ("cas-counter", Sync, Role::Other, WORK),
+        ("pool-std", Sync, lock(false, None), POOL),
+        ("pool-parking-lot", Sync, lock(true, None), POOL),
+        ("pool-tas", Sync, lock(false, None), POOL),
+        ("pool-tas-backoff", Sync, lock(false, Role::backoff_of("pool-tas")), POOL),
+        ("pool-mcs", Sync, lock(false, None), POOL),
+        ("pool-treiber", Sync, free(None), POOL),
+        ("pool-treiber-backoff", Sync, free(Role::backoff_of("pool-treiber")), POOL),
+        ("pool-deque", Sync, free(None), POOL),
+        ("pool-spawn-mutex", Sync, Role::ThreadPool, POOL),
+        ("pool-spawn-cas", Sync, Role::ThreadPool, POOL),
+        ("c2c-read-write", Sync, Role::LineTransfer(LineOperation::ReadWrite), WORK),
+        ("c2c-cas", Sync, Role::LineTransfer(LineOperation::Cas), WORK),
+        ("c2c-fetch-add", Sync, Role::LineTransfer(LineOperation::FetchAdd), WORK),
+        ("c2c-exchange", Sync, Role::LineTransfer(LineOperation::Exchange), WORK),
+        ("counter-atomic", Sync, Role::Counter(CounterKind::Atomic), POOL),
+        ("counter-sharded", Sync, Role::Counter(CounterKind::Sharded), POOL),
+        ("ring-mutex", Sync, Role::Ring, &[&SPAN]),
+        ("create-std", Sync, Role::Other, WAKE),
+        ("signal-std", Sync, Role::HandOff(Waiter::Asleep), WAKE),
+        ("futex-wake", Sync, Role::HandOff(Waiter::AsleepBare), WAKE),
+        ("channel-std", Sync, Role::HandOff(Waiter::Asleep), WAKE),
+        ("flag", Sync, Role::HandOff(Waiter::Spinning), WAKE),
+        ("barrier-std", Sync, Role::Barrier, &[&SAMPLES]),
+        ("barrier-spin", Sync, Role::Barrier, &[&SAMPLES]),
+        ("barrier-sense", Sync, Role::Barrier, &[&SAMPLES]),
+        ("timeout-futex", Timer, Role::Other, &[&SAMPLES, &TIMEOUT]),
+    ];
+    let default = ["arith-int", "arith-float", "mem-read", "mem-write"];
+    let card = |(name, family, role, params): (&str, Family, Role, &'static [&'static Param])| Card {
+        name: name.to_owned().into(),
+        role,
+        params: Cow::Borrowed(params),
+        by_default: default.contains(&name),
+        times: times(name).map(|(first, second)| Times { first: first.into(), second: second.into() }),
+        ..Card::new("", family, "", Metric::ops("an operation"))
+    };
+    rows.into_iter().map(card).collect()
+}
+
+/// What the two times of some kernels are.
+fn times(name: &str) -> Option<(&'static str, &'static str)> {
+    Some(match name {
+        "cache-read-own" | "cache-read-other" => ("to write the words", "to read words"),
+        "ring-mutex" => ("a hop", "a lap"),
+        "create-std" => ("from the call to its return", "from the call to the new thread's first instruction"),
+        "signal-std" | "futex-wake" => ("from the call to its return", "from the call to the waiter running"),
+        "channel-std" => ("from the send to its return", "from the send to the item received"),
+        "flag" => ("from the store to its return", "from the store to the reader having seen it"),
+        "timeout-futex" => ("from the call to its return", "from the end of the time to the return"),
+        _ if name.starts_with("barrier-") => ("from an arrival to its leaving", "from the last arrival to a leaving"),
+        _ if name.starts_with("pool-") && !name.starts_with("pool-spawn-") => ("to take an item", "to give it back"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As JSON, since the catalog's types are those of another build of this crate.
+    #[test]
+    fn test_cards_are_as_the_catalog_has_them() {
+        for card in known() {
+            let kernel = charz_kernels::find(&card.name).unwrap_or_else(|| panic!("{}", card.name));
+            let (found, expected) =
+                (serde_json::to_value(&card).unwrap(), serde_json::to_value(kernel.card()).unwrap());
+            for field in ["family", "role", "params", "by_default"] {
+                assert_eq!(found[field], expected[field], "{}: {field}", card.name);
+            }
+            assert_eq!(found["times"].is_null(), expected["times"].is_null(), "{}: times", card.name);
+        }
+    }
+}
