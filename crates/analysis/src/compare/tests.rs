@@ -138,7 +138,7 @@ fn unlike_reports_are_refused_unless_asked_for() {
         (|r| r.plan.layout = "contiguous".into(), "--layout", plan, Caveat::OtherPlan),
         (|r| with_kernel(r, "pool-std").critical += 1, "--inside-steps", plan, Caveat::OtherPlan),
         (|r| with_kernel(r, "futex-wake").period = "closed".into(), "--period", plan, Caveat::OtherPlan),
-        (|r| with_kernel(r, "timeout-poll").timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "timeout-futex").timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
         (|r| r.plan.clock = "tsc".into(), "--clock", plan, Caveat::OtherPlan),
         (|r| r.plan.binder = "core-affinity".into(), "--binder", plan, Caveat::OtherPlan),
     ];

@@ -15,6 +15,7 @@ use charz_data::Role;
 use charz_data::card::{Access, Chase};
 use charz_render::formats::{CSV, JSON, MEASURED};
 use charz_render::picture::{png, svg};
+use charz_render::report::CARD;
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
     const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
