@@ -155,7 +155,7 @@ fn hostile_names_steer_no_page_and_no_terminal() {
         let mut report = two(rate, RATE);
         report["host"]["name"] = evil.into();
         report["started"] = evil.into();
-        cells_of(&mut report)[0]["kernel"] = evil.into();
+        invented::rename_first(&mut report, evil);
         report
     };
     for format in ["table", "markdown", "json"] {

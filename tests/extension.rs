@@ -33,6 +33,7 @@ fn a_kernel_from_outside_is_swept() {
     let report = read_json(&file);
     let cell = &report["cells"][0];
     assert_eq!(cell["kernel"], "lcg");
-    assert!(["ok", "suspect"].contains(&cell["outcome"]["status"].as_str().unwrap()), "{cell}");
+    // A busy machine may cost the number its status, but not the verified answer.
+    assert_eq!(cell["invocations"][0]["ending"], "done", "{cell}");
     assert!(example("added_kernel", &["kernels"]).contains("lcg"), "the catalog lists it");
 }

@@ -166,7 +166,7 @@ fn a_hostile_report_steers_nothing() {
     let mut hostile = of_day(1, RATE);
     hostile["host"]["name"] = evil.into();
     hostile["host"]["kernel"] = evil.into();
-    cells_of(&mut hostile)[0]["kernel"] = evil.into();
+    crate::compare::invented::rename_first(&mut hostile, evil);
     place.put("evil.json", hostile.to_string().as_bytes());
     done(&place, &["add", "evil.json", "--label", evil]);
     let shown = done(&place, &["show", "--format", "json"]);

@@ -41,6 +41,11 @@ fn taint(report: &mut Value, evil: &str) {
     {
         report.pointer_mut(path).into_iter().for_each(tainted);
     }
+    // The floor keeps its kernel, so the cards with other names join those that are there.
+    let cards = report["cards"].as_array_mut().unwrap();
+    let mut renamed = cards.clone();
+    renamed.iter_mut().for_each(|card| tainted(&mut card["name"]));
+    cards.append(&mut renamed);
     for path in ["/plan/mappings", "/plan/kernels"] {
         report.pointer_mut(path).and_then(Value::as_array_mut).into_iter().flatten().for_each(tainted);
     }
