@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
-use crate::compare::invented::{RATE, Report, cell, cells_of, report};
+use crate::compare::invented::{RATE, Report, cell, report};
 use crate::support::Ran;
 
 /// The report of a day, with a cell at this rate.

@@ -91,7 +91,14 @@ pub(crate) fn hostile() -> Report {
             Value::String(text) if text.starts_with("c2c-") => text.push_str(EVIL),
             Value::String(text) if !KNOWN.contains(&key) => text.insert_str(0, EVIL),
             Value::Array(list) => list.iter_mut().for_each(|item| spoil(item, key)),
-            Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| spoil(value, key)),
+            Value::Object(fields) => {
+                // What a card says in words of its own types.
+                let of_types = |key: &str, value: &Value| {
+                    matches!(key, "family" | "role" | "workers") || (key == "metric" && value.is_string())
+                };
+                let texts = fields.iter_mut().filter(|(key, value)| !of_types(key, value));
+                texts.for_each(|(key, value)| spoil(value, key));
+            }
             _ => {}
         }
     }
