@@ -37,7 +37,9 @@ pub fn start(arguments: &[String]) -> Outcome {
     let chain = chosen.ok_or_else(|| Failure::usage(format!("`asm` takes the name of one kernel: {names}")))?;
     setup::quietly()?;
     packages::ensure(&[OBJDUMP])?;
-    show(chain, &workspace::build_charz()?)
+    // The released program has no symbols; this one is the same with them.
+    process::run(workspace::cargo().args(["build", "--profile", "lines", "--package", "charz"]))?;
+    show(chain, &workspace::target().join("lines/charz"))
 }
 
 /// Checks every kernel in a program that is built already. The loops are assembly, the same whatever the profile.
