@@ -30,7 +30,11 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
     // In one build and without optimisation: the tests take a few minutes in all, optimising their dependencies would take
     // longer, and only here overflow is checked. Benches run each of their cases once, which shows that they still work.
     stages.stage("tests", || {
-        let targets = everything.then_some("--all-targets");
+        let targets: &[&str] = if everything { &["--lib", "--bins", "--tests", "--benches"] } else { &[] };
+        if everything {
+            // Tests run the examples; where targets are named, cargo builds none of them.
+            process::run(workspace::cargo().args(["build", "--locked", "--examples"]).args(scope))?;
+        }
         let mut command = workspace::cargo();
         command.args(["test", "--locked"]).args(scope).args(targets).args(of_cargo);
         if let Some(user) = user {
