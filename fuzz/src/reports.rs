@@ -5,7 +5,6 @@ use charz::parsers;
 use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
-use charz_kernels::{Layout, PageKind, Params};
 use charz_render::formats::{Draw, FORMATS, Format, Show};
 use charz_render::look::Look;
 
@@ -68,13 +67,7 @@ pub(super) fn journal(data: &[u8]) {
 
 /// Judges the cells of kernels that there are, on a machine of no report's.
 fn judge(report: &mut Report) {
-    let params = Params {
-        iterations: report.plan.iterations,
-        size_bytes: report.plan.size_bytes,
-        pages: PageKind::ALL[0],
-        layout: Layout::Padded,
-        ..Params::SMALL
-    };
+    let params = report.plan.params;
     let (timer, virtual_machine) = (report.timer.clone(), report.host.virtual_machine);
     for cell in report.floor.iter_mut().chain(&mut report.cells) {
         let Some(kernel) = charz_kernels::find(&cell.kernel) else { continue };

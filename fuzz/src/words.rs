@@ -10,7 +10,7 @@ use std::time::Duration;
 use charz::args::{self, Parsed};
 use charz::command::{Command, sweep};
 use charz::exit::Exit;
-use charz::plan::{MOST_BYTES, Request, Threads};
+use charz::plan::{Request, Threads};
 use charz_data::escape::plain;
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -39,7 +39,7 @@ pub(super) fn config(data: &[u8]) {
         Ok(Parsed::Text(_)) => panic!("a file asks for help"),
         Ok(Parsed::Command { command, .. }) => match *command {
             Command::Sweep(options) => match *options {
-                sweep::Options::New(new) => assert!((1..=MOST_BYTES).contains(&new.request.params.size_bytes)),
+                sweep::Options::New(new) => assert!((1..=1 << 50).contains(&new.request.params.size_bytes)),
                 sweep::Options::Resume { .. } => panic!("a file resumes a sweep"),
             },
             _ => panic!("a file changes the command"),
@@ -57,7 +57,7 @@ pub(super) fn units(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     for flag in ["--size", "--budget"] {
         if let Some(request) = request(flag, text) {
-            assert!((1..=MOST_BYTES).contains(&request.params.size_bytes));
+            assert!((1..=1 << 50).contains(&request.params.size_bytes));
             assert!(request.budget.least() > Duration::ZERO);
         }
     }

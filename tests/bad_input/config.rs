@@ -102,7 +102,7 @@ fn variables_that_are_wrong() {
         ("CHARZ_MAPPING", "dumb,rr", &["\"rr\"", "round-robin"]),
         ("CHARZ_KERNEL", "mem-raed", &["did you mean mem-read?"]),
         ("CHARZ_FAMILY", "gpu", &["compute, memory, sync, timer, floor"]),
-        ("CHARZ_PAGES", "64k", &["4k, thp, 2m, 1g"]),
+        ("CHARZ_PAGES", "64k", &["4k, thp, 2m or 1g"]),
         ("CHARZ_LAYOUT", "tight", &["padded, contiguous"]),
         ("CHARZ_CLOCK", "sun", &["os, tsc"]),
         ("CHARZ_BINDER", "\u{1b}[2J", &[r#""\u{1b}[2J""#, "hwloc, core-affinity"]),

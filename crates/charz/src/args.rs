@@ -2,7 +2,6 @@
 //! nothing of flags.
 
 mod ab;
-mod axes;
 mod convert;
 mod generate;
 mod help;
@@ -10,6 +9,7 @@ mod history;
 mod layers;
 mod memory;
 mod pairs;
+mod parameters;
 #[cfg(test)]
 mod planned;
 mod quantities;
@@ -132,8 +132,9 @@ mod tests {
 
     #[test]
     fn every_flag_of_a_sweep_that_lasts_can_be_a_variable() {
-        for flag in ["mapping", "kernel", "family", "threads", "size", "iterations", "repetitions", "budget", "pages"] {
-            let name = format!("CHARZ_{}", flag.to_uppercase());
+        let others = ["mapping", "kernel", "family", "threads", "repetitions", "budget"];
+        for flag in PARAMS.iter().map(|param| param.name).chain(others) {
+            let name = format!("CHARZ_{}", flag.to_uppercase().replace('-', "_"));
             let sentence = refused_with("charz sweep", &name, "\u{1b}x");
             assert!(sentence.starts_with(&format!("{name}: ")) && sentence.contains("\\u{1b}x"), "{sentence}");
         }

@@ -1,7 +1,6 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
 mod axes;
-mod memory;
 mod specs;
 mod threads;
 
@@ -10,17 +9,16 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, SystemTime};
 
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
-use charz_topology::{Machine, Mapping, MemoryPolicy, Order, pair_mappings, parse_mappings, place};
+use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, Ladder};
-pub(crate) use memory::memory_policy;
 pub use specs::kernel;
 pub use threads::Threads;
 
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
-use charz_analysis::point;
+use charz_data::MemoryPolicy;
 use charz_data::report::Point;
 use charz_data::units;
 
@@ -154,8 +152,8 @@ impl PlannedCell {
         mapping: Mapping,
         seats: Vec<Option<u32>>,
     ) -> Self {
-        let own = point::params(&point, &request.base());
-        let homes = memory_policy(&point).homes(machine, &seats);
+        let own = point.params(&request.base());
+        let homes = memory_homes(point.memory.unwrap_or_default(), machine, &seats);
         let blocks = kernel.card().obeys(&params::SIZE);
         PlannedCell {
             kernel,
@@ -187,22 +185,8 @@ pub const MOST_INVOCATIONS: usize = 1000;
 pub const MOST_OVERSUBSCRIBED: usize = 64;
 /// The most repetitions that can be asked for: every lap is kept.
 pub const MOST_REPETITIONS: u64 = 10_000;
-/// The largest block that can be asked for: a petabyte is a slip of the finger.
-pub const MOST_BYTES: u64 = 1 << 50;
-/// The most steps that can be asked for: at 1 ns each, a quarter of an hour a lap.
-pub const MOST_ITERATIONS: u64 = 1_000_000_000_000;
-
 /// The longest that a sweep may take: what is measured over a month is not one machine any more.
 pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-
-/// The most chains of loads that a worker can follow at once.
-pub const MOST_CHAINS: u64 = 16;
-/// The most pairs of times of a repetition that can be asked for: each takes 16 bytes until its repetition is over.
-pub const MOST_SAMPLES: u64 = 10_000_000;
-/// The longest repetition that can be asked for of kernels that run by time.
-pub const MOST_SPAN: Duration = Duration::from_secs(2);
-/// The longest section between two meetings that can be asked for, in steps of about a nanosecond.
-pub const MOST_SECTION: u64 = 1_000_000;
 
 /// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
 const AUTO_ITERATIONS: u64 = 100_000_000;
@@ -249,7 +233,7 @@ impl Request {
     /// size can.
     pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<Fitted<'a>, Error> {
         for policy in self.asked.memory.iter().flatten().filter(|policy| matches!(policy, MemoryPolicy::Node(_))) {
-            policy.homes(machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
+            memory_homes(*policy, machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
         }
         let strands = machine.usable_strands().count();
         let threads = self.threads.resolve(strands, limits)?;
@@ -260,7 +244,7 @@ impl Request {
         let lists = matches!(&self.asked.sizes, Some(AskedSizes::List(_)));
         let block = |(kernel, points): (&&dyn Kernel, &Vec<Point>)| {
             let asked = points.iter().filter(|point| lists || point.size_bytes.is_none());
-            asked.map(|point| kernel.footprint(&point::params(point, &self.params)).0).max()
+            asked.map(|point| kernel.footprint(&point.params(&self.params)).0).max()
         };
         let block = self.kernels.iter().zip(&points).filter_map(block).max().unwrap_or(0);
         if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
@@ -396,7 +380,7 @@ impl Plan {
                 Err(error) => Some(Obstacle::Unavailable(error.to_string())),
                 Ok(()) if cell.obstacle.is_some() => continue,
                 Ok(()) => limits
-                    .obstacle(cell.seats.len(), cell.footprint_bytes, point::params(&cell.point, &self.params).pages)
+                    .obstacle(cell.seats.len(), cell.footprint_bytes, cell.point.params(&self.params).pages)
                     .or_else(|| storm(cell, limits, request, strands))
                     .map(Obstacle::Skipped),
             };
@@ -407,7 +391,7 @@ impl Plan {
         for cell in &mut self.cells {
             let (kernel, workers) = (cell.kernel, cell.seats.len());
             cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(kernel.card()));
-            let own = point::params(&cell.point, &self.params);
+            let own = cell.point.params(&self.params);
             cell.predicted = predictor.invocation(kernel, &own, workers, cell.repetitions);
         }
     }

@@ -27,7 +27,6 @@ use crate::judge::{self, Facts};
 use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
-use charz_analysis::point;
 use charz_data::report;
 use charz_data::report::{Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
@@ -171,7 +170,7 @@ impl Sweep<'_> {
         let cell = cell(report, place);
         let pages = self.params(cell).pages;
         let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
-        let homes = crate::plan::memory_policy(&cell.point).homes(self.machine, &cell.seats);
+        let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
         match fits.or_else(|| self.unsafe_with(cell, report)).map_or(homes, Err) {
             Err(reason) => Invocation::without_runs(Ending::Withheld, reason),
             Ok(homes) => {
@@ -187,7 +186,7 @@ impl Sweep<'_> {
     }
 
     fn params(&self, cell: &Cell) -> Params {
-        point::params(&cell.point, &self.params)
+        cell.point.params(&self.params)
     }
 
     fn order_for(&self, cell: &Cell, homes: Vec<Vec<u32>>) -> Order {
@@ -218,7 +217,7 @@ impl Sweep<'_> {
     fn judge(&self, report: &mut Report, place: usize) {
         let cell = cell_mut(report, place);
         if let Some(kernel) = charz_kernels::find(&cell.kernel) {
-            let (params, sizes) = (point::params(&cell.point, &self.params), kernel.axes().sizes);
+            let (params, sizes) = (cell.point.params(&self.params), kernel.axes().sizes);
             judge::judge(cell, &Facts { card: kernel.card(), sizes, params, ..self.facts.clone() });
         }
     }

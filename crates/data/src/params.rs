@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::bounds::{Bounds, Quantity};
 use crate::memory::{MemoryPolicy, PageKind};
-use crate::quantity;
+use crate::{quantity, units};
 
 /// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -163,6 +163,8 @@ pub struct Param {
     pub value: &'static str,
     /// One line of help.
     pub about: &'static str,
+    /// What long help adds, or nothing.
+    pub details: &'static str,
     /// A value for error messages.
     pub example: &'static str,
     pub quantity: Quantity,
@@ -174,6 +176,10 @@ pub struct Param {
     pub read: fn(&str, &mut Params) -> Result<(), String>,
     /// The value, as people and `read` read it: `48 KiB`.
     pub show: fn(&Params) -> String,
+    /// The value as labels have it, rounded where it is a size: `45.3 MiB`.
+    pub brief: fn(&Params) -> String,
+    /// Whether a label has the value without the name of the parameter.
+    pub bare: bool,
     /// The value as a number without a unit, or a word: `49152`.
     pub raw: fn(&Params) -> String,
     /// Takes the value of the second.
@@ -195,6 +201,17 @@ impl Param {
         PARAMS.iter().find(|param| param.name == name).copied()
     }
 
+    /// Whether it says how much is measured, not what.
+    pub fn is_amount(&self) -> bool {
+        self.auto && !self.vary
+    }
+
+    /// The words of a label: `48 KiB`, or `stride 128`.
+    pub fn label(&self, params: &Params) -> String {
+        let value = (self.brief)(params);
+        if self.bare { value } else { format!("{} {value}", self.name) }
+    }
+
     /// Whether two sets of parameters agree in it.
     pub fn same(&self, one: &Params, other: &Params) -> bool {
         (self.raw)(one) == (self.raw)(other)
@@ -208,12 +225,15 @@ const fn param(name: &'static str, value: &'static str, example: &'static str, a
         key: name,
         value,
         about,
+        details: "",
         example,
         quantity: Quantity::Word,
         vary: false,
         auto: false,
         read: |_, _| Ok(()),
         show: |_| String::new(),
+        brief: |_| String::new(),
+        bare: false,
         raw: |_| String::new(),
         copy: |_, _| (),
     }
@@ -227,6 +247,14 @@ impl Param {
     const fn adapted(self) -> Param {
         Param { auto: true, ..self }
     }
+
+    const fn with(self, details: &'static str) -> Param {
+        Param { details, ..self }
+    }
+
+    const fn bare(self) -> Param {
+        Param { bare: true, ..self }
+    }
 }
 
 /// Binds a parameter to its field of [`Params`].
@@ -237,6 +265,7 @@ macro_rules! field {
             quantity: Quantity::$kind($bounds),
             read: |text, params| $bounds.$read(text).map(|value| params.$field = value),
             show: |params| $show(params.$field),
+            brief: |params| $show(params.$field),
             raw: |params| params.$field.to_string(),
             copy: |params, other| params.$field = other.$field,
             ..$param
@@ -247,6 +276,7 @@ macro_rules! field {
             key: stringify!($field),
             read: |text, params| text.parse().map(|value| params.$field = value),
             show: |params| params.$field.to_string(),
+            brief: |params| params.$field.to_string(),
             raw: |params| params.$field.to_string(),
             copy: |params, other| params.$field = other.$field,
             ..$param
@@ -262,7 +292,10 @@ macro_rules! count {
 
 macro_rules! bytes {
     ($param:expr, $field:ident, $bounds:expr) => {
-        field!($param, $field, Bytes $bounds, bytes, quantity::show_bytes)
+        Param {
+            brief: |params| units::iec(params.$field),
+            ..field!($param, $field, Bytes $bounds, bytes, quantity::show_bytes)
+        }
     };
 }
 
@@ -283,27 +316,40 @@ const SPAN_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
 const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);
 
 pub const ITERATIONS: Param = count!(
-    param("iterations", "N", "1000000", "Steps of the loop per worker and repetition in compute kernels").adapted(),
+    param("iterations", "N", "1000000", "Steps of the loop per worker and repetition in compute kernels")
+        .adapted()
+        .with("auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000."),
     iterations,
     Bounds::new(1, 1_000_000_000_000, 1)
 );
 pub const SAMPLES: Param = count!(
-    param("samples", "N", "10000", "Pairs of times per repetition in kernels that stamp each operation").adapted(),
+    param("samples", "N", "10000", "Pairs of times per repetition in kernels that stamp each operation").adapted().with(
+        "auto takes as many as the budget allows, at most 10,000: over all invocations the 100,000 of the T3-4 report."
+    ),
     samples,
     Bounds::new(1, 10_000_000, 1)
 );
 pub const SPAN: Param = nanos!(
-    param("span", "TIME", "20ms", "Duration of a repetition in kernels that run for a given time").adapted(),
+    param("span", "TIME", "20ms", "Duration of a repetition in kernels that run for a given time")
+        .adapted()
+        .with("auto is as long as the budget allows, at most 50 ms."),
     span_ns,
     SPAN_BOUNDS
 );
 pub const SIZE: Param = bytes!(
-    param("size", "SIZE", "256MiB", "Size of each worker's block, in whole cache lines").varied(),
+    param("size", "SIZE", "256MiB", "Size of each worker's block, in whole cache lines").varied().bare().with(
+        "levels is one size inside each cache level, for workers on all strands at once, and for memory 256 MiB, or four \
+         times the last cache if that is more. curve goes from 4 KiB to four times the last cache in steps of the square \
+         root of two. auto takes what a kernel is about: 256 MiB for memory kernels. A cell whose blocks exceed half of \
+         the available memory is skipped, and the report gives the reason."
+    ),
     size_bytes,
     Bounds::new(LINE, PETABYTE, LINE)
 );
 pub const PAGES: Param = field!(
-    param("pages", "KIND", "thp", "Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g").varied(),
+    param("pages", "KIND", "thp", "Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g").varied().bare().with(
+        "auto is thp, and 4k beside it if a kernel is about the difference. The report says which pages were obtained."
+    ),
     pages
 );
 pub const MEMORY: Param = field!(
@@ -313,7 +359,12 @@ pub const MEMORY: Param = field!(
         "remote",
         "NUMA node of the blocks: local, first, remote, interleaved or node:N, by OS id"
     )
-    .varied(),
+    .varied()
+    .with(
+        "auto is local: the node of each worker, by first touch. first is the node of the first worker, for all workers; \
+         remote the node farthest from each worker; interleaved all nodes in turn, page by page. A cell whose node does \
+         not exist on this machine is skipped. The report says where the blocks were."
+    ),
     memory
 );
 pub const STRIDE: Param = field!(
@@ -337,7 +388,8 @@ pub const LAYOUT: Param = field!(
         "WORD",
         "contiguous",
         "Inputs of arithmetic kernels in memory: padded to cache lines, or contiguous as in the T3-4 report"
-    ),
+    )
+    .bare(),
     layout
 );
 pub const INSIDE: Param = count!(
@@ -356,6 +408,11 @@ pub const PERIOD: Param = field!(
         "TIME",
         "50us",
         "Schedule of samples in kernels that wake or create threads: fitting, closed, or the time from one to the next"
+    )
+    .with(
+        "fitting is a schedule a few times as slow as what is measured. Times count from the scheduled start of a sample, so \
+         a slow sample does not delay the next. closed starts each sample when the one before has ended, as the T3-4 \
+         report did."
     ),
     period
 );

@@ -37,6 +37,7 @@ pub use read::{MAX_BYTES, check, check_invocation, read, read_with_text};
 pub use run::{Counts, Lap, Run};
 
 use crate::machine::Machine;
+use crate::params::Params;
 use crate::{Card, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,32 +131,9 @@ pub struct Plan {
     pub mappings: Vec<String>,
     /// Numbers of workers.
     pub threads: Vec<u64>,
-    /// Steps of a loop per worker and repetition.
-    pub iterations: u64,
-    /// Pairs of times of a repetition, in kernels that stamp them.
-    pub samples: u64,
-    /// How long a repetition lasts, in kernels that run by time.
-    pub span_ns: u64,
-    /// Steps of about a nanosecond that a worker makes while it holds a lock or an item.
-    pub critical: u64,
-    /// Such steps that it makes in between.
-    pub parallel: u64,
-    /// When samples of waking and creating begin: `fitting`, `closed`, or the time from one to the next, e.g. `50 µs`.
-    pub period: String,
-    /// How long waits are to last that nothing ends but their time.
-    pub timeout_ns: u64,
-    /// Size of a worker's private block.
-    pub size_bytes: u64,
-    /// The kind of pages asked for: `4k`, `thp`, `2m` or `1g`.
-    pub pages: String,
-    /// Bytes from one place of a block that a load may read to the next.
-    pub stride_bytes: u64,
-    /// Chains of loads that a worker follows at once.
-    pub chains: u64,
-    /// Steps of about a nanosecond that workers which load the memory make between two portions.
-    pub delay: u64,
-    /// How the inputs of arithmetic kernels lie: `padded` or `contiguous`.
-    pub layout: String,
+    /// The parameters of every cell, but for what its point has.
+    #[serde(flatten)]
+    pub params: Params,
     /// Repetitions in each invocation, if they were asked for; otherwise each cell has its own number.
     pub repetitions: Option<u64>,
     /// The fewest invocations of each cell.

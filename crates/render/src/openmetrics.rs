@@ -11,7 +11,6 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use charz_analysis::point;
 use charz_data::escape::plain;
 use charz_data::report::{Cell, Report, Status, Unit};
 
@@ -194,16 +193,8 @@ fn labels(cell: &Cell) -> Labels {
         ("status", status.to_owned()),
     ];
     let point = &cell.point;
-    let words = point::words(point);
-    let varied = [
-        ("size_bytes", point.size_bytes.map(|bytes| bytes.to_string())),
-        ("pages", words[1].clone()),
-        ("stride_bytes", words[2].clone()),
-        ("chains", words[3].clone()),
-        ("delay", words[4].clone()),
-        ("memory", words[5].clone()),
-    ];
-    fixed.into_iter().chain(varied.into_iter().filter_map(|(name, word)| Some((name, word?)))).collect()
+    let varied = point.varied().filter_map(|param| Some((param.key, point.tell(param, param.raw)?)));
+    fixed.into_iter().chain(varied).collect()
 }
 
 #[cfg(test)]

@@ -25,5 +25,5 @@ pub use error::Error;
 pub use mapper::{
     MAPPERS, Mapper, MapperCard, Mapping, NotAdded, Order, ReadMapper, add, mappers, pair_mappings, parse_mappings,
 };
-pub use memory::MemoryPolicy;
+pub use memory::memory_homes;
 pub use placement::{Placement, place};

@@ -20,7 +20,7 @@ const LARGE: u64 = 4 << 20;
 
 /// The share of the memory that got the pages that were asked for, by their name: the worst of all cells on which it matters.
 pub(super) fn obtained(report: &Report, pages: &str) -> Option<f64> {
-    let asked = |cell: &&Cell| cell.point.pages.map_or(report.plan.pages.as_str(), |kind| kind.name()) == pages;
+    let asked = |cell: &&Cell| cell.point.params(&report.plan.params).pages.name() == pages;
     let cells = points(report).filter(asked);
     let large = cells.filter(|cell| cell.footprint_bytes >= LARGE);
     let seen = large.flat_map(|cell| &cell.invocations).filter_map(|one| one.evidence.as_ref()?.pages);

@@ -1,7 +1,7 @@
 //! What two reports differ in besides their numbers.
 
 use charz_data::machine::{Machine, Strand};
-use charz_data::{Param, params};
+use charz_data::params::{PARAMS, Param};
 
 use super::Caveat;
 use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
@@ -100,35 +100,20 @@ pub fn built(report: &Report) -> [(&'static str, &str); 5] {
 /// The number of iterations is no difference: rates are by step, and sweeps choose it by what their budget allows.
 fn plan(base: &Report, new: &Report) -> Option<Difference> {
     let (one, other) = (&base.plan, &new.plan);
-    let number = |number: u64| number.to_string();
-    let obeys = |knob: &Param| {
-        let planned = |report: &Report| {
-            report.plan.kernels.iter().filter_map(|name| report.card(name)).any(|card| card.obeys(knob))
-        };
-        planned(base) || planned(new)
+    // A parameter is of no interest where no kernel obeys it; one without a card may.
+    let planned = |report: &Report, param: &Param| {
+        report.plan.kernels.iter().any(|name| report.card(name).is_none_or(|card| card.obeys(param)))
     };
-    let (sections, period, timeout) = (obeys(&params::INSIDE), obeys(&params::PERIOD), obeys(&params::TIMEOUT));
-    let steps = |steps: u64| if sections { number(steps) } else { String::new() };
-    let every = |every: &str| if period { every.to_owned() } else { String::new() };
-    let wait = |nanos: u64| if timeout { format!("{nanos}ns") } else { String::new() };
-    let table = [
-        ("critical section", "--inside-steps", steps(one.critical), steps(other.critical)),
-        ("parallel section", "--outside-steps", steps(one.parallel), steps(other.parallel)),
-        ("period of samples", "--period", every(&one.period), every(&other.period)),
-        ("timeout", "--timeout", wait(one.timeout_ns), wait(other.timeout_ns)),
-        ("kind of pages", "--pages", one.pages.clone(), other.pages.clone()),
-        ("size of a block", "--size", number(one.size_bytes), number(other.size_bytes)),
-        ("stride of loads", "--stride", number(one.stride_bytes), number(other.stride_bytes)),
-        ("number of chains", "--chains", number(one.chains), number(other.chains)),
-        ("delay between portions", "--delay", number(one.delay), number(other.delay)),
-        ("layout of inputs", "--layout", one.layout.clone(), other.layout.clone()),
-        ("clock", "--clock", one.clock.clone(), other.clock.clone()),
-        ("binder", "--binder", one.binder.clone(), other.binder.clone()),
-    ];
-    let found = table.into_iter().find(|(_, _, one, other)| one != other);
-    found.map(|(what, flag, one, other)| Difference {
+    let obeys = |param: &Param| planned(base, param) || planned(new, param);
+    let differs = |param: &&Param| !param.is_amount() && !param.same(&one.params, &other.params) && obeys(param);
+    let param = PARAMS.iter().copied().find(differs);
+    let param = param.map(|param| (param.name, (param.show)(&one.params), (param.show)(&other.params)));
+    let others = [("clock", &one.clock, &other.clock), ("binder", &one.binder, &other.binder)];
+    let other = others.into_iter().find(|(_, one, other)| one != other);
+    let found = param.or_else(|| other.map(|(flag, one, other)| (flag, one.clone(), other.clone())));
+    found.map(|(flag, one, other)| Difference {
         caveat: Caveat::OtherPlan,
-        sentence: format!("their plans differ in the {what} ({flag} {one:?} and {other:?})"),
+        sentence: format!("their plans differ in --{flag} ({one:?} and {other:?})"),
     })
 }
 

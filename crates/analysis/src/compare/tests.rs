@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use charz_data::PageKind;
+use charz_data::params::{Layout, Params, Period};
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Outcome, Status, Unit, invented};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
@@ -133,12 +135,12 @@ fn unlike_reports_are_refused_unless_asked_for() {
         (|r| r.tool.rustc = "rustc 1.0".into(), "compiler", build, Caveat::OtherBuild),
         (|r| r.tool.rustflags = "-Ctarget-cpu=native".into(), "compiler flags", build, Caveat::OtherBuild),
         (|r| r.tool.profile = "dev".into(), "build profile", build, Caveat::OtherBuild),
-        (|r| r.plan.pages = "1g".into(), "--pages", plan, Caveat::OtherPlan),
-        (|r| r.plan.size_bytes += 64, "--size", plan, Caveat::OtherPlan),
-        (|r| r.plan.layout = "contiguous".into(), "--layout", plan, Caveat::OtherPlan),
-        (|r| with_kernel(r, "pool-std").critical += 1, "--inside-steps", plan, Caveat::OtherPlan),
-        (|r| with_kernel(r, "futex-wake").period = "closed".into(), "--period", plan, Caveat::OtherPlan),
-        (|r| with_kernel(r, "timeout-futex").timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "mem-read").params.pages = PageKind::Huge1G, "--pages", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "mem-read").params.size_bytes += 64, "--size", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "arith-int").params.layout = Layout::Contiguous, "--layout", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "pool-std").params.inside_steps += 1, "--inside-steps", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "futex-wake").params.period = Period::Closed, "--period", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "timeout-futex").params.timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
         (|r| r.plan.clock = "tsc".into(), "--clock", plan, Caveat::OtherPlan),
         (|r| r.plan.binder = "core-affinity".into(), "--binder", plan, Caveat::OtherPlan),
     ];
@@ -165,8 +167,9 @@ fn with_kernel<'a>(report: &'a mut Report, kernel: &str) -> &'a mut charz_data::
 
 #[test]
 fn sections_are_the_business_of_kernels_that_have_them() {
-    let (base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
-    (new.plan.critical, new.plan.period, new.plan.timeout_ns) = (10, "closed".into(), 7);
+    let of_arithmetic = || report(&[("arith-int", &around(1.0))]);
+    let (base, mut new) = (of_arithmetic(), of_arithmetic());
+    new.plan.params = Params { inside_steps: 10, period: Period::Closed, timeout_ns: 7, ..new.plan.params };
     assert!(compare(&base, &new, &Options::default()).is_ok());
 }
 

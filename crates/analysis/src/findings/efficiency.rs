@@ -26,7 +26,7 @@ fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
     let Cell { kernel, mapping, workers, .. } = cell;
     let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
     let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);
-    let words = cell.point.size_bytes.unwrap_or(report.plan.size_bytes) / WORD;
+    let words = cell.point.params(&report.plan.params).size_bytes / WORD;
     let doubt = units::doubt(number.is_doubtful());
     let (sentence, value) = a_cycle(whose, number.value / *workers as f64, hz, words, phases, doubt)?;
     let each = if *workers > 1 { " by each worker" } else { "" };

@@ -2,14 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::time::Duration;
-
-use humantime::format_duration;
 
 use super::entry::Entry;
-use crate::point;
-use charz_data::params;
-use charz_data::report::{Cell, MemoryHome, Point, Report, Unit};
+use charz_data::params::{MEMORY, PARAMS, Param, Params};
+use charz_data::report::{Cell, Report, Unit};
 
 /// One cell over time.
 #[derive(Clone, Debug)]
@@ -35,48 +31,39 @@ pub struct Key {
     pub mapping: String,
     pub workers: u64,
     pub unit: Unit,
-    /// The parameters that a sweep can vary, if the kernel obeys them.
-    point: Point,
-    /// The others, if they are not as charz has them by default: ` inside-steps 9`.
-    others: String,
+    /// The parameters that the kernel obeys; all others, and the amounts of work, as they are by default.
+    params: Params,
+    /// The same as text, with those that cannot be varied only where they differ from the default.
+    parameters: String,
 }
 
 impl Key {
     pub(super) fn of(cell: &Cell, report: &Report) -> Self {
-        let plan = &report.plan;
-        let own = Point { memory: cell.point.memory.filter(|home| *home != MemoryHome::Local), ..cell.point };
         let card = report.card(&cell.kernel);
-        let obeys = |param| card.is_some_and(|card| card.obeys(param));
-        let pages = || serde_json::from_value(plan.pages.as_str().into()).ok();
-        let point = Point {
-            size_bytes: own.size_bytes.or(obeys(&params::SIZE).then_some(plan.size_bytes)),
-            pages: own.pages.or_else(|| if obeys(&params::PAGES) { pages() } else { None }),
-            stride_bytes: own.stride_bytes.or(obeys(&params::STRIDE).then_some(plan.stride_bytes)),
-            chains: own.chains.or(obeys(&params::CHAINS).then_some(plan.chains)),
-            delay: own.delay.or(obeys(&params::DELAY).then_some(plan.delay)),
-            memory: own.memory,
-        };
-        let others = [
-            (obeys(&params::LAYOUT) && plan.layout != "padded").then(|| format!(" {}", plan.layout)),
-            (obeys(&params::INSIDE) && plan.critical > 0).then(|| format!(" inside-steps {}", plan.critical)),
-            (obeys(&params::OUTSIDE) && plan.parallel > 0).then(|| format!(" outside-steps {}", plan.parallel)),
-            (obeys(&params::PERIOD) && plan.period != "fitting").then(|| format!(" period {}", plan.period)),
-            obeys(&params::TIMEOUT)
-                .then(|| format!(" timeout {}", format_duration(Duration::from_nanos(plan.timeout_ns)))),
-        ];
+        let obeys = |param: &Param| card.is_some_and(|card| card.obeys(param)) || cell.point.has(param);
+        let own = cell.point.params(&report.plan.params);
+        let (mut params, mut parameters) = (Params::default(), String::new());
+        for param in PARAMS.iter().filter(|param| !param.is_amount() && obeys(param)) {
+            (param.copy)(&mut params, &own);
+            // Local memory has no name: most kernels obey the flag, and most sweeps do not use it.
+            if (param.vary && **param != MEMORY) || !param.same(&own, &Params::default()) {
+                parameters += " ";
+                parameters += &param.label(&own);
+            }
+        }
         Key {
             kernel: cell.kernel.clone(),
             mapping: cell.mapping.clone(),
             workers: cell.workers,
             unit: cell.unit,
-            point,
-            others: others.into_iter().flatten().collect(),
+            params,
+            parameters,
         }
     }
 
     /// The parameters as text: ` 256 MiB thp`, or nothing.
-    pub fn parameters(&self) -> String {
-        point::label(&self.point) + &self.others
+    pub fn parameters(&self) -> &str {
+        &self.parameters
     }
 
     /// Kernel, mapping, number of workers and parameters in one line.
@@ -112,7 +99,8 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{PageKind, Plan, invented};
+    use charz_data::params::Layout;
+    use charz_data::report::{PageKind, Plan, Point, invented};
 
     fn key(kernel: &str, point: Point, change: impl FnOnce(&mut Plan)) -> Key {
         let cell = invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
@@ -124,18 +112,20 @@ mod tests {
     #[test]
     fn a_plan_with_one_size_and_one_with_several_have_the_same_cell() {
         let own = Point { size_bytes: Some(1 << 20), ..Point::default() };
-        let varied = key("mem-read", own, |plan| plan.size_bytes = 1 << 28);
-        let planned = key("mem-read", Point::default(), |plan| plan.size_bytes = 1 << 20);
+        let varied = key("mem-read", own, |plan| plan.params.size_bytes = 1 << 28);
+        let planned = key("mem-read", Point::default(), |plan| plan.params.size_bytes = 1 << 20);
         assert_eq!(varied, planned);
         assert!(planned.parameters().starts_with(" 1 MiB"), "{}", planned.parameters());
-        assert_ne!(planned, key("mem-read", Point::default(), |plan| plan.size_bytes = (1 << 20) + 64));
+        assert_ne!(planned, key("mem-read", Point::default(), |plan| plan.params.size_bytes = (1 << 20) + 64));
     }
 
     #[test]
     fn parameters_that_a_kernel_ignores_make_no_other_series() {
-        let change = |plan: &mut Plan| (plan.size_bytes, plan.pages, plan.critical) = (64, "1g".into(), 9);
+        let change = |plan: &mut Plan| {
+            plan.params = Params { size_bytes: 64, pages: PageKind::Huge1G, inside_steps: 9, ..plan.params }
+        };
         assert_eq!(key("arith-int", Point::default(), change).parameters(), "");
-        let contiguous = key("arith-int", Point::default(), |plan| plan.layout = "contiguous".into());
+        let contiguous = key("arith-int", Point::default(), |plan| plan.params.layout = Layout::Contiguous);
         assert_eq!(contiguous.parameters(), " contiguous");
         let known = Point { pages: Some(PageKind::Small), ..Point::default() };
         assert_eq!(key("of-tomorrow", known, change).parameters(), " 4k");

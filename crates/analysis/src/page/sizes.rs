@@ -84,7 +84,7 @@ fn scale(unit: Unit) -> Scale {
 
 /// The size of a cell's block: its own, or that of its plan.
 fn own_size(sorted: &Sorted<'_>, own: Own<'_>) -> Option<f64> {
-    let plan = || Some(sorted.sources.get(own.source)?.report.plan.size_bytes);
+    let plan = || Some(sorted.sources.get(own.source)?.report.plan.params.size_bytes);
     let bytes = own.cell.point.size_bytes.or_else(plan)?;
     (bytes > 0).then_some(bytes as f64)
 }

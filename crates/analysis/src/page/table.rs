@@ -5,7 +5,8 @@ use super::cells::Own;
 use super::spots::{self, short};
 use crate::figure::{Datum, Row, State, Table};
 use crate::point;
-use charz_data::report::{Cell, Estimator, Evidence, Point, Summary};
+use charz_data::params::{PARAMS, Param, Quantity};
+use charz_data::report::{Cell, Estimator, Evidence, Summary};
 use charz_data::units;
 
 /// The most rows of one table: a page with more is no help to anybody, and a report of many strands has hundreds of thousands.
@@ -14,20 +15,20 @@ pub(super) const MOST: usize = 500;
 /// The cells that a figure is about, a row each.
 pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
     let many = sources.len() > 1;
-    let varied: Vec<usize> =
-        (0..point::NAMES.len()).filter(|&at| all.iter().any(|own| is_varied(own.cell, at))).collect();
+    let is_varied = |param: &&&Param| all.iter().any(|own| own.cell.point.has(param));
+    let varied: Vec<&Param> = PARAMS.iter().filter(is_varied).copied().collect();
     let several_kernels = all.iter().any(|own| own.cell.kernel != all[0].cell.kernel);
     let mut heading: Vec<String> = Vec::new();
     heading.extend(many.then(|| "report".to_owned()));
     heading.extend(several_kernels.then(|| "kernel".to_owned()));
-    heading.extend(varied.iter().map(|&at| point::NAMES[at].to_owned()));
+    heading.extend(varied.iter().map(|param| param.name.to_owned()));
     heading.extend(["mapping", "workers", "value", "interval", "status", "marks"].map(str::to_owned));
     let row = |own: &Own<'_>| {
         let cell = own.cell;
         let mut data: Vec<Datum> = Vec::with_capacity(heading.len());
         data.extend(many.then(|| Datum::word(sources.get(own.source).map_or("", |source| source.name))));
         data.extend(several_kernels.then(|| Datum::word(short(&cell.kernel))));
-        data.extend(varied.iter().map(|&at| parameter(cell, at)));
+        data.extend(varied.iter().map(|param| parameter(cell, param)));
         data.push(Datum::word(short(&cell.mapping)));
         data.push(Datum::number(cell.workers.to_string(), cell.workers as f64));
         data.extend(numbers(cell));
@@ -41,23 +42,13 @@ pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
     Table { heading, rows, left_out }
 }
 
-fn is_varied(cell: &Cell, at: usize) -> bool {
-    let Point { size_bytes, pages, stride_bytes, chains, delay, memory } = cell.point;
-    [size_bytes.is_some(), pages.is_some(), stride_bytes.is_some(), chains.is_some(), delay.is_some(), memory.is_some()]
-        [at]
-}
-
 /// A parameter that is varied, sorted by its size where it has one.
-fn parameter(cell: &Cell, at: usize) -> Datum {
-    let text = point::words(&cell.point)[at].clone().unwrap_or_else(|| "-".into());
-    let number = match point::NAMES[at] {
-        "size" => cell.point.size_bytes,
-        "stride" => cell.point.stride_bytes,
-        "chains" => cell.point.chains,
-        "delay" => cell.point.delay,
-        _ => None,
-    };
-    Datum { text, number: number.map(|number| number as f64) }
+fn parameter(cell: &Cell, param: &Param) -> Datum {
+    let number = cell.point.tell(param, param.raw).filter(|_| param.quantity != Quantity::Word);
+    Datum {
+        text: point::word(&cell.point, param).unwrap_or_else(|| "-".into()),
+        number: number.and_then(|number| number.parse().ok()),
+    }
 }
 
 fn numbers(cell: &Cell) -> [Datum; 2] {

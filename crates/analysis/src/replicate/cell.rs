@@ -46,16 +46,15 @@ impl CellSpec {
 
     /// Whether a cell of a report is specified by this, by its own point or by the plan.
     pub(super) fn describes(&self, cell: &Cell, plan: &Plan) -> bool {
-        let pages = cell.point.pages.map_or(plan.pages.as_str(), |pages| pages.name());
-        let home = cell.point.memory.unwrap_or(MemoryHome::Local);
+        let own = cell.point.params(&plan.params);
         cell.kernel == self.kernel
             && cell.mapping == self.mapping
             && cell.workers == self.workers
-            && self.size.is_none_or(|size| size == cell.point.size_bytes.unwrap_or(plan.size_bytes))
+            && self.size.is_none_or(|size| size == own.size_bytes)
             && self.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
-            && self.pages.is_none_or(|kind| kind.name() == pages)
-            && self.stride.is_none_or(|stride| stride == cell.point.stride_bytes.unwrap_or(plan.stride_bytes))
-            && self.memory.is_none_or(|memory| memory == home)
+            && self.pages.is_none_or(|kind| kind == own.pages)
+            && self.stride.is_none_or(|stride| stride == own.stride_bytes)
+            && self.memory.is_none_or(|memory| memory == own.memory)
     }
 
     /// Its name without the number of workers, so that rows that lack the same cell share one reason.

@@ -77,7 +77,7 @@ impl<'a> Results<'a> {
         if cell.summary.and_then(|summary| summary.value).is_none() {
             return Err(why_none(cell));
         }
-        let words = cell.point.size_bytes.unwrap_or(self.report.plan.size_bytes) as f64 / WORD_BYTES;
+        let words = cell.point.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
         let hz = self.clock.map(|clock| clock.hz);
         let Quantity { kind, value, interval } = statistic.of(cell, words, hz)?;
         // A speedup is a quotient of two numbers in the unit of the cell.

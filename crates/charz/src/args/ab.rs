@@ -6,13 +6,15 @@ use clap::{CommandFactory, FromArgMatches};
 
 use super::convert::{choice, sweep};
 use super::layers::Layers;
+use super::parameters::ParamArgs;
 use super::quantities::{count, percentage};
 use super::refusal;
-use super::spelling::{AbArgs, AxesArgs, HowArgs, SelftestArgs, SideFlags, SweepArgs, WhatArgs};
+use super::spelling::{AbArgs, HowArgs, SelftestArgs, SideFlags, SweepArgs, WhatArgs};
 use super::usual;
 use crate::command::{ab, selftest};
 use crate::exit::Error;
 use crate::plan::MOST_INVOCATIONS;
+use charz_data::params::SIZE;
 use charz_render::compare as compare_page;
 
 /// The most comparisons of a self-test.
@@ -76,7 +78,8 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         wait: args.wait,
         ..usual::what(&kernels)
     };
-    let how = HowArgs { mapping: vec!["round-robin".into()], ..usual::how(AxesArgs::with_size(args.size)) };
+    let how =
+        HowArgs { mapping: vec!["round-robin".into()], ..usual::how(ParamArgs::default().with(&SIZE, args.size)) };
     let new = sweep(unkept(what, how, &invocations, &args.budget), &Layers::default(), notes)?;
     let planted = args.planted.as_deref().map(|text| {
         percentage(text).map_err(|what| Error::bad_input(format!("--planted: {what}; example: --planted 5%")))
@@ -126,23 +129,10 @@ fn side_flags(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
     let words = shlex::split(text).ok_or_else(|| {
         Error::bad_input(format!("{text:?} ends within a quotation or after a backslash; close it, or take it out"))
     })?;
-    let defaults: [(&str, Vec<String>); 13] = [
-        ("mapping", common.mapping.clone()),
-        ("size", vec![common.axes.size.clone()]),
-        ("pages", vec![common.axes.pages.clone()]),
-        ("stride", vec![common.axes.stride.clone()]),
-        ("chains", vec![common.axes.chains.clone()]),
-        ("delay", vec![common.axes.delay.clone()]),
-        ("memory", vec![common.axes.memory.clone()]),
-        ("layout", vec![common.layout.clone()]),
-        ("inside-steps", vec![common.inside_steps.clone()]),
-        ("outside-steps", vec![common.outside_steps.clone()]),
-        ("period", vec![common.period.clone()]),
-        ("timeout", vec![common.timeout.clone()]),
-        ("allow_stack", vec![common.allow_stack.to_string()]),
-    ];
+    let params = common.params.iter().map(|(param, text)| (param.name, vec![text.to_owned()]));
+    let defaults =
+        params.chain([("mapping", common.mapping.clone()), ("allow_stack", vec![common.allow_stack.to_string()])]);
     let grammar = defaults
-        .into_iter()
         .fold(SideFlags::command(), |grammar, (flag, values)| grammar.mut_arg(flag, |arg| arg.default_values(values)));
     let matches = grammar.try_get_matches_from(words).map_err(refusal)?;
     SideFlags::from_arg_matches(&matches).map(|flags| flags.how).map_err(refusal)
@@ -151,21 +141,26 @@ fn side_flags(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use charz_data::params::{MEMORY, PAGES};
 
     fn common() -> HowArgs {
-        HowArgs {
-            mapping: vec!["compact".into()],
-            axes: AxesArgs { pages: "4k".into(), memory: "first".into(), ..AxesArgs::with_size("64MiB") },
-            allow_stack: true,
-            ..usual::how(AxesArgs::with_size("64MiB"))
-        }
+        let params = ParamArgs::default().with(&PAGES, "4k").with(&MEMORY, "first").with(&SIZE, "64MiB");
+        HowArgs { mapping: vec!["compact".into()], allow_stack: true, ..usual::how(params) }
     }
 
     #[test]
     fn a_side_replaces_the_flags_that_it_has() {
         let how = side_flags("--mapping 'list:0,1' --size 2MiB", &common()).unwrap();
-        assert_eq!((how.mapping, how.axes.size.as_str()), (vec!["list:0,1".to_owned()], "2MiB"));
-        assert_eq!((how.axes.pages.as_str(), how.axes.memory.as_str(), how.allow_stack), ("4k", "first", true));
+        assert_eq!((how.mapping, how.allow_stack), (vec!["list:0,1".to_owned()], true));
+        for (param, text) in how.params.iter() {
+            let expected = match param.name {
+                "size" => "2MiB",
+                "pages" => "4k",
+                "memory" => "first",
+                _ => continue,
+            };
+            assert_eq!(text, expected);
+        }
     }
 
     #[test]

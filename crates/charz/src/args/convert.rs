@@ -2,23 +2,22 @@
 
 use std::str::FromStr;
 
-use charz_kernels::{Family, Kernel, Layout, Params};
+use charz_kernels::{Family, Kernel};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
-use super::axes::{BLOCK, QUICK_BLOCK, axes};
 use super::generate::pages;
 use super::layers::Layers;
 use super::memory;
 use super::pairs;
-use super::quantities::{budget, count, percentage, period, span, steps, timeout};
+use super::parameters::{self, BLOCK, QUICK_BLOCK, amount};
+use super::quantities::{budget, count, percentage};
 use super::replicate;
-use super::spelling::{AxesArgs, CompareArgs, MapArgs, SweepArgs, Verb};
+use super::spelling::{CompareArgs, MapArgs, SweepArgs, Verb};
 use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep};
 use crate::exit::Error;
 use crate::plan::{
-    Budget, Invocations, MOST_INVOCATIONS, MOST_ITERATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, MOST_SAMPLES,
-    QUICK_BUDGET, Request, Threads,
+    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, Request, Threads,
 };
 use crate::view::{
     doctor as doctor_page, explain as explain_page, kernels as kernel_list, placement as placement_page,
@@ -26,6 +25,7 @@ use crate::view::{
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks;
 use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
+use charz_data::params;
 use charz_render::compare as compare_page;
 use charz_render::formats::FORMATS;
 use charz_render::look::Colour;
@@ -122,11 +122,10 @@ fn map(args: MapArgs) -> Result<map::Options, Error> {
 pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::New, Error> {
     let budget = if args.quick { Budget::Of(QUICK_BUDGET) } else { budget_of(&args.budget, layers)? };
     let (asked, params) = if args.quick {
-        axes(&AxesArgs { size: "auto".into(), ..args.how.axes }, QUICK_BLOCK, layers)?
+        parameters::read(&args.how.params.with(&params::SIZE, "auto"), QUICK_BLOCK, layers)?
     } else {
-        axes(&args.how.axes, BLOCK, layers)?
+        parameters::read(&args.how.params, BLOCK, layers)?
     };
-    let layouts = [("padded", Layout::Padded), ("contiguous", Layout::Contiguous)];
     let clocks = [("auto", sweep::ClockKind::Auto), ("os", sweep::ClockKind::Os), ("tsc", sweep::ClockKind::Tsc)];
     let binders = [Backend::Hwloc, Backend::CoreAffinity].map(|backend| (backend.to_string(), backend));
     let mut note = |flag: &str, twice: Option<String>| {
@@ -150,19 +149,10 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         false => layers.blame("--threads", Threads::read(&args.what.threads).map_err(Error::bad_input))?,
     };
     note("--threads", twice.map(|number| number.to_string()));
-    let iterations = match args.what.iterations.as_str() {
-        "auto" => None,
-        text => Some(layers.blame("--iterations", count("--iterations", text, MOST_ITERATIONS as usize))? as u64),
-    };
-    let samples = match args.what.samples.as_str() {
-        "auto" => None,
-        text => Some(layers.blame("--samples", count("--samples", text, MOST_SAMPLES as usize))? as u64),
-    };
-    let span = match args.what.span.as_str() {
-        "auto" => None,
-        text => Some(layers.blame("--span", span("--span", text))?),
-    };
-    let section = |flag: &str, text: &str| layers.blame(flag, steps(flag, text));
+    let amounts = &args.what.amounts;
+    let iterations = amount(amounts, &params::ITERATIONS, |params| params.iterations, layers)?;
+    let samples = amount(amounts, &params::SAMPLES, |params| params.samples, layers)?;
+    let span = amount(amounts, &params::SPAN, |params| params.span(), layers)?;
     let repetitions = match args.what.repetitions.as_str() {
         "auto" => None,
         text => Some(layers.blame("--repetitions", count("--repetitions", text, MOST_REPETITIONS as usize))?),
@@ -188,14 +178,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             samples,
             span,
             asked,
-            params: Params {
-                layout: layers.blame("--layout", choice("--layout", &args.how.layout, layouts))?,
-                inside_steps: section("--inside-steps", &args.how.inside_steps)?,
-                outside_steps: section("--outside-steps", &args.how.outside_steps)?,
-                period: layers.blame("--period", period(&args.how.period))?,
-                timeout_ns: layers.blame("--timeout", timeout(&args.how.timeout))?.as_nanos() as u64,
-                ..params
-            },
+            params,
             repetitions,
             invocations,
             precision,

@@ -5,21 +5,22 @@ use charz_topology::Source;
 use super::ab::unkept;
 use super::convert::{choice, source, sweep};
 use super::layers::Layers;
-use super::spelling::{AxesArgs, NumaArgs, TopoArgs, WhatArgs};
+use super::parameters::{AmountArgs, ParamArgs};
+use super::spelling::{NumaArgs, TopoArgs, WhatArgs};
 use super::usual;
 use crate::command::{numa, topo};
 use crate::exit::Error;
 use crate::plan::AskedSizes;
 use crate::view::topo as topo_page;
-use charz_data::Role;
 use charz_data::card::{Access, Chase};
+use charz_data::{Role, params};
 use charz_render::formats::{CSV, JSON, MEASURED};
 use charz_render::picture::{png, svg};
 use charz_render::report::CARD;
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
     const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
-    let axes = AxesArgs { pages: args.pages, ..AxesArgs::with_size(args.size) };
+    let axes = ParamArgs::default().with(&params::PAGES, args.pages).with(&params::SIZE, args.size);
     let new = sweep(usual::square(usual::what(&usual::kernels(&ROLES)), axes, args.square), layers, notes)?;
     match &new.request.asked.sizes {
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
@@ -74,10 +75,10 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         )),
         Some(measured) => Ok(topo::Options::Card { measured, format }),
         None => {
-            let axes = AxesArgs::with_size("auto");
+            let axes = ParamArgs::default();
             let kernels = WhatArgs {
                 repetitions: CARD_REPETITIONS.into(),
-                span: CARD_SPAN.into(),
+                amounts: AmountArgs::default().with(&params::SPAN, CARD_SPAN),
                 wait: args.wait,
                 ..usual::what(&usual::kernels(&CARD_ROLES))
             };

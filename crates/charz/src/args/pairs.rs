@@ -5,7 +5,8 @@ use charz_data::{Role, cpulist};
 
 use super::convert::{choice, sweep};
 use super::layers::Layers;
-use super::spelling::{AxesArgs, C2cArgs, WhatArgs};
+use super::parameters::ParamArgs;
+use super::spelling::{C2cArgs, WhatArgs};
 use super::usual;
 use crate::command::c2c;
 use crate::exit::Error;
@@ -29,7 +30,7 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
         binder: args.binder,
         ..usual::what(&usual::kernels(&roles))
     };
-    let asked = usual::square(what, AxesArgs::with_size("auto"), args.square);
+    let asked = usual::square(what, ParamArgs::default(), args.square);
     Ok(c2c::Options {
         new: sweep(asked, layers, notes)?,
         strands: strands.transpose()?,

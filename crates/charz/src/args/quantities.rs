@@ -1,14 +1,9 @@
 //! Numbers with their units, as they are typed.
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use charz_kernels::Period;
-use charz_kernels::params::MAX_TIMEOUT_NS;
-
 use crate::exit::Error;
-use crate::plan::{MOST_BUDGET, MOST_BYTES, MOST_SECTION, MOST_SPAN};
-use charz_data::units;
+use crate::plan::MOST_BUDGET;
 
 pub(super) fn count(flag: &str, text: &str, most: usize) -> Result<usize, Error> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -30,67 +25,6 @@ pub(super) fn percentage(text: &str) -> Result<f64, String> {
     } else {
         Err(format!("{text:?} is not above 0% and up to 100%"))
     }
-}
-
-/// The cache line of every processor that this program runs on, or a part of it. Kernels stream whole lines.
-const LINE_BYTES: u64 = 64;
-
-/// A size with a unit, at most a petabyte, in whole cache lines.
-pub(super) fn size(text: &str) -> Result<u64, Error> {
-    const EXAMPLE: &str = "example: --size 256MiB";
-    let refuse = |why: &str| Error::bad_input(format!("--size: {text:?} {why}; {EXAMPLE}"));
-    if !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(refuse("is not a size"));
-    }
-    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        return Err(refuse("has no unit (KiB, MiB, GiB, KB, MB, GB)"));
-    }
-    let size = bytesize::ByteSize::from_str(text).map_err(|_| refuse("is not a size"))?.as_u64();
-    match size {
-        0 => Err(refuse(&format!("is nothing to stream through; the least is {LINE_BYTES}B"))),
-        1..=MOST_BYTES if size.is_multiple_of(LINE_BYTES) => Ok(size),
-        1..=MOST_BYTES => Err(refuse(&format!(
-            "is not a multiple of {LINE_BYTES} bytes, a cache line; the next one is {}B",
-            size.next_multiple_of(LINE_BYTES)
-        ))),
-        _ => Err(refuse(&format!("is more than any machine has; the most is {}", units::iec(MOST_BYTES)))),
-    }
-}
-
-/// How long a repetition lasts, or a part of it.
-pub(super) fn span(flag: &str, text: &str) -> Result<Duration, Error> {
-    let refuse = |why: &str| Error::bad_input(format!("{flag}: {text:?} {why}; example: {flag} 20ms"));
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err(refuse("leaves no time to measure")),
-        Ok(span) if span > MOST_SPAN => Err(refuse(&format!("is more than {}", units::duration(MOST_SPAN)))),
-        Ok(span) => Ok(span),
-        Err(_) => Err(refuse("is not a time with a unit (us, ms, s)")),
-    }
-}
-
-/// `fitting`, `closed`, or a time.
-pub(super) fn period(text: &str) -> Result<Period, Error> {
-    match text {
-        "fitting" => Ok(Period::Fitting),
-        "closed" => Ok(Period::Closed),
-        _ => span("--period", text).map(|span| Period::EveryNs(span.as_nanos() as u64)),
-    }
-}
-
-/// How long a wait is told to last.
-pub(super) fn timeout(text: &str) -> Result<Duration, Error> {
-    let most = units::duration(Duration::from_nanos(MAX_TIMEOUT_NS));
-    match span("--timeout", text)? {
-        time if time > Duration::from_nanos(MAX_TIMEOUT_NS) => Err(Error::bad_input(format!(
-            "--timeout: {text:?} is more than {most}, for which a worker would look at nothing else; example: --timeout 1ms"
-        ))),
-        time => Ok(time),
-    }
-}
-
-/// The length of a section; none is one too.
-pub(super) fn steps(flag: &str, text: &str) -> Result<u64, Error> {
-    if text == "0" { Ok(0) } else { count(flag, text, MOST_SECTION as usize).map(|steps| steps as u64) }
 }
 
 pub(super) fn budget(text: &str) -> Result<Duration, Error> {
@@ -118,36 +52,6 @@ pub(super) mod tests {
         let Err(error) = result else { panic!("accepted") };
         let sentence = error.to_string();
         assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");
-    }
-
-    #[test]
-    fn timeouts() {
-        assert_eq!(timeout("100ms").unwrap(), Duration::from_nanos(MAX_TIMEOUT_NS));
-        for (text, word) in [("101ms", "more than 100"), ("0s", "no time"), ("1", "unit")] {
-            check_refused(timeout(text), word);
-        }
-    }
-
-    #[test]
-    fn sizes() {
-        assert_eq!(size("256MiB").unwrap(), 256 << 20);
-        assert_eq!(size("1GB").unwrap(), 1_000_000_000);
-        assert_eq!(size("1.5 GiB").unwrap(), 3 << 29);
-        for (text, word) in [
-            ("0MiB", "nothing"),
-            ("100B", "next one is 128B"),
-            ("1KB", "multiple of 64"),
-            ("256", "unit"),
-            ("10XB", "not a size"),
-            ("-1MiB", "not a size"),
-            ("", "not a size"),
-            ("inf", "not a size"),
-            ("1e3MiB", "not a size"),
-            ("16EiB", "more than"),
-            ("99999999999999999999GiB", "more than"),
-        ] {
-            check_refused(size(text), word);
-        }
     }
 
     #[test]

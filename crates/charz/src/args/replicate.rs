@@ -2,11 +2,13 @@
 
 use super::convert::{choice, sweep};
 use super::layers::Layers;
-use super::spelling::{AxesArgs, HowArgs, ReplicateArgs, WhatArgs};
+use super::parameters::{AmountArgs, ParamArgs};
+use super::spelling::{ReplicateArgs, WhatArgs};
 use super::usual;
 use crate::command::replicate::{Asked, Options};
 use crate::exit::Error;
 use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
+use charz_data::params;
 use charz_render::replicate::FORMATS;
 
 pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
@@ -37,9 +39,10 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     let or_protocol = |text: String, own: &str| if text == "auto" { own.to_owned() } else { text };
     // The kernels, mappings and worker counts follow from the document and the machine.
     let what = WhatArgs {
-        iterations: args.iterations,
-        samples: or_protocol(args.samples, &protocol.samples),
-        span: args.span,
+        amounts: AmountArgs::default()
+            .with(&params::ITERATIONS, args.iterations)
+            .with(&params::SAMPLES, or_protocol(args.samples, &protocol.samples))
+            .with(&params::SPAN, args.span),
         oversubscribe: args.oversubscribe,
         accept_panic: args.accept_panic,
         clock: args.clock,
@@ -48,8 +51,10 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     };
     let mut square = args.sweep;
     square.budget = or_protocol(square.budget, &protocol.budget);
-    let mut asked_sweep = usual::square(what, AxesArgs::with_size("auto"), square);
-    asked_sweep.how = HowArgs { layout: protocol.layout.clone(), period: protocol.period.clone(), ..asked_sweep.how };
+    let params = ParamArgs::default()
+        .with(&params::LAYOUT, protocol.layout.clone())
+        .with(&params::PERIOD, protocol.period.clone());
+    let asked_sweep = usual::square(what, params, square);
     Ok(Options::Measure { asked, new: Box::new(sweep(asked_sweep, layers, notes)?) })
 }
 

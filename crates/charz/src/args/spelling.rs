@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::help;
+use super::parameters::{AmountArgs, ParamArgs};
 use crate::view::{doctor, explain, kernels, placement};
 use charz_data::params::PARAMS;
 use charz_render::{compare, formats};
 
 mod ab;
-mod axes;
 mod history;
 mod memory;
 mod pairs;
@@ -19,7 +19,6 @@ mod replicate;
 mod square;
 
 pub(super) use ab::{AbArgs, NoiseArgs, SelftestArgs, SideFlags};
-pub(super) use axes::AxesArgs;
 pub(super) use history::{HistoryArgs, HistoryTask, PlotArgs, ShowingArgs};
 pub(super) use memory::{NumaArgs, TopoArgs};
 pub(super) use pairs::C2cArgs;
@@ -214,25 +213,7 @@ pub(super) struct HowArgs {
             distance that the machine has and auto, and round-robin for all others"))]
     pub(super) mapping: Vec<String>,
     #[command(flatten)]
-    pub(super) axes: AxesArgs,
-    /// How the inputs of arithmetic kernels lie in memory: padded, or contiguous as in the T3-4 report
-    #[arg(long, default_value = "padded")]
-    pub(super) layout: String,
-    /// Work inside critical sections of pool and counter kernels, in steps of about 1 ns
-    #[arg(long, id = "inside-steps", value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub(super) inside_steps: String,
-    /// Work between critical sections, in steps of about 1 ns
-    #[arg(long, id = "outside-steps", value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub(super) outside_steps: String,
-    /// When samples of waking and creating begin: fitting, closed, or a time such as 50us from one to the next
-    ///
-    /// fitting is a schedule a few times as slow as what is measured; times count from when a sample was to begin, so that
-    /// a slow one is no excuse for the next. closed begins each when the one before is over, as the T3-4 report did.
-    #[arg(long, value_name = "TIME", default_value = "fitting", allow_hyphen_values = true)]
-    pub(super) period: String,
-    /// What waits of timer kernels are told to last, up to 100ms
-    #[arg(long, value_name = "TIME", default_value = "1ms", allow_hyphen_values = true)]
-    pub(super) timeout: String,
+    pub(super) params: ParamArgs,
     /// Let a list: name a strand more than once, so that workers share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
@@ -252,21 +233,8 @@ pub(super) struct WhatArgs {
     /// mem-write, and in timer kernels, one worker and as many as there are usable strands.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
-    /// Steps of the loop per worker and repetition in compute kernels: auto, or a number
-    ///
-    /// auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000.
-    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(super) iterations: String,
-    /// Pairs of times that a repetition takes in sync kernels that stamp each of them: auto, or a number
-    ///
-    /// auto takes as many as the budget allows, at most 10,000: over all invocations the 100,000 of the T3-4 report.
-    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(super) samples: String,
-    /// How long a repetition lasts in sync kernels that do what they can in a given time: auto, or e.g. 20ms
-    ///
-    /// auto is as long as the budget allows, at most 50 ms.
-    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true)]
-    pub(super) span: String,
+    #[command(flatten)]
+    pub(super) amounts: AmountArgs,
     /// Repetitions in each invocation: auto, or a number; all are kept
     ///
     /// auto takes 2 of compute and sync kernels, and 5 of memory kernels.

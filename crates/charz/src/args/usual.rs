@@ -4,10 +4,11 @@ use charz_data::Role;
 
 use super::ab::unkept;
 use super::convert::FITTING;
-use super::spelling::{AxesArgs, HowArgs, SquareArgs, SweepArgs, WhatArgs};
+use super::parameters::{AmountArgs, ParamArgs};
+use super::spelling::{HowArgs, SquareArgs, SweepArgs, WhatArgs};
 
 /// These kernels with blocks of these sizes, and all that is said of a square.
-pub(super) fn square(what: WhatArgs, axes: AxesArgs, args: SquareArgs) -> SweepArgs {
+pub(super) fn square(what: WhatArgs, params: ParamArgs, args: SquareArgs) -> SweepArgs {
     let what = WhatArgs { seed: args.seed, wait: args.wait, ..what };
     SweepArgs {
         precision: args.precision,
@@ -15,7 +16,7 @@ pub(super) fn square(what: WhatArgs, axes: AxesArgs, args: SquareArgs) -> SweepA
         dry_run: args.dry_run,
         output: args.output,
         force: args.force,
-        ..unkept(what, how(axes), &args.invocations, &args.budget)
+        ..unkept(what, how(params), &args.invocations, &args.budget)
     }
 }
 
@@ -31,9 +32,7 @@ pub(super) fn what(kernels: &[&str]) -> WhatArgs {
         kernel: kernels.iter().map(|name| (*name).to_owned()).collect(),
         family: Vec::new(),
         threads: "auto".into(),
-        iterations: "auto".into(),
-        samples: "auto".into(),
-        span: "auto".into(),
+        amounts: AmountArgs::default(),
         repetitions: "auto".into(),
         seed: None,
         oversubscribe: "1".into(),
@@ -45,15 +44,6 @@ pub(super) fn what(kernels: &[&str]) -> WhatArgs {
 }
 
 /// Blocks of these sizes, and all else as usual.
-pub(super) fn how(axes: AxesArgs) -> HowArgs {
-    HowArgs {
-        mapping: vec![FITTING.into()],
-        axes,
-        layout: "padded".into(),
-        inside_steps: "0".into(),
-        outside_steps: "0".into(),
-        period: "fitting".into(),
-        timeout: "1ms".into(),
-        allow_stack: false,
-    }
+pub(super) fn how(params: ParamArgs) -> HowArgs {
+    HowArgs { mapping: vec![FITTING.into()], params, allow_stack: false }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use charz_topology::{Machine, Mapping, MemoryPolicy, cpulist};
+use charz_data::MemoryPolicy;
+use charz_topology::{Machine, Mapping, cpulist};
 
 use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};

@@ -1,10 +1,9 @@
 //! What a sweep varies of a kernel beside its workers: sizes of blocks, pages, strides, chains, delays.
 
 use charz_kernels::{Bytes, Kernel, PageKind, Params, Sizes, params};
-use charz_topology::{CacheHolds, Machine, MemoryPolicy, Strand};
+use charz_topology::{CacheHolds, Machine, Strand};
 
-use super::memory::home;
-use charz_analysis::point;
+use charz_data::MemoryPolicy;
 use charz_data::report::Point;
 
 /// What was asked for, in place of what each kernel varies by itself. A list with a single value is the plan's own.
@@ -143,11 +142,11 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     vary(&mut points, &strides, |point, stride_bytes| Point { stride_bytes, ..point });
     vary(&mut points, &chains, |point, chains| Point { chains, ..point });
     vary(&mut points, &delays, |point, delay| Point { delay, ..point });
-    vary(&mut points, &memory, |point, memory| Point { memory: memory.map(home), ..point });
+    vary(&mut points, &memory, |point, memory| Point { memory, ..point });
     vary(&mut points, &sizes, |point, size_bytes| Point { size_bytes, ..point });
     // A block without room for two places has nothing to go to.
     let fits = |point: &Point| {
-        let Params { size_bytes, stride_bytes, .. } = point::params(point, base);
+        let Params { size_bytes, stride_bytes, .. } = point.params(base);
         !card.obeys(&params::STRIDE) || size_bytes >= 2 * stride_bytes
     };
     let (fitting, others): (Vec<_>, Vec<_>) = points.into_iter().partition(fits);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
-use charz_kernels::{Card, Family, Kernel, Layout, Role};
+use charz_kernels::{Card, Family, Kernel, Role};
 use charz_topology::{Machine, Mapping};
 
 use crate::invoke;
@@ -142,23 +142,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         kernels: distinct(plan.cells.iter().map(|cell| cell.kernel.card().name.to_string())),
         mappings: distinct(plan.cells.iter().map(|cell| cell.mapping.to_string())),
         threads: plan.threads.iter().map(|&workers| workers as u64).collect(),
-        iterations: plan.params.iterations,
-        samples: plan.params.samples,
-        span_ns: plan.params.span_ns,
-        critical: plan.params.inside_steps,
-        parallel: plan.params.outside_steps,
-        period: plan.params.period.to_string(),
-        timeout_ns: plan.params.timeout_ns,
-        size_bytes: plan.params.size_bytes,
-        pages: plan.params.pages.name().to_owned(),
-        stride_bytes: plan.params.stride_bytes,
-        chains: plan.params.chains,
-        delay: plan.params.delay,
-        layout: match plan.params.layout {
-            Layout::Padded => "padded",
-            Layout::Contiguous => "contiguous",
-        }
-        .to_owned(),
+        params: plan.params,
         repetitions: plan.repetitions.map(|repetitions| repetitions as u64),
         least_invocations: plan.invocations.least as u64,
         most_invocations: plan.invocations.most as u64,

@@ -1,31 +1,84 @@
 //! What a cell has for itself of the parameters that a sweep varies.
 
+use crate::params::{self, PARAMS, Param, Params};
 use crate::{MemoryPolicy, PageKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The parameters of a cell where the sweep varies them for its kernel. What is null is as the plan says, or nothing that the
-/// kernel obeys.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Point {
+/// A field per parameter that a sweep may vary, with the line of the table that it belongs to.
+macro_rules! point {
+    ($($(#[$about:meta])* $field:ident: $kind:ty = $param:ident,)*) => {
+        /// The parameters of a cell where the sweep varies them for its kernel. What is null is as the plan says, or nothing that
+        /// the kernel obeys.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(default)]
+        pub struct Point {
+            $($(#[$about])* pub $field: Option<$kind>,)*
+        }
+
+        impl Point {
+            /// The parameters of the cell: those of the plan, but for what the point has.
+            pub fn params(&self, plan: &Params) -> Params {
+                Params { $($field: self.$field.unwrap_or(plan.$field),)* ..*plan }
+            }
+
+            /// Whether it has a value of this parameter.
+            pub fn has(&self, param: &Param) -> bool {
+                $((self.$field.is_some() && *param == params::$param))||*
+            }
+        }
+    };
+}
+
+point! {
     /// Size of a worker's private block.
-    pub size_bytes: Option<u64>,
+    size_bytes: u64 = SIZE,
     /// The kind of pages asked for.
-    pub pages: Option<PageKind>,
+    pages: PageKind = PAGES,
     /// Bytes from one place of a block that a load may read to the next.
-    pub stride_bytes: Option<u64>,
+    stride_bytes: u64 = STRIDE,
     /// Chains of loads that a worker follows at once.
-    pub chains: Option<u64>,
+    chains: u64 = CHAINS,
     /// Steps of about a nanosecond that workers which load the memory make between two portions.
-    pub delay: Option<u64>,
+    delay: u64 = DELAY,
     /// Where workers' memory was asked to be; null is on each worker's own NUMA node, by its own touch.
-    pub memory: Option<MemoryPolicy>,
+    memory: MemoryPolicy = MEMORY,
+}
+
+impl Point {
+    /// The parameters that it has, in the order of the table.
+    pub fn varied(self) -> impl Iterator<Item = &'static Param> {
+        PARAMS.iter().copied().filter(move |param| self.has(param))
+    }
+
+    /// What of it the table says: a number with its unit, a word, a key; `None` where it has no such parameter.
+    pub fn tell(&self, param: &Param, how: fn(&Params) -> String) -> Option<String> {
+        self.has(param).then(|| how(&self.params(&Params::SMALL)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_parameter_that_a_sweep_varies_has_its_field() {
+        let values = serde_json::to_value(Params::default()).unwrap();
+        let keys = values.as_object().unwrap();
+        let all: Point = serde_json::from_value(values.clone()).unwrap();
+        let varied: Vec<&str> = all.varied().map(|param| param.key).collect();
+        let expected: Vec<&str> = PARAMS.iter().filter(|param| param.vary).map(|param| param.key).collect();
+        assert_eq!((varied, keys.len()), (expected, PARAMS.len()));
+        assert_eq!(all.params(&Params::SMALL).size_bytes, Params::default().size_bytes);
+    }
+
+    #[test]
+    fn a_point_overrules_what_it_has() {
+        let plan = Params { size_bytes: 1 << 20, chains: 3, ..Params::SMALL };
+        assert_eq!(Point::default().params(&plan), plan);
+        let point = Point { size_bytes: Some(64), pages: Some(PageKind::Huge2M), ..Point::default() };
+        assert_eq!(point.params(&plan), Params { size_bytes: 64, pages: PageKind::Huge2M, ..plan });
+    }
 
     #[test]
     fn an_empty_point_is_the_plans() {

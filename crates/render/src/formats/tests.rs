@@ -71,7 +71,7 @@ pub(crate) const EVIL: &str = "=1+1|</script><script>alert(1)</script><img src=x
 /// The same report with evil in front of every string that may be any.
 pub(crate) fn hostile() -> Report {
     /// Fields whose words are known ones, which a reader would refuse, and a date.
-    const KNOWN: [&str; 12] = [
+    const KNOWN: [&str; 14] = [
         "status",
         "unit",
         "estimator",
@@ -81,6 +81,8 @@ pub(crate) fn hostile() -> Report {
         "stopped_by",
         "pages",
         "memory",
+        "layout",
+        "period",
         "started",
         "alu",
         "holds",

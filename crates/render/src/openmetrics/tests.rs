@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use charz_analysis::point;
+
 use super::*;
 use crate::formats::tests::{golden, hostile};
 

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use charz_analysis::point;
 use charz_data::escape::plain;
-use charz_data::report::{Cell, Counts, Distribution, PageKind, Point, Report, Shape, Status, Unit};
+use charz_data::params::{PARAMS, Param};
+use charz_data::report::{Cell, Counts, Distribution, Point, Report, Shape, Status, Unit};
 
-const HEADER: [&str; 54] = [
+const HEADER: [&str; 48] = [
     "kernel",
     "mapping",
     "workers",
@@ -53,37 +53,29 @@ const HEADER: [&str; 54] = [
     "wait_share",
     "fairness",
     "most_to_least",
-    POINT[0],
-    POINT[1],
-    POINT[2],
-    POINT[3],
-    POINT[4],
     "level",
     "traffic",
-    POINT[5],
 ];
 
-/// The columns of what a cell has for itself of the parameters that the sweep varies.
-pub(super) const POINT: [&str; 6] = ["size_bytes", "pages", "stride_bytes", "chains", "delay", "memory"];
+/// The columns of the parameters that a sweep may vary.
+pub(super) fn columns() -> impl Iterator<Item = &'static str> {
+    varied().map(|param| param.key)
+}
 
-/// Their values.
-pub(super) fn point(point: &Point) -> [String; POINT.len()] {
-    let [.., memory] = point::words(point);
-    [
-        number(point.size_bytes),
-        number(point.pages.map(PageKind::name)),
-        number(point.stride_bytes),
-        number(point.chains),
-        number(point.delay),
-        memory.unwrap_or_default(),
-    ]
+/// Their values, empty where the sweep does not vary them for this cell.
+pub(super) fn values(point: &Point) -> Vec<String> {
+    varied().map(|param| number(point.tell(param, param.raw))).collect()
+}
+
+fn varied() -> impl Iterator<Item = &'static Param> {
+    PARAMS.iter().copied().filter(|param| param.vary)
 }
 
 pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut rows = csv::Writer::from_writer(out);
-    rows.write_record(HEADER)?;
+    rows.write_record(HEADER.into_iter().chain(columns()))?;
     for cell in &report.cells {
-        rows.write_record(record(cell))?;
+        rows.write_record(record(cell).into_iter().chain(values(&cell.point)))?;
     }
     rows.flush()
 }
@@ -102,7 +94,6 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
     };
     let first = |at| percentile(|distribution| &distribution.first, at);
     let second = |at| percentile(|distribution| &distribution.second, at);
-    let [size, pages_asked, stride, chains, delay, memory] = point(&cell.point);
     let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
     [
         harmless(&cell.kernel),
@@ -151,14 +142,8 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
         number(sharing.and_then(|sharing| sharing.wait_share)),
         number(sharing.map(|sharing| sharing.fairness)),
         number(sharing.and_then(|sharing| sharing.most_to_least)),
-        size,
-        pages_asked,
-        stride,
-        chains,
-        delay,
         harmless(cell.level.as_deref().unwrap_or_default()),
         number(cell.traffic),
-        memory,
     ]
 }
 

@@ -12,6 +12,7 @@ use charz_analysis::page::matrix::Matrix;
 use charz_analysis::page::{Source, doubts, sections};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
+use charz_data::params::{PARAMS, Param};
 use charz_data::report::{Cell, Estimator, Point, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Severity, Status};
 use charz_data::units;
 
@@ -61,7 +62,7 @@ fn numbers(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> 
             report.plan.mappings.iter().map(String::as_str).filter(|mapping| named.contains(mapping)).collect();
         let mappings: Vec<String> = own.iter().map(|mapping| plain(mapping)).collect();
         let varied = varied(&cells);
-        let names = varied.iter().map(|&at| point::NAMES[at]);
+        let names = varied.iter().map(|param| param.name);
         let heading: Vec<&str> = names.chain(["workers"]).chain(mappings.iter().map(String::as_str)).collect();
         grid::columns(&heading, &[], &rows(&own, &varied, &cells), out)?;
         cycles |= distribution::write_times(report.card(kernel), &cells, out)?;
@@ -111,14 +112,13 @@ fn heading(cells: &[&Cell]) -> String {
     format!("{}{variant}: median of the invocations, {of}{}", plain(name), moved.unwrap_or_default())
 }
 
-/// The parameters, by their places in a point, that cells of a kernel have for themselves.
-fn varied(cells: &[&Cell]) -> Vec<usize> {
-    let has = |at: &usize| cells.iter().any(|cell| point::words(&cell.point)[*at].is_some());
-    (0..point::NAMES.len()).filter(has).collect()
+/// The parameters that cells of a kernel have for themselves.
+fn varied(cells: &[&Cell]) -> Vec<&'static Param> {
+    PARAMS.iter().copied().filter(|param| cells.iter().any(|cell| cell.point.has(param))).collect()
 }
 
 /// A row for each point and number of workers, in the order of the former.
-fn rows(mappings: &[&str], varied: &[usize], cells: &[&Cell]) -> Vec<Vec<String>> {
+fn rows(mappings: &[&str], varied: &[&Param], cells: &[&Cell]) -> Vec<Vec<String>> {
     let mut by_row: BTreeMap<(Point, u64), BTreeMap<&str, &Cell>> = BTreeMap::new();
     for &cell in cells {
         by_row.entry((cell.point, cell.workers)).or_default().insert(&cell.mapping, cell);
@@ -126,8 +126,7 @@ fn rows(mappings: &[&str], varied: &[usize], cells: &[&Cell]) -> Vec<Vec<String>
     by_row
         .into_iter()
         .map(|((point, workers), cells)| {
-            let words = point::words(&point);
-            let parameters = varied.iter().map(|&at| words[at].clone().unwrap_or_else(|| "-".into()));
+            let parameters = varied.iter().map(|param| point::word(&point, param).unwrap_or_else(|| "-".into()));
             let values = mappings.iter().map(|mapping| cells.get(mapping).map_or("-".into(), number));
             parameters.chain([workers.to_string()]).chain(values).collect()
         })

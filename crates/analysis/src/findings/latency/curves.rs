@@ -58,8 +58,8 @@ impl<'a> Curve<'a> {
         let is_one = |cell: &&Cell| cell.kernel == kernel && cell.workers == 1 && cell.unit == Unit::NanosecondsPerStep;
         for cell in report.cells.iter().filter(is_one) {
             let Some(number) = Number::of(cell) else { continue };
-            let pages = cell.point.pages.or_else(|| kind(&report.plan.pages));
-            let place = Place { size_bytes: None, pages, ..cell.point };
+            let own = cell.point.params(&report.plan.params);
+            let place = Place { size_bytes: None, pages: Some(own.pages), ..cell.point };
             let at = *places.entry((cell.mapping.as_str(), place)).or_insert(curves.len());
             if at == curves.len() && at < MOST_CURVES {
                 curves.push(Curve::begin(report, cell, place));
@@ -67,8 +67,7 @@ impl<'a> Curve<'a> {
             let Some(curve) = curves.get_mut(at).filter(|curve| curve.points.len() < MOST_POINTS) else { continue };
             let doubtful = number.is_doubtful();
             let slack = if doubtful { DOUBT } else { number.slack().min(DOUBT) };
-            let size_bytes = cell.point.size_bytes.unwrap_or(report.plan.size_bytes);
-            curve.points.push(Point { size_bytes, ns: number.value, slack, doubtful });
+            curve.points.push(Point { size_bytes: own.size_bytes, ns: number.value, slack, doubtful });
             curve.hz = clocks(cell).chain(curve.hz).max_by(f64::total_cmp);
         }
         curves.iter_mut().for_each(|curve| curve.points.sort_by_key(|point| point.size_bytes));
@@ -83,12 +82,13 @@ impl<'a> Curve<'a> {
             Some(seat) => strands().find(|strand| strand.os_id == seat),
             None => strands().find(|strand| strand.usable),
         };
+        let own = cell.point.params(&report.plan.params);
         Curve {
             kernel: &cell.kernel,
             mapping: &cell.mapping,
-            pages: cell.point.pages.map_or(report.plan.pages.as_str(), |pages| pages.name()),
-            stride: place.stride_bytes.unwrap_or(report.plan.stride_bytes).max(LINE),
-            chains: place.chains.unwrap_or(report.plan.chains),
+            pages: own.pages.name(),
+            stride: own.stride_bytes.max(LINE),
+            chains: own.chains,
             points: Vec::new(),
             caches: strand.map_or_else(Vec::new, |strand| report.machine.cache_sizes(strand)),
             hz: None,
@@ -135,12 +135,6 @@ pub(super) fn time(ns: f64, doubtful: bool) -> String {
 /// A point's time, with a question mark behind a doubtful one.
 pub(super) fn shown(point: &Point) -> String {
     time(point.ns, point.doubtful)
-}
-
-/// The kind of pages with this name.
-fn kind(name: &str) -> Option<PageKind> {
-    let kinds = [PageKind::Small, PageKind::Transparent, PageKind::Huge2M, PageKind::Huge1G];
-    kinds.into_iter().find(|kind| kind.name() == name)
 }
 
 /// The clocks that cores of a cell's invocations were found to have.

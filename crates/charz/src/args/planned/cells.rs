@@ -11,7 +11,6 @@ use crate::command::{Command, c2c, numa, replicate, sweep, topo};
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell, Request};
 use crate::predict::Predictor;
-use charz_analysis::point;
 
 /// A cell in words.
 pub(super) struct Cell {
@@ -94,33 +93,19 @@ pub(super) fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
 
 fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
     let card = cell.kernel.card();
-    let own = point::params(&cell.point, &plan.params);
+    let own = cell.point.params(&plan.params);
     let (mut parameters, mut amounts) = (Vec::new(), Vec::new());
     for param in &*card.params {
-        match param.name {
-            "iterations" => amounts.push(("iterations", own.iterations.to_string())),
-            "samples" => amounts.push(("samples", own.samples.to_string())),
-            "span" => amounts.push(("span", own.span_ns.to_string())),
-            "size" => parameters.push(("size", own.size_bytes.to_string())),
-            "memory" => parameters.push(("memory", point::memory(&cell.point).to_string())),
-            "pages" => parameters.push(("pages", own.pages.to_string())),
-            "stride" => parameters.push(("stride", own.stride_bytes.to_string())),
-            "chains" => parameters.push(("chains", own.chains.to_string())),
-            "delay" => parameters.push(("delay", own.delay.to_string())),
-            "layout" => parameters.push(("layout", own.layout.to_string())),
-            "inside-steps" => parameters.push(("inside", own.inside_steps.to_string())),
-            "outside-steps" => parameters.push(("outside", own.outside_steps.to_string())),
-            "period" => parameters.push((
-                "period",
-                match own.period {
-                    Period::Fitting => "auto".into(),
-                    Period::Closed => "closed".into(),
-                    Period::EveryNs(nanos) => nanos.to_string(),
-                },
-            )),
-            "timeout" => parameters.push(("timeout", own.timeout_ns.to_string())),
-            name => panic!("{name} is not listed here"),
-        }
+        // The lists call some of them by shorter words.
+        let name = param.name.trim_end_matches("-steps");
+        let value = match own.period {
+            _ if **param != params::PERIOD => (param.raw)(&own),
+            Period::Fitting => "auto".into(),
+            Period::Closed => "closed".into(),
+            Period::EveryNs(nanos) => nanos.to_string(),
+        };
+        let list = if param.is_amount() { &mut amounts } else { &mut parameters };
+        list.push((name, value));
     }
     let seats: Vec<String> = cell.seats.iter().map(|seat| seat.map_or("-".into(), |id| id.to_string())).collect();
     let reserved = card.obeys(&params::PAGES) && matches!(own.pages, PageKind::Huge2M | PageKind::Huge1G);

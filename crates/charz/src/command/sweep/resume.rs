@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use charz_data::MemoryPolicy;
-use charz_kernels::Params;
-use charz_kernels::params::MAX_TIMEOUT_NS;
+use charz_data::params::{PARAMS, Param, Params};
 use charz_topology::{Backend, Machine};
 
 use super::recorder::JournalRecorder;
@@ -15,12 +13,9 @@ use super::{ClockKind, Resume, Session, Stage, kernels_of, read};
 use crate::exit::{Error, Exit};
 use crate::journal;
 use crate::limits::Limits;
-use crate::plan::{
-    Budget, MOST_BYTES, MOST_CHAINS, MOST_ITERATIONS, MOST_REPETITIONS, MOST_SAMPLES, MOST_SECTION, MOST_SPAN,
-};
+use crate::plan::{Budget, MOST_REPETITIONS};
 use crate::sweep;
 use crate::view::progress::note;
-use charz_analysis::point;
 use charz_data::escape::plain;
 use charz_data::report;
 use charz_data::report::Report;
@@ -85,53 +80,23 @@ fn report_file(named: PathBuf) -> PathBuf {
     }
 }
 
-/// The parameters that the report's cells were measured with.
+/// The parameters of the report's plan, if they and those of its cells could have been typed.
 fn params(report: &Report) -> Result<Params, String> {
-    let plan = &report.plan;
     let repetitions = report.floor.iter().chain(&report.cells).map(|cell| cell.repetitions).max().unwrap_or(1);
-    for (what, number, most) in [
-        ("iterations", plan.iterations, MOST_ITERATIONS),
-        ("repetitions", repetitions, MOST_REPETITIONS),
-        ("samples", plan.samples, MOST_SAMPLES),
-        ("nanoseconds a repetition", plan.span_ns, MOST_SPAN.as_nanos() as u64),
-        ("nanoseconds a timeout", plan.timeout_ns, MAX_TIMEOUT_NS),
-        ("steps of a section and one", plan.critical.saturating_add(1), MOST_SECTION + 1),
-        ("steps of a section and one", plan.parallel.saturating_add(1), MOST_SECTION + 1),
-    ] {
-        if !(1..=most).contains(&number) {
-            return Err(format!("has a plan of {number} {what}; there can be 1 to {most}"));
-        }
+    if !(1..=MOST_REPETITIONS).contains(&repetitions) {
+        return Err(format!("has {repetitions} repetitions of a cell; there can be 1 to {MOST_REPETITIONS}"));
     }
-    let params = Params {
-        iterations: plan.iterations,
-        size_bytes: plan.size_bytes,
-        pages: plan.pages.parse()?,
-        memory: MemoryPolicy::Local,
-        stride_bytes: plan.stride_bytes,
-        chains: plan.chains,
-        delay: plan.delay,
-        layout: plan.layout.parse()?,
-        samples: plan.samples,
-        span_ns: plan.span_ns,
-        inside_steps: plan.critical,
-        outside_steps: plan.parallel,
-        period: plan.period.parse()?,
-        timeout_ns: plan.timeout_ns,
+    let plan = report.plan.params;
+    let check = |param: &Param, params: &Params| {
+        let typed = (param.read)(&(param.show)(params), &mut Params::default());
+        typed.map_err(|what| format!("has a wrong value of --{}: {what}", param.name))
     };
+    PARAMS.iter().try_for_each(|param| check(param, &plan))?;
     for cell in &report.cells {
-        let own = point::params(&cell.point, &params);
-        for (what, number, most) in [
-            ("bytes a block", own.size_bytes, MOST_BYTES),
-            ("bytes a stride", own.stride_bytes, MOST_BYTES),
-            ("chains", own.chains, MOST_CHAINS),
-            ("steps of a delay and one", own.delay.saturating_add(1), MOST_SECTION + 1),
-        ] {
-            if !(1..=most).contains(&number) {
-                return Err(format!("has a cell of {number} {what}; there can be 1 to {most}"));
-            }
-        }
+        let own = cell.point.params(&plan);
+        cell.point.varied().try_for_each(|param| check(param, &own))?;
     }
-    Ok(params)
+    Ok(plan)
 }
 
 /// What keeps the two halves of a report from being comparable.

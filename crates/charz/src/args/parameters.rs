@@ -1,0 +1,265 @@
+//! The flags of the parameters, one per line of the table: how they are spelled, and what their values mean.
+
+use charz_data::params::{MEMORY, PARAMS, Param, Params};
+use charz_kernels::PageKind;
+use clap::error::Error as ClapError;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+use super::layers::Layers;
+use crate::exit::Error;
+use crate::plan::{Asked, AskedSizes};
+
+/// The size of a block where a kernel is about memory.
+pub(super) const BLOCK: &str = "256MiB";
+/// The same in a coarse look.
+pub(super) const QUICK_BLOCK: &str = "128MiB";
+/// The value of a flag with which the sweep chooses.
+const AUTO: &str = "auto";
+/// The most values of one parameter: each multiplies the cells.
+const MAX_VALUES: usize = 256;
+
+/// The values of the parameters as typed: of all that say how much is measured, or of all others.
+#[derive(Clone, Debug)]
+pub(crate) struct Typed<const AMOUNTS: bool>(Vec<(&'static Param, String)>);
+
+/// What is measured: the sides of a comparison may differ in it.
+pub(crate) type ParamArgs = Typed<false>;
+/// How much is measured.
+pub(crate) type AmountArgs = Typed<true>;
+
+impl<const AMOUNTS: bool> Typed<AMOUNTS> {
+    fn params() -> impl Iterator<Item = &'static Param> {
+        PARAMS.iter().copied().filter(|param| param.is_amount() == AMOUNTS)
+    }
+
+    /// With this value of a parameter.
+    pub(crate) fn with(mut self, wanted: &Param, value: impl Into<String>) -> Self {
+        if let Some((_, text)) = self.0.iter_mut().find(|(param, _)| *param == wanted) {
+            *text = value.into();
+        }
+        self
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static Param, &str)> {
+        self.0.iter().map(|(param, text)| (*param, text.as_str()))
+    }
+}
+
+impl<const AMOUNTS: bool> Default for Typed<AMOUNTS> {
+    fn default() -> Self {
+        Typed(Self::params().map(|param| (param, default(param))).collect())
+    }
+}
+
+impl<const AMOUNTS: bool> Args for Typed<AMOUNTS> {
+    fn augment_args(command: Command) -> Command {
+        Self::params().fold(command, |command, param| command.arg(arg(param)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<const AMOUNTS: bool> FromArgMatches for Typed<AMOUNTS> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, ClapError> {
+        let text = |param: &Param| matches.get_one::<String>(param.name).cloned().unwrap_or_default();
+        Ok(Typed(Self::params().map(|param| (param, text(param))).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), ClapError> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn default(param: &Param) -> String {
+    if param.auto { AUTO.to_owned() } else { (param.show)(&Params::default()).replace(' ', "") }
+}
+
+fn arg(param: &'static Param) -> Arg {
+    let value = if param.vary { format!("{},…", param.value) } else { param.value.to_owned() };
+    let values = match (param.vary, param.auto) {
+        (true, _) => format!(": auto, or a list such as {}", param.example),
+        (false, true) => format!(": auto, or a value such as {}", param.example),
+        (false, false) => String::new(),
+    };
+    let help = format!("{}{values}", param.about);
+    let long = if param.details.is_empty() { help.clone() } else { format!("{help}\n\n{}", param.details) };
+    Arg::new(param.name)
+        .long(param.name)
+        .value_name(value)
+        .default_value(default(param))
+        .allow_hyphen_values(true)
+        .help(help)
+        .long_help(long)
+}
+
+/// The parameters with one value, and the lists to vary; `block` is the size of a block of kernels that are about memory.
+pub(super) fn read(args: &ParamArgs, block: &str, layers: &Layers) -> Result<(Asked, Params), Error> {
+    let mut params = Params { pages: PageKind::default(), ..Params::SMALL };
+    let mut lists = Vec::new();
+    let mut words = None;
+    for (param, text) in args.iter() {
+        let flag = flag(param);
+        if param.name == "size" {
+            set(param, block, &mut params)?;
+            words = layers.blame(&flag, sizes(text))?;
+            if words.is_some() {
+                continue;
+            }
+        }
+        if !param.vary {
+            layers.blame(&flag, set(param, text, &mut params))?;
+        } else if let Some(values) = layers.blame(&flag, list(param, text))? {
+            // A single place of memory is a cell's own: the plan's memory is local.
+            if let ([value], true) = (values.as_slice(), *param != MEMORY) {
+                (param.copy)(&mut params, value);
+            }
+            lists.push((param, values));
+        }
+    }
+    let asked = Asked {
+        sizes: words.or_else(|| values(&lists, "size", |params| params.size_bytes).map(AskedSizes::List)),
+        pages: values(&lists, "pages", |params| params.pages),
+        strides: values(&lists, "stride", |params| params.stride_bytes),
+        chains: values(&lists, "chains", |params| params.chains),
+        memory: values(&lists, "memory", |params| params.memory),
+        delays: values(&lists, "delay", |params| params.delay),
+    };
+    Ok((asked, params))
+}
+
+/// A parameter of how much is measured; `None` leaves it to the sweep.
+pub(super) fn amount<T>(
+    args: &AmountArgs,
+    wanted: &Param,
+    field: fn(Params) -> T,
+    layers: &Layers,
+) -> Result<Option<T>, Error> {
+    let Some((param, text)) = args.iter().find(|(param, text)| *param == wanted && *text != AUTO) else {
+        return Ok(None);
+    };
+    let mut params = Params::SMALL;
+    layers.blame(&flag(param), set(param, text, &mut params))?;
+    Ok(Some(field(params)))
+}
+
+fn flag(param: &Param) -> String {
+    format!("--{}", param.name)
+}
+
+fn set(param: &Param, text: &str, params: &mut Params) -> Result<(), Error> {
+    let Param { name, example, .. } = param;
+    (param.read)(text, params)
+        .map_err(|what| Error::bad_input(format!("--{name}: {what}; example: --{name} {example}")))
+}
+
+/// The words for many sizes, which stand alone.
+fn sizes(text: &str) -> Result<Option<AskedSizes>, Error> {
+    match text {
+        "levels" => Ok(Some(AskedSizes::Levels)),
+        "curve" => Ok(Some(AskedSizes::Curve)),
+        AUTO => Ok(None),
+        _ if text.split(',').any(|word| [AUTO, "levels", "curve"].contains(&word)) => Err(Error::bad_input(format!(
+            "--size: {text:?} has a word for several sizes beside others; name it alone, or sizes only"
+        ))),
+        _ => Ok(None),
+    }
+}
+
+/// `auto`, or values between commas, each of them once.
+fn list(param: &Param, text: &str) -> Result<Option<Vec<Params>>, Error> {
+    if text == AUTO {
+        return Ok(None);
+    }
+    let mut values = Vec::new();
+    for word in text.split(',') {
+        let mut value = Params::SMALL;
+        set(param, word, &mut value)?;
+        let refuse = |what: String| Error::bad_input(format!("--{}: {what}", param.name));
+        if values.contains(&value) {
+            return Err(refuse(format!("{word:?} stands there twice; name it once")));
+        }
+        if values.len() == MAX_VALUES {
+            return Err(refuse(format!("there are more than {MAX_VALUES} values; name fewer")));
+        }
+        values.push(value);
+    }
+    Ok(Some(values))
+}
+
+fn values<T>(lists: &[(&Param, Vec<Params>)], name: &str, field: fn(&Params) -> T) -> Option<Vec<T>> {
+    let (_, values) = lists.iter().find(|(param, _)| param.name == name)?;
+    Some(values.iter().map(field).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::MemoryPolicy;
+    use charz_data::params::{CHAINS, PAGES, SIZE, STRIDE};
+
+    fn of(size: &str, pages: &str, stride: &str) -> Result<(Asked, Params), Error> {
+        typed(&[(&SIZE, size), (&PAGES, pages), (&STRIDE, stride)])
+    }
+
+    fn typed(values: &[(&Param, &str)]) -> Result<(Asked, Params), Error> {
+        let args = values.iter().fold(ParamArgs::default(), |args, (param, text)| args.with(param, *text));
+        read(&args, BLOCK, &Layers::default())
+    }
+
+    #[test]
+    fn one_value_is_the_plans_and_several_are_varied() {
+        let (asked, params) = of("auto", "auto", "auto").unwrap();
+        assert_eq!((asked, params.size_bytes, params.pages), (Asked::default(), 256 << 20, PageKind::Transparent));
+        let (asked, params) = of("1MiB", "4k,2m", "128").unwrap();
+        assert_eq!(asked.sizes, Some(AskedSizes::List(vec![1 << 20])));
+        assert_eq!(asked.pages, Some(vec![PageKind::Small, PageKind::Huge2M]));
+        assert_eq!((params.size_bytes, params.pages, params.stride_bytes), (1 << 20, PageKind::Transparent, 128));
+        let (asked, params) = of("curve", "4k", "64,4096").unwrap();
+        assert_eq!((asked.sizes, asked.strides), (Some(AskedSizes::Curve), Some(vec![64, 4096])));
+        assert_eq!((params.size_bytes, params.pages), (256 << 20, PageKind::Small));
+        assert_eq!(typed(&[(&CHAINS, "1,16")]).unwrap().0.chains, Some(vec![1, 16]));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        #[track_caller]
+        fn check(result: Result<(Asked, Params), Error>, word: &str) {
+            let sentence = result.expect_err("accepted").to_string();
+            assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");
+        }
+        check(of("1MiB,1024KiB", "auto", "auto"), "twice");
+        check(of("", "auto", "auto"), "--size");
+        check(of("level", "auto", "auto"), "--size");
+        check(of("levels,1MiB", "auto", "auto"), "alone");
+        check(of("auto", "4k,8k", "auto"), "8k");
+        check(of("auto", "auto", "100"), "128");
+        check(of("auto", "auto", "64,0"), "--stride");
+        let many: Vec<String> = (1..=300).map(|n| (64 * n).to_string()).collect();
+        check(of("auto", "auto", &many.join(",")), "256");
+        let places = |memory: &str| typed(&[(&MEMORY, memory)]);
+        check(places("local,far"), "\"far\"");
+        check(places("node:0,node:0"), "twice");
+        check(places("node:x"), "--memory");
+        let nodes = places("interleaved,node:3").unwrap().0.memory;
+        assert_eq!(nodes, Some(vec![MemoryPolicy::Interleaved, MemoryPolicy::Node(3)]));
+    }
+
+    #[test]
+    fn every_value_of_a_parameter_reaches_the_plan() {
+        for param in PARAMS {
+            let mut expected = Params { pages: PageKind::default(), ..Params::SMALL };
+            set(&SIZE, BLOCK, &mut expected).unwrap();
+            if param.is_amount() {
+                let args = AmountArgs::default().with(param, param.example);
+                let found = amount(&args, param, |params| params, &Layers::default()).unwrap().unwrap();
+                assert!(!param.same(&found, &Params::SMALL), "{}", param.name);
+            } else if *param != &MEMORY {
+                (param.read)(param.example, &mut expected).unwrap();
+                assert_eq!(typed(&[(param, param.example)]).unwrap().1, expected, "{}", param.name);
+            }
+        }
+    }
+}
