@@ -232,8 +232,11 @@ impl Request {
     /// A mapping that does not fit the machine, more workers than the system can hold, or blocks that no machine of this
     /// size can.
     pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<Fitted<'a>, Error> {
-        for policy in self.asked.memory.iter().flatten().filter(|policy| matches!(policy, MemoryPolicy::Node(_))) {
-            memory_homes(*policy, machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
+        for policy in self.asked.list(&params::MEMORY).into_iter().flatten().map(|value| value.memory) {
+            if !matches!(policy, MemoryPolicy::Node(_)) {
+                continue;
+            }
+            memory_homes(policy, machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
         }
         let strands = machine.usable_strands().count();
         let threads = self.threads.resolve(strands, limits)?;

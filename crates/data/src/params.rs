@@ -14,8 +14,10 @@ pub use crate::bounds::{Bounds, Quantity};
 use crate::memory::{MemoryPolicy, PageKind};
 use crate::{quantity, units};
 
-/// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys.
+/// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one has its
+/// default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Params {
     /// Steps of a loop, per worker and repetition.
     pub iterations: u64,
@@ -212,6 +214,26 @@ impl Param {
         if self.bare { value } else { format!("{} {value}", self.name) }
     }
 
+    /// The values of a list such as `1,2,4`, each in parameters that are otherwise the smallest.
+    ///
+    /// # Errors
+    /// A clause that says which value is wrong, or stands twice, or that there are too many.
+    pub fn list(&self, text: &str) -> Result<Vec<Params>, String> {
+        let mut values = Vec::new();
+        for word in text.split(',') {
+            let mut value = Params::SMALL;
+            (self.read)(word, &mut value)?;
+            if values.contains(&value) {
+                return Err(format!("{word:?} is listed twice; name it once"));
+            }
+            if values.len() == MAX_VALUES {
+                return Err(format!("there are more than {MAX_VALUES} values; name fewer"));
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+
     /// Whether two sets of parameters agree in it.
     pub fn same(&self, one: &Params, other: &Params) -> bool {
         (self.raw)(one) == (self.raw)(other)
@@ -308,6 +330,8 @@ macro_rules! nanos {
 /// Bytes of a cache line on every processor that charz runs on, or a part of one. Kernels stream whole lines.
 const LINE: u64 = 64;
 const PETABYTE: u64 = 1 << 50;
+/// The most values of one parameter in a sweep: each multiplies the cells.
+const MAX_VALUES: usize = 256;
 /// The most chains that a worker follows: their heads are registers.
 pub const MAX_CHAINS: u64 = 16;
 /// The longest timeout: a worker that waits does not look at its watch.

@@ -15,7 +15,7 @@ mod worker;
 
 use charz_data::card::{self, ROOM};
 use charz_data::params::{CHAINS, MEMORY, PAGES, SIZE, SPAN, STRIDE};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role};
+use charz_data::{Bytes, Card, Family, Metric, Param, Params, Role};
 
 use crate::block::Line;
 use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
@@ -35,7 +35,7 @@ const LOADS: f64 = 3.0;
 
 /// The pages on which a curve of latencies is drawn: with the smallest the translation of addresses costs most, and with huge ones
 /// next to nothing.
-const CURVE_PAGES: &[PageKind] = &[PageKind::Small, PageKind::Transparent];
+const CURVE_PAGES: (&Param, &str) = (&PAGES, "4k,thp");
 
 const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load that needs what the one before it found"))
     .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE])
@@ -50,7 +50,7 @@ pub static CHASE_RANDOM: Chase = Chase {
         .role(Role::Latency(card::Chase::Random))
         .source("S. Sattolo, \"An algorithm to generate a random cyclic permutation\", Information Processing Letters 22 (1986)"),
     order: Order::Random,
-    axes: Axes { sizes: Sizes::Curve, pages: CURVE_PAGES, alone: true, ..Axes::NONE },
+    axes: Axes { sizes: Sizes::Curve, lists: &[CURVE_PAGES], alone: true },
 };
 
 /// One ring in ascending order.
@@ -63,10 +63,8 @@ pub static CHASE_STRIDE: Chase = Chase {
     order: Order::Ascending,
     axes: Axes {
         sizes: Sizes::Levels,
-        pages: CURVE_PAGES,
-        strides: &[64, 128, 256, 512, 1024, 2048, 4096],
+        lists: &[CURVE_PAGES, (&STRIDE, "64,128,256,512,1024,2048,4096")],
         alone: true,
-        ..Axes::NONE
     },
 };
 
@@ -84,10 +82,8 @@ pub static CHASE_CHAINS: Chase = Chase {
     order: Order::Random,
     axes: Axes {
         sizes: Sizes::Levels,
-        pages: &[PageKind::Transparent],
-        chains: &[1, 2, 4, 8, 16],
+        lists: &[(&PAGES, "thp"), (&CHAINS, "1,2,4,8,16")],
         alone: true,
-        ..Axes::NONE
     },
 };
 

@@ -7,29 +7,24 @@
 
 use std::time::Duration;
 
-use charz_data::{Bytes, Card, Contention, Growth, JointHistogram, PageKind, Params, Work};
+use charz_data::{Bytes, Card, Contention, Growth, JointHistogram, Param, Params, Work};
 
 use crate::block::Region;
 use crate::watch::Watch;
 
-/// What a sweep varies of a kernel by default. An empty list is the one value that all kernels have; parameters that are not on
-/// the card have no list.
+/// What a sweep varies of a kernel by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axes {
     pub sizes: Sizes,
-    pub pages: &'static [PageKind],
-    /// In bytes.
-    pub strides: &'static [u64],
-    pub chains: &'static [u64],
-    pub delays: &'static [u64],
+    /// Other parameters of the card, with the values that their flags would take: `(&CHAINS, "1,2,4")`.
+    pub lists: &'static [(&'static Param, &'static str)],
     /// Whether the smallest number of workers alone is enough.
     pub alone: bool,
 }
 
 impl Axes {
     /// Nothing but the number of workers and where they are.
-    pub const NONE: Axes =
-        Axes { sizes: Sizes::Block, pages: &[], strides: &[], chains: &[], delays: &[], alone: false };
+    pub const NONE: Axes = Axes { sizes: Sizes::Block, lists: &[], alone: false };
 }
 
 /// The sizes of blocks that show what a kernel is about.

@@ -30,7 +30,7 @@ const MOST: u64 = 1024;
 
 /// From portions back to back to one in some 4 µs, a quarter of a GB/s a worker. They are closest where a worker alone goes from all
 /// that it can to a half.
-const DELAYS: &[u64] = &[0, 32, 128, 256, 512, 1024, 4096];
+const DELAYS: &str = "0,32,128,256,512,1024,4096";
 
 /// The fewest cycles from a load to one that needs what it found: see [`crate::chase`].
 const LATENCY: f64 = 3.0;
@@ -73,7 +73,7 @@ impl Kernel for Loaded {
     }
 
     fn axes(&self) -> Axes {
-        Axes { sizes: Sizes::Block, delays: DELAYS, ..Axes::NONE }
+        Axes { sizes: Sizes::Block, lists: &[(&DELAY, DELAYS)], ..Axes::NONE }
     }
 
     fn footprint(&self, params: &Params) -> Bytes {

@@ -157,12 +157,8 @@ impl Kernel for Handling {
         // As much as takes some ten milliseconds on small pages; no cache has to be passed.
         let sizes = Sizes::Fixed(128 << 20);
         // Few systems have transparent huge pages for shared memory (`shmem_enabled`).
-        let pages: &[PageKind] = if self.shared {
-            &[PageKind::Small, PageKind::Huge2M]
-        } else {
-            &[PageKind::Small, PageKind::Transparent, PageKind::Huge2M]
-        };
-        Axes { sizes, pages, ..Axes::NONE }
+        let lists: &[_] = if self.shared { &[(&PAGES, "4k,2m")] } else { &[(&PAGES, "4k,thp,2m")] };
+        Axes { sizes, lists, ..Axes::NONE }
     }
 
     fn footprint(&self, params: &Params) -> Bytes {

@@ -346,3 +346,14 @@ fn memory_that_nobody_has_is_refused() {
         }
     }
 }
+
+#[test]
+fn what_a_kernel_varies_is_on_its_card() {
+    for kernel in kernels() {
+        let card = kernel.card();
+        for (param, list) in kernel.axes().lists {
+            assert!(param.vary && *param != &SIZE && card.obeys(param), "{}: {}", card.name, param.name);
+            assert!(!param.list(list).unwrap().is_empty(), "{}", card.name);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The flags of the parameters, one per line of the table: how they are spelled, and what their values mean.
 
-use charz_data::params::{MEMORY, PARAMS, Param, Params};
+use charz_data::params::{self, PARAMS, Param, Params};
 use charz_kernels::PageKind;
 use clap::error::Error as ClapError;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -15,8 +15,6 @@ pub(super) const BLOCK: &str = "256MiB";
 pub(super) const QUICK_BLOCK: &str = "128MiB";
 /// The value of a flag with which the sweep chooses.
 const AUTO: &str = "auto";
-/// The most values of one parameter: each multiplies the cells.
-const MAX_VALUES: usize = 256;
 
 /// The values of the parameters as typed: of all that say how much is measured, or of all others.
 #[derive(Clone, Debug)]
@@ -98,35 +96,29 @@ fn arg(param: &'static Param) -> Arg {
 /// The parameters with one value, and the lists to vary; `block` is the size of a block of kernels that are about memory.
 pub(super) fn read(args: &ParamArgs, block: &str, layers: &Layers) -> Result<(Asked, Params), Error> {
     let mut params = Params { pages: PageKind::default(), ..Params::SMALL };
-    let mut lists = Vec::new();
-    let mut words = None;
+    let mut asked = Asked::default();
     for (param, text) in args.iter() {
         let flag = flag(param);
-        if param.name == "size" {
+        let is_size = *param == params::SIZE;
+        if is_size {
             set(param, block, &mut params)?;
-            words = layers.blame(&flag, sizes(text))?;
-            if words.is_some() {
-                continue;
-            }
+            asked.sizes = layers.blame(&flag, sizes(text))?;
         }
         if !param.vary {
             layers.blame(&flag, set(param, text, &mut params))?;
-        } else if let Some(values) = layers.blame(&flag, list(param, text))? {
+        } else if text != AUTO && asked.sizes.is_none() | !is_size {
+            let values = layers.blame(&flag, refused(param, param.list(text)))?;
             // A single place of memory is a cell's own: the plan's memory is local.
-            if let ([value], true) = (values.as_slice(), *param != MEMORY) {
+            if let ([value], true) = (values.as_slice(), *param != params::MEMORY) {
                 (param.copy)(&mut params, value);
             }
-            lists.push((param, values));
+            if is_size {
+                asked.sizes = Some(AskedSizes::List(values.iter().map(|value| value.size_bytes).collect()));
+            } else {
+                asked.lists.push((param, values));
+            }
         }
     }
-    let asked = Asked {
-        sizes: words.or_else(|| values(&lists, "size", |params| params.size_bytes).map(AskedSizes::List)),
-        pages: values(&lists, "pages", |params| params.pages),
-        strides: values(&lists, "stride", |params| params.stride_bytes),
-        chains: values(&lists, "chains", |params| params.chains),
-        memory: values(&lists, "memory", |params| params.memory),
-        delays: values(&lists, "delay", |params| params.delay),
-    };
     Ok((asked, params))
 }
 
@@ -150,9 +142,12 @@ fn flag(param: &Param) -> String {
 }
 
 fn set(param: &Param, text: &str, params: &mut Params) -> Result<(), Error> {
+    refused(param, (param.read)(text, params))
+}
+
+fn refused<T>(param: &Param, result: Result<T, String>) -> Result<T, Error> {
     let Param { name, example, .. } = param;
-    (param.read)(text, params)
-        .map_err(|what| Error::bad_input(format!("--{name}: {what}; example: --{name} {example}")))
+    result.map_err(|what| Error::bad_input(format!("--{name}: {what}; example: --{name} {example}")))
 }
 
 /// The words for many sizes, which stand alone.
@@ -168,37 +163,10 @@ fn sizes(text: &str) -> Result<Option<AskedSizes>, Error> {
     }
 }
 
-/// `auto`, or values between commas, each of them once.
-fn list(param: &Param, text: &str) -> Result<Option<Vec<Params>>, Error> {
-    if text == AUTO {
-        return Ok(None);
-    }
-    let mut values = Vec::new();
-    for word in text.split(',') {
-        let mut value = Params::SMALL;
-        set(param, word, &mut value)?;
-        let refuse = |what: String| Error::bad_input(format!("--{}: {what}", param.name));
-        if values.contains(&value) {
-            return Err(refuse(format!("{word:?} stands there twice; name it once")));
-        }
-        if values.len() == MAX_VALUES {
-            return Err(refuse(format!("there are more than {MAX_VALUES} values; name fewer")));
-        }
-        values.push(value);
-    }
-    Ok(Some(values))
-}
-
-fn values<T>(lists: &[(&Param, Vec<Params>)], name: &str, field: fn(&Params) -> T) -> Option<Vec<T>> {
-    let (_, values) = lists.iter().find(|(param, _)| param.name == name)?;
-    Some(values.iter().map(field).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::MemoryPolicy;
-    use charz_data::params::{CHAINS, PAGES, SIZE, STRIDE};
+    use charz_data::params::{CHAINS, MEMORY, PAGES, SIZE, STRIDE};
 
     fn of(size: &str, pages: &str, stride: &str) -> Result<(Asked, Params), Error> {
         typed(&[(&SIZE, size), (&PAGES, pages), (&STRIDE, stride)])
@@ -209,18 +177,25 @@ mod tests {
         read(&args, BLOCK, &Layers::default())
     }
 
+    fn shown(asked: &Asked, param: &Param) -> Vec<String> {
+        asked.list(param).unwrap().iter().map(param.show).collect()
+    }
+
     #[test]
     fn one_value_is_the_plans_and_several_are_varied() {
         let (asked, params) = of("auto", "auto", "auto").unwrap();
         assert_eq!((asked, params.size_bytes, params.pages), (Asked::default(), 256 << 20, PageKind::Transparent));
         let (asked, params) = of("1MiB", "4k,2m", "128").unwrap();
         assert_eq!(asked.sizes, Some(AskedSizes::List(vec![1 << 20])));
-        assert_eq!(asked.pages, Some(vec![PageKind::Small, PageKind::Huge2M]));
+        assert_eq!(shown(&asked, &PAGES), ["4k", "2m"]);
         assert_eq!((params.size_bytes, params.pages, params.stride_bytes), (1 << 20, PageKind::Transparent, 128));
         let (asked, params) = of("curve", "4k", "64,4096").unwrap();
-        assert_eq!((asked.sizes, asked.strides), (Some(AskedSizes::Curve), Some(vec![64, 4096])));
+        assert_eq!(
+            (&asked.sizes, shown(&asked, &STRIDE)),
+            (&Some(AskedSizes::Curve), vec!["64".into(), "4096".into()])
+        );
         assert_eq!((params.size_bytes, params.pages), (256 << 20, PageKind::Small));
-        assert_eq!(typed(&[(&CHAINS, "1,16")]).unwrap().0.chains, Some(vec![1, 16]));
+        assert_eq!(shown(&typed(&[(&CHAINS, "1,16")]).unwrap().0, &CHAINS), ["1", "16"]);
     }
 
     #[test]
@@ -243,8 +218,7 @@ mod tests {
         check(places("local,far"), "\"far\"");
         check(places("node:0,node:0"), "twice");
         check(places("node:x"), "--memory");
-        let nodes = places("interleaved,node:3").unwrap().0.memory;
-        assert_eq!(nodes, Some(vec![MemoryPolicy::Interleaved, MemoryPolicy::Node(3)]));
+        assert_eq!(shown(&places("interleaved,node:3").unwrap().0, &MEMORY), ["interleaved", "node:3"]);
     }
 
     #[test]

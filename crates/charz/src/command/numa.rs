@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use charz_data::MemoryPolicy;
+use charz_data::{MemoryPolicy, Params, params};
 use charz_topology::{Machine, Mapping, cpulist};
 
 use super::sweep::{New, NewSweep, Stage};
@@ -64,7 +64,9 @@ pub(crate) fn plan(
     let threads: Vec<String> = threads.iter().map(usize::to_string).collect();
     request.threads = threads.join(",").parse().map_err(Error::bad_input)?;
     request.mappings = Some(mappings.iter().map(|(mapping, _)| mapping.clone()).collect());
-    request.asked.memory = Some(machine.nodes_for_memory().into_iter().map(MemoryPolicy::Node).collect());
+    let on = |node| Params { memory: MemoryPolicy::Node(node), ..Params::SMALL };
+    request.asked.lists.retain(|(param, _)| **param != params::MEMORY);
+    request.asked.lists.push((&params::MEMORY, machine.nodes_for_memory().into_iter().map(on).collect()));
     let mut plan = Plan::new(request, request.fit(machine, limits)?, limits, predictor);
     // Each number of workers is that of some node, and none of the others'.
     plan.cells.retain(|cell| {
@@ -93,8 +95,7 @@ mod tests {
         Request {
             asked: Asked {
                 sizes: Some(AskedSizes::List(vec![1 << 20])),
-                pages: Some(vec![charz_kernels::PageKind::Small]),
-                ..Asked::default()
+                lists: vec![(&params::PAGES, params::PAGES.list("4k").unwrap())],
             },
             kernels: [LATENCY, "mem-read"].iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
             mappings: None,

@@ -1,9 +1,10 @@
 //! What a sweep varies of a kernel beside its workers: sizes of blocks, pages, strides, chains, delays.
 
-use charz_kernels::{Bytes, Kernel, PageKind, Params, Sizes, params};
+use charz_kernels::{Bytes, Card, Kernel, Params, Sizes, params};
 use charz_topology::{CacheHolds, Machine, Strand};
 
 use charz_data::MemoryPolicy;
+use charz_data::params::{PARAMS, Param};
 use charz_data::report::Point;
 
 /// What was asked for, in place of what each kernel varies by itself. A list with a single value is the plan's own.
@@ -11,16 +12,15 @@ use charz_data::report::Point;
 pub struct Asked {
     /// Sizes of a worker's block.
     pub sizes: Option<AskedSizes>,
-    /// Kinds of pages.
-    pub pages: Option<Vec<PageKind>>,
-    /// Bytes from one place that a load may read to the next.
-    pub strides: Option<Vec<u64>>,
-    /// Chains of loads at once.
-    pub chains: Option<Vec<u64>>,
-    /// Steps between two portions of load.
-    pub delays: Option<Vec<u64>>,
-    /// Where workers' memory is put.
-    pub memory: Option<Vec<MemoryPolicy>>,
+    /// Values of other parameters.
+    pub lists: Vec<(&'static Param, Vec<Params>)>,
+}
+
+impl Asked {
+    /// The values asked for of a parameter other than the size.
+    pub fn list(&self, wanted: &Param) -> Option<&[Params]> {
+        self.lists.iter().find(|(param, _)| *param == wanted).map(|(_, values)| &values[..])
+    }
 }
 
 /// Sizes that were asked for.
@@ -127,23 +127,24 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
         None => ladder.sizes(own.sizes, block),
         Some(AskedSizes::Levels) => ladder.sizes(Sizes::Levels, block),
         Some(AskedSizes::Curve) => ladder.sizes(Sizes::Curve, block),
-        Some(AskedSizes::List(list)) => several(list),
+        Some(AskedSizes::List(list)) => (list.len() > 1).then(|| list.clone()),
     };
-    let sizes = axis(card.obeys(&params::SIZE), sizes);
-    let pages = axis(card.obeys(&params::PAGES), listed(&asked.pages, own.pages));
-    let strides = axis(card.obeys(&params::STRIDE), listed(&asked.strides, own.strides));
-    let chains = axis(card.obeys(&params::CHAINS), listed(&asked.chains, own.chains));
-    let delays = axis(card.obeys(&params::DELAY), listed(&asked.delays, own.delays));
-    // No parameter of the kernel, so that a single place stands with the cell too, unless it is the usual one.
-    let memory = asked.memory.clone().filter(|places| places[..] != [MemoryPolicy::Local]);
-    let memory = axis(card.obeys(&params::MEMORY), memory);
     let mut points = vec![Point::default()];
-    vary(&mut points, &pages, |point, pages| Point { pages, ..point });
-    vary(&mut points, &strides, |point, stride_bytes| Point { stride_bytes, ..point });
-    vary(&mut points, &chains, |point, chains| Point { chains, ..point });
-    vary(&mut points, &delays, |point, delay| Point { delay, ..point });
-    vary(&mut points, &memory, |point, memory| Point { memory, ..point });
-    vary(&mut points, &sizes, |point, size_bytes| Point { size_bytes, ..point });
+    for param in PARAMS.iter().filter(|param| param.vary && **param != &params::SIZE && **param != &params::MEMORY) {
+        let own =
+            || own.lists.iter().find(|(of, _)| of == param).map(|(_, list)| param.list(list).expect("it is tested"));
+        let values = match asked.list(param) {
+            Some(values) => (values.len() > 1).then(|| values.to_vec()),
+            None => own(),
+        };
+        vary(&mut points, card, param, values);
+    }
+    // A cell's own even where it is a single one, unless it is the usual one.
+    let places =
+        asked.list(&params::MEMORY).filter(|places| !matches!(places, [only] if only.memory == MemoryPolicy::Local));
+    vary(&mut points, card, &params::MEMORY, places.map(<[Params]>::to_vec));
+    let of_size = |size_bytes| Params { size_bytes, ..Params::SMALL };
+    vary(&mut points, card, &params::SIZE, sizes.map(|sizes| sizes.into_iter().map(of_size).collect()));
     // A block without room for two places has nothing to go to.
     let fits = |point: &Point| {
         let Params { size_bytes, stride_bytes, .. } = point.params(base);
@@ -153,28 +154,11 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     if fitting.is_empty() { others } else { fitting }
 }
 
-/// The values of an axis; a single unknown one where the kernel does not obey it, or the plan has it for all.
-fn axis<T>(obeys: bool, values: Option<Vec<T>>) -> Vec<Option<T>> {
-    match values.filter(|_| obeys) {
-        Some(values) => values.into_iter().map(Some).collect(),
-        None => vec![None],
+/// Each point with each of these values; as it is where there are none, or the kernel does not obey the parameter.
+fn vary(points: &mut Vec<Point>, card: &Card, param: &Param, values: Option<Vec<Params>>) {
+    if let Some(values) = values.filter(|_| card.obeys(param)) {
+        *points = points.iter().flat_map(|point| values.iter().map(|value| point.with(param, value))).collect();
     }
-}
-
-/// What was asked for, if it is several; else what the kernel varies by itself, if nothing was asked for.
-fn listed<T: Copy>(asked: &Option<Vec<T>>, own: &[T]) -> Option<Vec<T>> {
-    match asked {
-        Some(asked) => several(asked),
-        None => (!own.is_empty()).then(|| own.to_vec()),
-    }
-}
-
-fn several<T: Copy>(list: &[T]) -> Option<Vec<T>> {
-    (list.len() > 1).then(|| list.to_vec())
-}
-
-fn vary<T: Copy>(points: &mut Vec<Point>, values: &[Option<T>], with: impl Fn(Point, Option<T>) -> Point) {
-    *points = points.iter().flat_map(|point| values.iter().map(|value| with(*point, *value))).collect();
 }
 
 /// The level of caches that holds the blocks of all these workers by what the operating system claims, or `memory`; `None`

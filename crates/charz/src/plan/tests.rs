@@ -118,7 +118,7 @@ fn memory_is_put_where_there_is_some() {
     let numa = discover(&Source::Synthetic("NUMA:2 Core:2 PU:1".into())).unwrap();
     let of = |machine: &Machine, places: &str, mappings: &str| {
         let mut request = request(&["arith-int", "mem-read"], mappings, "2");
-        request.asked.memory = Some(places.split(',').map(|place| place.parse().unwrap()).collect());
+        request.asked.lists = vec![(&params::MEMORY, params::MEMORY.list(places).unwrap())];
         let fitted = request.fit(machine, &Limits::unlimited())?;
         let plan = Plan::new(&request, fitted, &Limits::unlimited(), &predictor(&["arith-int"]));
         let cell = |cell: &PlannedCell| (&*cell.kernel.card().name, cell.point.memory, cell.obstacle.clone());

@@ -22,6 +22,14 @@ macro_rules! point {
                 Params { $($field: self.$field.unwrap_or(plan.$field),)* ..*plan }
             }
 
+            /// With the value that `values` has of this parameter.
+            pub fn with(mut self, param: &Param, values: &Params) -> Self {
+                $(if *param == params::$param {
+                    self.$field = Some(values.$field);
+                })*
+                self
+            }
+
             /// Whether it has a value of this parameter.
             pub fn has(&self, param: &Param) -> bool {
                 $((self.$field.is_some() && *param == params::$param))||*

@@ -1,4 +1,5 @@
 use super::*;
+use charz_data::params::{PAGES, STRIDE};
 use charz_topology::{Source, discover};
 
 fn machine(description: &str) -> Machine {
@@ -81,10 +82,13 @@ fn what_is_asked_for_replaces_what_a_kernel_varies() {
     assert_eq!(points(Asked::default()), [Point::default()]);
     let list = |sizes: &[u64]| Asked { sizes: Some(AskedSizes::List(sizes.to_vec())), ..Asked::default() };
     assert_eq!(points(list(&[4096])), [Point::default()], "a single value is the plan's");
-    let several = points(Asked { pages: Some(PageKind::ALL.to_vec()), ..list(&[4096, 8192]) });
+    let several = points(Asked { lists: vec![(&PAGES, PAGES.list("4k,thp,2m,1g").unwrap())], ..list(&[4096, 8192]) });
     assert_eq!(several.len(), 8);
     assert_eq!((several[0].size_bytes, several[1].size_bytes), (Some(4096), Some(8192)));
     assert!(several[..2].iter().all(|point| point.pages == several[0].pages));
     // It has no stride.
-    assert_eq!(points(Asked { strides: Some(vec![64, 128]), ..Asked::default() }), [Point::default()]);
+    assert_eq!(
+        points(Asked { lists: vec![(&STRIDE, STRIDE.list("64,128").unwrap())], ..Asked::default() }),
+        [Point::default()]
+    );
 }
