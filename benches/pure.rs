@@ -12,8 +12,10 @@ mod machines;
 
 use std::hint::black_box;
 
-use charz::limits::Limits;
+use charz_analysis::compare::{Options, compare};
+use charz_analysis::page::{Source, page};
 use charz_data::report::Report;
+use charz_render::{html, look::Look};
 use charz_stats::Sample;
 use charz_topology::{MAPPERS, Mapping, place};
 
@@ -69,10 +71,6 @@ fn cases() -> Vec<Case> {
             .expect("it has strands");
         Box::new(move || keep(place(&order, 10_000)))
     }));
-    cases.push(case("plan-512", || {
-        let (request, machine, limits) = (invented::request(), machines::t3_4(), Limits::unlimited());
-        Box::new(move || keep(invented::plan(&request, &machine, &limits)))
-    }));
     cases.push(case("report-write", || {
         let report = invented::report(64);
         Box::new(move || keep(serde_json::to_vec(&report).expect("a report can be written")))
@@ -80,6 +78,19 @@ fn cases() -> Vec<Case> {
     cases.push(case("report-read", || {
         let text = serde_json::to_vec(&invented::report(64)).expect("a report can be written");
         Box::new(move || keep(serde_json::from_slice::<Report>(&text).expect("it is a report")))
+    }));
+    cases.push(case("page", || {
+        let report = invented::report(64);
+        Box::new(move || {
+            let mut out = Vec::new();
+            html::write(&page(&[Source { name: "a", report: &report }]), &Look::PLAIN, &mut out)
+                .expect("memory takes it");
+            keep(out);
+        })
+    }));
+    cases.push(case("compare", || {
+        let report = invented::report(64);
+        Box::new(move || keep(compare(&report, &report, &Options::default()).expect("they are of one plan")))
     }));
     cases.push(case("statistics", || {
         let values: Vec<f64> = (0..1000).map(|n| f64::from(n * 7919 % 1009)).collect();

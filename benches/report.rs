@@ -2,10 +2,7 @@
 //! thousand cells; and to make pages of them. Of the large ones less than two seconds are wanted, reading included.
 
 mod common;
-#[allow(dead_code, reason = "each bench uses its part")]
 mod invented;
-#[allow(dead_code, reason = "each bench uses its part")]
-mod machines;
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -56,7 +53,7 @@ fn pages(criterion: &mut Criterion) {
 }
 
 /// The part of the work that is done where benches only show that they work.
-fn share() -> u64 {
+fn share() -> u32 {
     if std::env::args().any(|argument| argument == "--bench") { 1 } else { 1000 }
 }
 

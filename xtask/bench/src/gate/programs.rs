@@ -104,9 +104,12 @@ fn compile(name: &'static str, source: &Path, build: Build) -> Outcome<Side> {
     clean.current_dir(source).env("CARGO_TARGET_DIR", &shared);
     process::run(clean.args(["clean", "--quiet", "--locked", "--workspace", "--profile", "bench"]))?;
     let mut command = workspace::cargo();
+    command.args(["bench", "--locked", "--no-run", "--message-format", "json"]);
     // Only targets of this kind: the benches of a library's own tests would not understand criterion's options.
-    let target = if build == Build::Pure { PURE } else { "*" };
-    command.args(["bench", "--workspace", "--locked", "--no-run", "--bench", target, "--message-format", "json"]);
+    command.args(match build {
+        Build::Pure => ["--package", "charz-benches", "--bench", PURE].as_slice(),
+        Build::Full => &["--workspace", "--bench", "*"],
+    });
     command.current_dir(source).env("CARGO_TARGET_DIR", &shared).env("CARGO_PROFILE_BENCH_STRIP", "none");
     if build == Build::Pure {
         let quick = [("OPT_LEVEL", "2"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "false")];
