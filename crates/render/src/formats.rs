@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::look::Look;
-use super::report::{csv, table};
+use super::report::csv;
 use super::{benchmark, html, json, markdown, openmetrics, picture, term};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::Page;
@@ -61,9 +61,9 @@ impl Show for Format {
 /// The tables that a sweep prints.
 pub const TABLE: &Format = &Format {
     name: "table",
-    about: "tables of all numbers, what speaks against them, and what follows",
+    about: "every number in tables, what limits them, and what follows",
     for_people: true,
-    draw: Draw::Report(table::write),
+    draw: Draw::Report(term::tables),
 };
 
 pub const CSV: &Format = &Format {
@@ -77,10 +77,7 @@ pub const JSON: &Format = &Format {
     name: "json",
     about: "the report itself",
     for_people: false,
-    draw: Draw::Report(|report, _, out| {
-        json::write_pretty(report, out)?;
-        writeln!(out)
-    }),
+    draw: Draw::Report(|report, _, out| json::write_pretty_line(report, out)),
 };
 
 /// The formats in which a command shows the report that it has just measured.

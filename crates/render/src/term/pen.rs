@@ -7,6 +7,7 @@ use textwrap::{Options, WordSplitter};
 
 use super::ascii::ascii;
 use super::sheet::{Sheet, Style, bold, faint};
+use crate::grid;
 use crate::look::Look;
 use charz_data::escape::{one_line, plain};
 
@@ -61,11 +62,13 @@ impl<'a> Pen<'a> {
         let text = if self.look.unicode { text.to_owned() } else { ascii(text) };
         let indent = display_width(label).min(NARROWEST / 2);
         let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
+        // A number and its question mark stay in one line.
+        let text = text.replace(" ?", "\u{a0}?");
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
         sheet.put(0, 0, label, Style::default());
         for (at, line) in lines.iter().enumerate() {
-            sheet.put(indent, at, line, style);
+            sheet.put(indent, at, &line.replace('\u{a0}', " "), style);
         }
         self.sheet(&sheet)
     }
@@ -74,29 +77,20 @@ impl<'a> Pen<'a> {
         sheet.write(&self.look, self.out)
     }
 
-    /// Foreign text in columns under a heading, where they have room; else a paragraph for each row.
-    pub fn table<const N: usize>(&mut self, heading: &[String; N], rows: &[[String; N]]) -> io::Result<()> {
-        const GAP: usize = 2;
-        let rows: Vec<[String; N]> = rows.iter().map(|row| std::array::from_fn(|at| one_line(&row[at]))).collect();
-        let all = || std::iter::once(heading).chain(&rows);
-        let widths: [usize; N] =
-            std::array::from_fn(|at| all().map(|row| display_width(&row[at])).max().unwrap_or(0) + GAP);
-        if widths.iter().sum::<usize>() > self.look.columns + GAP {
-            return rows.iter().try_for_each(|row| {
-                let named = heading.iter().zip(row).skip(1).filter(|(_, words)| *words != "-");
-                let words: Vec<String> = named.map(|(name, words)| format!("{name}: {words}")).collect();
-                self.text("- ", &format!("{}; {}", row[0], words.join("; ")))
-            });
+    /// Foreign text in columns under a heading, however wide.
+    pub fn table(&mut self, heading: &[String], words: &[usize], rows: &[Vec<String>]) -> io::Result<()> {
+        let harmless = |cells: &[String]| cells.iter().map(|cell| one_line(cell)).collect::<Vec<_>>();
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| harmless(row)).collect();
+        let heading = harmless(heading);
+        let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+        let mut lines = Vec::new();
+        grid::columns(&heading, words, &rows, &mut lines)?;
+        let lines = String::from_utf8_lossy(&lines);
+        if self.look.unicode {
+            write!(self.out, "{lines}")
+        } else {
+            lines.lines().try_for_each(|line| writeln!(self.out, "{}", ascii(line)))
         }
-        let mut sheet = Sheet::new(self.look.columns, rows.len() + 1);
-        for (y, row) in all().enumerate() {
-            let mut x = 0;
-            for (words, wide) in row.iter().zip(widths) {
-                sheet.put(x, y, words, if y == 0 { faint() } else { Style::default() });
-                x += wide;
-            }
-        }
-        self.sheet(&sheet)
     }
 
     /// Marks with what they stand for, as many to a line as fit.
