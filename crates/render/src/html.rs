@@ -7,7 +7,6 @@
 mod doubts;
 mod figures;
 mod foreign;
-mod heat;
 mod orders;
 mod points;
 mod policy;
