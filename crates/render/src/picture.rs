@@ -13,8 +13,7 @@ mod legend;
 mod lines;
 mod nest;
 mod pen;
-#[cfg_attr(feature = "png", path = "picture/raster/enabled.rs")]
-#[cfg_attr(not(feature = "png"), path = "picture/raster/disabled.rs")]
+#[cfg(feature = "png")]
 mod raster;
 #[cfg(test)]
 mod samples;
@@ -52,6 +51,17 @@ pub fn svg(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
 /// Writes it as PNG, or fails in a build without the feature `png`.
 pub fn png(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&raster::png(&drawn(figure, Dress::Bare))?)
+}
+
+/// Without the feature, which needs some forty packages.
+#[cfg(not(feature = "png"))]
+mod raster {
+    pub(super) fn png(_svg: &str) -> std::io::Result<Vec<u8>> {
+        Err(std::io::Error::new(
+            std::io::ErrorKind::Unsupported,
+            "--format png: this charz was built without it; build with `--features png`, or use --format svg",
+        ))
+    }
 }
 
 /// What a picture has besides what it shows.
