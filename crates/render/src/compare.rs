@@ -11,13 +11,9 @@ use charz_analysis::compare::{Comparison, Origin, Row, Totals, Verdict};
 use charz_data::escape::counted;
 use charz_data::units;
 
-/// A way to show a comparison.
 pub struct Format {
-    /// The word on the command line.
     pub name: &'static str,
-    /// What it is for.
     pub about: &'static str,
-    /// Writes the comparison.
     pub write: fn(&Comparison, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
@@ -39,11 +35,6 @@ pub const FORMATS: &[Format] = &[
         write: |comparison, _, out| markdown::text(&comment(comparison), markdown::COMMENT, out),
     },
 ];
-
-/// The JSON Schema of a comparison, generated from the types.
-pub fn schema() -> String {
-    json::schema::<Comparison>()
-}
 
 /// A line per cell. What it comes to is last, where a terminal still shows it.
 fn table(comparison: &Comparison) -> Vec<Block<'static>> {

@@ -9,21 +9,17 @@ use charz_analysis::figure::Figure;
 use charz_analysis::page::Page;
 use charz_data::report::Report;
 
-/// A format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     pub name: &'static str,
     pub about: &'static str,
     /// Whether people read it, so that a line may follow it.
     pub for_people: bool,
-    /// What it takes, and what writes it.
     pub draw: Draw,
 }
 
-/// What a format takes.
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
-    /// A single report.
     Report(fn(&Report, &Look, &mut dyn Write) -> io::Result<()>),
     /// The page of one report or several.
     Page(fn(&Page, &Look, &mut dyn Write) -> io::Result<()>),
@@ -38,10 +34,6 @@ pub trait Show {
     /// Whether people read it, so that a line may follow it.
     fn for_people(&self) -> bool;
 
-    /// Writes the report.
-    ///
-    /// # Errors
-    /// Those of the output.
     fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -83,7 +75,6 @@ pub const JSON: &Format = &Format {
 /// The formats in which a command shows the report that it has just measured.
 pub const MEASURED: [&Format; 3] = [TABLE, CSV, JSON];
 
-/// Every format.
 pub const FORMATS: &[Format] = &[
     *TABLE,
     Format {

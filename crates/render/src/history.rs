@@ -108,11 +108,6 @@ pub fn write_added(
     Ok(())
 }
 
-/// The text of a report as it was added, with escapes for control characters, which are the same in JSON.
-pub fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    json::write_escaped(text, out)
-}
-
 fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     term::text(&[Block::table(table)], &Look::PLAIN, out)
 }

@@ -14,13 +14,8 @@ use std::io::{self, Write};
 use charz_data::escape::plain;
 use charz_data::report::{Cell, Report, Status, Unit};
 
-/// What all names begin with.
 const PREFIX: &str = "charz";
 
-/// Writes them.
-///
-/// # Errors
-/// Those of the output.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for gauge in gauges(report).iter().filter(|gauge| !gauge.samples.is_empty()) {
         gauge.write(out)?;

@@ -81,6 +81,7 @@ fn drawn(figure: &Figure, dress: Dress) -> String {
     let id = figure::id(&figure.id);
     let mut body = Pen::new(is_inline);
     let top = if is_inline { 4.0 } else { heading(figure, &mut body) };
+    // Each draws below a height, and gives the height at which it ends.
     let [width, height] = match &figure.body {
         Body::Lines(plot) => [WIDTH, lines::draw(plot, &id, top, &mut body)],
         Body::Dots(plot) => [WIDTH, dots::draw(plot, top, &mut body)],

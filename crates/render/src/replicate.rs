@@ -15,9 +15,7 @@ use charz_analysis::replicate::{
 use charz_data::escape::counted;
 use charz_data::units;
 
-/// A way to show a replication.
 pub struct Format {
-    /// Its name.
     pub name: &'static str,
     /// Whether people read it, so that a line may follow it.
     pub for_people: bool,
@@ -25,7 +23,6 @@ pub struct Format {
     pub write: fn(&Replication, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
-/// Every way.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "table",
@@ -41,15 +38,6 @@ pub const FORMATS: &[Format] = &[
     Format { name: "csv", for_people: false, write: |replication, _, out| csv::write(replication, out) },
 ];
 
-/// The JSON Schema of a replication, generated from the types.
-pub fn schema() -> String {
-    json::schema::<Replication>()
-}
-
-/// The list of documents.
-///
-/// # Errors
-/// Those of the output.
 pub fn documents(out: &mut dyn Write) -> io::Result<()> {
     let row = |document: &charz_analysis::replicate::Document| {
         let citation = &document.citation;

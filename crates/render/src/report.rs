@@ -6,8 +6,6 @@ pub(super) mod csv;
 mod tests;
 
 use crate::formats::{Draw, Format};
-use crate::json;
-use charz_data::report::Report;
 
 /// What was measured of a machine beside what is claimed.
 pub const CARD: &Format = &Format {
@@ -16,8 +14,3 @@ pub const CARD: &Format = &Format {
     for_people: true,
     draw: Draw::Report(card::write),
 };
-
-/// The JSON Schema of a report, generated from the types.
-pub fn schema() -> String {
-    json::schema::<Report>()
-}

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use super::foreign::Foreign;
 use charz_analysis::page::Page;
 
-/// A row for each kernel and point.
 pub(super) fn section(page: &Page) -> Markup {
     let table = page.verdict_table();
     html! {

@@ -4,7 +4,6 @@ use crate::formats::tests::everything;
 use charz_analysis::figure::{Axis, Body, Figure, Heat, Joint, Nest, Order, Part, Quantity, Scale, State, Tile, What};
 use charz_analysis::page::{Source, page};
 
-/// Every sample.
 pub(super) fn all() -> Vec<Figure> {
     let own = [
         heat("heat-large", 48),

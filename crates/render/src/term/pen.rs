@@ -28,7 +28,6 @@ impl<'a> Pen<'a> {
         Pen { look: Look { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
     }
 
-    /// Columns to draw on.
     pub fn width(&self) -> usize {
         self.look.columns
     }
@@ -42,7 +41,6 @@ impl<'a> Pen<'a> {
         writeln!(self.out)
     }
 
-    /// Foreign text as a heading.
     pub fn heading(&mut self, text: &str) -> io::Result<()> {
         self.line("", &one_line(text), bold())
     }
