@@ -31,7 +31,7 @@ fn compared(report: &Report) {
             assert_eq!((comparison.totals.faster, comparison.totals.slower), (0, 0), "it differs from itself");
             for format in charz_render::compare::FORMATS {
                 let mut out = Vec::new();
-                (format.write)(&comparison, &mut out).expect("a vector takes all");
+                (format.write)(&comparison, &Look::PLAIN, &mut out).expect("a vector takes all");
                 assert_harmless(&String::from_utf8(out).expect("pages are text"));
             }
         }

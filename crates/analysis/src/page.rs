@@ -17,6 +17,7 @@ mod loads;
 mod machine;
 pub mod matrix;
 mod nodes;
+mod numbers;
 mod scaling;
 mod sharing;
 mod sizes;
@@ -30,15 +31,18 @@ mod verdicts;
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::figure::Figure;
+use crate::figure::{Datum, Figure, Table};
 use crate::findings::findings;
 use crate::verdict;
 use cells::Sorted;
 use charz_data::report::{Finding, Report};
+use charz_data::units;
 
 pub use about::{About, Difference, Fact};
-pub use doubts::{Doubt, doubts};
+pub use doubts::Doubt;
+use doubts::doubts;
 pub use machine::nest;
+pub use numbers::{Whole, whole};
 pub use verdicts::Verdict;
 
 /// A report with the name that it goes by among others.
@@ -216,26 +220,27 @@ impl Chapter {
     }
 }
 
-/// The named sections alone, without what follows from the numbers.
-pub fn sections(sources: &[Source<'_>], ids: &[&str]) -> Vec<Section> {
-    let sorted = Sorted::of(sources, vec![Vec::new(); sources.len()], sources.iter().map(|_| Vec::new()).collect());
-    let chapters = CHAPTERS.iter().filter(|chapter| ids.contains(&chapter.id));
-    chapters.filter_map(|chapter| chapter.section(&sorted)).collect()
+/// What these reports say, as far as a page has room for it. They may be of different machines, or of one at different times.
+pub fn page(sources: &[Source<'_>]) -> Page {
+    let mut page = draw(sources, |_| true);
+    bounds::bound(&mut page);
+    tell_apart(&mut page);
+    page
 }
 
-/// What these reports say. They may be of different machines, or of one at different times.
-pub fn page(sources: &[Source<'_>]) -> Page {
+/// All that these reports say, with the sections that are asked for.
+fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = Sorted::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
-    let sections = CHAPTERS.iter().filter_map(|chapter| chapter.section(&sorted)).collect();
-    let (told, untold) = verdicts::told(&sorted);
+    let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
+    let sections = chapters.filter_map(|chapter| chapter.section(&sorted)).collect();
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
-    let mut page = Page {
+    Page {
         title: title(sources),
         summary: summary::summary(&sorted),
         differences: about::differences(&abouts),
         sources: abouts,
-        verdicts: told,
+        verdicts: verdicts::shown(&sorted),
         doubts: each()
             .map(doubts)
             .enumerate()
@@ -249,13 +254,49 @@ pub fn page(sources: &[Source<'_>]) -> Page {
             .collect(),
         sections,
         left_out: Vec::new(),
-    };
-    bounds::bound(&mut page, untold);
-    tell_apart(&mut page);
-    page
+    }
 }
 
 impl Page {
+    /// The report that a sentence is about, where there are several: ` (name)`.
+    pub fn of(&self, source: usize) -> String {
+        match self.sources.get(source).filter(|_| self.sources.len() > 1) {
+            Some(source) => format!(" ({})", source.name),
+            None => String::new(),
+        }
+    }
+
+    /// The verdicts in one table.
+    pub fn verdict_table(&self) -> Table {
+        let heading = ["kernel", "best mapping", "workers", "best", "saturates at", "auto, as many workers"];
+        let row = |(source, verdict): &(usize, Verdict)| {
+            let alike = if verdict.alike.is_empty() { "" } else { " ~ " };
+            vec![
+                Datum::word(format!("{}{}", verdict.kernel, self.of(*source))),
+                Datum::word(format!(
+                    "{}{}{alike}{}",
+                    verdict.mapping,
+                    units::doubt(verdict.doubtful),
+                    verdict.alike.join(", ")
+                )),
+                Datum::number(verdict.workers.to_string(), verdict.workers as f64),
+                Datum::word(&verdict.best),
+                Datum::word(verdict.saturates.as_deref().unwrap_or("-")),
+                Datum::word(&verdict.auto),
+            ]
+        };
+        Table::new(&heading, self.verdicts.iter().map(row).collect())
+    }
+
+    /// In what the reports differ, a sentence each.
+    pub fn differences_in_words(&self) -> impl Iterator<Item = String> {
+        self.differences.iter().map(|difference| {
+            let named = difference.words.iter().zip(&self.sources);
+            let named: Vec<String> = named.map(|(words, source)| format!("{} {words}", source.name)).collect();
+            format!("{}: {}", difference.label, named.join("; "))
+        })
+    }
+
     /// All figures in their order.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|section| &section.figures)

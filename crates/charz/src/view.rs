@@ -4,6 +4,7 @@ pub mod doctor;
 pub mod exits;
 pub mod explain;
 pub mod kernels;
+pub mod look;
 pub mod mappers;
 pub mod pairs;
 pub mod placement;

@@ -34,6 +34,25 @@ pub fn one_line(text: &str) -> String {
     format!("{} … ({} characters left out) … {}", part(0, start), end - start, part(end, count))
 }
 
+/// The text or, where it has no room, its start and its end: names begin with what they are, and end with what tells them apart.
+pub fn shortened(text: &str, room: f64, width: impl Fn(char) -> f64) -> String {
+    if text.chars().map(&width).sum::<f64>() <= room {
+        return text.to_owned();
+    }
+    let marks: Vec<char> = text.chars().collect();
+    let (mut start, mut end, mut left) = (0, marks.len(), room - width('…'));
+    while start < end {
+        let is_start = start <= marks.len() - end;
+        left -= width(marks[if is_start { start } else { end - 1 }]);
+        if left < 0.0 {
+            break;
+        }
+        if is_start { start += 1 } else { end -= 1 }
+    }
+    let [start, end] = [&marks[..start], &marks[end..]].map(|part| part.iter().collect::<String>());
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
 /// A count with its noun: `1 core`, `2 cores`.
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
@@ -46,7 +65,7 @@ pub fn or_dash(number: Option<u32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE, counted, one_line, plain};
+    use super::{LINE, counted, one_line, plain, shortened};
 
     #[test]
     fn one_is_singular() {
@@ -65,6 +84,20 @@ mod tests {
         for mark in controls.chain(bidi).chain(unseen) {
             let found = plain(&mark.to_string());
             assert!(found.starts_with('\\') && found.is_ascii(), "{mark:?} is printed as it is");
+        }
+    }
+
+    #[test]
+    fn a_shortened_text_keeps_both_ends_within_its_room() {
+        for (text, room, expected) in [
+            ("abc", 3.0, "abc"),
+            ("abcdef", 5.0, "ab…ef"),
+            ("ab  ef", 5.0, "ab…ef"),
+            ("漢字漢字", 6.0, "漢…字"),
+            ("abc", 0.0, "…"),
+        ] {
+            let width = |mark: char| if mark.is_ascii() || mark == '…' { 1.0 } else { 2.0 };
+            assert_eq!(shortened(text, room, width), expected);
         }
     }
 

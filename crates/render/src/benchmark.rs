@@ -33,10 +33,6 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-/// Writes them as Bencher Metric Format.
-///
-/// # Errors
-/// Those of the output.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = BTreeMap::new();
     for (cell, value) in report.cells.iter().filter_map(numbered) {

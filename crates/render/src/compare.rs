@@ -1,45 +1,83 @@
 //! Two reports, compared: one format a line in [`FORMATS`].
 
-use charz_data::units;
 mod line;
-mod markdown;
-mod table;
-
-pub(super) use markdown::escaped;
 
 use std::io::{self, Write};
 
-use super::json;
-use charz_analysis::compare::{Comparison, Totals};
+use super::look::Look;
+use super::outline::Block;
+use super::{json, markdown, term};
+use charz_analysis::compare::{Comparison, Origin, Row, Totals, Verdict};
 use charz_data::escape::counted;
+use charz_data::units;
 
-/// A way to show a comparison.
 pub struct Format {
-    /// The word on the command line.
     pub name: &'static str,
-    /// What it is for.
     pub about: &'static str,
-    /// Writes the comparison.
-    pub write: fn(&Comparison, &mut dyn Write) -> io::Result<()>,
+    pub write: fn(&Comparison, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[
-    Format { name: "table", about: "a line a cell, what is slower first", write: table::write },
-    Format { name: "json", about: "all numbers; charz docs comparison-schema describes the fields", write: json },
-    Format { name: "markdown", about: "for a comment on a pull request, details folded", write: markdown::write },
+    Format {
+        name: "table",
+        about: "a line a cell, what is slower first",
+        write: |comparison, look, out| term::text(&table(comparison), look, out),
+    },
+    Format {
+        name: "json",
+        about: "all numbers; charz docs comparison-schema describes the fields",
+        write: |comparison, _, out| json::write_pretty_line(comparison, out),
+    },
+    Format {
+        name: "markdown",
+        about: "for a comment on a pull request, details folded",
+        write: |comparison, _, out| markdown::text(&comment(comparison), markdown::COMMENT, out),
+    },
 ];
 
-fn json(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(comparison, out)?;
-    writeln!(out)
+/// A line per cell. What it comes to is last, where a terminal still shows it.
+fn table(comparison: &Comparison) -> Vec<Block<'static>> {
+    let mut blocks = vec![
+        Block::Text(format!("base: {}", origin(&comparison.base))),
+        Block::Text(format!("new:  {}", origin(&comparison.new))),
+        Block::Text(rule(comparison)),
+        Block::Text(String::new()),
+        rows(&line::sorted(comparison), comparison),
+        Block::Text(String::new()),
+    ];
+    blocks.extend(remarks(comparison).into_iter().map(Block::Text));
+    blocks.push(Block::Text(totals(&comparison.totals)));
+    blocks
 }
 
-/// The JSON Schema of a comparison, generated from the types.
-pub fn schema() -> String {
-    let schema = schemars::schema_for!(Comparison);
-    let text = serde_json::to_string_pretty(&schema).expect("a schema is a tree of strings and numbers");
-    text + "\n"
+/// The counts first, then what is slower, and everything else folded.
+fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
+    let mut blocks = vec![Block::Caption(totals(&comparison.totals)), Block::Text(rule(comparison))];
+    blocks.extend(remarks(comparison).into_iter().map(|remark| Block::Item(String::new(), remark)));
+    let sorted = line::sorted(comparison);
+    let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
+    if !slower.is_empty() {
+        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, comparison)]);
+    }
+    if !others.is_empty() {
+        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, comparison)]));
+    }
+    blocks
+}
+
+fn rows(rows: &[&Row], comparison: &Comparison) -> Block<'static> {
+    Block::Table {
+        heading: line::HEADING.map(str::to_owned).to_vec(),
+        words: vec![0, 1, 7],
+        rows: rows.iter().map(|row| line::words(row, comparison).to_vec()).collect(),
+    }
+}
+
+fn origin(origin: &Origin) -> String {
+    let host = origin.host.as_deref().unwrap_or("an unnamed host");
+    let processor = origin.processor.as_deref().unwrap_or("an unnamed processor").trim();
+    format!("{host}, {processor}; started {}", origin.started)
 }
 
 /// The counts in one line.
@@ -55,7 +93,7 @@ fn totals(totals: &Totals) -> String {
     )
 }
 
-/// Sentences about the comparison as a whole. Whoever writes them escapes them.
+/// Sentences about the comparison as a whole.
 fn remarks(comparison: &Comparison) -> Vec<String> {
     let totals = &comparison.totals;
     let mut remarks = Vec::new();

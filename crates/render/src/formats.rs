@@ -3,27 +3,23 @@
 use std::io::{self, Write};
 
 use super::look::Look;
-use super::report::{csv, table};
+use super::report::csv;
 use super::{benchmark, html, json, markdown, openmetrics, picture, term};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::Page;
 use charz_data::report::Report;
 
-/// A format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     pub name: &'static str,
     pub about: &'static str,
     /// Whether people read it, so that a line may follow it.
     pub for_people: bool,
-    /// What it takes, and what writes it.
     pub draw: Draw,
 }
 
-/// What a format takes.
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
-    /// A single report.
     Report(fn(&Report, &Look, &mut dyn Write) -> io::Result<()>),
     /// The page of one report or several.
     Page(fn(&Page, &Look, &mut dyn Write) -> io::Result<()>),
@@ -38,10 +34,6 @@ pub trait Show {
     /// Whether people read it, so that a line may follow it.
     fn for_people(&self) -> bool;
 
-    /// Writes the report.
-    ///
-    /// # Errors
-    /// Those of the output.
     fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -61,9 +53,9 @@ impl Show for Format {
 /// The tables that a sweep prints.
 pub const TABLE: &Format = &Format {
     name: "table",
-    about: "tables of all numbers, what speaks against them, and what follows",
+    about: "every number in tables, what limits them, and what follows",
     for_people: true,
-    draw: Draw::Report(table::write),
+    draw: Draw::Report(term::tables),
 };
 
 pub const CSV: &Format = &Format {
@@ -77,16 +69,12 @@ pub const JSON: &Format = &Format {
     name: "json",
     about: "the report itself",
     for_people: false,
-    draw: Draw::Report(|report, _, out| {
-        json::write_pretty(report, out)?;
-        writeln!(out)
-    }),
+    draw: Draw::Report(|report, _, out| json::write_pretty_line(report, out)),
 };
 
 /// The formats in which a command shows the report that it has just measured.
 pub const MEASURED: [&Format; 3] = [TABLE, CSV, JSON];
 
-/// Every format.
 pub const FORMATS: &[Format] = &[
     *TABLE,
     Format {

@@ -32,7 +32,6 @@ pub fn columns<R: AsRef<[String]>>(
     Ok(())
 }
 
-/// A table in Markdown.
 pub fn markdown(heading: &[&str], rows: Vec<Vec<String>>) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let escaped = |cells: Vec<String>| line(cells.iter().map(|cell| cell.replace('|', "\\|")).collect());

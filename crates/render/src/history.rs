@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json as object};
 
+use super::look::Look;
+use super::outline::Block;
 use super::report::csv::harmless;
-use super::{grid, json as escaped};
+use super::{json, term};
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
 use charz_analysis::page::history::{changes, levels, remarks, reports, values};
@@ -37,7 +38,10 @@ impl Format {
 pub fn write_list(entries: &[Entry], format: Format, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Csv => csv(&reports(entries), out),
-        Format::Json => json(&json!({ "schema": schema("charz-history"), "reports": objects(&reports(entries)) }), out),
+        Format::Json => json::write_pretty_line(
+            &object!({ "schema": schema("charz-history"), "reports": objects(&reports(entries)) }),
+            out,
+        ),
         Format::Table => {
             let Some(newest) = entries.last() else { return writeln!(out, "no report is in this history yet") };
             let processor = newest.report.host.processor.as_deref().unwrap_or("an unknown processor");
@@ -52,7 +56,7 @@ pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Format, out: &
     match format {
         Format::Csv => csv(&values(timeline, tracks), out),
         Format::Json => {
-            let told = json!({
+            let told = object!({
                 "schema": schema("charz-timeline"),
                 "alpha": ALPHA,
                 "reports": objects(&reports(&timeline.entries)),
@@ -60,7 +64,7 @@ pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Format, out: &
                 "levels": objects(&levels(timeline, tracks)),
                 "values": objects(&values(timeline, tracks)),
             });
-            json(&told, out)
+            json::write_pretty_line(&told, out)
         }
         Format::Table => {
             let changes = changes(timeline, tracks);
@@ -104,18 +108,8 @@ pub fn write_added(
     Ok(())
 }
 
-/// The text of a report as it was added, with escapes for control characters, which are the same in JSON.
-pub fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    escaped::write_escaped(text, out)
-}
-
 fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let heading: Vec<&str> = table.heading.iter().map(String::as_str).collect();
-    let is_words = |at: &usize| table.rows.iter().all(|row| row.data[*at].number.is_none());
-    let words: Vec<usize> = (0..heading.len()).filter(is_words).collect();
-    let texts = |data: &[Datum]| data.iter().map(|datum| plain(&datum.text)).collect::<Vec<_>>();
-    let rows: Vec<Vec<String>> = table.rows.iter().map(|row| texts(&row.data)).collect();
-    grid::columns(&heading, &words, &rows, out)
+    term::text(&[Block::table(table)], &Look::PLAIN, out)
 }
 
 /// Numbers in base units; what is not known is an empty field.
@@ -148,12 +142,7 @@ fn key(name: &str) -> String {
 }
 
 fn schema(name: &str) -> Value {
-    json!({ "name": name, "major": 1, "minor": 0 })
-}
-
-fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    escaped::write_pretty(value, out)?;
-    writeln!(out)
+    object!({ "name": name, "major": 1, "minor": 0 })
 }
 
 #[cfg(test)]

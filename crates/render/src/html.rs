@@ -7,7 +7,6 @@
 mod doubts;
 mod figures;
 mod foreign;
-mod heat;
 mod orders;
 mod points;
 mod policy;
@@ -75,7 +74,7 @@ fn contents(page: &Page) -> Markup {
                 ol {
                     (entry("summary", &"In short"))
                     @if !page.verdicts.is_empty() { (entry("verdicts", &"The best mappings")) }
-                    @if top::has_findings(page) { (entry("findings", &"Findings")) }
+                    @if !page.findings.is_empty() { (entry("findings", &"Findings")) }
                     @if !page.doubts.is_empty() { (entry("doubts", &"What to doubt")) }
                     @for section in &page.sections {
                         li {

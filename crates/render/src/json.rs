@@ -2,20 +2,31 @@
 
 use std::io::{self, Write};
 
+use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
-use serde_json::Serializer;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 use charz_data::escape::is_harmless;
 
 /// Writes a value on one line.
 pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(out, Escaping(CompactFormatter))).map_err(io::Error::from)
+    write_escaped(&serde_json::to_string(value)?, out)
 }
 
 /// Writes a value, indented.
 pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(out, Escaping(PrettyFormatter::new()))).map_err(io::Error::from)
+    write_escaped(&serde_json::to_string_pretty(value)?, out)
+}
+
+/// The same with the end of its last line.
+pub fn write_pretty_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(value, out)?;
+    writeln!(out)
+}
+
+/// The JSON Schema of a type.
+pub fn schema<T: JsonSchema>() -> String {
+    let text = serde_json::to_string_pretty(&schema_for!(T)).expect("a schema is a tree of strings and numbers");
+    text + "\n"
 }
 
 /// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They stand in strings only, where
@@ -37,65 +48,8 @@ pub fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn write_units<W: ?Sized + Write>(mark: char, out: &mut W) -> io::Result<()> {
-    for unit in mark.encode_utf16(&mut [0; 2]) {
-        write!(out, "\\u{unit:04x}")?;
-    }
-    Ok(())
-}
-
-/// The layout of another formatter. JSON demands escapes only below U+0020; here every mark that is not to be seen gets one.
-struct Escaping<F>(F);
-
-impl<F: Formatter> Formatter for Escaping<F> {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        for part in fragment.split_inclusive(|mark| !is_harmless(mark)) {
-            match part.char_indices().next_back() {
-                Some((at, mark)) if !is_harmless(mark) => {
-                    writer.write_all(&part.as_bytes()[..at])?;
-                    write_units(mark, writer)?;
-                }
-                _ => writer.write_all(part.as_bytes())?,
-            }
-        }
-        Ok(())
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_array(writer)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array(writer)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object(writer)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(writer, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object_value(writer)
-    }
+fn write_units(mark: char, out: &mut dyn Write) -> io::Result<()> {
+    mark.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,4 @@
-//! What the reader has in front: how wide it is, and whether it knows colours and more than ASCII.
-
-use std::io::IsTerminal;
-
-/// How text for people may look.
+/// What the reader has in front: how text for people may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Columns of a line.
@@ -13,102 +9,7 @@ pub struct Look {
     pub unicode: bool,
 }
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colour {
-    /// Where the output is a terminal that knows them, and the environment does not say otherwise.
-    #[default]
-    Auto,
-    /// In any case.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Colour {
-    /// Every choice by its name.
-    pub const ALL: [(&str, Colour); 3] = [("auto", Colour::Auto), ("always", Colour::Always), ("never", Colour::Never)];
-}
-
-/// Columns where the output is no terminal.
-const COLUMNS: usize = 100;
-
 impl Look {
     /// Without colours, for a reader of whom nothing is known.
-    pub const PLAIN: Look = Look { columns: COLUMNS, colour: false, unicode: true };
-
-    /// That of standard output.
-    pub fn of_stdout(colour: Colour) -> Look {
-        let is_terminal = std::io::stdout().is_terminal();
-        let columns = if is_terminal { textwrap::termwidth() } else { COLUMNS };
-        let variable = |name: &str| std::env::var(name).ok();
-        Look { columns, colour: has_colour(colour, is_terminal, variable), unicode: has_unicode(variable) }
-    }
-}
-
-/// Whether to use colours, by <https://no-color.org> and <https://bixense.com/clicolors>.
-fn has_colour(colour: Colour, is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
-    let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
-    let is = |name: &str, word: &str| variable(name).is_some_and(|value| value == word);
-    match colour {
-        Colour::Always => true,
-        Colour::Never => false,
-        Colour::Auto if set("NO_COLOR") => false,
-        Colour::Auto if set("CLICOLOR_FORCE") && !is("CLICOLOR_FORCE", "0") => true,
-        Colour::Auto => is_terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
-    }
-}
-
-/// Whether the locale is one of UTF-8, by the first of its variables that is set (POSIX, Base Definitions, 8.2). Where none is, as
-/// in most containers, nobody has said anything about the terminal, and those of today know UTF-8.
-fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|value| !value.is_empty());
-    locale.is_none_or(|locale| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_environment_is_heard() {
-        type Case<'a> = (&'a [(&'a str, &'a str)], bool, bool);
-        let cases: &[Case<'_>] = &[
-            (&[], true, true),
-            (&[], false, false),
-            (&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true, false),
-            (&[("NO_COLOR", "")], true, true),
-            (&[("CLICOLOR_FORCE", "1")], false, true),
-            (&[("CLICOLOR_FORCE", "0")], false, false),
-            (&[("CLICOLOR", "0")], true, false),
-            (&[("TERM", "dumb")], true, false),
-        ];
-        for (variables, is_terminal, expected) in cases {
-            let look =
-                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-            assert_eq!(has_colour(Colour::Auto, *is_terminal, look), *expected, "{variables:?}");
-        }
-        assert!(has_colour(Colour::Always, false, |_| Some("1".into())));
-        assert!(!has_colour(Colour::Never, true, |_| None));
-    }
-
-    #[test]
-    fn the_locale_is_heard() {
-        let cases: &[(&[(&str, &str)], bool)] = &[
-            (&[], true),
-            (&[("LANG", "C")], false),
-            (&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "")], true),
-            (&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "POSIX")], false),
-            (&[("LANG", "C"), ("LC_CTYPE", "C.utf8")], true),
-            (&[("LANG", "de_DE.ISO-8859-1")], false),
-        ];
-        for (variables, expected) in cases {
-            let look =
-                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-            assert_eq!(has_unicode(look), *expected, "{variables:?}");
-        }
-    }
+    pub const PLAIN: Look = Look { columns: 100, colour: false, unicode: true };
 }

@@ -1,4 +1,4 @@
-//! Findings and tables as Markdown of GitHub's kind (<https://github.github.com/gfm/>), for a wiki or a merge request.
+//! Texts as Markdown of GitHub's kind (<https://github.github.com/gfm/>), for a wiki or a merge request.
 //!
 //! What is most worth reading comes first, and what has no room in a comment is left out, and said to be: GitHub refuses comments
 //! of more than 65,536 characters.
@@ -8,31 +8,36 @@ mod words;
 use std::io::{self, Write};
 
 use super::look::Look;
+use super::outline::{self, Block};
 use charz_analysis::figure::{Figure, Table};
-use charz_analysis::page::{About, Page, Verdict};
+use charz_analysis::page::{About, Page};
 use charz_data::escape::{counted, one_line};
-use charz_data::report::Severity;
-use charz_data::units;
-use words::{code, fenced, inert, markup};
+use words::{fenced, inert, markup};
 
 /// The most characters of a comment, less what the last note takes. Counted in bytes, of which there are never fewer.
-const MOST: usize = 65_536 - 512;
+pub const COMMENT: usize = 65_536 - 512;
 
-/// The most rows of a table: more are no help in a comment.
-const MOST_ROWS: usize = 60;
+/// The most rows of a table, and of one that is folded: more are no help in a comment.
+const MOST_ROWS: usize = 300;
+const MOST_FOLDED: usize = 60;
 
-/// The most doubts that are told one by one.
-const MOST_DOUBTS: usize = 12;
+/// The most entries of a list that are not folded.
+const MOST_ITEMS: usize = 12;
 
-/// Writes the page.
-///
-/// # Errors
-/// Those of the output.
+/// Writes the page as a comment.
 pub fn write(page: &Page, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let mut blocks = outline::page(page, usize::MAX);
+    blocks.push(Block::Heading("Environment".to_owned()));
+    blocks.extend(page.sources.iter().map(environment));
+    text(&blocks, COMMENT, out)
+}
+
+/// Writes blocks as far as there is room.
+pub fn text(blocks: &[Block<'_>], most: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut text = String::new();
     let mut left_out = 0_usize;
-    for piece in pieces(page) {
-        if text.len() + piece.len() > MOST {
+    for piece in pieces(blocks) {
+        if text.len().saturating_add(piece.len()) > most {
             left_out += 1;
         } else {
             text += &piece;
@@ -42,148 +47,101 @@ pub fn write(page: &Page, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         let parts = counted(left_out, "part");
         text += &format!("\n_{parts} left out: a comment has no room for more. The report has everything._\n");
     }
-    out.write_all(text.as_bytes())
+    out.write_all(text.trim_start().as_bytes())
 }
 
-/// What may stand alone, the weightiest first.
-fn pieces(page: &Page) -> Vec<String> {
-    let mut pieces = vec![format!("# {}\n", inert(&page.title))];
-    pieces.extend(page.sources.iter().map(ending));
-    let many = page.sources.len() > 1;
-    let of = |at: usize| match page.sources.get(at).filter(|_| many) {
-        Some(source) => format!(" ({})", code(&source.name)),
-        None => String::new(),
-    };
-    let summary = page.summary.iter().map(|(at, words)| format!("- {}{}\n", inert(&one_line(words)), of(*at)));
-    pieces.extend(listed("Summary", summary.collect()));
-    let differences = page.differences.iter().map(|difference| {
-        let named = difference.words.iter().zip(&page.sources);
-        let named: Vec<String> =
-            named.map(|(words, source)| format!("{} {}", code(&source.name), inert(&one_line(words)))).collect();
-        format!("- {}: {}\n", inert(difference.label), named.join("; "))
-    });
-    pieces.extend(listed("In what the reports differ", differences.collect()));
-    pieces.extend(verdicts(page));
-    let findings = page.findings.iter();
-    let findings = findings.map(|(at, finding)| format!("- {}{}\n", inert(&one_line(&finding.text)), of(*at)));
-    pieces.extend(listed("Findings", findings.collect()));
-    let doubts = page.doubts.iter().map(|(at, doubt)| {
-        let weight = match doubt.severity {
-            Severity::Note => "note",
-            Severity::Suspect => "**?**",
-            Severity::Invalid => "**invalid**",
-        };
-        let code_of = doubt.code.as_ref().map(|check| format!(" {}", code(check))).unwrap_or_default();
-        let more = match doubt.cells.len() {
-            0 | 1 => String::new(),
-            all => format!(" (and {} like it)", counted(all - 1, "cell")),
-        };
-        format!("- {weight}{code_of} {}: {}{more}{}\n", code(&doubt.cell), inert(&one_line(&doubt.reason)), of(*at))
-    });
-    pieces.extend(listed("What is suspect, invalid or missing", doubts.collect()));
-    for section in &page.sections {
-        let tables: Vec<String> = section.figures.iter().filter_map(figure).collect();
-        if !tables.is_empty() {
-            pieces.push(format!("\n## {}\n\n", inert(section.title)));
-            pieces.extend(tables);
+/// What may stand alone. A list is in one piece.
+fn pieces(blocks: &[Block<'_>]) -> Vec<String> {
+    let is_item = |block: &Block<'_>| matches!(block, Block::Item(..));
+    blocks.chunk_by(|one, other| is_item(one) && is_item(other)).flat_map(run).collect()
+}
+
+fn run(blocks: &[Block<'_>]) -> Vec<String> {
+    let foreign = |text: &str| inert(&one_line(text));
+    let only = match &blocks[0] {
+        Block::Item(..) => list(blocks),
+        Block::Title(title) => format!("\n# {}\n", foreign(title)),
+        Block::Heading(heading) => format!("\n## {}\n", foreign(heading)),
+        Block::Caption(caption) => format!("\n### {}\n", foreign(caption)),
+        Block::Text(words) => format!("\n{}\n", foreign(words)),
+        Block::Code(words) => format!("\n{}", fenced(words)),
+        Block::Table { heading, words, rows } => table(heading, words, rows, MOST_ROWS, 0),
+        Block::Figure(shown) => figure(shown).unwrap_or_default(),
+        Block::Section(section) => {
+            let tables: Vec<String> = section.figures.iter().filter_map(figure).collect();
+            let heading = (!tables.is_empty()).then(|| format!("\n## {}\n", inert(section.title)));
+            return heading.into_iter().chain(tables).collect();
         }
-    }
-    let left_out = page.left_out.iter().map(|sentence| format!("- {}\n", inert(&one_line(sentence))));
-    pieces.extend(listed("Left out", left_out.collect()));
-    pieces.push("\n## Environment\n\n".to_owned());
-    pieces.extend(page.sources.iter().map(environment));
-    pieces
-}
-
-/// The best mapping of each kernel, and what the system makes of it.
-fn verdicts(page: &Page) -> Option<String> {
-    let heading = ["kernel", "best mapping", "workers", "number", "saturates at", "auto"];
-    let row = |(at, verdict): &(usize, Verdict)| {
-        let alike =
-            if verdict.alike.is_empty() { String::new() } else { format!(" (as {})", verdict.alike.join(", ")) };
-        let mapping = format!("{}{}{alike}", verdict.mapping, units::doubt(verdict.doubtful));
-        let saturates = verdict.saturates.as_deref().unwrap_or("-");
-        let workers = verdict.workers.to_string();
-        let words: [&str; 6] = [&verdict.kernel, &mapping, &workers, &verdict.best, saturates, &verdict.auto];
-        let words = words.map(|words| inert(&one_line(words)));
-        let report = inert(&page.sources.get(*at).map(|source| source.name.clone()).unwrap_or_default());
-        (report, words)
+        Block::Folded(summary, blocks) => details(summary, &pieces(blocks).concat()),
     };
-    let many = page.sources.len() > 1;
-    let mut text = String::new();
-    for (report, words) in page.verdicts.iter().take(MOST_ROWS).map(row) {
-        let report = if many { format!("{report} | ") } else { String::new() };
-        text += &format!("| {report}{} |\n", words.join(" | "));
-    }
-    let columns = if many { [&["report"], heading.as_slice()].concat() } else { heading.to_vec() };
-    let head = format!("| {} |\n| {} |\n", columns.join(" | "), vec!["---"; columns.len()].join(" | "));
-    (!text.is_empty()).then(|| format!("\n## Verdicts\n\n{head}{text}"))
+    vec![only]
 }
 
-/// A heading with its list in one piece, of which the end is folded; nothing for an empty list.
-fn listed(heading: &str, lines: Vec<String>) -> Option<String> {
-    let first = lines.first()?;
-    let shown: String = lines.iter().take(MOST_DOUBTS).map(String::as_str).collect();
-    let rest: String = lines.iter().skip(MOST_DOUBTS).take(MOST_ROWS).map(String::as_str).collect();
-    debug_assert!(first.ends_with('\n'));
-    let folded = match lines.len().saturating_sub(MOST_DOUBTS) {
+/// A list of which the end is folded.
+fn list(items: &[Block<'_>]) -> String {
+    let line = |item: &Block<'_>| match item {
+        Block::Item(label, words) if label.is_empty() => format!("- {}\n", inert(&one_line(words))),
+        Block::Item(label, words) => format!("- **{}** {}\n", inert(&one_line(label)), inert(&one_line(words))),
+        _ => String::new(),
+    };
+    let lines: Vec<String> = items.iter().map(line).collect();
+    let (shown, rest) = lines.split_at(lines.len().min(MOST_ITEMS));
+    let first = rest[..rest.len().min(MOST_FOLDED)].concat();
+    let folded = match rest.len() {
         0 => String::new(),
-        more if more > MOST_ROWS => details(&format!("{more} more, of which these are the first {MOST_ROWS}"), &rest),
-        more => details(&format!("{more} more"), &rest),
+        more if more > MOST_FOLDED => {
+            details(&format!("{more} more, of which these are the first {MOST_FOLDED}"), &first)
+        }
+        more => details(&format!("{more} more"), &first),
     };
-    Some(format!("\n## {heading}\n\n{shown}\n{folded}"))
+    format!("\n{}{folded}", shown.concat())
 }
 
-/// How a sweep ended, in a line.
-fn ending(about: &About) -> String {
-    let counts: Vec<String> = about.counts.iter().map(|(status, count)| format!("{count} {}", status.name())).collect();
-    let counts = if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) };
-    let incomplete = about.incomplete.as_ref().map(|why| format!("; **not complete**: {}", inert(&one_line(why))));
-    let started = inert(&one_line(&about.started));
-    format!("\n{}, started {started}; {counts}{}\n", code(&about.name), incomplete.unwrap_or_default())
-}
-
-/// What a figure says, and the numbers behind it, folded; nothing where there are none.
-fn figure(figure: &Figure) -> Option<String> {
-    let table = figure.table.as_ref().filter(|table| !table.rows.is_empty())?;
-    let about: String =
-        figure.about.iter().map(|sentence| format!("{}.\n", inert(sentence.trim_end_matches('.')))).collect();
-    Some(details(
-        &format!("{} ({})", figure.title, counted(table.rows.len(), "number")),
-        &(about + "\n" + &rows(table)),
-    ))
-}
-
-fn rows(table: &Table) -> String {
-    let line = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
-    let mut text = line(&mut table.heading.iter().map(|name| inert(name)));
-    text += &line(&mut table.heading.iter().map(|_| "---".to_owned()));
-    for row in table.rows.iter().take(MOST_ROWS) {
-        text += &line(&mut row.data.iter().map(|datum| inert(&one_line(&datum.text))));
-    }
-    let rest = table.rows.len().saturating_sub(MOST_ROWS) + table.left_out;
+fn table(heading: &[String], words: &[usize], rows: &[Vec<String>], most: usize, left_out: usize) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| inert(&one_line(cell))).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule: Vec<&str> = (0..heading.len()).map(|at| if words.contains(&at) { "---" } else { "---:" }).collect();
+    let mut text = format!("\n{}| {} |\n", line(heading), rule.join(" | "));
+    text.extend(rows.iter().take(most).map(|row| line(row)));
+    let rest = rows.len().saturating_sub(most) + left_out;
     if rest > 0 {
-        text += &format!("\n_{} more; the report has them._\n", counted(rest, "row"));
+        text += &format!("\n_{} left out; the report has them._\n", counted(rest, "more row"));
     }
     text
 }
 
-fn environment(about: &About) -> String {
+/// What a figure says, and the numbers behind it, folded; nothing where there are none.
+fn figure(figure: &Figure) -> Option<String> {
+    let data = figure.table.as_ref().filter(|table| !table.rows.is_empty())?;
+    let about: String =
+        figure.about.iter().map(|sentence| format!("{}.\n", inert(sentence.trim_end_matches('.')))).collect();
+    Some(details(&format!("{} ({})", figure.title, counted(data.rows.len(), "number")), &(about + &behind(data))))
+}
+
+fn behind(data: &Table) -> String {
+    let Block::Table { heading, words, rows } = Block::table(data) else { return String::new() };
+    table(&heading, &words, &rows, MOST_FOLDED, data.left_out)
+}
+
+/// The machine, the system and the plan, and what to type for another report like it.
+fn environment<'a>(about: &About) -> Block<'a> {
     let facts = about.environment.iter().chain(&about.plan);
-    let mut text = String::from("| | |\n| --- | --- |\n");
-    text.extend(facts.map(|fact| format!("| {} | {} |\n", inert(fact.label), inert(&one_line(&fact.words)))));
-    let disturbances: Vec<String> =
-        about.disturbances.iter().map(|sentence| format!("- {}\n", inert(&one_line(sentence)))).collect();
-    if !disturbances.is_empty() {
-        text += &format!("\nDisturbing when it began:\n\n{}", disturbances.concat());
+    let rows = facts.map(|fact| vec![fact.label.to_owned(), fact.words.clone()]).collect();
+    let mut blocks = vec![Block::Table { heading: vec![String::new(); 2], words: vec![0, 1], rows }];
+    if !about.disturbances.is_empty() {
+        blocks.push(Block::Text("Disturbing when it began:".to_owned()));
+        blocks.extend(about.disturbances.iter().map(|sentence| Block::Item(String::new(), sentence.clone())));
     }
-    text += &format!("\nAnother report like it:\n\n{}", fenced(&about.command));
-    details(&format!("{}: machine, system, plan", about.name), &text)
+    blocks.push(Block::Text("Another report like it:".to_owned()));
+    blocks.push(Block::Code(about.command.clone()));
+    Block::Folded(format!("{}: machine, system, plan", about.name), blocks)
 }
 
 /// Something that is folded until it is asked for. The blank line lets Markdown begin inside of HTML.
 fn details(summary: &str, inside: &str) -> String {
-    format!("<details><summary>{}</summary>\n\n{}\n\n</details>\n\n", markup(summary), inside.trim())
+    format!("\n<details><summary>{}</summary>\n\n{}\n\n</details>\n", markup(summary), inside.trim())
 }
 
 #[cfg(test)]

@@ -14,13 +14,8 @@ use std::io::{self, Write};
 use charz_data::escape::plain;
 use charz_data::report::{Cell, Report, Status, Unit};
 
-/// What all names begin with.
 const PREFIX: &str = "charz";
 
-/// Writes them.
-///
-/// # Errors
-/// Those of the output.
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     for gauge in gauges(report).iter().filter(|gauge| !gauge.samples.is_empty()) {
         gauge.write(out)?;
@@ -32,10 +27,10 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 #[derive(Debug)]
 struct Gauge {
     /// Without [`PREFIX`] and unit.
-    name: &'static str,
+    name: String,
     unit: Option<&'static str>,
     /// A sentence without its full stop.
-    help: &'static str,
+    help: String,
     samples: Vec<(Labels, f64)>,
 }
 
@@ -67,51 +62,41 @@ fn escaped(text: &str) -> String {
 
 /// Which units of cells a gauge is of, and by what it multiplies them to come to its own.
 struct Family {
-    names: [&'static str; 3],
+    name: &'static str,
     unit: &'static str,
-    help: [&'static str; 3],
+    help: &'static str,
+    /// What the interval is of.
+    of: &'static str,
     factor: fn(Unit) -> Option<f64>,
 }
 
 const FAMILIES: &[Family] = &[
     Family {
-        names: ["throughput", "throughput_low", "throughput_high"],
+        name: "throughput",
         unit: "operations_per_second",
-        help: [
-            "Operations of all workers together, the median of several processes",
-            "Where the interval of the operations begins in which the median lies",
-            "Where the interval of the operations ends in which the median lies",
-        ],
+        help: "Operations of all workers together",
+        of: "operations",
         factor: |unit| (unit == Unit::OpsPerSecond).then_some(1.0),
     },
     Family {
-        names: ["throughput", "throughput_low", "throughput_high"],
+        name: "throughput",
         unit: "bytes_per_second",
-        help: [
-            "Bytes that all workers move together, the median of several processes",
-            "Where the interval of the bytes begins in which the median lies",
-            "Where the interval of the bytes ends in which the median lies",
-        ],
+        help: "Bytes that all workers move together",
+        of: "bytes",
         factor: |unit| (unit == Unit::BytesPerSecond).then_some(1.0),
     },
     Family {
-        names: ["latency", "latency_low", "latency_high"],
+        name: "latency",
         unit: "seconds",
-        help: [
-            "Time of an operation, the median of several processes",
-            "Where the interval of the time begins in which the median lies",
-            "Where the interval of the time ends in which the median lies",
-        ],
+        help: "Time of an operation",
+        of: "time",
         factor: |unit| (!unit.more_is_better() && unit != Unit::MillisecondsPerGib).then_some(1e-9),
     },
     Family {
-        names: ["cost", "cost_low", "cost_high"],
+        name: "cost",
         unit: "seconds_per_byte",
-        help: [
-            "Time that a byte takes, the median of several processes",
-            "Where the interval of the cost begins in which the median lies",
-            "Where the interval of the cost ends in which the median lies",
-        ],
+        help: "Time that a byte takes",
+        of: "cost",
         factor: |unit| (unit == Unit::MillisecondsPerGib).then_some(1e-3 / (1_u64 << 30) as f64),
     },
 ];
@@ -130,18 +115,29 @@ fn gauges(report: &Report) -> Vec<Gauge> {
                 samples[2].push((labels(cell), interval.high * factor));
             }
         }
-        let named = family.names.into_iter().zip(family.help).zip(samples);
-        gauges.extend(named.map(|((name, help), samples)| Gauge { name, unit: Some(family.unit), help, samples }));
+        let end = |word: &str| format!("Where the interval of the {} {word} in which the median lies", family.of);
+        let names = [
+            (family.name.to_owned(), format!("{}, the median of several processes", family.help)),
+            (format!("{}_low", family.name), end("begins")),
+            (format!("{}_high", family.name), end("ends")),
+        ];
+        let unit = Some(family.unit);
+        gauges.extend(names.into_iter().zip(samples).map(|((name, help), samples)| Gauge {
+            name,
+            unit,
+            help,
+            samples,
+        }));
     }
     gauges
 }
 
 /// What is said of the report itself.
 fn about(report: &Report) -> Vec<Gauge> {
-    let one = |name, unit, help, value: Option<f64>| Gauge {
-        name,
+    let one = |name: &str, unit, help: &str, value: Option<f64>| Gauge {
+        name: name.to_owned(),
         unit,
-        help,
+        help: help.to_owned(),
         samples: value.into_iter().map(|value| (Vec::new(), value)).collect(),
     };
     let counted = Status::ALL.map(|status| {
@@ -161,9 +157,9 @@ fn about(report: &Report) -> Vec<Gauge> {
     let began = began.and_then(|moment| moment.duration_since(std::time::UNIX_EPOCH).ok());
     vec![
         Gauge {
-            name: "report_info",
+            name: "report_info".to_owned(),
             unit: None,
-            help: "What the report is of and which program measured, as labels",
+            help: "What the report is of and which program measured, as labels".to_owned(),
             samples: vec![(labels, 1.0)],
         },
         one(
@@ -179,7 +175,12 @@ fn about(report: &Report) -> Vec<Gauge> {
             "Whether every cell was given its due, 1 or 0",
             Some(f64::from(u8::from(report.complete))),
         ),
-        Gauge { name: "cells", unit: None, help: "How many cells ended how", samples: counted.to_vec() },
+        Gauge {
+            name: "cells".to_owned(),
+            unit: None,
+            help: "How many cells ended how".to_owned(),
+            samples: counted.to_vec(),
+        },
     ]
 }
 

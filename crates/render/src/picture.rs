@@ -13,8 +13,7 @@ mod legend;
 mod lines;
 mod nest;
 mod pen;
-#[cfg_attr(feature = "png", path = "picture/raster/enabled.rs")]
-#[cfg_attr(not(feature = "png"), path = "picture/raster/disabled.rs")]
+#[cfg(feature = "png")]
 mod raster;
 #[cfg(test)]
 mod samples;
@@ -54,6 +53,17 @@ pub fn png(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&raster::png(&drawn(figure, Dress::Bare))?)
 }
 
+/// Without the feature, which needs some forty packages.
+#[cfg(not(feature = "png"))]
+mod raster {
+    pub(super) fn png(_svg: &str) -> std::io::Result<Vec<u8>> {
+        Err(std::io::Error::new(
+            std::io::ErrorKind::Unsupported,
+            "--format png: this charz was built without it; build with `--features png`, or use --format svg",
+        ))
+    }
+}
+
 /// What a picture has besides what it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dress {
@@ -71,6 +81,7 @@ fn drawn(figure: &Figure, dress: Dress) -> String {
     let id = figure::id(&figure.id);
     let mut body = Pen::new(is_inline);
     let top = if is_inline { 4.0 } else { heading(figure, &mut body) };
+    // Each draws below a height, and gives the height at which it ends.
     let [width, height] = match &figure.body {
         Body::Lines(plot) => [WIDTH, lines::draw(plot, &id, top, &mut body)],
         Body::Dots(plot) => [WIDTH, dots::draw(plot, top, &mut body)],

@@ -6,52 +6,38 @@ mod tests;
 
 use std::io::{self, Write};
 
-use super::outline::{self, Block};
-use super::{grid, json};
+use super::look::Look;
+use super::outline::Block;
+use super::{grid, json, markdown, term};
 use charz_analysis::replicate::{
     DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict,
 };
 use charz_data::escape::counted;
 use charz_data::units;
 
-/// A way to show a replication.
 pub struct Format {
-    /// Its name.
     pub name: &'static str,
     /// Whether people read it, so that a line may follow it.
     pub for_people: bool,
     /// Writes what was measured or, before a sweep, what can be.
-    pub write: fn(&Replication, &mut dyn Write) -> io::Result<()>,
+    pub write: fn(&Replication, &Look, &mut dyn Write) -> io::Result<()>,
 }
 
-/// Every way.
 pub const FORMATS: &[Format] = &[
-    Format { name: "table", for_people: true, write: |replication, out| outline::terminal(&blocks(replication), out) },
-    Format { name: "json", for_people: false, write: json },
+    Format {
+        name: "table",
+        for_people: true,
+        write: |replication, look, out| term::text(&blocks(replication), look, out),
+    },
+    Format { name: "json", for_people: false, write: |replication, _, out| json::write_pretty_line(replication, out) },
     Format {
         name: "markdown",
         for_people: true,
-        write: |replication, out| outline::markdown(&blocks(replication), out),
+        write: |replication, _, out| markdown::text(&blocks(replication), usize::MAX, out),
     },
-    Format { name: "csv", for_people: false, write: csv::write },
+    Format { name: "csv", for_people: false, write: |replication, _, out| csv::write(replication, out) },
 ];
 
-fn json(replication: &Replication, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(replication, out)?;
-    writeln!(out)
-}
-
-/// The JSON Schema of a replication, generated from the types.
-pub fn schema() -> String {
-    let schema = schemars::schema_for!(Replication);
-    let text = serde_json::to_string_pretty(&schema).expect("a schema is a tree of strings and numbers");
-    text + "\n"
-}
-
-/// The list of documents.
-///
-/// # Errors
-/// Those of the output.
 pub fn documents(out: &mut dyn Write) -> io::Result<()> {
     let row = |document: &charz_analysis::replicate::Document| {
         let citation = &document.citation;
@@ -62,7 +48,7 @@ pub fn documents(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\ncharz replicate DOCUMENT --list lists its figures, and how far each can be replicated here")
 }
 
-fn blocks(replication: &Replication) -> Vec<Block> {
+fn blocks(replication: &Replication) -> Vec<Block<'static>> {
     let document = &replication.document;
     let mut blocks = vec![
         Block::Title(document.title.clone()),
@@ -75,7 +61,9 @@ fn blocks(replication: &Replication) -> Vec<Block> {
         }
     } else {
         blocks.push(Block::Heading("Figures, and how far a sweep here can replicate them".to_owned()));
-        let item = |figure: &ReplicatedFigure| Block::Item(name(figure), figure.reasons.join("; "));
+        let item = |figure: &ReplicatedFigure| {
+            Block::Item(String::new(), format!("{}: {}", name(figure), figure.reasons.join("; ")))
+        };
         blocks.extend(replication.figures.iter().map(item));
     }
     blocks.push(Block::Heading("How it was measured".to_owned()));
@@ -83,7 +71,7 @@ fn blocks(replication: &Replication) -> Vec<Block> {
     blocks.push(Block::Text(replication.protocol.clone()));
     if !replication.inconsistencies.is_empty() {
         blocks.push(Block::Heading("Where the document contradicts itself".to_owned()));
-        blocks.extend(replication.inconsistencies.iter().map(|sentence| Block::Item(sentence.clone(), String::new())));
+        blocks.extend(replication.inconsistencies.iter().map(|sentence| Block::Item(String::new(), sentence.clone())));
     }
     blocks
 }
@@ -127,8 +115,8 @@ fn totals(replication: &Replication) -> String {
     format!("{} figures: {figures}; conclusions: {claims}", replication.document.name)
 }
 
-fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &mut Vec<Block>) {
-    blocks.push(Block::Heading(name(figure)));
+fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &mut Vec<Block<'static>>) {
+    blocks.push(Block::Caption(name(figure)));
     blocks.push(Block::Text(format!("{} Survives: {}", figure.shows, figure.survives)));
     if !figure.reasons.is_empty() {
         blocks.push(Block::Text(format!("{}: {}", figure.status.name(), figure.reasons.join("; "))));
@@ -142,12 +130,12 @@ fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &m
     }
     blocks.extend(figure.claims.iter().map(|claim| {
         let verdict = format!("{}{}", claim.verdict.name(), units::doubt(claim.suspect));
-        Block::Item(format!("{verdict}: {}", claim.says), claim.evidence.clone())
+        Block::Item(verdict, format!("{}; {}", claim.says, claim.evidence))
     }));
 }
 
 /// A table with a column for each of the document's machines, and the reasons of gaps below it.
-fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block>) {
+fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'static>>) {
     let published = |row: &Row, machine: &Reference| {
         row.published.iter().find(|range| range.machine == machine.key).map(published_words)
     };

@@ -1,19 +1,8 @@
-//! Paragraphs as wide as the terminal.
+//! Paragraphs under labels.
 
 use std::io::{self, Write};
 
 use textwrap::{Options, WordSplitter};
-
-/// Longer lines are hard to read, however wide the terminal; the help has the same limit.
-const WIDEST: usize = 110;
-
-/// Narrower terminals break lines themselves; an indented paragraph would have no room.
-const NARROWEST: usize = 40;
-
-/// The width to fill: the terminal's, 80 where there is none.
-pub fn width() -> usize {
-    textwrap::termwidth().clamp(NARROWEST, WIDEST)
-}
 
 /// Writes a text under a label: the label at the left, the text beside it, indented by `indent` columns. Words, commands
 /// among them, are never broken.

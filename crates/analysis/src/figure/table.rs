@@ -33,7 +33,21 @@ pub struct Datum {
     pub number: Option<f64>,
 }
 
+impl Table {
+    /// Rows of sound data without passports.
+    pub fn new(heading: &[&str], rows: Vec<Vec<Datum>>) -> Self {
+        let row = |data| Row { data, state: State::Sound, passport: Vec::new() };
+        let heading = heading.iter().map(|&name| name.to_owned()).collect();
+        Table { heading, rows: rows.into_iter().map(row).collect(), left_out: 0 }
+    }
+}
+
 impl Datum {
+    /// What is not there.
+    pub fn none() -> Self {
+        Datum::word("-")
+    }
+
     /// A word.
     pub fn word(text: impl Into<String>) -> Self {
         Datum { text: text.into(), number: None }

@@ -28,6 +28,16 @@ pub struct About {
     pub command: String,
 }
 
+impl About {
+    /// When it was begun, and how its cells ended: `report: started 2026-01-31T12:00:00Z; cells: 33 ok`.
+    pub fn ending(&self) -> String {
+        let counts: Vec<String> =
+            self.counts.iter().map(|(status, count)| format!("{count} {}", status.name())).collect();
+        let counts = if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) };
+        format!("{}: started {}; {counts}", self.name, self.started)
+    }
+}
+
 /// Something that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {

@@ -11,6 +11,8 @@ const MOST_FIGURES: usize = 300;
 const MOST_ROWS: usize = 8000;
 /// Findings.
 const MOST_FINDINGS: usize = 400;
+/// Verdicts.
+const MOST_VERDICTS: usize = 200;
 /// Kinds of doubts.
 const MOST_DOUBTS: usize = 200;
 
@@ -21,15 +23,16 @@ const LONGEST_FINDING: usize = 4000;
 /// Sentences of a figure.
 const MOST_SENTENCES: usize = 24;
 
-/// Leaves out what is too much, and says so; so many verdicts have been left out already.
-pub(super) fn bound(page: &mut Page, verdicts: usize) {
+/// Leaves out what is too much, and says so.
+pub(super) fn bound(page: &mut Page) {
     let mut say = |count: usize, what: &str| {
         let count = units::count(count as u64);
         page.left_out
             .push(format!("{count} {what} are left out, so that the page stays small; --format table has them"));
     };
-    if verdicts > 0 {
-        say(verdicts, "verdicts");
+    if page.verdicts.len() > MOST_VERDICTS {
+        say(page.verdicts.len() - MOST_VERDICTS, "verdicts");
+        page.verdicts.truncate(MOST_VERDICTS);
     }
     if page.findings.len() > MOST_FINDINGS {
         say(page.findings.len() - MOST_FINDINGS, "findings");

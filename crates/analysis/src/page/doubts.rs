@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::point;
+use charz_data::escape::counted;
 use charz_data::report::{Report, Severity};
 
 /// A kind of reason, with its first case.
@@ -55,6 +56,15 @@ pub fn doubts(report: &Report) -> Vec<Doubt> {
 }
 
 impl Doubt {
+    /// The first cell with what was found there, and how many more there are.
+    pub fn words(&self) -> String {
+        let more = match self.count {
+            0 | 1 => String::new(),
+            all => format!(" (and {} like it)", counted(all - 1, "cell")),
+        };
+        format!("{}: {}{more}", self.cell, self.reason)
+    }
+
     /// What its weight is called: `note`, `suspect`, `invalid`; `missing` where cells have no number for it.
     pub fn weight(&self) -> &'static str {
         match self.severity {

@@ -137,11 +137,11 @@ fn ids(spots: &[Spot], of: fn(&Spot) -> u32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use crate::fixtures::{report, two};
-    use crate::page::{Section, Source, sections};
+    use crate::page::{Section, Source, draw};
     use charz_data::report::Report;
 
     fn section(report: &Report) -> Option<Section> {
-        sections(&[Source { name: "one", report }], &["numa"]).pop()
+        draw(&[Source { name: "one", report }], |id| id == "numa").sections.pop()
     }
 
     #[test]

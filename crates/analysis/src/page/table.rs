@@ -15,8 +15,7 @@ pub(super) const MOST: usize = 500;
 /// The cells that a figure is about, a row each.
 pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
     let many = sources.len() > 1;
-    let is_varied = |param: &&&Param| all.iter().any(|own| own.cell.point.has(param));
-    let varied: Vec<&Param> = PARAMS.iter().filter(is_varied).copied().collect();
+    let varied = varied(all.iter().map(|own| own.cell));
     let several_kernels = all.iter().any(|own| own.cell.kernel != all[0].cell.kernel);
     let mut heading: Vec<String> = Vec::new();
     heading.extend(many.then(|| "report".to_owned()));
@@ -42,8 +41,13 @@ pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
     Table { heading, rows, left_out }
 }
 
+/// The parameters that any of these cells has for itself.
+pub(super) fn varied<'a>(cells: impl Iterator<Item = &'a Cell> + Clone) -> Vec<&'static Param> {
+    PARAMS.iter().copied().filter(|param| cells.clone().any(|cell| cell.point.has(param))).collect()
+}
+
 /// A parameter that is varied, sorted by its size where it has one.
-fn parameter(cell: &Cell, param: &Param) -> Datum {
+pub(super) fn parameter(cell: &Cell, param: &Param) -> Datum {
     let number = cell.point.tell(param, param.raw).filter(|_| param.quantity != Quantity::Word);
     Datum {
         text: point::word(&cell.point, param).unwrap_or_else(|| "-".into()),

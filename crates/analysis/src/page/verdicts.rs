@@ -28,20 +28,15 @@ pub struct Verdict {
     pub auto: String,
 }
 
-/// The most verdicts of a page.
-const MOST: usize = 200;
-
-/// Those that compare mappings, or say all there is of a kernel, each with its report; and how many more there are.
-pub(super) fn told(sorted: &Sorted<'_>) -> (Vec<(usize, Verdict)>, usize) {
+/// Those that compare mappings, or say all there is of a kernel, each with its report.
+pub(super) fn shown(sorted: &Sorted<'_>) -> Vec<(usize, Verdict)> {
     let each = sorted.verdicts.iter().enumerate();
     let telling = each.flat_map(|(source, all)| {
         all.iter()
             .filter(move |verdict| is_telling(sorted.sources[source].report, verdict))
-            .map(move |verdict| (source, verdict))
+            .map(move |verdict| (source, Verdict::of(verdict)))
     });
-    let all: Vec<(usize, &verdict::Verdict<'_>)> = telling.collect();
-    let shown = all.iter().take(MOST).map(|(source, verdict)| (*source, Verdict::of(verdict))).collect();
-    (shown, all.len().saturating_sub(MOST))
+    telling.collect()
 }
 
 /// Which pair of strands is nearest is told beside their square, and where a single mapping was measured with one number of workers,

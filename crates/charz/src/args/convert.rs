@@ -19,6 +19,7 @@ use crate::exit::Error;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, Request, Threads,
 };
+use crate::view::look::Colour;
 use crate::view::{
     doctor as doctor_page, explain as explain_page, kernels as kernel_list, placement as placement_page,
 };
@@ -28,7 +29,6 @@ use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::params;
 use charz_render::compare as compare_page;
 use charz_render::formats::FORMATS;
-use charz_render::look::Colour;
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;

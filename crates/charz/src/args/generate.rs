@@ -5,7 +5,10 @@ use clap_complete::Shell;
 
 use super::spelling::Cli;
 use crate::view::{exits, explain, kernels, mappers};
-use charz_render::{compare, replicate, report};
+use charz_analysis::compare::Comparison;
+use charz_analysis::replicate::Replication;
+use charz_data::report::Report;
+use charz_render::json;
 
 /// A generated page.
 pub struct Page {
@@ -24,9 +27,9 @@ pub fn pages() -> Vec<Page> {
         ("mappers", Some("docs/mappers.md"), mappers::markdown),
         ("checks", Some("docs/checks.md"), explain::markdown),
         ("exit-codes", Some("docs/exit-codes.md"), exits::markdown),
-        ("schema", None, report::schema),
-        ("comparison-schema", None, compare::schema),
-        ("replication-schema", None, replicate::schema),
+        ("schema", None, json::schema::<Report>),
+        ("comparison-schema", None, json::schema::<Comparison>),
+        ("replication-schema", None, json::schema::<Replication>),
     ];
     let texts = texts.into_iter().map(|(name, file, make)| Page {
         name: name.to_owned(),

@@ -9,11 +9,11 @@ use crate::command::compare::Base;
 use crate::command::history::{How, Options, Plot, Shown, Task, Which};
 use crate::command::render::Showing;
 use crate::exit::Error;
+use crate::view::look::Colour;
 use charz_analysis::history::Wanted;
 use charz_render::formats;
 use charz_render::formats::{Draw, FORMATS};
 use charz_render::history::Format;
-use charz_render::look::Colour;
 
 const AS_ADDED: (&str, &str) = ("json", "the report as it was added, to the byte, with control characters as escapes");
 

@@ -15,6 +15,7 @@ use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::{self, Context, Listener, NoRecorder, Recorder, Sweep, new_report};
+use crate::view::look::{self, Colour};
 use crate::view::progress;
 use crate::view::progress::note;
 use charz_analysis::compare;
@@ -116,7 +117,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));
     // The numbers first: they are printed even if the disk refuses them.
-    (options.format.write)(&comparison, out)?;
+    (options.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
         note(&format!("report: {:?}", journal.finish(report)?));

@@ -8,6 +8,7 @@ use super::history;
 use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::noise::largest_floor;
+use crate::view::look::{self, Colour};
 use charz_analysis::compare;
 use charz_analysis::compare::Totals;
 use charz_analysis::history::Wanted;
@@ -65,7 +66,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         .map_err(|refusal| Error::bad_input(format!("{name} and {:?}: {refusal}", options.new)))?;
     comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);
-    (options.format.write)(&comparison, out)?;
+    (options.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.
     std::mem::forget((base, new));
     Ok(exit(&comparison.totals, options.strict))

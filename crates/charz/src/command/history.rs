@@ -13,7 +13,8 @@ use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
 use charz_analysis::page;
 use charz_analysis::page::Source;
 use charz_data::report::Report;
-use charz_render::history::{Format, write_added, write_list, write_plot, write_text};
+use charz_render::history::{Format, write_added, write_list, write_plot};
+use charz_render::json::write_escaped;
 
 /// What to do with a history.
 pub struct Options {
@@ -120,7 +121,7 @@ fn show_report(file: &Path, which: Which, how: &How, out: &mut dyn Write) -> Res
             show(&[Source { name: &format!("report {id}"), report: &report }], showing, out)
         }
         How::Text => {
-            write_text(&text, out)?;
+            write_escaped(&text, out)?;
             Ok(Exit::Done)
         }
     }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal;
+use crate::view::look::{self, Colour};
 use charz_analysis::figure::Figure;
 use charz_analysis::page;
 use charz_analysis::page::{Page, Source};
 use charz_data::report;
 use charz_data::report::Report;
 use charz_render::formats::{Draw, Format};
-use charz_render::look::{Colour, Look};
+use charz_render::look::Look;
 
 /// What to show.
 pub struct Options {
@@ -103,7 +104,7 @@ pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> R
 fn look(options: &Showing) -> Look {
     match options.output {
         Some(_) => Look { colour: options.colour == Colour::Always, ..Look::PLAIN },
-        None => Look::of_stdout(options.colour),
+        None => look::of_stdout(options.colour),
     }
 }
 

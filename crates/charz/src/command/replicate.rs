@@ -13,6 +13,7 @@ use super::sweep::{New, NewSweep, Stage};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{self, Plan};
+use crate::view::look::{self, Colour};
 use crate::view::plan as plan_table;
 use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
 use charz_data::escape::counted;
@@ -55,13 +56,14 @@ pub struct Asked {
 }
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let look = look::of_stdout(Colour::Auto);
     match options {
         Options::Documents => view::documents(out)?,
         Options::List(asked) => {
             let target = Target::new(&discover(&Source::ThisMachine)?, admits);
-            (asked.format.write)(&feasibility(asked.document, &asked.figures, &target), out)?;
+            (asked.format.write)(&feasibility(asked.document, &asked.figures, &target), &look, out)?;
         }
-        Options::From { asked, report } => asked.write(&read(&report)?, &Look::PLAIN, out)?,
+        Options::From { asked, report } => asked.write(&read(&report)?, &look, out)?,
         Options::Measure { asked, new } => return measure(&asked, &new, out),
     }
     Ok(Exit::Done)
@@ -72,8 +74,8 @@ impl Show for Asked {
         self.format.for_people
     }
 
-    fn write(&self, report: &Report, _: &Look, out: &mut dyn Write) -> io::Result<()> {
-        (self.format.write)(&evaluate(self.document, &self.figures, report, admits), out)
+    fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+        (self.format.write)(&evaluate(self.document, &self.figures, report, admits), look, out)
     }
 }
 

@@ -8,6 +8,7 @@ use charz_topology::{Access, Machine, Source, discover, export_xml};
 use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
+use crate::view::look::{self, Colour};
 use crate::view::progress::note;
 use crate::view::topo;
 use crate::view::topo::Format;
@@ -16,7 +17,6 @@ use charz_analysis::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::{Draw, Format as ReportFormat, Show};
-use charz_render::look::{Colour, Look};
 
 /// What to show.
 pub enum Options {
@@ -70,7 +70,7 @@ pub const XML: &ReportFormat = &ReportFormat {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
         Options::Said { source, format } => {
-            let (machine, look) = (discover(&source)?, Look::of_stdout(Colour::Auto));
+            let (machine, look) = (discover(&source)?, look::of_stdout(Colour::Auto));
             // What is read by programs does not change with the width of anything.
             let usual = if io::stdout().is_terminal() { topo::fitting(&machine, &look) } else { &topo::FORMATS[0] };
             (format.unwrap_or(usual).write)(&machine, &look, out)?;
@@ -86,7 +86,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
                 .map_err(|error| Error::bad_input(error.to_string()))?;
             out.write_all(&picture)?;
         }
-        Options::Card { measured, format } => format.write(&read(&measured)?, &Look::of_stdout(Colour::Auto), out)?,
+        Options::Card { measured, format } => format.write(&read(&measured)?, &look::of_stdout(Colour::Auto), out)?,
         Options::Measure { new, format } => return sweep::start(&new, format, out),
         Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,
         Options::Xml { source, measured: Some(path) } => {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::look;
 use crate::doctor::{Finding, State};
 use charz_data::escape::{counted, plain};
 use charz_render::wrapped;
@@ -45,7 +46,7 @@ const INDENT: usize = 13;
 
 /// What matters first, and most of it; what is as it should be in a line each.
 fn table(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
-    let width = wrapped::width();
+    let width = look::paragraph();
     for (state, word) in [
         (State::Disturbs, "disturbs"),
         (State::Limits, "limits"),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::look;
 use charz_data::checks::{CHECKS, Check, Scale, Severity};
 use charz_render::wrapped;
 
@@ -23,7 +24,7 @@ pub const FORMATS: &[Format] = &[
 const INDENT: usize = 10;
 
 fn text(check: Option<&Check>, out: &mut dyn Write) -> io::Result<()> {
-    let width = wrapped::width();
+    let width = look::paragraph();
     let Some(check) = check else {
         for check in CHECKS {
             writeln!(out, "{}  {}", check.code, check.title)?;

@@ -37,3 +37,16 @@ pub enum FindingKind {
     /// Words that a core gets from a cache in a cycle of its clock.
     Efficiency,
 }
+
+impl FindingKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Cliff => "cliff",
+            FindingKind::Collapse => "collapse",
+            FindingKind::Fastest => "fastest",
+            FindingKind::Advice => "advice",
+            FindingKind::Latency => "latency",
+            FindingKind::Efficiency => "words",
+        }
+    }
+}

@@ -13,7 +13,6 @@ const ORDER: [Verdict; 5] =
 pub(super) const HEADING: [&str; 8] =
     ["kernel", "mapping", "workers", "base", "new", "change", "could show", "verdict"];
 
-/// The rows, what matters first.
 pub(super) fn sorted(comparison: &Comparison) -> Vec<&Row> {
     let of = |verdict| comparison.rows.iter().filter(move |row| row.verdict == verdict);
     ORDER.into_iter().flat_map(of).collect()
@@ -47,7 +46,6 @@ fn change(row: &Row) -> String {
     }
 }
 
-/// A ratio as a change, in percent.
 fn signed(ratio: f64) -> String {
     format!("{:+.1}%", (ratio - 1.0) * 100.0)
 }

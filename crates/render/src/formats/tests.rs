@@ -68,8 +68,12 @@ pub(crate) fn everything() -> Report {
 pub(crate) const EVIL: &str = "=1+1|</script><script>alert(1)</script><img src=x onerror=x>`*_[x](javascript:x)@all $x$ #1 \
                                           ![i](http://x) www.x.y ~~\\ \"'\n\r\n# x\t\u{1b}[2J\u{9b}2J\u{7}\u{8}\u{202e}\u{2028}\u{200b}{{x}}";
 
-/// The same report with evil in front of every string that may be any.
 pub(crate) fn hostile() -> Report {
+    spoiled(&everything(), EVIL)
+}
+
+/// The same report with evil in front of every string that may be any.
+pub(crate) fn spoiled(report: &Report, evil: &str) -> Report {
     /// Fields whose words are known ones, which a reader would refuse, and a date.
     const KNOWN: [&str; 14] = [
         "status",
@@ -87,27 +91,27 @@ pub(crate) fn hostile() -> Report {
         "alu",
         "holds",
     ];
-    fn spoil(value: &mut Value, key: &str) {
+    fn spoil(value: &mut Value, key: &str, evil: &str) {
         match value {
             // How the names of kernels of pairs begin decides how they are drawn.
-            Value::String(text) if text.starts_with("c2c-") => text.push_str(EVIL),
-            Value::String(text) if !KNOWN.contains(&key) => text.insert_str(0, EVIL),
-            Value::Array(list) => list.iter_mut().for_each(|item| spoil(item, key)),
+            Value::String(text) if text.starts_with("c2c-") => text.push_str(evil),
+            Value::String(text) if !KNOWN.contains(&key) => text.insert_str(0, evil),
+            Value::Array(list) => list.iter_mut().for_each(|item| spoil(item, key, evil)),
             Value::Object(fields) => {
                 // What a card says in words of its own types.
                 let of_types = |key: &str, value: &Value| {
                     matches!(key, "family" | "role" | "workers") || (key == "metric" && value.is_string())
                 };
                 let texts = fields.iter_mut().filter(|(key, value)| !of_types(key, value));
-                texts.for_each(|(key, value)| spoil(value, key));
+                texts.for_each(|(key, value)| spoil(value, key, evil));
             }
             _ => {}
         }
     }
-    let mut value = serde_json::to_value(everything()).unwrap();
-    spoil(&mut value, "");
+    let mut value = serde_json::to_value(report).unwrap();
+    spoil(&mut value, "", evil);
     let mut report: Report = serde_json::from_value(value).unwrap();
-    report.started = EVIL.into();
+    report.started = evil.into();
     report
 }
 

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use super::foreign::{Foreign, Sentence};
 use charz_analysis::page::{Doubt, Page};
 
-/// Every kind of reason once.
 pub(super) fn section(page: &Page) -> Markup {
     let several = page.sources.len() > 1;
     html! {

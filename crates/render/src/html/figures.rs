@@ -1,11 +1,13 @@
 //! Sections, and the figures in them.
 
+use std::collections::HashMap;
+
 use maud::{Markup, PreEscaped, html};
 
 use super::foreign::{Account, Foreign, Sentence};
-use super::{heat, orders, points};
+use super::{orders, points};
 use crate::picture;
-use charz_analysis::figure::{Body, Figure};
+use charz_analysis::figure::{Body, Figure, Heat};
 use charz_analysis::page::Section;
 
 pub(super) fn section(section: &Section) -> Markup {
@@ -28,7 +30,7 @@ fn figure(figure: &Figure, is_titled: bool) -> Markup {
             @if !figure.about.is_empty() { p.about { (sentences(&figure.about)) } }
             @if let Body::Nest(nest) = &figure.body { (orders::player(nest, &figure.id)) }
             div.plot { (PreEscaped(picture::svg_inline(figure))) }
-            @if let Body::Heat(heat) = &figure.body { (heat::notes(heat)) }
+            @if let Body::Heat(heat) = &figure.body { (notes(heat)) }
             figcaption {
                 details.words { summary { "In words" } p { (Account(&figure.alternative())) } }
                 @if let Body::Nest(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
@@ -51,4 +53,34 @@ fn kind(body: &Body) -> &'static str {
 
 fn sentences(all: &[String]) -> Markup {
     html! { @for (at, sentence) in all.iter().enumerate() { @if at > 0 { " " } (Sentence(sentence)) } }
+}
+
+/// What the script says of a tile: its value as people read it, for each of them.
+fn notes(heat: &Heat) -> Markup {
+    let (words, places) = dictionary(heat);
+    html! {
+        div.tiles hidden data-rows=(heat.rows.len()) data-columns=(heat.columns.len())
+            data-row=(Foreign(&heat.row_label)) data-column=(Foreign(&heat.column_label)) data-tiles=(places) {
+            ol { @for name in &heat.rows { li { (Foreign(name)) } } }
+            ol { @for name in &heat.columns { li { (Foreign(name)) } } }
+            ol { @for word in &words { li { (Foreign(word)) } } }
+        }
+    }
+}
+
+/// Three digits of a number are not many words, however many tiles there are.
+fn dictionary(heat: &Heat) -> (Vec<String>, String) {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut words: Vec<String> = Vec::new();
+    let mut places = Vec::with_capacity(heat.tiles.len());
+    for row in 0..heat.rows.len() {
+        for column in 0..heat.columns.len() {
+            let place = *known.entry(heat.value(row, column)).or_insert_with_key(|word| {
+                words.push(word.clone());
+                words.len() - 1
+            });
+            places.push(place.to_string());
+        }
+    }
+    (words, places.join(" "))
 }

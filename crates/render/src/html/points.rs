@@ -37,7 +37,6 @@ fn is_number(table: &Table, column: usize) -> bool {
     2 * numbers.count() > table.rows.len()
 }
 
-/// A row of the table.
 struct Line<'a> {
     row: &'a Row,
     has_passports: bool,
@@ -66,7 +65,6 @@ impl Render for Line<'_> {
     }
 }
 
-/// What the style sets apart.
 fn class(state: State) -> Option<&'static str> {
     match state {
         State::Sound => None,

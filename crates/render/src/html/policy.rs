@@ -1,6 +1,5 @@
 //! The page's own style and script, and the policy that nothing else may run or be fetched.
 
-/// All of the page's style.
 pub(super) const STYLE: &str = concat!(include_str!("page.css"), include_str!("parts.css"), include_str!("print.css"));
 
 /// All of the page's script. The first part has what the others use.

@@ -53,7 +53,6 @@ fn facts(title: &str, sources: &[About], of: fn(&About) -> &Vec<Fact>) -> Markup
     }
 }
 
-/// What to type.
 pub(super) fn again(page: &Page) -> Markup {
     html! {
         section #again aria-labelledby="again-heading" {

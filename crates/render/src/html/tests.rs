@@ -1,56 +1,15 @@
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::Value;
+use std::collections::BTreeSet;
 
 use super::*;
+use crate::formats::tests::{golden, spoiled};
 use charz_analysis::figure::{Body, Figure, Heat, Nest, Order, Part, Quantity, State, Tile, What};
 use charz_analysis::page;
 use charz_analysis::page::{Difference, Section, Source, Verdict};
-use charz_data::report;
 use charz_data::report::Report;
 
 /// Markup in every way, marks that turn what follows around, and what steers a terminal.
 const HOSTILE: &str =
     "\"><script>alert(1)</script><img src=x onerror=alert(1)>'--></style>&lt;\u{202e}\u{2066}\u{1b}[2J\0\r\n\t";
-
-/// A report that an earlier version wrote.
-fn golden() -> Report {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/waits.json");
-    report::read(file.as_ref()).unwrap()
-}
-
-/// A report in which every text that can be any text is another.
-fn with_every_text(report: &Report, text: &str) -> Report {
-    let mut whole = serde_json::to_value(report).unwrap();
-    let mut places = Vec::new();
-    collect(&whole, String::new(), &mut places);
-    // What is a word out of a list is so in all cells.
-    let kind = |place: &str| place.chars().filter(|mark| !mark.is_ascii_digit()).collect::<String>();
-    let mut free: BTreeMap<String, bool> = BTreeMap::new();
-    for place in &places {
-        free.entry(kind(place)).or_insert_with(|| {
-            let mut other = whole.clone();
-            *other.pointer_mut(place).unwrap() = Value::from("x");
-            serde_json::from_value::<Report>(other).is_ok()
-        });
-    }
-    for place in places.iter().filter(|place| free[&kind(place)]) {
-        *whole.pointer_mut(place).unwrap() = Value::from(text);
-    }
-    serde_json::from_value(whole).unwrap()
-}
-
-/// Where texts stand.
-fn collect(value: &Value, place: String, places: &mut Vec<String>) {
-    match value {
-        Value::String(_) => places.push(place),
-        Value::Array(all) => {
-            all.iter().enumerate().for_each(|(at, value)| collect(value, format!("{place}/{at}"), places))
-        }
-        Value::Object(all) => all.iter().for_each(|(key, value)| collect(value, format!("{place}/{key}"), places)),
-        _ => {}
-    }
-}
 
 /// A page with a machine and a square whose every text is the one given.
 fn with_pictures(report: &Report, text: &str) -> Page {
@@ -169,9 +128,9 @@ fn is_inert(html: &str) {
 
 #[test]
 fn foreign_text_is_inert() {
-    let report = with_every_text(&golden(), HOSTILE);
-    assert_eq!(report.host.name.as_deref(), Some(HOSTILE), "the report is hostile");
-    assert_eq!(report.cells[0].kernel, HOSTILE);
+    let report = spoiled(&golden(), HOSTILE);
+    assert!(report.host.name.as_ref().is_some_and(|name| name.starts_with(HOSTILE)), "the report is hostile");
+    assert!(report.cells[0].kernel.starts_with(HOSTILE));
     let one = written(&with_pictures(&report, HOSTILE));
     assert!(one.contains("alert(1)"), "it is shown");
     is_inert(&one);
@@ -181,7 +140,7 @@ fn foreign_text_is_inert() {
 
 #[test]
 fn a_long_text_does_not_make_a_long_page() {
-    let report = with_every_text(&golden(), &"<\u{202e}".repeat(20_000));
+    let report = spoiled(&golden(), &"<\u{202e}".repeat(20_000));
     let page = page::page(&[Source { name: "a", report: &report }]);
     let html = written(&Page { sections: Vec::new(), ..page });
     assert!(html.len() < 1_500_000, "{} bytes", html.len());

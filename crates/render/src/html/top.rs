@@ -80,12 +80,6 @@ fn differences(page: &Page) -> Markup {
     }
 }
 
-/// Whether there is anything to find.
-pub(super) fn has_findings(page: &Page) -> bool {
-    !page.findings.is_empty()
-}
-
-/// What follows from the numbers, in words.
 pub(super) fn findings(page: &Page) -> Markup {
     let mut kinds: Vec<(FindingKind, Vec<&(usize, Finding)>)> = Vec::new();
     for found in &page.findings {
@@ -95,7 +89,7 @@ pub(super) fn findings(page: &Page) -> Markup {
         }
     }
     html! {
-        @if has_findings(page) {
+        @if !page.findings.is_empty() {
             section #findings aria-labelledby="findings-heading" {
                 h2 #findings-heading { "Findings" }
                 @for (kind, all) in &kinds {

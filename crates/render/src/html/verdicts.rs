@@ -3,56 +3,31 @@
 use maud::{Markup, html};
 
 use super::foreign::Foreign;
-use charz_analysis::page::{Page, Verdict};
+use charz_analysis::page::Page;
 
-/// A row for each kernel and point.
 pub(super) fn section(page: &Page) -> Markup {
-    let several = page.sources.len() > 1;
+    let table = page.verdict_table();
     html! {
-        @if !page.verdicts.is_empty() {
+        @if !table.rows.is_empty() {
             section #verdicts aria-labelledby="verdicts-heading" {
-            h2 #verdicts-heading { "The best mappings" }
-            p.about { "With which mapping and how many workers each kernel did best, from how many workers on more of them give nothing more, and what it comes to with as many workers to leave threads to the system." }
-            div.scroll tabindex="0" role="region" aria-labelledby="verdicts-heading" {
-                table.verdicts {
-                    thead {
-                        tr {
-                            @if several { th scope="col" { "report" } }
-                            th scope="col" { "kernel" }
-                            th scope="col" { "best mapping" }
-                            th.n scope="col" { "workers" }
-                            th.n scope="col" { "best" }
-                            th scope="col" { "saturates at" }
-                            th scope="col" { "left to the system" }
-                        }
-                    }
-                    tbody {
-                        @for (at, verdict) in &page.verdicts {
-                            tr {
-                                @if several { td { @if let Some(source) = page.sources.get(*at) { (Foreign(&source.name)) } } }
-                                (cells(verdict))
+                h2 #verdicts-heading { "The best mappings" }
+                p.about { "With which mapping and how many workers each kernel did best, from how many workers on more of them give nothing more, and what it comes to with as many workers to leave threads to the system. Mappings after ~ are as good as the best." }
+                div.scroll tabindex="0" role="region" aria-labelledby="verdicts-heading" {
+                    table.verdicts {
+                        thead { tr { @for name in &table.heading { th scope="col" { (name) } } } }
+                        tbody {
+                            @for row in &table.rows {
+                                tr {
+                                    @for (at, datum) in row.data.iter().enumerate() {
+                                        @if at == 0 { th scope="row" { (Foreign(&datum.text)) } }
+                                        @else { td.n[datum.number.is_some()] { (Foreign(&datum.text)) } }
+                                    }
+                                }
                             }
                         }
                     }
                 }
             }
-            }
         }
-    }
-}
-
-fn cells(verdict: &Verdict) -> Markup {
-    html! {
-        th scope="row" { (Foreign(&verdict.kernel)) }
-        td {
-            (Foreign(&verdict.mapping)) @if verdict.doubtful { " ?" }
-            @if !verdict.alike.is_empty() {
-                span.alike { "; as good: " @for (at, other) in verdict.alike.iter().enumerate() { @if at > 0 { ", " } (Foreign(other)) } }
-            }
-        }
-        td.n { (verdict.workers) }
-        td.n { (Foreign(&verdict.best)) }
-        td { @match &verdict.saturates { Some(words) => (Foreign(words)), None => "-" } }
-        td { (Foreign(&verdict.auto)) }
     }
 }

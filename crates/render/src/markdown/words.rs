@@ -33,17 +33,6 @@ pub(super) fn inert(text: &str) -> String {
     inert
 }
 
-/// Foreign text as code; in a table a bar in it would end the cell.
-pub(super) fn code(text: &str) -> String {
-    let text = plain(text.trim());
-    if text.is_empty() {
-        return String::new();
-    }
-    let ticks = "`".repeat(longest_run(&text) + 1);
-    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{ticks}{blank}{text}{blank}{ticks}")
-}
-
 /// Foreign text as a block of code.
 pub(super) fn fenced(text: &str) -> String {
     let text = plain(text);
@@ -96,11 +85,6 @@ mod tests {
 
     #[test]
     fn code_ends_where_it_should() {
-        for (text, expected) in
-            [("a", "`a`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("a|b", "`a|b`"), ("", ""), ("a\n", "`a`")]
-        {
-            assert_eq!(code(text), expected);
-        }
         assert!(fenced("a\n```\nb").starts_with("````sh\n"));
     }
 }

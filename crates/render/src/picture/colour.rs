@@ -1,15 +1,12 @@
 //! Colours by what they are for.
 
-/// A colour by what it is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Paint {
     /// Text and what is as strong.
     Ink,
     /// Text that stands back: units, notes.
     Soft,
-    /// Lines behind everything.
     Grid,
-    /// What is drawn upon.
     Paper,
     /// The colour of a series, by its place from 0.
     Series(usize),

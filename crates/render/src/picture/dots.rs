@@ -17,7 +17,6 @@ const NAMES: f64 = 250.0;
 /// Rows beyond that are not drawn; the table has them.
 const ROWS: usize = 400;
 
-/// Draws it below a height; the height at which it ends.
 pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     let names: Vec<String> = match &plot.x.quantity {
         Quantity::Names(names) => names.iter().map(|name| plain(name)).collect(),

@@ -6,7 +6,6 @@ use super::width;
 use charz_analysis::figure::{Axis, Span, Tick};
 use charz_data::escape::plain;
 
-/// The size of what is written along an axis.
 pub(super) const SIZE: f64 = 12.0;
 
 /// The height of ticks and label below a frame.
@@ -15,7 +14,6 @@ pub(super) const BELOW: f64 = 46.0;
 /// The longest text of a tick: a frame keeps its width, whatever its ticks say.
 const WIDEST: f64 = 150.0;
 
-/// An axis along one side of a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
     pub(super) span: Span,
@@ -57,22 +55,18 @@ fn width_of(text: &str) -> f64 {
 /// A rectangle with an axis to the right and one upwards.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    /// Left and right end.
     pub(super) across: [f64; 2],
-    /// Upper and lower end.
     pub(super) down: [f64; 2],
     pub(super) x: Side,
     pub(super) y: Side,
 }
 
 impl Frame {
-    /// Where a number of the horizontal axis lies.
     pub(super) fn x(&self, number: f64) -> Option<f64> {
         let [left, right] = self.across;
         Some(left + self.x.span.fraction(number)? * (right - left))
     }
 
-    /// Where a number of the vertical axis lies.
     pub(super) fn y(&self, number: f64) -> Option<f64> {
         let [top, bottom] = self.down;
         Some(bottom - self.y.span.fraction(number)? * (bottom - top))

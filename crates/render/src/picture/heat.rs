@@ -28,7 +28,6 @@ const NAME: f64 = 110.0;
 /// Room right of the tiles for the scale of colours.
 const SCALE: f64 = 110.0;
 
-/// Draws it below a height; the height at which it ends.
 pub(super) fn draw(map: &Heat, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let (rows, columns) = (map.rows.len(), map.columns.len());
     if rows == 0 || columns == 0 {
@@ -86,7 +85,6 @@ struct Grid<'a> {
     span: Option<Span>,
     across: [f64; 2],
     down: [f64; 2],
-    /// The side of a tile.
     tile: f64,
 }
 
@@ -111,7 +109,6 @@ impl Grid<'_> {
         pen.text(&self.map.row_label, TextStyle { turned: -90.0, ..title(rows_at, (top + bottom) / 2.0) });
     }
 
-    /// Each pair by itself.
     fn tiles(&self, id: &str, pen: &mut Pen) {
         let side = number(self.tile);
         let columns = self.map.columns.len();

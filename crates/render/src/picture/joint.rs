@@ -8,7 +8,6 @@ use super::pen::{Pen, TextStyle, path};
 use super::{WIDTH, width};
 use charz_analysis::figure::{Axis, Band, Bar, Joint, Quantity, Scale, Span, range};
 
-/// The side of the square of pairs.
 const SIDE: f64 = 400.0;
 /// How far a histogram rises.
 const RISE: f64 = 84.0;
@@ -19,7 +18,6 @@ const ROW: f64 = 15.0;
 /// Bands beyond that are said in words only.
 const BANDS: usize = 6;
 
-/// Draws it below a height; the height at which it ends.
 pub(super) fn draw(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
     match &joint.y {
         Some(y) => pairs(joint, y, top, pen),
@@ -259,7 +257,6 @@ fn percentiles(joint: &Joint, frame: &Frame, pen: &mut Pen) {
     }
 }
 
-/// Which shade is how many.
 fn scale(joint: &Joint, frame: &Frame, pen: &mut Pen) {
     let most = joint.pairs.iter().map(|pair| pair.count).max().unwrap_or(0);
     if most == 0 {

@@ -5,11 +5,9 @@ use super::pen::{Pen, TextStyle};
 use super::shapes;
 use super::width;
 
-/// What a legend explains.
 pub(super) enum Key {
     /// A series, by its place from 0: its line and its spots.
     Series(usize),
-    /// A suspect spot.
     Doubtful,
     Missing,
 }

@@ -17,7 +17,6 @@ const RULE_ROWS: usize = 6;
 const RULE_ROW: f64 = 14.0;
 const RULE_SIZE: f64 = 11.0;
 
-/// Draws it below a height; the height at which it ends.
 pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let y = Side::vertical(&plot.y, plot.shown_range(), HEIGHT);
     let across = [y.width(), WIDTH - RIGHT];
@@ -58,7 +57,6 @@ pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
     frame.down[1] + BELOW
 }
 
-/// Says that there is no number.
 pub(super) fn nothing(across: [f64; 2], down: [f64; 2], pen: &mut Pen) {
     let middle = |ends: [f64; 2]| (ends[0] + ends[1]) / 2.0;
     let at = TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(middle(across), middle(down), 14.0) };

@@ -6,7 +6,6 @@ use super::colour::Paint;
 use super::width;
 use charz_data::escape::plain;
 
-/// An SVG that is being written.
 pub(super) struct Pen {
     text: String,
     /// Whether colours are left to the page around, by variables.
@@ -55,7 +54,6 @@ impl Pen {
         });
     }
 
-    /// What another pen wrote.
     pub(super) fn paste(&mut self, markup: &str) {
         self.text.push_str(markup);
     }
@@ -69,7 +67,6 @@ impl Pen {
     }
 }
 
-/// How a text is placed and drawn.
 #[derive(Clone, Copy)]
 pub(super) struct TextStyle {
     pub(super) x: f64,
@@ -93,7 +90,6 @@ impl TextStyle {
     }
 }
 
-/// An element whose attributes are being written.
 #[must_use = "an element is complete only by one of the last methods"]
 pub(super) struct Tag<'p> {
     pen: &'p mut Pen,

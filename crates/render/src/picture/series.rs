@@ -130,7 +130,6 @@ fn gap(at: usize, spot: &Spot, frame: &Frame, pen: &mut Pen) {
     hit(spot, "spot missing", place, pen);
 }
 
-/// What is pointed at.
 pub(super) fn hit(spot: &Spot, class: &str, [x, y]: [f64; 2], pen: &mut Pen) {
     let circle = pen.tag("circle").word("class", class).number("cx", x).number("cy", y).number("r", REACH);
     circle.word("fill", "transparent").word("data-note", &spot.note).titled(&spot.note);

@@ -62,18 +62,12 @@ fn a_large_matrix_has_all_its_tiles() {
 fn every_spot_is_there_once_and_says_its_note() {
     for mut figure in [samples::scaling(), samples::dots()] {
         let (Body::Lines(plot) | Body::Dots(plot)) = &mut figure.body else { continue };
-        let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
-        let spots = measured.flat_map(|series| &series.spots).enumerate();
-        let mut expected: Vec<String> = spots.map(|(at, spot)| format!("{at} {}", spot.note)).collect();
-        let notes =
-            plot.series.iter_mut().filter(|series| series.role == Role::Measured).flat_map(|series| &mut series.spots);
-        notes.zip(&expected).for_each(|(spot, note)| spot.note = note.clone());
-        let states = |plot: &Plot, state| {
-            let spots =
-                plot.series.iter().filter(|series| series.role == Role::Measured).flat_map(|series| &series.spots);
-            spots.filter(|spot| spot.state == state).count()
-        };
-        let counts = [State::Sound, State::Doubtful, State::Missing].map(|state| states(plot, state));
+        let measured = plot.series.iter_mut().filter(|series| series.role == Role::Measured);
+        let mut spots: Vec<&mut Spot> = measured.flat_map(|series| &mut series.spots).collect();
+        spots.iter_mut().enumerate().for_each(|(at, spot)| spot.note = format!("{at} {}", spot.note));
+        let mut expected: Vec<String> = spots.iter().map(|spot| spot.note.clone()).collect();
+        let count = |state| spots.iter().filter(|spot| spot.state == state).count();
+        let counts = [State::Sound, State::Doubtful, State::Missing].map(count);
         let text = svg_inline(&figure);
         let document = Document::parse(&text).unwrap();
         let mut found: Vec<String> =
@@ -111,6 +105,14 @@ fn a_usual_plot_is_small() {
     let mut file = Vec::new();
     svg(&samples::scaling(), &mut file).unwrap();
     assert!(file.len() < 30_000, "{} bytes", file.len());
+}
+
+#[cfg(not(feature = "png"))]
+#[test]
+fn the_error_says_how_to_get_a_png() {
+    let mut file = Vec::new();
+    let error = super::png(&samples::scaling(), &mut file).unwrap_err().to_string();
+    assert!(error.contains("--features png") && error.contains("--format svg") && file.is_empty(), "{error}");
 }
 
 #[test]
@@ -288,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn no_histogram_is_too_odd(mut joint in Just(samples::joint("joint", false)), odd in prop::collection::vec(number(), 8)) {
+    fn no_histogram_is_too_odd(mut joint in Just(samples::joint()), odd in prop::collection::vec(number(), 8)) {
         if let Body::Joint(joint) = &mut joint.body {
             joint.pairs.truncate(3);
             joint.pairs.iter_mut().for_each(|pair| (pair.x, pair.y) = ([odd[0], odd[1]], [odd[2], odd[3]]));

@@ -31,7 +31,7 @@ fn replication(report: Option<&Report>) -> Replication {
 
 fn written(format: &Format, replication: &Replication) -> String {
     let mut out = Vec::new();
-    (format.write)(replication, &mut out).unwrap();
+    (format.write)(replication, &Look::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -4,21 +4,23 @@ use std::io::{self, Write};
 
 use charz_data::machine::Caches;
 
-use crate::{grid, wrapped};
+use crate::look::Look;
+use crate::outline::Block;
+use crate::term;
 use charz_analysis::card::{Card, Found, Level, MEMORY, OPERATIONS};
-use charz_data::escape::{counted, plain};
+use charz_analysis::figure::{Datum, Table};
+use charz_data::escape::counted;
 use charz_data::report::{Report, Unit};
 use charz_data::units;
 
-/// What stands where there is no number.
+/// Shown where there is no number.
 const NONE: &str = "not measured";
 
-/// A table for people.
-///
-/// # Errors
-/// Those of the output.
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let card = Card::of(report);
+pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    term::text(&blocks(&Card::of(report)), look, out)
+}
+
+fn blocks(card: &Card) -> Vec<Block<'static>> {
     let words = [
         counted(card.packages, "package"),
         counted(card.cores, "core"),
@@ -26,41 +28,32 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         counted(card.numa_nodes, "NUMA node"),
     ];
     let processor = card.processor.as_deref().map_or("an unnamed processor", str::trim);
-    writeln!(out, "{}: {} by what the system claims\n", plain(processor), words.join(", "))?;
-    let workers = most_workers(&card);
-    let mut heading = vec!["level".to_owned(), "claimed".into(), "found".into(), "load".into(), "cycles".into()];
+    let title = format!("{processor}: {} by what the system claims", words.join(", "));
+    let workers = card.levels.iter().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0);
+    let mut heading = ["level", "claimed", "found", "load", "cycles"].map(str::to_owned).to_vec();
     for (operation, _) in OPERATIONS {
         heading.push(format!("{operation} x1"));
         heading.extend((workers > 1).then(|| format!("x{workers}")));
     }
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-    let rows: Vec<Vec<String>> = card.levels.iter().map(|level| row(level, &card, workers)).collect();
-    grid::columns(&heading, &[0, 1, 2], &rows, out)?;
-    writeln!(out)?;
-    for (label, text) in lines(&card) {
-        wrapped::labelled(label, INDENT, &text, wrapped::width(), out)?;
-    }
+    let rows = card.levels.iter().map(|level| row(level, card, workers)).collect();
+    let mut blocks = vec![
+        Block::Title(title),
+        Block::Text(String::new()),
+        Block::table(&Table::new(&heading, rows)),
+        Block::Text(String::new()),
+    ];
+    blocks.extend(lines(card).into_iter().map(|(label, text)| Block::Item(label.to_owned(), text)));
     if card.levels.iter().all(|level| level.found.is_none()) {
         let none = "the report has no curve of latencies: charz topo --measured without a report draws one";
-        wrapped::labelled("note", INDENT, none, wrapped::width(), out)?;
+        blocks.push(Block::Item("note".to_owned(), none.to_owned()));
     }
-    if card.contradictions.is_empty() {
-        return Ok(());
+    if !card.contradictions.is_empty() {
+        blocks.push(Block::Heading("Contradictions".to_owned()));
     }
-    writeln!(out, "\ncontradictions")?;
-    for found in &card.contradictions {
-        let about = format!("! {}", plain(&found.about));
-        wrapped::labelled(&about, INDENT, &found.sentence, wrapped::width(), out)?;
-    }
-    Ok(())
-}
-
-/// The columns of a label.
-const INDENT: usize = 13;
-
-/// The most workers that a bandwidth was measured with.
-fn most_workers(card: &Card) -> u64 {
-    card.levels.iter().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0)
+    let contradictions = card.contradictions.iter();
+    blocks.extend(contradictions.map(|found| Block::Item(format!("! {}", found.about), found.sentence.clone())));
+    blocks
 }
 
 /// A mark where something contradicts.
@@ -68,31 +61,28 @@ fn mark(card: &Card, about: &str) -> &'static str {
     if card.contradictions.iter().any(|found| found.about == about) { " !" } else { "" }
 }
 
-fn row(level: &Level, card: &Card, most: u64) -> Vec<String> {
+fn row(level: &Level, card: &Card, most: u64) -> Vec<Datum> {
     let found = level.found.as_ref();
     let doubt = units::doubt(found.is_some_and(|found| found.suspect));
-    let load = found.map_or_else(|| "-".into(), |found| format!("{}{doubt}", units::nanos(found.ns)));
+    let or_none = |datum: Option<Datum>| datum.unwrap_or_else(Datum::none);
+    let load = found.map(|found| Datum::number(format!("{}{doubt}", units::nanos(found.ns)), found.ns));
     let cycles = found.and_then(|found| found.cycles);
-    let cycles = cycles.map_or_else(|| "-".into(), |cycles| format!("{cycles:.1}{doubt}"));
+    let cycles = cycles.map(|cycles| Datum::number(format!("{cycles:.1}{doubt}"), cycles));
     let memory = card.memory_bytes.filter(|_| level.name == MEMORY).map(units::iec);
-    let claimed = level.claimed.as_ref().map(claim).or(memory).unwrap_or_else(|| "-".into());
     let mut row = vec![
-        format!("{}{}", plain(&level.name), mark(card, &level.name)),
-        claimed,
-        found.map_or_else(|| "-".into(), edge),
-        load,
-        cycles,
+        Datum::word(format!("{}{}", level.name, mark(card, &level.name))),
+        or_none(level.claimed.as_ref().map(claim).or(memory).map(Datum::word)),
+        or_none(found.map(|found| Datum::word(edge(found)))),
+        or_none(load),
+        or_none(cycles),
     ];
     for (operation, _) in OPERATIONS {
         for workers in [1, most].into_iter().take(if most > 1 { 2 } else { 1 }) {
-            let number = level.bandwidths.iter().find(|one| one.operation == operation && one.workers == workers);
-            row.push(number.map_or_else(
-                || "-".into(),
-                |one| {
-                    let rate = units::value(one.bytes_per_second, Unit::BytesPerSecond);
-                    format!("{rate}{}", units::doubt(one.suspect))
-                },
-            ));
+            let found = level.bandwidths.iter().find(|one| one.operation == operation && one.workers == workers);
+            row.push(or_none(found.map(|one| {
+                let rate = units::value(one.bytes_per_second, Unit::BytesPerSecond);
+                Datum::number(format!("{rate}{}", units::doubt(one.suspect)), one.bytes_per_second)
+            })));
         }
     }
     row
@@ -154,7 +144,7 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         );
         let doubt = units::doubt(pages.suspect);
         let ns = pages.ns.map(|ns| format!("; memory takes {}{doubt} a load", units::nanos(ns))).unwrap_or_default();
-        lines.push(("pages", format!("{}: {obtained}{ns}", plain(&pages.kind))));
+        lines.push(("pages", format!("{}: {obtained}{ns}", pages.kind)));
     }
     if let Some(remote) = card.remote {
         let claimed = remote.claimed_times.map_or_else(|| "nothing".to_owned(), |times| format!("{times:.2} times"));

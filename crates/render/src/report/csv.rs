@@ -165,7 +165,6 @@ pub(super) fn status(cell: &Cell) -> String {
     status_word(cell.outcome.status)
 }
 
-/// The same of a status.
 pub(crate) fn status_word(status: Status) -> String {
     status.name().to_owned()
 }

@@ -187,7 +187,7 @@ fn findings_are_drawn_when_shown() {
     let ring = |workers, hop| cell("ring-mutex", "rr", workers, Unit::NanosecondsPerOp, hop);
     check(
         &shown("table", vec![ring(2, 400.0), ring(600, 6000.0)]),
-        &["findings", "cliff     ring-mutex rr: the cliff is at 600"],
+        &["FINDINGS", "cliff      ring-mutex rr: the cliff is at 600"],
     );
 }
 

@@ -16,7 +16,6 @@ const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 /// The most lines of a square.
 const MOST: usize = 256;
 
-/// Draws it with its legend.
 pub(super) fn draw(heat: &Heat, pen: &mut Pen<'_>) -> io::Result<()> {
     let label = heat.rows.iter().map(|name| display_width(name)).max().unwrap_or(0).min(pen.width() / 4);
     let room = pen.width().saturating_sub(label + 1);
@@ -78,7 +77,6 @@ impl Layout {
         }
     }
 
-    /// What stands for a value.
     fn tile(&self, heat: &Heat, tile: Tile, fifths: &Fifths, colours: bool) -> (String, Style) {
         let wide = self.wide;
         let Some(fifth) = tile.value.map(|value| fifths.at(value)) else {

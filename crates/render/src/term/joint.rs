@@ -21,7 +21,6 @@ const DIAGONAL: &str = "/";
 const ABOVE: usize = 3;
 const BESIDE: usize = 10;
 
-/// Draws it.
 pub(super) fn draw(joint: &Joint, pen: &mut Pen<'_>) -> io::Result<()> {
     let drawn = match &joint.y {
         Some(y) => pairs(joint, y, pen)?,

@@ -15,7 +15,6 @@ use charz_data::escape::plain;
 
 /// The most lines of a machine whose parts are all drawn: a screen, or little more.
 const SCREEN: usize = 48;
-/// The most lines at all.
 const MOST: usize = 200;
 /// What a box takes on both sides of what is in it.
 const SIDES: usize = 4;
@@ -27,13 +26,11 @@ const SEATS: usize = 24;
 /// How much of what is alike is left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fold {
-    /// Nothing.
     Nothing,
     /// Of the innermost boxes those beyond a row.
     Inner,
     /// Of all boxes those beyond a row.
     Row,
-    /// All but one.
     Alike,
 }
 
@@ -45,10 +42,13 @@ struct Laid {
 }
 
 enum Content {
-    /// A word of a line.
     Word(String, Style),
     /// A box with its names and what is in it, each at its column and line within.
-    Frame { names: Vec<String>, what: What, inside: Vec<(usize, usize, Laid)> },
+    Frame {
+        names: Vec<String>,
+        what: What,
+        inside: Vec<(usize, usize, Laid)>,
+    },
 }
 
 /// The machine on a sheet so wide; `None` where it does not fit.
@@ -123,7 +123,6 @@ fn flow(parts: &[Part], width: usize, fold: Fold) -> Option<Vec<(usize, usize, L
     Some(placed(items, width))
 }
 
-/// Items in rows.
 fn placed(items: Vec<Laid>, width: usize) -> Vec<(usize, usize, Laid)> {
     let (mut x, mut y, mut high) = (0, 0, 0);
     let mut placed = Vec::with_capacity(items.len());

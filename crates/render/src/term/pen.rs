@@ -7,8 +7,9 @@ use textwrap::{Options, WordSplitter};
 
 use super::ascii::ascii;
 use super::sheet::{Sheet, Style, bold, faint};
+use crate::grid;
 use crate::look::Look;
-use charz_data::escape::{one_line, plain};
+use charz_data::escape::{one_line, shortened};
 
 /// Narrower terminals break lines themselves.
 const NARROWEST: usize = 40;
@@ -27,7 +28,6 @@ impl<'a> Pen<'a> {
         Pen { look: Look { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
     }
 
-    /// Columns to draw on.
     pub fn width(&self) -> usize {
         self.look.columns
     }
@@ -41,7 +41,6 @@ impl<'a> Pen<'a> {
         writeln!(self.out)
     }
 
-    /// Foreign text as a heading.
     pub fn heading(&mut self, text: &str) -> io::Result<()> {
         self.line("", &one_line(text), bold())
     }
@@ -61,11 +60,13 @@ impl<'a> Pen<'a> {
         let text = if self.look.unicode { text.to_owned() } else { ascii(text) };
         let indent = display_width(label).min(NARROWEST / 2);
         let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
+        // A number and its question mark stay in one line.
+        let text = text.replace(" ?", "\u{a0}?");
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
         sheet.put(0, 0, label, Style::default());
         for (at, line) in lines.iter().enumerate() {
-            sheet.put(indent, at, line, style);
+            sheet.put(indent, at, &line.replace('\u{a0}', " "), style);
         }
         self.sheet(&sheet)
     }
@@ -74,29 +75,20 @@ impl<'a> Pen<'a> {
         sheet.write(&self.look, self.out)
     }
 
-    /// Foreign text in columns under a heading, where they have room; else a paragraph for each row.
-    pub fn table<const N: usize>(&mut self, heading: &[String; N], rows: &[[String; N]]) -> io::Result<()> {
-        const GAP: usize = 2;
-        let rows: Vec<[String; N]> = rows.iter().map(|row| std::array::from_fn(|at| one_line(&row[at]))).collect();
-        let all = || std::iter::once(heading).chain(&rows);
-        let widths: [usize; N] =
-            std::array::from_fn(|at| all().map(|row| display_width(&row[at])).max().unwrap_or(0) + GAP);
-        if widths.iter().sum::<usize>() > self.look.columns + GAP {
-            return rows.iter().try_for_each(|row| {
-                let named = heading.iter().zip(row).skip(1).filter(|(_, words)| *words != "-");
-                let words: Vec<String> = named.map(|(name, words)| format!("{name}: {words}")).collect();
-                self.text("- ", &format!("{}; {}", row[0], words.join("; ")))
-            });
+    /// Foreign text in columns under a heading, however wide.
+    pub fn table(&mut self, heading: &[String], words: &[usize], rows: &[Vec<String>]) -> io::Result<()> {
+        let harmless = |cells: &[String]| cells.iter().map(|cell| one_line(cell)).collect::<Vec<_>>();
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| harmless(row)).collect();
+        let heading = harmless(heading);
+        let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+        let mut lines = Vec::new();
+        grid::columns(&heading, words, &rows, &mut lines)?;
+        let lines = String::from_utf8_lossy(&lines);
+        if self.look.unicode {
+            write!(self.out, "{lines}")
+        } else {
+            lines.lines().try_for_each(|line| writeln!(self.out, "{}", ascii(line)))
         }
-        let mut sheet = Sheet::new(self.look.columns, rows.len() + 1);
-        for (y, row) in all().enumerate() {
-            let mut x = 0;
-            for (words, wide) in row.iter().zip(widths) {
-                sheet.put(x, y, words, if y == 0 { faint() } else { Style::default() });
-                x += wide;
-            }
-        }
-        self.sheet(&sheet)
     }
 
     /// Marks with what they stand for, as many to a line as fit.
@@ -122,43 +114,14 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// Foreign text in so many columns: where it has no room, its beginning and its end.
+/// Foreign text in so many columns.
 pub fn short(text: &str, columns: usize) -> String {
-    // Nobody looks at more of a name than fits the widest terminal, but a hostile one may be long.
-    let text = plain(&one_line(text));
-    if display_width(&text) <= columns {
-        return text;
-    }
-    let keep = |marks: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
-        let mut left = room;
-        let fits = |mark: &char| {
-            let width = display_width(mark.encode_utf8(&mut [0; 4]));
-            left.checked_sub(width).map(|rest| left = rest).is_some()
-        };
-        marks.take_while(fits).collect()
-    };
-    let room = columns.saturating_sub(1);
-    let start = keep(&mut text.chars(), room - room / 2);
-    let end = keep(&mut text.chars().rev(), room / 2);
-    start.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
+    shortened(&one_line(text), columns as f64, |mark| display_width(mark.encode_utf8(&mut [0; 4])) as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_short_text_keeps_both_ends() {
-        for (text, columns, expected) in [
-            ("abc", 3, "abc"),
-            ("abcdef", 5, "ab…ef"),
-            ("漢字漢字", 6, "漢…字"),
-            ("abc", 0, "…"),
-            ("a\u{1b}", 9, "a\\u{1b}"),
-        ] {
-            assert_eq!(short(text, columns), expected);
-        }
-    }
 
     #[test]
     fn a_legend_stays_within_the_width() {

@@ -22,7 +22,6 @@ const GAP: &str = "x";
 /// Several series in one place.
 const SEVERAL: &str = "*";
 
-/// The mark and the colour of a series.
 pub(super) fn mark(at: usize) -> (String, Style) {
     (char::from(LETTERS[at % LETTERS.len()]).to_string(), ink(COLOURS[at % COLOURS.len()]))
 }
@@ -35,7 +34,6 @@ struct Frame<'a> {
     area: Area,
 }
 
-/// Draws it with its legend.
 pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     let height = (pen.width() / 5).clamp(8, 24);
     let places = |spot: &Spot| Some([plot.x.scale.place(spot.x)?, plot.y.scale.place(spot.y?)?]);

@@ -9,7 +9,6 @@ use crate::look::Look;
 
 /// The most lines of a sheet: pictures are folded long before.
 const HIGHEST: usize = 2000;
-/// The widest sheet.
 const WIDEST: usize = 1000;
 
 /// Colours and weight of a cell. Colours are among the 256 of xterm.
@@ -20,12 +19,10 @@ pub struct Style {
     bold: bool,
 }
 
-/// What is written in a colour.
 pub fn ink(colour: u8) -> Style {
     Style { ink: Some(colour), ..Style::default() }
 }
 
-/// Black on a colour.
 pub fn ground(colour: u8) -> Style {
     Style { ground: Some(colour), ..ink(16) }
 }
@@ -35,7 +32,6 @@ pub fn faint() -> Style {
     ink(244)
 }
 
-/// What stands out.
 pub fn bold() -> Style {
     Style::default().bold()
 }

@@ -19,7 +19,7 @@ fn pictures(look: &Look, is: fn(&Body) -> bool) -> Vec<(Figure, String)> {
     let page = page(&[Source { name: "all", report: &report }]);
     let pictures = page.figures().filter(|figure| is(&figure.body)).map(|shown| {
         let mut out = Vec::new();
-        figure(shown, &mut Pen::new(look, &mut out)).unwrap();
+        picture(shown, &mut Pen::new(look, &mut out)).unwrap();
         (shown.clone(), String::from_utf8(out).unwrap())
     });
     let pictures: Vec<(Figure, String)> = pictures.collect();

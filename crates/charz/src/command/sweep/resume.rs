@@ -15,12 +15,12 @@ use crate::journal;
 use crate::limits::Limits;
 use crate::plan::{Budget, MOST_REPETITIONS};
 use crate::sweep;
+use crate::view::look::{self, Colour};
 use crate::view::progress::note;
 use charz_data::escape::plain;
 use charz_data::report;
 use charz_data::report::Report;
 use charz_render::formats::{Show, TABLE};
-use charz_render::look::{Colour, Look};
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.
@@ -34,7 +34,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     } else {
         let report = read(&file)?;
         if report.complete {
-            TABLE.write(&report, &Look::of_stdout(Colour::Auto), out)?;
+            TABLE.write(&report, &look::of_stdout(Colour::Auto), out)?;
             writeln!(out, "{} is complete: nothing is left to measure", plain(&file.to_string_lossy()))?;
             return Ok(Exit::Done);
         }

@@ -17,11 +17,11 @@ use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
 use crate::sweep::Sweep;
+use crate::view::look::{self, Colour};
 use crate::view::progress;
 use charz_data::report;
 use charz_data::report::{Ending, Report, Status};
 use charz_render::formats::Show;
-use charz_render::look::{Colour, Look};
 
 /// The machine, the clock, the signals, and the right to measure here.
 pub(crate) struct Stage {
@@ -175,7 +175,7 @@ impl Stage {
             report.stopped_by = Some("a full disk".into());
         }
         // The numbers first: they are told even when the disk refuses them.
-        let told = session.format.write(report, &Look::of_stdout(Colour::Auto), out);
+        let told = session.format.write(report, &look::of_stdout(Colour::Auto), out);
         self.signals.let_finish();
         let file = recorder.finish(report);
         swept.map_err(cannot_record)?;
