@@ -46,13 +46,11 @@ pub const SEQUENTIAL: f64 = 2.0;
 /// What may be compared, beyond `ok` cells of one machine, one build and one plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Reports of different machines.
     pub cross_machine: bool,
     /// Reports of different builds of the kernels.
     pub cross_build: bool,
     /// Reports of plans that change what a number means.
     pub cross_plan: bool,
-    /// Cells that are suspect.
     pub allow_suspect: bool,
     /// What the machine, compared with itself, has shown as a difference, as a fraction; the margin is at least that.
     pub noise_floor: Option<f64>,
@@ -131,10 +129,8 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     }
 }
 
-/// What matching has to know.
 struct Allowed<'a> {
     options: &'a Options,
-    /// What the reports differ in.
     caveats: Vec<Caveat>,
     /// Whether they were made to differ.
     on_purpose: bool,
@@ -149,7 +145,6 @@ fn allows(options: &Options, caveat: Caveat) -> bool {
     }
 }
 
-/// The flag that allows it.
 fn flag(caveat: Caveat) -> &'static str {
     match caveat {
         Caveat::OtherMachine => "--cross-machine",

@@ -34,7 +34,6 @@ pub use prefetch::{Reading, reading};
 
 use flat::Flat;
 
-/// One point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The bytes over which the loads go.
@@ -43,20 +42,16 @@ pub struct Point {
     pub ns: f64,
     /// How far the number may be off, as a fraction of it; 0 where nothing is known.
     pub slack: f64,
-    /// Whether something speaks against the number.
     pub doubtful: bool,
 }
 
-/// A part of a curve that is flat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
     /// What it is; `None` where there are more plateaus than caches, and others fit them better.
     pub level: Option<Level>,
     /// Nanoseconds a load: the median of its points; for memory of those of its larger sizes.
     pub ns: f64,
-    /// Its smallest size.
     pub from_bytes: u64,
-    /// Its largest size.
     pub to_bytes: u64,
     /// Where it ends; `None` where there is no other behind it.
     pub edge: Option<Edge>,
@@ -64,12 +59,10 @@ pub struct Plateau {
     pub doubtful: bool,
 }
 
-/// What a plateau is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// A cache, from 1 for the one next to the core.
     Cache(u8),
-    /// Memory.
     Memory,
 }
 
@@ -181,7 +174,6 @@ fn sorted(points: &[Point]) -> Vec<Point> {
     points
 }
 
-/// The median; `None` of nothing.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -15,7 +15,7 @@ mod series;
 #[cfg(test)]
 mod tests;
 
-use charz_data::report::{Finding, Report};
+use charz_data::report::{Cell, Finding, FindingKind, Report};
 
 pub(crate) use latency::Curve;
 pub(crate) use loaded::{bandwidth, knee_delay};
@@ -33,4 +33,10 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(loaded::loaded(report));
     found.extend(efficiency::efficiency(report));
     found
+}
+
+/// A finding on one cell.
+fn on_cell(cell: &Cell, kind: FindingKind, value: Option<f64>, text: String) -> Finding {
+    let Cell { kernel, mapping, workers, .. } = cell;
+    Finding { kind, kernel: kernel.clone(), mapping: Some(mapping.clone()), workers: Some(*workers), value, text }
 }

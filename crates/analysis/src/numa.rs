@@ -6,7 +6,7 @@ use charz_data::Role;
 use charz_data::card::{self, Chase};
 use charz_data::distance::Access;
 
-use charz_data::report::{Cell, MemoryHome, PageKind, Report, Status};
+use charz_data::report::{Cell, MemoryHome, PageKind, Report};
 use charz_stats::Sample;
 
 /// Whether a kernel's time is the latency of memory.
@@ -34,17 +34,13 @@ pub struct Spot {
     pub claimed: Option<u64>,
 }
 
-/// A number of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
-    /// The cell's value.
     pub value: f64,
-    /// Whether something speaks against it.
     pub suspect: bool,
 }
 
 impl Spot {
-    /// Whether the memory is the strands' own.
     pub fn is_local(&self) -> bool {
         self.from == self.to
     }
@@ -130,7 +126,7 @@ fn rank(cell: &Cell) -> (u64, u64, Option<PageKind>) {
 }
 
 fn number(cell: &Cell) -> Option<Number> {
-    Some(Number { value: cell.summary?.value?, suspect: cell.outcome.status == Status::Suspect })
+    Some(Number { value: cell.value()?, suspect: cell.is_suspect() })
 }
 
 #[cfg(test)]

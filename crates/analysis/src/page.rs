@@ -46,19 +46,15 @@ pub use verdicts::Verdict;
 pub struct Source<'a> {
     /// E.g. the file's name without its folder.
     pub name: &'a str,
-    /// The report.
     pub report: &'a Report,
 }
 
-/// All that is said of one or more reports.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// What it is about.
     pub title: String,
     /// What it comes to, for whoever reads nothing else: sentences, each with the report that it is about, by its place among the
     /// sources.
     pub summary: Vec<(usize, String)>,
-    /// Where it comes from, a report each.
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
@@ -68,18 +64,15 @@ pub struct Page {
     pub findings: Vec<(usize, Finding)>,
     /// What is suspect, invalid or missing, and why; each kind once, the weightiest first.
     pub doubts: Vec<(usize, Doubt)>,
-    /// The figures, by what they are about.
     pub sections: Vec<Section>,
     /// What was left out so that the page stays small, a sentence each; the reports have it.
     pub left_out: Vec<String>,
 }
 
-/// Figures that belong together.
 #[derive(Clone, Debug)]
 pub struct Section {
     /// Its name among the sections of the page; as [`Figure::id`].
     pub id: &'static str,
-    /// Its heading.
     pub title: &'static str,
     /// What is measured here and how to read it, a sentence each.
     pub about: Vec<String>,
@@ -95,7 +88,6 @@ struct Chapter {
     draw: fn(&Sorted<'_>) -> Drawing,
 }
 
-/// What a chapter comes to.
 #[derive(Default)]
 struct Drawing {
     figures: Vec<Figure>,
@@ -256,7 +248,6 @@ pub fn page(sources: &[Source<'_>]) -> Page {
 }
 
 impl Page {
-    /// All figures in their order.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|section| &section.figures)
     }

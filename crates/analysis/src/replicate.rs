@@ -41,7 +41,6 @@ pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     FILES.iter().map(|text| Document::read(text).expect("a document of the project can be read")).collect()
 });
 
-/// The document with this name.
 pub fn find(name: &str) -> Option<&'static Document> {
     DOCUMENTS.iter().find(|document| document.citation.name == name)
 }

@@ -9,10 +9,11 @@ mod saturation;
 mod tests;
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
+use crate::group::grouped;
+use crate::number::Number;
 use crate::point;
-use charz_data::report::{Cell, Interval, Point, Report, Status, Unit};
+use charz_data::report::{Cell, Point, Report, Unit};
 
 pub use saturation::{SATURATED, Saturation};
 
@@ -22,7 +23,6 @@ pub const AUTO: &str = "auto";
 /// What the cells of a kernel at one point come to. Names are foreign text, as the report has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict<'a> {
-    /// The kernel's name.
     pub kernel: &'a str,
     /// What the cells have for themselves of the parameters that the sweep varies.
     pub point: Point,
@@ -45,39 +45,24 @@ pub struct Verdict<'a> {
     pub auto: Auto<'a>,
 }
 
-/// The number of a cell that has one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Number<'a> {
-    /// The cell.
-    pub cell: &'a Cell,
-    /// Its value, in its unit.
-    pub value: f64,
-    /// Where it lies; `None` where there were too few invocations to say.
-    pub interval: Option<Interval>,
-}
-
 /// What leaving threads to the operating system comes to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto<'a> {
     /// There is no number of it with as many workers as the best.
     Unmeasured,
-    /// It is the best.
     Best,
-    /// It is another.
     Other(Loss<'a>),
 }
 
 /// A number beside the best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss<'a> {
-    /// The number.
     pub number: Number<'a>,
     /// How much less it gives, or how much longer it takes, as a fraction of the best. Negative where it is suspect and better than
     /// the best sound one.
     pub share: f64,
     /// Whether the intervals of the two leave open which is better; `None` where one of them has no interval.
     pub open: Option<bool>,
-    /// Whether one of the two numbers is suspect.
     pub doubtful: bool,
 }
 
@@ -120,7 +105,7 @@ impl<'a> Verdict<'a> {
             points: 1,
             best,
             doubtful: best.is_doubtful() || numbers.iter().any(|number| number.is_better(&best)),
-            alike: others.filter(|other| other.meets(&best)).copied().collect(),
+            alike: others.filter(|other| overlap(other, &best)).copied().collect(),
             saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers)).collect(),
             auto,
         })
@@ -138,32 +123,6 @@ impl<'a> Verdict<'a> {
     }
 }
 
-impl<'a> Number<'a> {
-    fn of(cell: &'a Cell) -> Option<Self> {
-        let summary = cell.summary?;
-        Some(Number { cell, value: summary.value?, interval: summary.interval })
-    }
-
-    /// Whether something speaks against it.
-    pub fn is_doubtful(&self) -> bool {
-        self.cell.outcome.status != Status::Ok
-    }
-
-    /// Whether it is the better one in its unit.
-    fn is_better(&self, other: &Number<'_>) -> bool {
-        if self.cell.unit.more_is_better() { self.value > other.value } else { self.value < other.value }
-    }
-
-    /// Whether their intervals have a value in common; without an interval the number stands for itself.
-    fn meets(&self, other: &Number<'_>) -> bool {
-        let ends = |number: &Number<'_>| {
-            number.interval.map_or((number.value, number.value), |interval| (interval.low, interval.high))
-        };
-        let ((low, high), (other_low, other_high)) = (ends(self), ends(other));
-        low <= other_high && other_low <= high
-    }
-}
-
 impl<'a> Loss<'a> {
     fn of(number: Number<'a>, best: &Number<'_>) -> Self {
         // Numbers that are the same differ by nothing, also where both are 0.
@@ -171,21 +130,17 @@ impl<'a> Loss<'a> {
         Loss {
             number,
             share: if number.cell.unit.more_is_better() { -more } else { more },
-            open: number.interval.and(best.interval).map(|_| number.meets(best)),
+            open: number.interval.and(best.interval).map(|_| overlap(&number, best)),
             doubtful: number.is_doubtful() || best.is_doubtful(),
         }
     }
 }
 
-/// Things by a key of theirs, in the order in which the keys first come up.
-fn grouped<T, K: Hash + Eq>(things: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
-    let (mut places, mut groups) = (HashMap::new(), Vec::<Vec<T>>::new());
-    for thing in things {
-        let place = *places.entry(key(&thing)).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.push(thing),
-            None => groups.push(vec![thing]),
-        }
-    }
-    groups
+/// Whether the intervals have a value in common; a number without one is its own interval.
+fn overlap(one: &Number<'_>, other: &Number<'_>) -> bool {
+    let ends = |number: &Number<'_>| {
+        number.interval.map_or((number.value, number.value), |interval| (interval.low, interval.high))
+    };
+    let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
+    low <= other_high && other_low <= high
 }

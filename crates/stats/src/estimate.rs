@@ -5,9 +5,7 @@ use super::{Interval, Method};
 /// A value with the interval that says how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The value, within the interval.
     pub value: f64,
-    /// Its interval, in the same unit.
     pub interval: Interval,
 }
 

@@ -39,7 +39,6 @@ pub const LEAST_FOR_INTERVAL: usize = 6;
 /// From how many values on interpolation is used.
 const LEAST_FOR_INTERPOLATION: usize = 10;
 
-/// How an interval was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Two of the values themselves, which hold the median at least as often as wanted, whatever the distribution.
@@ -62,7 +61,6 @@ pub struct Interval {
     /// The share of intervals so computed that hold the true value, between 0 and 1. It is what was reached, which can be
     /// more than what was asked for.
     pub confidence: f64,
-    /// How it was computed.
     pub method: Method,
 }
 

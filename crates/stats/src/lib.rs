@@ -64,17 +64,14 @@ impl Sample {
         self.0.len()
     }
 
-    /// The values, sorted.
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
-    /// The smallest value.
     pub fn min(&self) -> f64 {
         self.0[0]
     }
 
-    /// The largest value.
     pub fn max(&self) -> f64 {
         self.0[self.0.len() - 1]
     }

@@ -17,7 +17,6 @@ pub struct Bin {
     pub low: f64,
     /// The least value beyond it, larger than `low`.
     pub high: f64,
-    /// How many values are in it.
     pub count: u64,
 }
 
@@ -28,7 +27,6 @@ pub struct Band {
     pub low: f64,
     /// Where its last column ends.
     pub high: f64,
-    /// Where values are densest.
     pub mode: f64,
     /// The share of all values that is in it, as a fraction.
     pub share: f64,

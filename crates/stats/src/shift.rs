@@ -16,7 +16,6 @@ impl Shift {
         Shift(Sample(differences))
     }
 
-    /// The estimate: the median difference.
     pub fn estimate(&self) -> f64 {
         self.0.median()
     }

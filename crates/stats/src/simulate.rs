@@ -15,12 +15,10 @@ pub enum Law {
 }
 
 impl Law {
-    /// `count` values.
     pub fn draw(self, count: usize, random: &mut Rng) -> Vec<f64> {
         (0..count).map(|_| self.value(random)).collect()
     }
 
-    /// The true median.
     pub fn median(self) -> f64 {
         match self {
             Law::Normal(_) | Law::Lognormal(_) => 1.0,

@@ -15,13 +15,11 @@ use super::{LEAST_FOR_INTERVAL, Sample, median_interval};
 /// After how many invocations a cell is looked at. The last one is where its budget ends.
 pub const LOOKS: [usize; 5] = [LEAST_FOR_INTERVAL, 10, 15, 20, 30];
 
-/// The confidence of the interval that is looked at.
 const CONFIDENCE: f64 = 0.95;
 
 /// What to do with a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Go on.
     Measure {
         /// Look again when there are so many invocations in all.
         until: usize,
@@ -29,7 +27,6 @@ pub enum Step {
         /// which is worth saying at once.
         needed: Option<usize>,
     },
-    /// Done.
     Precise {
         /// Half of the width of the interval over the median.
         reached: f64,

@@ -60,14 +60,12 @@ pub enum Better {
     Lower,
 }
 
-/// What is compared with what.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
     /// One value an invocation, in any unit, in any order.
     pub base: &'a [f64],
     /// The same for the new side, in the same unit.
     pub new: &'a [f64],
-    /// Which values are good.
     pub better: Better,
 }
 
@@ -98,7 +96,6 @@ impl Rule {
     }
 }
 
-/// What can be said of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The new side performs better, by more than the margin.
@@ -114,7 +111,6 @@ pub enum Verdict {
 /// A pair, judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What can be said.
     pub verdict: Verdict,
     /// The performance of the new side over that of the base: above 1 is better, with times as well as with rates. The
     /// median of all ratios, one value of each side. `None` where a side has no values, or one that has no ratio.

@@ -165,7 +165,6 @@ fn load(
     Ok((topology, start.elapsed()))
 }
 
-/// The source as an error names it.
 fn what(source: &Source) -> String {
     match source {
         Source::ThisMachine => "this machine".to_owned(),

@@ -22,7 +22,6 @@ pub enum Error {
     Mapping {
         /// The mapping as it was given, already escaped.
         mapping: String,
-        /// What is wrong with it and what would be right.
         reason: String,
     },
     /// A mapper program failed, hung or answered nonsense.
@@ -30,7 +29,6 @@ pub enum Error {
     Command {
         /// The program as it was given, already escaped.
         program: String,
-        /// What it did.
         reason: String,
     },
     /// The operating system did not seat a thread, or seating was refused before asking it.
@@ -46,13 +44,9 @@ pub enum Error {
     PlaceMemory {
         /// The operating system's ids of the nodes, as a list.
         nodes: String,
-        /// What stood against it.
         reason: String,
     },
     /// The operating system does not report where a thread is.
     #[error("cannot read back where a worker sits: {reason}")]
-    ReadBack {
-        /// What was tried.
-        reason: String,
-    },
+    ReadBack { reason: String },
 }

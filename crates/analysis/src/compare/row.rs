@@ -88,7 +88,6 @@ pub enum Caveat {
 }
 
 impl Caveat {
-    /// The words for it.
     pub fn name(self) -> &'static str {
         match self {
             Caveat::OtherMachine => "other machine",
@@ -155,14 +154,12 @@ impl<'a> Candidate<'a> {
         candidate
     }
 
-    /// What the statistics are asked, if anything.
     pub(super) fn pair(&self) -> Option<Pair<'_>> {
         let (base, new) = self.values.as_ref()?;
         let better = if self.row.unit.more_is_better() { Better::Higher } else { Better::Lower };
         Some(Pair { base, new, better })
     }
 
-    /// Whether the statistics are asked.
     pub(super) fn is_compared(&self) -> bool {
         self.values.is_some()
     }
@@ -178,12 +175,10 @@ impl<'a> Candidate<'a> {
         cell.is_some_and(|cell| usable(side, cell, options).is_ok())
     }
 
-    /// Why it cannot be compared.
     pub(super) fn reason(&self) -> Option<&str> {
         self.row.reason.as_deref()
     }
 
-    /// Takes the statistics' answer.
     pub(super) fn conclude(&mut self, judged: &charz_stats::Comparison) {
         let row = &mut self.row;
         (row.verdict, row.reason) = match judged.verdict {
@@ -273,7 +268,6 @@ fn usable(side: &str, cell: &Cell, options: &Options) -> Result<Option<Caveat>, 
     Err(format!("{word} in the {side} report{reason}"))
 }
 
-/// What two cells differ in besides their numbers.
 fn unlike(base: &Cell, new: &Cell) -> impl Iterator<Item = (Caveat, String)> {
     let seats = (base.seats != new.seats)
         .then(|| (Caveat::OtherMachine, "its workers sat on different strands in the two reports".to_owned()));

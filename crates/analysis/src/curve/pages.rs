@@ -2,7 +2,6 @@
 
 use super::{Edge, Point, median, sorted, split};
 
-/// What small pages cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
     /// Where small pages become slower than huge ones.

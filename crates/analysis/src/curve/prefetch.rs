@@ -3,7 +3,6 @@
 use super::levels::{BEYOND, MEMORY};
 use super::{Point, median, most_doubtful, sorted};
 
-/// What can be read from a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
     /// Latency, also that of memory.
@@ -14,7 +13,6 @@ pub enum Reading {
         ns: f64,
         /// The share of what a random chase takes there; `None` where there is none beside, and so little that no memory is as fast.
         of_random: Option<f64>,
-        /// Whether half or more of these sizes are doubtful.
         doubtful: bool,
     },
     /// Nothing of memory: no point is far enough beyond the caches.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::series::{Number, Series, best, list};
+use super::on_cell;
+use super::series::{Series, list};
+use crate::number::{Number, best};
 use charz_data::card::{CounterKind, LineOperation, Waiter};
 use charz_data::report::{Finding, FindingKind, Unit};
 use charz_data::{Role, units};
@@ -10,7 +12,6 @@ use charz_data::{Role, units};
 /// The sharded counter is worth its memory from so many times on.
 const WORTH: f64 = 1.5;
 
-/// All advice that the numbers are there for.
 pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(spin_before_park(all));
@@ -28,7 +29,6 @@ fn finding(number: &Number<'_>, value: Option<f64>, text: String) -> Finding {
 /// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
 const MOST: usize = 2000;
 
-/// The numbers of some kernels in this unit.
 fn of<'a>(all: &[Series<'a>], unit: Unit, is_one: impl Fn(&Series<'a>) -> bool) -> Vec<Number<'a>> {
     let chosen = all.iter().filter(|series| is_one(series) && series.counts(unit));
     chosen.flat_map(Series::numbers).collect()
@@ -43,7 +43,7 @@ fn cited(numbers: &[Number<'_>]) -> String {
 /// Shared-Memory Multiprocessor", SOSP 1991.
 fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
     let mut wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
-    wakings.sort_by(|one, other| one.value.total_cmp(&other.value));
+    wakings.sort_by(Number::by_value);
     let least = wakings.first()?;
     let text = format!(
         "spin for no more than {} before parking, as long as to be woken takes: no wait costs more than twice what it has to \
@@ -60,14 +60,15 @@ fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let by_cas = Role::LineTransfer(LineOperation::Cas);
     let ways = of(all, Unit::NanosecondsPerOp, |series| *series.role() == by_cas);
     // A single strand has nobody to wait for.
-    let longest = ways.into_iter().filter(|_| strands > 1).max_by(|one, other| one.value.total_cmp(&other.value))?;
+    let longest = ways.into_iter().filter(|_| strands > 1).max_by(Number::by_value)?;
     let cap = longest.value * strands as f64;
     let further: String =
         backoffs(all).into_iter().filter_map(|pools| Some(gain(rivals(all, pools, strands)?))).collect();
     let text = format!(
-        "let the backoff of a failed compare-and-swap grow to {} at least: before, not all of the {strands} strands can have had \
-         the line once. From {}{further}",
-        format_args!("{}{}", units::nanos(cap), units::doubt(longest.is_doubtful())),
+        "let the backoff of a failed compare-and-swap grow to {}{} at least: before, not all of the {strands} strands can have \
+         had the line once. From {}{further}",
+        units::nanos(cap),
+        units::doubt(longest.is_doubtful()),
         longest.cited()
     );
     Some(finding(&longest, Some(cap), text))
@@ -133,9 +134,8 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
 
 /// The fastest barrier, under each mapping, for each range of numbers of workers.
 fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
-    let chosen = || all.iter().filter(|series| *series.role() == Role::Barrier);
     let mut by_place: BTreeMap<(&str, u64), Vec<Number<'_>>> = BTreeMap::new();
-    for series in chosen() {
+    for series in all.iter().filter(|series| *series.role() == Role::Barrier) {
         for number in series.numbers() {
             by_place.entry((series.mapping, number.cell.workers)).or_default().push(number);
         }
@@ -146,11 +146,7 @@ fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
             let (best, alike) = best(&numbers)?;
             let workers = best.cell.workers;
             let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
-            Some(Finding {
-                workers: Some(workers),
-                mapping: Some(best.cell.mapping.clone()),
-                ..finding(&best, Some(best.value), text)
-            })
+            Some(on_cell(best.cell, FindingKind::Advice, Some(best.value), text))
         })
         .collect()
 }

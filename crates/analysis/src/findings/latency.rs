@@ -17,7 +17,6 @@ pub(crate) use curves::Curve;
 pub(super) use curves::clocks;
 use curves::time;
 
-/// Everything that follows from the chases of a report.
 pub(super) fn latency(report: &Report) -> Vec<Finding> {
     let random = Curve::of(report, Chase::Random);
     let mut found: Vec<Finding> = random.iter().filter_map(|curve| levels(report, curve)).collect();
@@ -132,7 +131,6 @@ fn families<'a, 'b>(curves: &'b [Curve<'a>]) -> impl Iterator<Item = Vec<&'b Cur
     families.into_values()
 }
 
-/// The beginning of a sentence on all of them.
 fn name_of(curve: &Curve<'_>) -> String {
     let (_, mapping, place) = curve.family();
     format!("{} {mapping}{}", curve.kernel, point::label(&place))

@@ -5,7 +5,6 @@ use std::time::UNIX_EPOCH;
 
 use charz_data::report::{Cell, Report};
 
-/// A report in a history.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its number in the history, from 1; it keeps it.
@@ -70,17 +69,14 @@ pub fn seconds(started: &str) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-/// A report to add.
 #[derive(Debug)]
 pub struct Addition {
     /// The file that it was read from, for messages.
     pub file: PathBuf,
-    /// The contents of the file.
     pub text: String,
     pub report: Report,
 }
 
-/// What happened to a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     New,

@@ -7,20 +7,15 @@ use super::spots::short;
 use charz_data::report::{Report, Status, Timer};
 use charz_data::units;
 
-/// Where a report comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// The name that it goes by on the page.
     pub name: String,
-    /// When it was begun, as the report says.
     pub started: String,
     /// How many cells ended how, e.g. `33 ok`; none of which there are none.
     pub counts: Vec<(Status, usize)>,
     /// Why it is not complete; `None` where it is.
     pub incomplete: Option<String>,
-    /// The machine, the system, and the program that measured.
     pub environment: Vec<Fact>,
-    /// What was to be measured, and how.
     pub plan: Vec<Fact>,
     /// What was disturbing when it was begun, a sentence each.
     pub disturbances: Vec<String>,
@@ -28,12 +23,9 @@ pub struct About {
     pub command: String,
 }
 
-/// Something that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is about.
     pub label: &'static str,
-    /// What is known.
     pub words: String,
 }
 
@@ -131,10 +123,8 @@ fn plan(report: &Report) -> Vec<Fact> {
     facts.into_iter().map(|(label, words)| Fact { label, words: short(&words) }).collect()
 }
 
-/// Something in which reports differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
     pub label: &'static str,
     /// What each report says of it, in their order.
     pub words: Vec<String>,

@@ -5,20 +5,15 @@ use super::spots::cut;
 use crate::figure::{Body, Figure, Plot, Quantity};
 use charz_data::units;
 
-/// Figures.
 const MOST_FIGURES: usize = 300;
-/// Rows of all tables together.
 const MOST_ROWS: usize = 8000;
-/// Findings.
 const MOST_FINDINGS: usize = 400;
-/// Kinds of doubts.
 const MOST_DOUBTS: usize = 200;
 
 /// Bytes of a name, of a sentence, and of a sentence that says what follows.
 const LONGEST_NAME: usize = 240;
 const LONGEST_SENTENCE: usize = 1500;
 const LONGEST_FINDING: usize = 4000;
-/// Sentences of a figure.
 const MOST_SENTENCES: usize = 24;
 
 /// Leaves out what is too much, and says so; so many verdicts have been left out already.

@@ -8,9 +8,7 @@ use crate::point;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
 use charz_data::units;
 
-/// The most sizes of a line.
 const MOST_STEPS: usize = 400;
-/// The most lines of a figure.
 const MOST_LINES: usize = 12;
 
 /// Something of a step that is drawn.
@@ -40,14 +38,11 @@ fn attempts(step: &GrowthStep) -> Option<f64> {
 /// A cell with the growth of the repetition that came furthest.
 type Grown<'a> = (Own<'a>, &'a Growth);
 
-/// The time and the attempts of each kernel, against size.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let mut figures = Vec::new();
     let cells = sorted.kernels.iter().flat_map(|kernel| &kernel.cells);
-    let grown: Vec<Grown<'_>> = cells
-        .filter(|own| spots::value(own.cell).is_some())
-        .filter_map(|own| Some((*own, furthest(own.cell)?)))
-        .collect();
+    let grown: Vec<Grown<'_>> =
+        cells.filter(|own| own.cell.value().is_some()).filter_map(|own| Some((*own, furthest(own.cell)?))).collect();
     let places: Vec<usize> = (0..grown.len()).collect();
     for kernel in grouped(&places, |at| grown[at].0.cell.kernel.as_str()) {
         for (part, lines) in kernel.chunks(MOST_LINES).enumerate() {

@@ -81,8 +81,7 @@ pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     if tracks.iter().any(|track| track.series.numbers().count() > MOST_FOR_CHANGE) {
         remarks.push(format!("Of longer series only the last {MOST_FOR_CHANGE} values are examined"));
     }
-    let is_suspect = |value: &Value| value.cell.outcome.status == Status::Suspect;
-    if tracks.iter().any(|track| track.series.values.iter().any(is_suspect)) {
+    if tracks.iter().any(|track| track.series.values.iter().any(|value| value.cell.is_suspect())) {
         remarks.push("? marks suspect values and levels that include one; charz history show gives the reason".into());
     }
     remarks
@@ -256,7 +255,6 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
     })
 }
 
-/// A series over time.
 fn figure(timeline: &Timeline, track: &Track) -> Figure {
     let (series, name) = (&track.series, track.series.key.name());
     let at = |entry: usize| timeline.entries[entry].at as f64;

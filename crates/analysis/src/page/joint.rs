@@ -14,11 +14,9 @@ use charz_data::{Card, units};
 
 /// The most figures of a page: each is a picture of its own, and nobody looks at more.
 const MOST_FIGURES: usize = 32;
-/// The most bins of pairs of a figure.
 const MOST_PAIRS: usize = 2500;
 /// The most bins of pairs of all figures together.
 const MOST_PAIRS_IN_ALL: usize = 24_000;
-/// The most bins of one time.
 const MOST_BARS: usize = 160;
 
 /// The largest and the smallest number of workers of each kernel under each mapping; where that is too many, the first mapping of each
@@ -44,7 +42,7 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
 
 fn has_times(own: &Own<'_>) -> bool {
     let count = own.cell.distribution.as_ref().map_or(0, |found| found.samples.first.count());
-    count > 0 && spots::value(own.cell).is_some()
+    count > 0 && own.cell.value().is_some()
 }
 
 /// Which are drawn, in the order of all.
@@ -114,7 +112,6 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
     })
 }
 
-/// What the two times of a kernel are.
 fn labels(card: Option<&Card>) -> [String; 2] {
     match card.and_then(|card| card.times.as_ref()) {
         Some(times) => [times.first.to_string(), times.second.to_string()],

@@ -9,7 +9,6 @@ const MOST_LINES: usize = 12;
 /// The most spots of one figure. No plan has as many; a report that was made up may.
 const MOST_SPOTS: usize = 3000;
 
-/// What lines are drawn of.
 pub(super) struct Lines<'a, 'b> {
     pub(super) id: String,
     pub(super) title: String,
@@ -20,13 +19,11 @@ pub(super) struct Lines<'a, 'b> {
     pub(super) name: &'b dyn Fn(Own<'a>) -> String,
     /// Where a cell is on the x axis; nowhere for one of which that is not known.
     pub(super) place: &'b dyn Fn(Own<'a>) -> Option<f64>,
-    /// What a line goes along.
     pub(super) along: Along<'a, 'b>,
 }
 
 /// What a line goes along.
 pub(super) enum Along<'a, 'b> {
-    /// The x axis.
     X,
     /// Something else, ascending: the line may bend back.
     Other(&'b dyn Fn(Own<'a>) -> u64),
@@ -39,7 +36,6 @@ pub(super) struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// The lines.
     pub(super) fn plot(&mut self) -> Option<&mut Plot> {
         match &mut self.figure.body {
             Body::Lines(plot) | Body::Dots(plot) => Some(plot),

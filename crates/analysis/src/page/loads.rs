@@ -12,7 +12,6 @@ use crate::point;
 use charz_data::report::{Cell, FindingKind, Point, Unit};
 use charz_data::units;
 
-/// A figure for each kernel.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Loads) {
@@ -69,7 +68,7 @@ fn place(cell: &Cell) -> Point {
 fn knee(line: &[Own<'_>]) -> Option<(f64, String)> {
     let cells: Vec<&Cell> = line.iter().map(|own| own.cell).collect();
     let delay = knee_delay(&cells)?;
-    let cell = cells.into_iter().find(|cell| cell.point.delay == Some(delay) && spots::value(cell).is_some())?;
+    let cell = cells.into_iter().find(|cell| cell.point.delay == Some(delay) && cell.value().is_some())?;
     let doubt = units::doubt(spots::state(cell) == State::Doubtful);
     Some((bandwidth(cell)?, format!("knee{doubt}")))
 }

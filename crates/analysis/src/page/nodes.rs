@@ -10,7 +10,6 @@ use crate::numa::{self, Number, Spot};
 use charz_data::report::Unit;
 use charz_data::units;
 
-/// Something that is measured between nodes.
 struct Square {
     name: &'static str,
     title: &'static str,

@@ -17,7 +17,6 @@ pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, Unit::more_is_better)
 }
 
-/// Times, likewise.
 pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, |unit| !unit.more_is_better())
 }
@@ -33,7 +32,6 @@ fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     figures.into()
 }
 
-/// The verdicts by what they are about.
 struct Known<'a, 'b>(HashMap<(usize, &'a str, Point), &'b Verdict<'a>>);
 
 impl<'a, 'b> Known<'a, 'b> {

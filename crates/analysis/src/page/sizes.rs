@@ -15,12 +15,10 @@ use charz_data::{Role, units};
 /// Up to so many sizes are one in each level of caches, and not a curve.
 const FEW: usize = 8;
 
-/// Times against size.
 pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, |unit| !unit.more_is_better())
 }
 
-/// Rates against size.
 pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, Unit::more_is_better)
 }
@@ -149,7 +147,6 @@ fn edges(sorted: &Sorted<'_>, kernel: &Kernel<'_>, cells: &[Own<'_>]) -> Vec<Rul
     rules
 }
 
-/// More are no help.
 const MOST_RULES: usize = 16;
 
 /// What the system claims of the caches of the first strand.

@@ -10,7 +10,7 @@ const LONGEST: usize = 600;
 
 /// A cell's number at a place on the x axis, with all that is to be said of it.
 pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
-    let value = value(cell);
+    let value = cell.value();
     let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| value.is_some());
     Spot {
         x,
@@ -21,16 +21,11 @@ pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
     }
 }
 
-/// A cell's number, if it may be shown.
-pub(super) fn value(cell: &Cell) -> Option<f64> {
-    cell.value()
-}
-
 /// What speaks against a cell's number.
 pub(super) fn state(cell: &Cell) -> State {
     match cell.outcome.status {
-        Status::Ok if value(cell).is_some() => State::Sound,
-        Status::Suspect if value(cell).is_some() => State::Doubtful,
+        Status::Ok if cell.value().is_some() => State::Sound,
+        Status::Suspect if cell.value().is_some() => State::Doubtful,
         _ => State::Missing,
     }
 }
@@ -42,7 +37,7 @@ pub(super) fn note(cell: &Cell) -> String {
 
 /// The number with the half width of its interval, and a question mark if anything speaks against it; or why there is none.
 pub(super) fn number(cell: &Cell) -> String {
-    let Some((summary, value)) = cell.summary.zip(value(cell)) else {
+    let Some((summary, value)) = cell.summary.zip(cell.value()) else {
         return match cell.outcome.status {
             Status::Ok | Status::Suspect => "no number".to_owned(),
             status => status.name().to_owned(),

@@ -144,7 +144,7 @@ fn borders(strands: &[&Strand], folded: usize) -> Vec<(usize, String)> {
 
 impl Pairs {
     fn add(&mut self, cell: &Cell, reasons: &mut Reasons) {
-        match (spots::value(cell), spots::state(cell)) {
+        match (cell.value(), spots::state(cell)) {
             (Some(value), state) => {
                 self.values.push(value);
                 if state == State::Doubtful && self.doubt.is_none() {

@@ -1,7 +1,7 @@
 //! What a report comes to, in a few sentences for whoever reads nothing else.
 
 use super::cells::{Shape, Sorted};
-use super::verdicts::{against, number, workers};
+use super::verdicts::against;
 use crate::card::{Card, Level, MEMORY};
 use crate::verdict::{Auto, Loss, Verdict};
 use charz_data::Role;
@@ -20,7 +20,6 @@ const TELLING: [(Role, &str); 4] = [
 /// How many other verdicts are told where none of these was measured.
 const OTHERS: usize = 3;
 
-/// The sentences, each with its report.
 pub(super) fn summary(sorted: &Sorted<'_>) -> Vec<(usize, String)> {
     let mut all = Vec::new();
     for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
@@ -75,8 +74,8 @@ fn of_verdict(words: &str, verdict: &Verdict<'_>) -> String {
         "{words} under {}{} with {}: {}{alike}",
         best.mapping,
         units::doubt(verdict.doubtful),
-        workers(best.workers),
-        number(&verdict.best)
+        counted(best.workers as usize, "worker"),
+        verdict.best.shown()
     )
 }
 
@@ -91,7 +90,7 @@ fn auto(telling: &[&Verdict<'_>]) -> Option<String> {
     let worst = apart.max_by(|one, other| share(one).total_cmp(&share(other)));
     if let Some((verdict, loss)) = worst {
         let kernel = verdict.kernel;
-        let count = workers(loss.number.cell.workers);
+        let count = counted(loss.number.cell.workers as usize, "worker");
         return Some(format!(
             "Leaving placement to the system costs most at {kernel}: with {count} it {}",
             against(&loss)
@@ -124,7 +123,7 @@ fn memory(report: &Report) -> Option<String> {
 fn nearest(sorted: &Sorted<'_>, source: usize) -> Option<String> {
     let kernel = sorted.shaped(Shape::Pairs).next()?;
     let own = kernel.cells.iter().filter(|own| own.source == source && own.cell.unit == Unit::NanosecondsPerOp);
-    let timed: Vec<(f64, &Cell)> = own.filter_map(|own| Some((super::spots::value(own.cell)?, own.cell))).collect();
+    let timed: Vec<(f64, &Cell)> = own.filter_map(|own| Some((own.cell.value()?, own.cell))).collect();
     let least = timed.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
     let most = timed.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
     let said = |(_, cell): &(f64, &Cell)| super::spots::number(cell);

@@ -9,7 +9,6 @@ use super::{Class, Classes, each_way};
 /// The fewest pairs of a class that say something of it, if it has as many.
 pub const LEAST: u64 = 3;
 
-/// The pairs to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// OS ids, home first; by the order of the strands.
@@ -18,14 +17,10 @@ pub struct Choice {
     pub classes: Vec<Chosen>,
 }
 
-/// How much of a class is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// The class.
     pub class: Class,
-    /// Its pairs.
     pub pairs: u64,
-    /// Those that are measured.
     pub chosen: u64,
 }
 

@@ -18,15 +18,12 @@ pub struct CellSpec {
     /// The number of workers, once it is known for a machine.
     #[serde(skip)]
     pub workers: u64,
-    /// Bytes of a worker's block.
     pub size: Option<u64>,
     /// The level of caches that holds the blocks, `L1`, `L2`, … or `memory`, in place of a size.
     pub level: Option<String>,
-    /// The kind of pages.
     pub pages: Option<PageKind>,
     /// Bytes from one place of a block that a load may read to the next.
     pub stride: Option<u64>,
-    /// Where the blocks are.
     pub memory: Option<MemoryHome>,
 }
 

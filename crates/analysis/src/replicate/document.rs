@@ -11,13 +11,10 @@ use super::count::Count;
 use super::statistic::Statistic;
 use super::target::Target;
 
-/// A source document.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// What it is.
     pub citation: Citation,
-    /// How it measured.
     pub protocol: Protocol,
     pub(super) machines: Vec<Reference>,
     #[serde(default)]
@@ -51,13 +48,9 @@ pub struct Citation {
 pub struct Protocol {
     /// How the document measured, and where charz differs.
     pub about: String,
-    /// `--budget`.
     pub budget: String,
-    /// `--layout`.
     pub layout: String,
-    /// `--period`.
     pub period: String,
-    /// `--samples`.
     pub samples: String,
 }
 
@@ -133,7 +126,6 @@ pub(super) struct Series {
     pub(super) here: Vec<Count>,
     #[serde(default)]
     pub(super) statistic: Statistic,
-    /// The document's unit.
     pub(super) unit: String,
     /// Whether a ratio to the document's value is meaningful.
     #[serde(default = "yes")]
@@ -154,7 +146,6 @@ impl Series {
     }
 }
 
-/// A value of a document.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum PublishedValue {
@@ -230,7 +221,6 @@ pub(super) struct Side {
     pub(super) workers: Option<Count>,
 }
 
-/// What a machine must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Requirement {

@@ -86,7 +86,7 @@ impl<'a> Results<'a> {
             value: value * factor,
             low: interval.map(|[low, _]| low * factor),
             high: interval.map(|[_, high]| high * factor),
-            suspect: cell.outcome.status == Status::Suspect,
+            suspect: cell.is_suspect(),
             note: note(cell, statistic, factor, unit),
         })
     }

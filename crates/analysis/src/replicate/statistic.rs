@@ -4,7 +4,6 @@ use serde::Deserialize;
 
 use charz_data::report::{Cell, Distribution, Growth, GrowthStep, Histogram, Unit};
 
-/// A number of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Statistic {

@@ -7,23 +7,18 @@ use charz_data::machine::Machine;
 /// Whether a kernel runs with this number of workers; why not, as a clause.
 pub type Admits = fn(kernel: &str, workers: u64) -> Result<(), String>;
 
-/// A machine to replicate a document on.
+/// A machine to replicate a document on. Cores, packages and nodes count if a strand of theirs is usable.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Usable strands.
     pub strands: u64,
-    /// Cores with usable strands.
     pub cores: u64,
-    /// Packages with usable strands.
     pub packages: u64,
-    /// NUMA nodes with usable strands.
     pub nodes: u64,
-    /// The worker counts of the kernels.
     pub admits: Admits,
 }
 
 impl Target {
-    /// This machine with these kernels.
     pub fn new(machine: &Machine, admits: Admits) -> Target {
         let usable = || machine.usable_strands();
         // An unknown number is 1.

@@ -8,7 +8,6 @@ pub const SATURATED: f64 = 0.95;
 /// Where a mapping is saturated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturation<'a> {
-    /// The mapping.
     pub mapping: &'a str,
     /// The fewest workers with which it comes to [`SATURATED`] of its best; `None` where only the most that were measured do, so
     /// that nobody knows whether more would give more.

@@ -2,6 +2,7 @@
 
 use super::*;
 use charz_data::report::invented::{cell, report};
+use charz_data::report::Status;
 
 /// A cell of bytes per second: its mapping, its workers and its number in GB/s.
 fn rate(mapping: &str, workers: u64, gigabytes: f64) -> Cell {

@@ -21,7 +21,6 @@ const LARGEST: u64 = 8192;
 
 /// One of the two things that are measured, as hwloc has it.
 struct Figure {
-    /// The name of the attribute.
     attribute: &'static str,
     /// Its flags: 1 higher is better, 2 lower is better, 4 it takes an initiator (hwloc/memattrs.h).
     flags: u8,

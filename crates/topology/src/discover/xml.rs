@@ -195,7 +195,6 @@ impl Document {
         }
     }
 
-    /// The verdict at the end of the text.
     fn end(&self) -> Result<(), String> {
         match self.open.last() {
             Some(name) => Err(format!("it is cut off: the element {} is not closed", quote(name))),

@@ -32,13 +32,11 @@ fn cell(kernel: &str, point: Point, value: f64) -> Cell {
     invented::cell(kernel, 1, Unit::NanosecondsPerStep, value).at(point)
 }
 
-/// A curve over these sizes.
 fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) -> Vec<Cell> {
     let point = Point { pages: Some(pages), stride_bytes: Some(stride), ..Point::default() };
     sizes().map(|size| cell(kernel, Point { size_bytes: Some(size), ..point }, ns(size))).collect()
 }
 
-/// The sentences that follow from these cells.
 fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
     let mut report = invented::report(cells);
     let strand = report.machine.strands[0].clone();

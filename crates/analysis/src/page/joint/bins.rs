@@ -8,7 +8,6 @@ use charz_data::report::{Histogram, JointHistogram};
 /// The least that a logarithmic axis shows.
 const LEAST: f64 = 0.5;
 
-/// How wide a bin is.
 #[derive(Clone, Copy)]
 enum Width {
     /// An octave has two to this power of them.

@@ -11,7 +11,6 @@ pub(super) struct Piece {
     pub(super) what: What,
     /// What such parts are called: `package`, `L3`.
     pub(super) kind: String,
-    /// Which of them it is.
     pub(super) number: Option<u32>,
     /// What else tells it from others: a size.
     pub(super) detail: String,
@@ -21,7 +20,6 @@ pub(super) struct Piece {
     pub(super) to: usize,
 }
 
-/// A strand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaf {
     pub(super) id: u32,
@@ -36,7 +34,6 @@ pub(super) struct Tree {
     pub(super) kind: String,
     pub(super) number: Option<u32>,
     pub(super) detail: String,
-    /// For a strand.
     pub(super) leaf: Option<Leaf>,
     /// How many it stands for.
     pub(super) times: usize,
