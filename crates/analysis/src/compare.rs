@@ -21,7 +21,6 @@
 //! side would show a single difference.
 
 mod differences;
-mod key;
 mod row;
 mod wire;
 
@@ -112,7 +111,7 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     for row in rows.iter_mut().filter(|row| row.is_compared()) {
         row.conclude(&judged.next().expect("each pair has its comparison"));
     }
-    let rows: Vec<Row> = rows.into_iter().map(Candidate::into_row).collect();
+    let rows: Vec<Row> = rows.into_iter().map(|candidate| candidate.row).collect();
     Comparison {
         schema: schema(),
         base: Origin::of(base),
@@ -182,7 +181,7 @@ fn refuse_nothing(rows: &[Candidate<'_>], options: &Options) -> Result<(), Refus
              mend what charz doctor finds and measure again{instead}"
         )));
     }
-    let first = rows.iter().find(|row| row.is_common()).and_then(Candidate::reason).unwrap_or_default();
+    let first = rows.iter().find(|row| row.is_common()).and_then(|row| row.row.reason.as_deref()).unwrap_or_default();
     Err(Refusal(format!("none of the cells that both reports have can be compared; the first one: {first}")))
 }
 

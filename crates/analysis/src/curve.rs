@@ -32,6 +32,7 @@ mod tests;
 pub use pages::{Reach, reach};
 pub use prefetch::{Reading, reading};
 
+use charz_stats::Sample;
 use flat::Flat;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,12 +175,6 @@ fn sorted(points: &[Point]) -> Vec<Point> {
     points
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
+fn median(values: Vec<f64>) -> Option<f64> {
+    Sample::new(values).map(|sample| sample.median())
 }

@@ -14,7 +14,6 @@ mod statistic;
 mod target;
 #[cfg(test)]
 mod tests;
-mod unit;
 
 use std::sync::LazyLock;
 

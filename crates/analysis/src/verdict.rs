@@ -4,7 +4,6 @@
 //! A pure function of a report, in numbers and without words, so that every renderer tells the same. Only cells of the same kernel
 //! at the same point are compared: a block that fits a cache says nothing of a mapping beside one that does not.
 
-mod saturation;
 #[cfg(test)]
 mod tests;
 
@@ -14,8 +13,6 @@ use crate::group::grouped;
 use crate::number::Number;
 use crate::point;
 use charz_data::report::{Cell, Point, Report, Unit};
-
-pub use saturation::{SATURATED, Saturation};
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
@@ -143,4 +140,45 @@ fn overlap(one: &Number<'_>, other: &Number<'_>) -> bool {
     };
     let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
     low <= other_high && other_low <= high
+}
+
+/// A mapping is saturated where it first reaches this share of its best, as a fraction.
+pub const SATURATED: f64 = 0.95;
+
+/// Where a mapping is saturated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saturation<'a> {
+    pub mapping: &'a str,
+    /// The fewest workers with which it comes to [`SATURATED`] of its best; `None` where only the most that were measured do, so
+    /// that nobody knows whether more would give more.
+    pub workers: Option<u64>,
+    /// The most workers that have a number.
+    pub most: u64,
+    /// Whether it may be another number of workers: suspect numbers say so, or there are no others.
+    pub doubtful: bool,
+}
+
+impl<'a> Saturation<'a> {
+    /// That of the numbers of a mapping; `None` for times, which have nothing to be saturated, and of one number of workers.
+    fn of(numbers: &[Number<'a>]) -> Option<Self> {
+        let cell = numbers.first()?.cell;
+        if !cell.unit.more_is_better() {
+            return None;
+        }
+        let sound: Vec<Number<'_>> = numbers.iter().copied().filter(|number| !number.is_doubtful()).collect();
+        let (of_sound, of_all) = (knee(&sound), knee(numbers));
+        let (workers, most) = of_sound.or(of_all)?;
+        let doubtful =
+            of_sound.is_none_or(|(workers, _)| of_all.is_none_or(|(with_suspect, _)| with_suspect != workers));
+        Some(Saturation { mapping: &cell.mapping, workers, most, doubtful })
+    }
+}
+
+/// The fewest workers that are nearly as good as the best, unless these are the most, and the most. `None` for one number of workers.
+fn knee(numbers: &[Number<'_>]) -> Option<(Option<u64>, u64)> {
+    let workers = |number: &Number<'_>| number.cell.workers;
+    let (least, most) = (numbers.iter().map(workers).min()?, numbers.iter().map(workers).max()?);
+    let best = numbers.iter().map(|number| number.value).fold(0.0, f64::max);
+    let first = numbers.iter().filter(|number| number.value >= SATURATED * best).map(workers).min();
+    (least < most).then_some((first.filter(|first| *first < most), most))
 }

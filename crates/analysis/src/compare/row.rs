@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::key::Key;
 use super::{Allowed, Options, allows, flag};
 use charz_data::report::{Cell, Estimator, Interval, Point, Report, Status, Unit};
 use charz_stats::{Better, Pair};
@@ -103,7 +102,22 @@ pub(super) struct Candidate<'a> {
     cells: (Option<&'a Cell>, Option<&'a Cell>),
     /// The values of both sides where they can be compared.
     values: Option<(Vec<f64>, Vec<f64>)>,
-    row: Row,
+    pub(super) row: Row,
+}
+
+/// Cells are the same where all of these are. Workers that share strands are compared only with as many that do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key<'a> {
+    kernel: &'a str,
+    mapping: &'a str,
+    workers: u64,
+    point: Point,
+}
+
+impl<'a> Key<'a> {
+    fn of(cell: &'a Cell) -> Self {
+        Key { kernel: &cell.kernel, mapping: &cell.mapping, workers: cell.workers, point: cell.point }
+    }
 }
 
 /// All cells of either report: those of the base in its order, then those that only the new one has.
@@ -175,10 +189,6 @@ impl<'a> Candidate<'a> {
         cell.is_some_and(|cell| usable(side, cell, options).is_ok())
     }
 
-    pub(super) fn reason(&self) -> Option<&str> {
-        self.row.reason.as_deref()
-    }
-
     pub(super) fn conclude(&mut self, judged: &charz_stats::Comparison) {
         let row = &mut self.row;
         (row.verdict, row.reason) = match judged.verdict {
@@ -187,18 +197,14 @@ impl<'a> Candidate<'a> {
             charz_stats::Verdict::Same => (Verdict::Same, None),
             charz_stats::Verdict::Inconclusive(doubt) => (Verdict::Inconclusive, Some(doubt.to_string())),
         };
-        row.effect = judged.effect;
         row.interval = judged.interval.zip(judged.effect).map(|(interval, effect)| Interval {
             low: interval.low,
             high: interval.high,
             confidence: interval.confidence,
             half_width: interval.half_width() / effect,
         });
-        (row.p, row.adjusted_p, row.smallest_effect) = (judged.p, judged.adjusted_p, judged.smallest_effect);
-    }
-
-    pub(super) fn into_row(self) -> Row {
-        self.row
+        (row.p, row.adjusted_p) = (judged.p, judged.adjusted_p);
+        (row.effect, row.smallest_effect) = (judged.effect, judged.smallest_effect);
     }
 }
 
@@ -207,7 +213,7 @@ impl Side {
         Side {
             status: cell.outcome.status,
             value: cell.summary.and_then(|summary| summary.value),
-            invocations: cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64,
+            invocations: values(cell).len() as u64,
         }
     }
 }

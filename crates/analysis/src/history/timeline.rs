@@ -1,7 +1,6 @@
 //! All series of a history, and when they changed.
 
-use super::entry::Entry;
-use super::env_diff::{EnvChange, env_diff};
+use super::entry::{Entry, EnvChange, env_diff};
 use super::series::{Series, Value};
 use charz_stats::{Better, LEAST_FOR_CHANGE, Pair, Rule, Sample, changes, compare_one, median_interval};
 

@@ -28,7 +28,7 @@ fn family(sorted: &Sorted<'_>, own: Own<'_>) -> &'static str {
 
 fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
     let (family, unit) = (family(sorted, cells[0]), cells[0].cell.unit);
-    let what = what(unit);
+    let (slug, what) = what(unit);
     let kernels = grouped(cells, |own| own.cell.kernel.as_str());
     let parts: Vec<&[Vec<Own<'_>>]> = kernels.chunks(MOST_ROWS).collect();
     let part = |(at, kernels): (usize, &&[Vec<Own<'_>>])| {
@@ -38,7 +38,7 @@ fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
         let names = kernels.iter().map(|own| own[0].cell.kernel.clone()).collect();
         let name = namer(&cells);
         let lines = Lines {
-            id: format!("{family}-{}-{}", slug(unit), at + 1),
+            id: format!("{family}-{slug}-{}", at + 1),
             title: match parts.len() {
                 1 => format!("{family} kernels: {what}"),
                 count => format!("{family} kernels: {what}, part {} of {count}", at + 1),
@@ -69,26 +69,16 @@ fn finished(drawn: Drawn<'_>) -> Figure {
     figure
 }
 
-fn what(unit: Unit) -> &'static str {
+/// What the numbers are, as a part of an id and in words.
+fn what(unit: Unit) -> (&'static str, &'static str) {
     match unit {
-        Unit::OpsPerSecond | Unit::BytesPerSecond => "throughput",
-        Unit::Nanoseconds => "time of a run",
-        Unit::NanosecondsPerOp => "time from one operation to the next, over all workers",
-        Unit::NanosecondsPerStep => "time of an operation",
-        Unit::MillisecondsPerGib => "time of a GiB",
-        Unit::NanosecondsSampled => "median of the second time",
-    }
-}
-
-fn slug(unit: Unit) -> &'static str {
-    match unit {
-        Unit::OpsPerSecond => "ops",
-        Unit::BytesPerSecond => "bytes",
-        Unit::Nanoseconds => "time",
-        Unit::NanosecondsPerOp => "time-per-op",
-        Unit::NanosecondsPerStep => "time-per-step",
-        Unit::MillisecondsPerGib => "time-per-gib",
-        Unit::NanosecondsSampled => "sampled",
+        Unit::OpsPerSecond => ("ops", "throughput"),
+        Unit::BytesPerSecond => ("bytes", "throughput"),
+        Unit::Nanoseconds => ("time", "time of a run"),
+        Unit::NanosecondsPerOp => ("time-per-op", "time from one operation to the next, over all workers"),
+        Unit::NanosecondsPerStep => ("time-per-step", "time of an operation"),
+        Unit::MillisecondsPerGib => ("time-per-gib", "time of a GiB"),
+        Unit::NanosecondsSampled => ("sampled", "median of the second time"),
     }
 }
 

@@ -22,7 +22,9 @@ pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
 }
 
 fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
-    let known = Known::of(sorted);
+    let each = sorted.verdicts.iter().enumerate();
+    let keyed = each.flat_map(|(source, all)| all.iter().map(move |one| ((source, one.kernel, one.point), one)));
+    let known: Known<'_, '_> = keyed.collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Workers) {
         for (point, unit, cells) in by_point(&kernel.cells).into_iter().filter(|(_, unit, _)| wanted(*unit)) {
@@ -32,21 +34,8 @@ fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     figures.into()
 }
 
-struct Known<'a, 'b>(HashMap<(usize, &'a str, Point), &'b Verdict<'a>>);
-
-impl<'a, 'b> Known<'a, 'b> {
-    fn of(sorted: &'b Sorted<'a>) -> Self {
-        let each = sorted.verdicts.iter().enumerate();
-        let keyed = each.flat_map(|(source, all)| {
-            all.iter().map(move |verdict| ((source, verdict.kernel, verdict.point), verdict))
-        });
-        Known(keyed.collect())
-    }
-
-    fn get(&self, source: usize, kernel: &'a str, point: Point) -> Option<&'b Verdict<'a>> {
-        self.0.get(&(source, kernel, point)).copied()
-    }
-}
+/// The verdicts by source, kernel and point.
+type Known<'a, 'b> = HashMap<(usize, &'a str, Point), &'b Verdict<'a>>;
 
 fn of_point<'a>(
     sorted: &Sorted<'a>,
@@ -86,7 +75,7 @@ fn of_point<'a>(
     }
     if let Some(first) = drawn.first_mut() {
         let each = 0..sorted.sources.len();
-        let words = each.filter_map(|source| Some((source, known.get(source, kernel, point)?)));
+        let words = each.filter_map(|source| Some((source, known.get(&(source, kernel, point))?)));
         let words = words.flat_map(|(source, verdict)| {
             verdicts::sentences(verdict).into_iter().map(move |sentence| sorted.told(&sentence, source))
         });
@@ -101,7 +90,7 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
     let Some(plot) = drawn.plot() else { return };
     for (series, first) in firsts.iter().enumerate() {
         let verdict =
-            known.get(first.source, kernel, point).filter(|verdict| verdict.best.cell.unit == first.cell.unit);
+            known.get(&(first.source, kernel, point)).filter(|verdict| verdict.best.cell.unit == first.cell.unit);
         let found = verdict.and_then(|verdict| {
             let of_mapping = |found: &&crate::verdict::Saturation<'_>| found.mapping == first.cell.mapping;
             verdict.saturation.iter().find(of_mapping)

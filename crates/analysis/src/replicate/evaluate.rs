@@ -5,8 +5,8 @@ use super::replication::{
     CheckedClaim, Gap, GapKind, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status, Verdict,
 };
 use super::results::Results;
+use super::statistic::is_share;
 use super::target::{Admits, Target};
-use super::unit::is_share;
 use charz_data::report::Report;
 
 /// Reasons that a figure lists; the others are beside its rows.

@@ -2,8 +2,7 @@
 
 use super::cell::CellSpec;
 use super::replication::{Clock, Gap, GapKind, Number};
-use super::statistic::{Quantity, Statistic};
-use super::unit::factor;
+use super::statistic::{Quantity, Statistic, factor};
 use crate::card::Card;
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;

@@ -22,7 +22,8 @@ const STRICT: Options =
 
 #[track_caller]
 fn check(reports: &[Report], new: &Report, wanted: Wanted, options: &Options, expected: Result<i64, &str>) {
-    let entries = (1..).zip(reports).map(|(id, report)| Entry::new(id, None, summary(report)).unwrap()).collect();
+    let entries =
+        (1..).zip(reports).map(|(id, report)| Entry::new(id, None, summary(report.clone())).unwrap()).collect();
     match (Baseline::choose(entries, new, wanted, options), expected) {
         (Ok(chosen), Ok(id)) => assert_eq!(chosen.id, id, "{:?}", chosen.notes),
         (Err(why), Err(word)) => assert!(why.contains(word), "{why}"),
