@@ -26,7 +26,6 @@ mod interval;
 mod modes;
 mod ranks;
 mod robust;
-mod shift;
 #[cfg(test)]
 mod simulate;
 mod stopping;

@@ -1,5 +1,6 @@
 //! Random samples for tests, the same ones every time.
 
+use crate::Sample;
 use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -44,4 +45,8 @@ impl Law {
 pub fn normal(random: &mut Rng) -> f64 {
     let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+pub fn sample(values: &[f64]) -> Sample {
+    Sample::new(values.to_vec()).expect("the values are finite")
 }
