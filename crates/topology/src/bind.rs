@@ -73,26 +73,14 @@ impl Seating {
 
 /// An operating system that seats threads: the seam at which tests put a machine that they do not have.
 pub trait Seats: Send + Sync {
-    /// Asks that the calling thread run on this strand only.
-    ///
-    /// # Errors
-    ///
-    /// What stood against it, as a clause without a subject.
+    /// Asks that the calling thread run on this strand only. An error is a clause without a subject, here and below.
     fn seat(&self, os_id: u32) -> Result<(), String>;
 
     /// Where the calling thread sits.
-    ///
-    /// # Errors
-    ///
-    /// Why it cannot be determined.
     fn read_back(&self) -> Result<Seating, String>;
 
     /// Asks that memory which the calling thread touches first from now on come from these NUMA nodes and no other; of
     /// several from each in turn, page by page.
-    ///
-    /// # Errors
-    ///
-    /// What stood against it, as a clause without a subject.
     fn place_memory(&self, nodes: &[u32]) -> Result<(), String> {
         let _ = nodes;
         Err("this way to bind places no memory; bind through hwloc".to_owned())

@@ -85,10 +85,6 @@ pub fn discover(source: &Source) -> Result<Machine, Error> {
 }
 
 /// As [`discover`], with the time that hwloc took to load it.
-///
-/// # Errors
-///
-/// As [`discover`].
 pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
     let failed = |reason| Error::Topology { what: what(source), reason };
     match source {
