@@ -5,7 +5,6 @@
 //! says so in a sentence.
 
 mod doubts;
-mod seen;
 #[cfg(test)]
 mod tests;
 
@@ -17,9 +16,10 @@ use charz_data::machine::{CacheHolds, Caches};
 use serde::Serialize;
 
 use crate::curve::{Edge, Level as Place, Plateau, Reach, plateaus, reach};
-use crate::findings::Curve;
+use crate::findings::{Curve, clocks};
 use crate::numa;
-use charz_data::report::{Cell, PageKind, Report};
+use charz_data::report::{self, Cell, PageKind, Report};
+use charz_stats::Sample;
 
 pub const OPERATIONS: [(&str, Access); 3] = [("read", Access::Read), ("write", Access::Write), ("copy", Access::Copy)];
 
@@ -147,7 +147,7 @@ impl Card {
         let claims = claims(machine.alike_caches());
         let sizes: Vec<u64> = claims.iter().filter_map(|claim| claim.size_bytes).collect();
         let curves = curves(report);
-        let clock = Clock { claimed_hz: report.host.claimed_hz, measured_hz: seen::clock(report) };
+        let clock = Clock { claimed_hz: report.host.claimed_hz, measured_hz: clock(report) };
         // Huge pages show the caches alone, small ones also what translations cost.
         let points = curves.last().map_or(&[][..], |curve| &curve.points);
         let plateaus = plateaus(points, &sizes);
@@ -268,7 +268,7 @@ fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
     let plateau = plateaus(&curve.points, sizes).into_iter().find(memory);
     Pages {
         kind: curve.pages.to_owned(),
-        obtained: seen::obtained(report, curve.pages),
+        obtained: obtained(report, curve.pages),
         ns: plateau.map(|plateau| plateau.ns),
         suspect: plateau.is_some_and(|plateau| plateau.doubtful),
     }
@@ -298,4 +298,38 @@ fn points(report: &Report) -> impl Iterator<Item = &Cell> {
             && cell.point.memory.is_none()
             && cell.point.stride_bytes.is_none_or(|stride| stride == LINE)
     })
+}
+
+/// The clock of the cores on which latencies were measured, else on which anything was: the median.
+fn clock(report: &Report) -> Option<f64> {
+    median_clock(points(report)).or_else(|| median_clock(report.cells.iter()))
+}
+
+fn median_clock<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<f64> {
+    let clocks = cells.flat_map(clocks).filter(|hz| hz.is_finite() && *hz > 0.0);
+    Sample::new(clocks.collect()).map(|sample| sample.median())
+}
+
+/// Blocks that are smaller than two huge pages hold mostly what is left over.
+const LARGE: u64 = 4 << 20;
+
+/// The share of the memory that got the pages that were asked for, by their name: the worst of all cells on which it matters.
+fn obtained(report: &Report, pages: &str) -> Option<f64> {
+    let asked = |cell: &&Cell| cell.point.params(&report.plan.params).pages.name() == pages;
+    let cells = points(report).filter(asked);
+    let large = cells.filter(|cell| cell.footprint_bytes >= LARGE);
+    let seen = large.flat_map(|cell| &cell.invocations).filter_map(|one| one.evidence.as_ref()?.pages);
+    seen.filter_map(|got| share(&got, pages)).min_by(f64::total_cmp)
+}
+
+fn share(got: &report::Pages, pages: &str) -> Option<f64> {
+    let kinds = [
+        (PageKind::Small, got.base_bytes),
+        (PageKind::Transparent, got.transparent_bytes),
+        (PageKind::Huge2M, got.huge_2m_bytes),
+        (PageKind::Huge1G, got.huge_1g_bytes),
+    ];
+    let all: f64 = kinds.iter().map(|(_, bytes)| *bytes as f64).sum();
+    let (_, bytes) = kinds.into_iter().find(|(kind, _)| kind.name() == pages)?;
+    (all > 0.0).then(|| bytes as f64 / all)
 }

@@ -17,7 +17,7 @@ mod tests;
 
 use charz_data::report::{Cell, Finding, FindingKind, Report};
 
-pub(crate) use latency::Curve;
+pub(crate) use latency::{Curve, clocks};
 pub(crate) use loaded::{bandwidth, knee_delay};
 use series::Series;
 

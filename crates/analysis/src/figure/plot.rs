@@ -132,6 +132,11 @@ impl Flag {
 }
 
 impl Plot {
+    /// Without rules and flags.
+    pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Plot { x, y, series, rules: Vec::new(), flags: Vec::new() }
+    }
+
     /// The series that were measured, each with its index.
     pub fn measured(&self) -> impl Iterator<Item = (usize, &Series)> {
         self.series.iter().enumerate().filter(|(_, series)| series.role == Role::Measured)

@@ -33,6 +33,20 @@ pub struct Datum {
     pub number: Option<f64>,
 }
 
+impl Table {
+    pub fn new(heading: &[&str], rows: impl IntoIterator<Item = Row>) -> Self {
+        let heading = heading.iter().map(|&name| name.to_owned()).collect();
+        Table { heading, rows: rows.into_iter().collect(), left_out: 0 }
+    }
+}
+
+impl Row {
+    /// A row of which there is no more to say.
+    pub fn new(data: Vec<Datum>, state: State) -> Self {
+        Row { data, state, passport: Vec::new() }
+    }
+}
+
 impl Datum {
     /// A word.
     pub fn word(text: impl Into<String>) -> Self {
@@ -42,5 +56,14 @@ impl Datum {
     /// A number as it is read, and as it is sorted.
     pub fn number(text: impl Into<String>, number: f64) -> Self {
         Datum { text: text.into(), number: Some(number) }
+    }
+
+    pub fn count(count: u64) -> Self {
+        Datum::number(count.to_string(), count as f64)
+    }
+
+    /// A number with its text, or a dash where there is none.
+    pub fn known(number: Option<f64>, text: impl FnOnce(f64) -> String) -> Self {
+        Datum { text: number.map_or_else(|| "-".into(), text), number }
     }
 }

@@ -13,9 +13,8 @@ use charz_data::card::Chase;
 use charz_data::report::{Finding, FindingKind, Report};
 use charz_data::units;
 
-pub(crate) use curves::Curve;
-pub(super) use curves::clocks;
 use curves::time;
+pub(crate) use curves::{Curve, clocks};
 
 pub(super) fn latency(report: &Report) -> Vec<Finding> {
     let random = Curve::of(report, Chase::Random);

@@ -117,6 +117,7 @@ fn finding(cell: &Cell, Knee { idle, knee, most }: Knee) -> Finding {
 mod tests {
     use super::*;
     use crate::findings::tests::cell;
+    use crate::fixtures::assert_words;
 
     /// Delays, GB/s and nanoseconds.
     fn loads(curve: &[(u64, f64, f64)]) -> Vec<Load> {
@@ -134,10 +135,7 @@ mod tests {
     fn check(curve: &[(u64, f64, f64)], expected: Option<(u64, u64)>, words: &[&str]) {
         let knee = knee(&loads(curve)).unwrap();
         assert_eq!(knee.knee.map(|(free, full)| (free.delay, full.delay)), expected, "{knee:?}");
-        let text = finding(&cell("loaded-read", 3, 90.0), knee).text;
-        for word in words {
-            assert!(text.contains(word), "{word:?} is not in {text:?}");
-        }
+        assert_words(&finding(&cell("loaded-read", 3, 90.0), knee).text, words);
     }
 
     #[test]

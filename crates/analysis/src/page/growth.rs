@@ -75,19 +75,14 @@ fn figure(sorted: &Sorted<'_>, side: &Side, lines: &[Grown<'_>], part: usize) ->
         };
         sorted.told(&format!("{} grew no further since {why}", name(own.cell)), own.source)
     });
-    let plot = Plot {
-        x: Axis { label: "size of the recursion".into(), quantity: Quantity::Count, scale: Scale::Linear },
-        y: Axis { label: side.title.into(), quantity: side.quantity.clone(), scale: Scale::Log10 },
-        series: series.collect(),
-        rules: Vec::new(),
-        flags: Vec::new(),
-    };
+    let x = Axis { label: "size of the recursion".into(), quantity: Quantity::Count, scale: Scale::Linear };
+    let y = Axis { label: side.title.into(), quantity: side.quantity.clone(), scale: Scale::Log10 };
     let named = if part == 0 { String::new() } else { format!(" ({})", part + 1) };
     Figure {
         id: id(&format!("{}-{kernel}{named}", side.name)),
         title: format!("{kernel}: {} against size{named}", side.title),
         about: why.collect(),
-        body: Body::Lines(plot),
+        body: Body::Lines(Plot::new(x, y, series.collect())),
         table: (side.name == SIDES[0].name).then(|| table(sorted, lines)),
     }
 }
@@ -121,9 +116,7 @@ fn spot(cell: &Cell, step: &GrowthStep, side: &Side) -> Spot {
 
 /// The sizes of all lines.
 fn table(sorted: &Sorted<'_>, lines: &[Grown<'_>]) -> Table {
-    let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"]
-        .map(str::to_owned)
-        .to_vec();
+    let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"];
     let row = |own: &Own<'_>, step: &GrowthStep| {
         let state = spots::state(own.cell);
         let doubt = units::doubt(state == State::Doubtful);
@@ -135,20 +128,13 @@ fn table(sorted: &Sorted<'_>, lines: &[Grown<'_>]) -> Table {
             count(step.activities),
             count(step.threads),
             count(step.would_spawn),
-            attempts(step).map_or_else(
-                || Datum::word("-"),
-                |ratio| Datum::number(format!("{}{doubt}", units::count_of(ratio)), ratio),
-            ),
+            Datum::known(attempts(step), |ratio| format!("{}{doubt}", units::count_of(ratio))),
             Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
         ];
-        Row { data, state, passport: Vec::new() }
+        Row::new(data, state)
     };
+    let rows = lines.iter().flat_map(|(own, growth)| steps(growth).map(move |step| row(own, step)));
+    let table = Table::new(&heading, rows.take(super::table::MOST));
     let all: usize = lines.iter().map(|(_, growth)| growth.steps.len()).sum();
-    let rows: Vec<Row> = lines
-        .iter()
-        .flat_map(|(own, growth)| steps(growth).map(move |step| row(own, step)))
-        .take(super::table::MOST)
-        .collect();
-    let left_out = all - rows.len();
-    Table { heading, rows, left_out }
+    Table { left_out: all - table.rows.len(), ..table }
 }

@@ -131,20 +131,19 @@ fn bands(shape: &Shape) -> Vec<Band> {
 
 /// A row for each of the times: percentiles, the least and the most.
 fn percentiles(joint: &Joint, found: &Distribution, state: State) -> Table {
-    let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"].map(str::to_owned).to_vec();
+    let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"];
     let doubt = units::doubt(state == State::Doubtful);
-    let time = |nanos: Option<f64>| match nanos.filter(|nanos| nanos.is_finite()) {
-        Some(nanos) => Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
-        None => Datum::word("-"),
+    let time = |nanos: Option<f64>| {
+        Datum::known(nanos.filter(|nanos| nanos.is_finite()), |nanos| format!("{}{doubt}", units::nanos(nanos)))
     };
     let row = |label: &str, marginal: &Histogram, shape: &Shape| {
         let inner = shape.percentiles().map(|(_, nanos)| time(nanos));
         let mut data = vec![Datum::word(label), time(Some(marginal.min_ns as f64))];
         data.extend(inner);
         data.push(time(Some(marginal.max_ns as f64)));
-        Row { data, state, passport: Vec::new() }
+        Row::new(data, state)
     };
-    let mut rows = vec![row(&joint.x.label, &found.samples.first, &found.first)];
-    rows.extend(joint.y.as_ref().map(|axis| row(&axis.label, &found.samples.second, &found.second)));
-    Table { heading, rows, left_out: 0 }
+    let first = row(&joint.x.label, &found.samples.first, &found.first);
+    let second = joint.y.as_ref().map(|axis| row(&axis.label, &found.samples.second, &found.second));
+    Table::new(&heading, [first].into_iter().chain(second))
 }

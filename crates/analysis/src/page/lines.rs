@@ -90,7 +90,7 @@ impl<'a> Lines<'a, '_> {
         if thinned > 0 {
             about.push(format!("{thinned} of {} points are not drawn, so that the others can be seen", cells.len()));
         }
-        let plot = Plot { x: self.x.clone(), y: self.y.clone(), series, rules: Vec::new(), flags: Vec::new() };
+        let plot = Plot::new(self.x.clone(), self.y.clone(), series);
         let figure = Figure {
             id: id(&self.id),
             title: self.title.clone(),

@@ -1,8 +1,10 @@
 //! What of a machine and of the kernels decides which cells of a document make sense.
 
+use std::collections::BTreeSet;
+
 use super::cell::CellSpec;
 use super::document::Requirement;
-use charz_data::machine::Machine;
+use charz_data::machine::{Machine, Strand};
 
 /// Whether a kernel runs with this number of workers; why not, as a clause.
 pub type Admits = fn(kernel: &str, workers: u64) -> Result<(), String>;
@@ -22,16 +24,13 @@ impl Target {
     pub fn new(machine: &Machine, admits: Admits) -> Target {
         let usable = || machine.usable_strands();
         // An unknown number is 1.
-        let distinct = |mut ids: Vec<u32>| {
-            ids.sort_unstable();
-            ids.dedup();
-            ids.len().max(1) as u64
-        };
+        let distinct =
+            |of: fn(&Strand) -> Option<u32>| usable().filter_map(of).collect::<BTreeSet<_>>().len().max(1) as u64;
         Target {
             strands: usable().count() as u64,
-            cores: distinct(usable().filter_map(|strand| strand.core).collect()),
-            packages: distinct(usable().filter_map(|strand| strand.package).collect()),
-            nodes: distinct(usable().filter_map(|strand| strand.numa).collect()),
+            cores: distinct(|strand| strand.core),
+            packages: distinct(|strand| strand.package),
+            nodes: distinct(|strand| strand.numa),
             admits,
         }
     }

@@ -1,8 +1,8 @@
 //! Findings from invented chases.
 
 use super::*;
+use crate::fixtures::{assert_words, sizes};
 use charz_data::machine::{Cache, CacheHolds, Strand};
-
 use charz_data::report::{Cell, Host, PageKind, Point, Status, Unit, invented};
 
 const MIB: u64 = 1 << 20;
@@ -12,11 +12,6 @@ const CHAINS: &str = "chase-chains";
 
 /// What the operating system claims.
 const CACHES: [u64; 3] = [32 << 10, MIB, 32 * MIB];
-
-/// The sizes of a curve: half octaves from 4 KiB to 512 MiB.
-fn sizes() -> impl Iterator<Item = u64> {
-    (0..35).map(|step| (4096.0 * (0.5 * f64::from(step)).exp2()) as u64)
-}
 
 /// A guest with 12 of 32 MiB of L3.
 fn guest(size: u64) -> f64 {
@@ -59,9 +54,7 @@ fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
 fn check(sentences: &[String], expected: &[&[&str]]) {
     assert_eq!(sentences.len(), expected.len(), "{sentences:#?}");
     for (sentence, words) in sentences.iter().zip(expected) {
-        for word in *words {
-            assert!(sentence.contains(word), "{word:?} is not in {sentence:?}");
-        }
+        assert_words(sentence, words);
     }
 }
 
