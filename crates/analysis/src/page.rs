@@ -224,27 +224,23 @@ pub fn page(sources: &[Source<'_>]) -> Page {
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     let mut page = Page {
         title: title(sources),
-        summary: summary::summary(&sorted),
+        summary: with_source(each().enumerate().map(|(at, report)| summary::summary(&sorted, at, report))),
         differences: about::differences(&abouts),
         sources: abouts,
         verdicts: told,
-        doubts: each()
-            .map(doubts)
-            .enumerate()
-            .flat_map(|(at, doubts)| doubts.into_iter().map(move |doubt| (at, doubt)))
-            .collect(),
-        findings: sorted
-            .findings
-            .into_iter()
-            .enumerate()
-            .flat_map(|(at, all)| all.into_iter().map(move |one| (at, one)))
-            .collect(),
+        doubts: with_source(each().map(doubts)),
+        findings: with_source(sorted.findings),
         sections,
         left_out: Vec::new(),
     };
     bounds::bound(&mut page, untold);
     tell_apart(&mut page);
     page
+}
+
+/// All of these, each with the place of its report among the sources.
+fn with_source<T>(all: impl IntoIterator<Item = Vec<T>>) -> Vec<(usize, T)> {
+    all.into_iter().enumerate().flat_map(|(at, own)| own.into_iter().map(move |one| (at, one))).collect()
 }
 
 impl Page {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::cells::{Own, Shape, Sorted};
 use super::lines::{Along, Drawn, Lines};
 use crate::figure::{Axis, Body, Figure, Quantity, Scale};
+use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Unit};
 
@@ -16,8 +17,8 @@ const WIDE: f64 = 20.0;
 
 /// A figure for each family and unit.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
-    let cells: Vec<Own<'_>> = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied()).collect();
-    let groups = grouped(&cells, |own| (family(sorted, own), unit_place(own.cell.unit)));
+    let cells = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied());
+    let groups = grouped(cells, |own| (family(sorted, *own), own.cell.unit));
     groups.iter().flat_map(|cells| of_group(sorted, cells)).collect::<Vec<_>>().into()
 }
 
@@ -29,7 +30,7 @@ fn family(sorted: &Sorted<'_>, own: Own<'_>) -> &'static str {
 fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
     let (family, unit) = (family(sorted, cells[0]), cells[0].cell.unit);
     let (slug, what) = what(unit);
-    let kernels = grouped(cells, |own| own.cell.kernel.as_str());
+    let kernels = grouped(cells.iter().copied(), |own| own.cell.kernel.as_str());
     let parts: Vec<&[Vec<Own<'_>>]> = kernels.chunks(MOST_ROWS).collect();
     let part = |(at, kernels): (usize, &&[Vec<Own<'_>>])| {
         let cells: Vec<Own<'_>> = kernels.iter().flatten().copied().collect();

@@ -1,9 +1,10 @@
 //! How recursions grew from size to size that ask for a thread for each of their activities.
 
 use super::Drawing;
-use super::cells::{Own, Sorted, grouped};
+use super::cells::{Own, Sorted};
 use super::spots;
 use crate::figure::{Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, Spot, State, Table, id};
+use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
 use charz_data::units;
@@ -40,14 +41,11 @@ type Grown<'a> = (Own<'a>, &'a Growth);
 
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let mut figures = Vec::new();
-    let cells = sorted.kernels.iter().flat_map(|kernel| &kernel.cells);
-    let grown: Vec<Grown<'_>> =
-        cells.filter(|own| own.cell.value().is_some()).filter_map(|own| Some((*own, furthest(own.cell)?))).collect();
-    let places: Vec<usize> = (0..grown.len()).collect();
-    for kernel in grouped(&places, |at| grown[at].0.cell.kernel.as_str()) {
+    let cells = sorted.cells().filter(|own| own.cell.value().is_some());
+    let grown = cells.filter_map(|own| Some((own, furthest(own.cell)?)));
+    for kernel in grouped(grown, |(own, _)| own.cell.kernel.as_str()) {
         for (part, lines) in kernel.chunks(MOST_LINES).enumerate() {
-            let lines: Vec<Grown<'_>> = lines.iter().map(|at| grown[*at]).collect();
-            figures.extend(SIDES.iter().map(|side| figure(sorted, side, &lines, part)));
+            figures.extend(SIDES.iter().map(|side| figure(sorted, side, lines, part)));
         }
     }
     figures.into()

@@ -5,9 +5,10 @@ mod bins;
 use std::collections::HashMap;
 
 use super::Drawing;
-use super::cells::{Own, Sorted, grouped};
+use super::cells::{Own, Sorted};
 use super::spots;
 use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
+use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
 use charz_data::{Card, units};
@@ -22,9 +23,7 @@ const MOST_BARS: usize = 160;
 /// The largest and the smallest number of workers of each kernel under each mapping; where that is too many, the first mapping of each
 /// kernel before the others.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
-    let timed = |own: &&Own<'_>| has_times(own);
-    let all: Vec<Own<'_>> =
-        sorted.kernels.iter().flat_map(|kernel| kernel.cells.iter().filter(timed).copied()).collect();
+    let all: Vec<Own<'_>> = sorted.cells().filter(has_times).collect();
     let shown = chosen(&all);
     let most = (MOST_PAIRS_IN_ALL / shown.len().max(1)).min(MOST_PAIRS);
     let figures = shown.iter().filter_map(|own| figure(sorted, *own, most)).collect();
@@ -47,7 +46,9 @@ fn has_times(own: &Own<'_>) -> bool {
 
 /// Which are drawn, in the order of all.
 fn chosen<'a>(all: &[Own<'a>]) -> Vec<Own<'a>> {
-    let lines = grouped(all, |own| (own.source, own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point));
+    let lines = grouped(all.iter().copied(), |own| {
+        (own.source, own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point)
+    });
     // By how many of the kernel's came before, so that each kernel has one before any has two.
     let mut before: HashMap<(usize, &str), usize> = HashMap::new();
     let mut wanted: Vec<(usize, usize, Own<'_>)> = Vec::new();

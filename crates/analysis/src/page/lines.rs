@@ -1,8 +1,9 @@
 //! Lines over a quantity out of cells.
 
-use super::cells::{Own, Sorted, grouped};
+use super::cells::{Own, Sorted};
 use super::{spots, table};
 use crate::figure::{Axis, Body, Figure, Plot, Role, Series, Spot, id};
+use crate::group::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
 const MOST_LINES: usize = 12;
@@ -52,7 +53,7 @@ impl<'a> Lines<'a, '_> {
 
     /// The same, of another number than the cells' own.
     pub(super) fn draw_by(&self, sorted: &Sorted<'_>, spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Vec<Drawn<'a>> {
-        let lines = grouped(self.cells, |own| (own.source, (self.name)(own)));
+        let lines = grouped(self.cells.iter().copied(), |own| (own.source, (self.name)(*own)));
         let parts: Vec<&[Vec<Own<'a>>]> = lines.chunks(MOST_LINES).collect();
         let part = |(at, lines): (usize, &&[Vec<Own<'a>>])| {
             let mut drawn = self.part(sorted, lines, spot);

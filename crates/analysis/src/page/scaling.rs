@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use charz_data::machine::Machine;
 
-use super::cells::{Own, Shape, Sorted, by_point};
+use super::cells::{Kernel, Own, Shape, Sorted};
 use super::lines::{Along, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
 use crate::figure::{Axis, Figure, Flag, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
 use crate::point;
 use crate::verdict::Verdict;
-use charz_data::report::{Point, Unit};
+use charz_data::report::{Cell, Point, Unit};
 
 /// Rates, a figure for each kernel and point.
 pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
@@ -27,9 +27,8 @@ fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     let known: Known<'_, '_> = keyed.collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Workers) {
-        for (point, unit, cells) in by_point(&kernel.cells).into_iter().filter(|(_, unit, _)| wanted(*unit)) {
-            figures.extend(of_point(sorted, &known, kernel.name, point, unit, &cells));
-        }
+        let points = kernel.by_point().into_iter().filter(|cells| wanted(cells[0].cell.unit));
+        figures.extend(points.flat_map(|cells| of_point(sorted, &known, kernel, &cells)));
     }
     figures.into()
 }
@@ -40,11 +39,10 @@ type Known<'a, 'b> = HashMap<(usize, &'a str, Point), &'b Verdict<'a>>;
 fn of_point<'a>(
     sorted: &Sorted<'a>,
     known: &Known<'a, '_>,
-    kernel: &'a str,
-    point: Point,
-    unit: Unit,
+    Kernel { name: kernel, .. }: &Kernel<'a>,
     cells: &[Own<'a>],
 ) -> Vec<Figure> {
+    let Cell { point, unit, .. } = *cells[0].cell;
     let what = if unit.more_is_better() { "throughput" } else { "time" };
     let label = point::label(&point);
     let lines = Lines {

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use charz_data::machine::Strand;
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::cells::{Own, Shape, Sorted};
 use super::matrix::{Matrix, Row, class_name, line_operation, places};
 use super::{spots, table};
 use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
+use crate::group::grouped;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
 use charz_stats::Sample;
@@ -24,7 +25,7 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let known: Vec<HashMap<u32, usize>> = sorted.sources.iter().map(|source| places(&source.report.machine)).collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Pairs) {
-        for cells in grouped(&kernel.cells, |own| (own.source, unit_place(own.cell.unit))) {
+        for cells in grouped(kernel.cells.iter().copied(), |own| (own.source, own.cell.unit)) {
             let source = cells[0].source;
             let machine = &sorted.sources[source].report.machine;
             let Some(operation) = line_operation(kernel.role()) else { continue };

@@ -20,20 +20,16 @@ const TELLING: [(Role, &str); 4] = [
 /// How many other verdicts are told where none of these was measured.
 const OTHERS: usize = 3;
 
-pub(super) fn summary(sorted: &Sorted<'_>) -> Vec<(usize, String)> {
-    let mut all = Vec::new();
-    for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
-        let verdicts: &[Verdict<'_>] = sorted.verdicts.get(source).map_or(&[], Vec::as_slice);
-        let telling: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| verdict.mappings > 1).collect();
-        let mut sentences = vec![machine(report)];
-        sentences.extend(best(report, &telling));
-        sentences.extend(auto(&telling));
-        sentences.extend(memory(report));
-        sentences.extend(nearest(sorted, source));
-        sentences.push(soundness(report));
-        all.extend(sentences.into_iter().map(|sentence| (source, sentence)));
-    }
-    all
+pub(super) fn summary(sorted: &Sorted<'_>, source: usize, report: &Report) -> Vec<String> {
+    let verdicts = sorted.verdicts.get(source).into_iter().flatten();
+    let telling: Vec<&Verdict<'_>> = verdicts.filter(|verdict| verdict.mappings > 1).collect();
+    let mut sentences = vec![machine(report)];
+    sentences.extend(best(report, &telling));
+    sentences.extend(auto(&telling));
+    sentences.extend(memory(report));
+    sentences.extend(nearest(sorted, source));
+    sentences.push(soundness(report));
+    sentences
 }
 
 /// `Intel(R) Xeon(R): 2 usable strands of 2, on 1 core of 1 package`.
