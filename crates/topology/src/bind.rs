@@ -93,11 +93,7 @@ pub struct Binder {
 }
 
 impl Binder {
-    /// A binder for this machine.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ReadBack`] where hwloc cannot describe this machine, or was told by the environment to describe
+    /// A binder for this machine. An error where hwloc cannot describe this machine, or was told by the environment to describe
     /// another: it would then report success and bind nothing.
     pub fn new(backend: Backend) -> Result<Self, Error> {
         Ok(match backend {
@@ -112,32 +108,21 @@ impl Binder {
         Self { seats: Box::new(seats) }
     }
 
-    /// Asks that the calling thread run on this strand only.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Seat`] where the backend cannot name the strand or the operating system refuses.
+    /// Asks that the calling thread run on this strand only. An error where the backend cannot name the strand or the operating
+    /// system refuses.
     pub fn seat(&self, os_id: u32) -> Result<(), Error> {
         self.seats.seat(os_id).map_err(|reason| Error::Seat { os_id, reason })
     }
 
     /// Asks that memory which the calling thread touches first from now on, to its end, come from these NUMA nodes and no
     /// other: OS ids, of which there is at least one; of several from each in turn, page by page. Whether it does is for
-    /// whoever asks to look up in `/proc/self/numa_maps`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::PlaceMemory`] where the backend cannot, or the operating system refuses.
+    /// the caller to look up in `/proc/self/numa_maps`.
     pub fn place_memory(&self, nodes: &[u32]) -> Result<(), Error> {
         let refused = |reason| Error::PlaceMemory { nodes: cpulist::print(nodes), reason };
         self.seats.place_memory(nodes).map_err(refused)
     }
 
     /// Where the operating system says the calling thread sits.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ReadBack`] where it does not say.
     pub fn read_back(&self) -> Result<Seating, Error> {
         self.seats.read_back().map_err(|reason| Error::ReadBack { reason })
     }

@@ -32,11 +32,7 @@ pub enum Order {
 
 /// Gives an order for each machine.
 pub trait Mapper: Send + Sync {
-    /// The order in which workers fill the usable strands of this machine.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Mapping`] or [`Error::Command`] where the mapping does not fit the machine.
+    /// The order in which workers fill the usable strands of this machine. An error where the mapping does not fit the machine.
     fn order(&self, machine: &Machine) -> Result<Order, Error>;
 
     /// A strand that the order names more than once because its author wrote so, if there is one.
@@ -105,11 +101,8 @@ pub enum NotAdded {
     Twice,
 }
 
-/// Adds mappers behind the built-in ones, for the whole process: once, before anything asks for [`mappers`].
-///
-/// # Errors
-///
-/// [`NotAdded`]; the list is then as it was.
+/// Adds mappers behind the built-in ones, for the whole process: once, before anything asks for [`mappers`]. After an error the list
+/// is as it was.
 pub fn add(cards: &'static [MapperCard]) -> Result<(), NotAdded> {
     for (i, MapperCard { name, .. }) in cards.iter().enumerate() {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
@@ -203,10 +196,6 @@ impl Eq for Mapping {}
 ///
 /// Commas also stand inside `list:0,8` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
 /// before it. `command:` takes the rest of the text.
-///
-/// # Errors
-///
-/// The first mapping that cannot be read, as [`Error::Mapping`].
 pub fn parse_mappings(text: &str) -> Result<Vec<Mapping>, Error> {
     let mut mappings = Vec::new();
     let mut rest = Some(text);

@@ -39,7 +39,7 @@ pub fn allowed_list(status: &str) -> Option<Vec<u32>> {
 
 /// Whether `/proc/meminfo` contradicts the sizes of the nodes.
 pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
-    discover::memory::doubt(nodes, meminfo)
+    discover::memory_doubt(nodes, meminfo)
 }
 
 /// The strands in the answer of a mapper program, or what the program did, as the end of the sentence "the mapper program …".

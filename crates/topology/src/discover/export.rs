@@ -49,11 +49,8 @@ const FIGURES: [Figure; 2] = [
     },
 ];
 
-/// Describes a machine in hwloc XML of version 2, with what was measured of its memory, if anything was.
-///
-/// # Errors
-///
-/// [`Error::Topology`] with one sentence where the source is missing, unreadable, no topology, or too large.
+/// Describes a machine in hwloc XML of version 2, with what was measured of its memory, if anything was. An error where the source is
+/// missing, unreadable, no topology, or too large.
 pub fn export_xml(source: &Source, measured: &[Access]) -> Result<String, Error> {
     export(source, measured).map_err(|reason| Error::Topology { what: what(source), reason })
 }

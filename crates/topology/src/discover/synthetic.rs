@@ -180,15 +180,17 @@ fn kind(name: &str) -> Result<Type, String> {
         let known = "cache".starts_with(rest) && !(instructions && depth > 3);
         return if known { Ok(Type::Cache(depth, instructions)) } else { Err(unknown()) };
     }
-    match () {
-        () if short("package") || short("socket") => Ok(Type::Package),
-        () if short("numanode") || short("node") => Ok(Type::Numa),
-        () if short("die") => Ok(Type::Die),
-        () if short("core") => Ok(Type::Core),
-        () if short("pu") => Ok(Type::Pu),
-        () if short("group") => Ok(Type::Group),
-        () => Err(unknown()),
-    }
+    let words = [
+        ("package", Type::Package),
+        ("socket", Type::Package),
+        ("numanode", Type::Numa),
+        ("node", Type::Numa),
+        ("die", Type::Die),
+        ("core", Type::Core),
+        ("pu", Type::Pu),
+        ("group", Type::Group),
+    ];
+    words.iter().find(|(word, _)| short(word)).map(|(_, kind)| *kind).ok_or_else(unknown)
 }
 
 /// Whether a level of this type may be inside the levels read so far.
