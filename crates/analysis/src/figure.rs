@@ -30,13 +30,11 @@ pub struct Figure {
     pub title: String,
     /// What to see in it, a sentence each; the first words of its text alternative.
     pub about: Vec<String>,
-    /// The picture.
     pub body: Body,
     /// Every point behind it; `None` where the picture says it all.
     pub table: Option<Table>,
 }
 
-/// The kinds of pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// Lines over a quantity.

@@ -7,7 +7,6 @@ use super::{Quantity, State, range};
 pub struct Heat {
     /// What a row is, in a word: `home`, `NUMA node`.
     pub row_label: String,
-    /// What a column is.
     pub column_label: String,
     /// The names of the rows, from above.
     pub rows: Vec<String>,
@@ -17,7 +16,6 @@ pub struct Heat {
     pub borders: Vec<(usize, String)>,
     /// Row after row; as many as rows times columns.
     pub tiles: Vec<Tile>,
-    /// What the values are.
     pub quantity: Quantity,
     /// Why a tile is doubtful or missing, each reason once.
     pub reasons: Vec<String>,
@@ -25,7 +23,6 @@ pub struct Heat {
     pub folded: usize,
 }
 
-/// One of its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tile {
     /// The number; `None` is a gap.

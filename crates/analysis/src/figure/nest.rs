@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// A machine to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
     /// The outermost parts.
@@ -14,7 +13,6 @@ pub struct Nest {
 /// A part of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is.
     pub what: What,
     /// Its name: `package 0`, `L3 32 MiB`, `core 5`, `3` for a strand by its OS id.
     pub label: String,
@@ -24,33 +22,26 @@ pub struct Part {
     pub usable: bool,
     /// How many parts like it, next to each other, it stands for; 1 unless the machine was made smaller to be seen.
     pub times: usize,
-    /// What lies in it.
     pub parts: Vec<Part>,
 }
 
 /// What a part is, which decides how it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// A package.
     Package,
-    /// A NUMA node.
     NumaNode,
     /// A die, a cluster, a module: what lies between two levels.
     Group,
-    /// A cache.
     Cache,
-    /// A core.
     Core,
     /// Strands that share arithmetic units.
     Alu,
-    /// A strand.
     Strand,
 }
 
 /// In which order a mapping fills the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The mapping's name.
     pub mapping: String,
     /// The seat of each worker, by OS id, from the first; empty where the operating system decides.
     pub seats: Vec<u32>,
@@ -70,7 +61,6 @@ impl Part {
 }
 
 impl Nest {
-    /// How many strands the machine has.
     pub fn strands(&self) -> usize {
         self.parts.iter().map(Part::strands).sum()
     }

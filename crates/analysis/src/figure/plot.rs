@@ -5,9 +5,7 @@ use super::{Axis, range};
 /// Series over two axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// From left to right.
     pub x: Axis,
-    /// From below upwards.
     pub y: Axis,
     /// In the order of their legend.
     pub series: Vec<Series>,
@@ -22,7 +20,6 @@ pub struct Plot {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// What it is drawn as.
     pub role: Role,
     /// Which of the page's reports it is from, from 0.
     pub source: usize,
@@ -30,7 +27,6 @@ pub struct Series {
     pub spots: Vec<Spot>,
 }
 
-/// What a series is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Numbers that were measured.
@@ -44,13 +40,11 @@ pub enum Role {
 /// A place on a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spot {
-    /// On the x axis.
     pub x: f64,
     /// On the y axis; `None` is a gap, and the note says why.
     pub y: Option<f64>,
     /// Where the number lies, from below; both ends or none.
     pub spread: Option<[f64; 2]>,
-    /// What speaks against it.
     pub state: State,
     /// All about it in a sentence: name, number, interval, and what speaks against it.
     pub note: String,
@@ -70,7 +64,6 @@ pub enum State {
 /// A place on the x axis, or a stretch of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Where it begins.
     pub from: f64,
     /// Where it ends; the same for a single place.
     pub to: f64,
@@ -83,7 +76,6 @@ pub struct Rule {
 pub struct Flag {
     /// Which series, from 0.
     pub series: usize,
-    /// Where on the x axis.
     pub x: f64,
     /// What is said, in a few words: `saturates`.
     pub label: String,

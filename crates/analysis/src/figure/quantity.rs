@@ -12,7 +12,6 @@ pub enum Quantity {
     Bytes,
     /// A cell's number in its unit.
     Value(Unit),
-    /// Nanoseconds.
     Nanos,
     /// A fraction, said as a percentage.
     Share,

@@ -132,27 +132,30 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     Some(finding(&sharded, Some(shards as f64), text))
 }
 
-/// The fastest barrier, under each mapping, for each range of numbers of workers.
-fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
-    let mut by_place: BTreeMap<(&str, u64), Vec<Number<'_>>> = BTreeMap::new();
-    for series in all.iter().filter(|series| *series.role() == Role::Barrier) {
-        for number in series.numbers() {
-            by_place.entry((series.mapping, number.cell.workers)).or_default().push(number);
-        }
+/// The best number of each group of two or more with the others that meet it, in the order of the keys.
+fn contests<'a, K: Ord>(
+    numbers: impl IntoIterator<Item = Number<'a>>,
+    key: impl Fn(&Number<'a>) -> K,
+) -> impl Iterator<Item = (Number<'a>, Vec<Number<'a>>)> {
+    let mut groups: BTreeMap<K, Vec<Number<'a>>> = BTreeMap::new();
+    for number in numbers {
+        groups.entry(key(&number)).or_default().push(number);
     }
-    let contests = by_place.into_values().filter(|numbers| numbers.len() > 1 && same_unit(numbers));
-    contests
-        .filter_map(|numbers| {
-            let (best, alike) = best(&numbers)?;
-            let workers = best.cell.workers;
-            let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
-            Some(on_cell(best.cell, FindingKind::Advice, Some(best.value), text))
-        })
-        .collect()
+    let same_unit = |numbers: &[Number<'_>]| numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit);
+    let contests = groups.into_values().filter(move |numbers| numbers.len() > 1 && same_unit(numbers));
+    contests.filter_map(|numbers| best(&numbers))
 }
 
-fn same_unit(numbers: &[Number<'_>]) -> bool {
-    numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit)
+/// The fastest barrier, under each mapping, for each number of workers.
+fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
+    let barriers = all.iter().filter(|series| *series.role() == Role::Barrier).flat_map(Series::numbers);
+    let fastest = contests(barriers, |number| (number.cell.mapping.as_str(), number.cell.workers));
+    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+        let workers = best.cell.workers;
+        let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
+        on_cell(best.cell, FindingKind::Advice, Some(best.value), text)
+    };
+    fastest.map(finding).collect()
 }
 
 fn or_others(alike: &[Number<'_>]) -> String {
@@ -169,20 +172,14 @@ fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
     });
     sleeping.truncate(MOST);
     spinning.truncate(MOST);
-    let mut by_mapping: BTreeMap<&str, Vec<Number<'_>>> = BTreeMap::new();
-    for number in sleeping.iter().filter(|number| number.cell.workers == 2) {
-        by_mapping.entry(&number.cell.mapping).or_default().push(*number);
-    }
-    let contests = by_mapping.into_iter().filter(|(_, numbers)| numbers.len() > 1);
-    contests
-        .filter_map(|(mapping, numbers)| {
-            let (best, alike) = best(&numbers)?;
-            let flag = spinning.iter().find(|flag| flag.cell.mapping == mapping && flag.is_better(&best));
-            let spin =
-                flag.map_or(String::new(), |flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
-            let text =
-                format!("a thread that sleeps is reached fastest by {}{}{spin}", best.cited(), or_others(&alike));
-            Some(Finding { mapping: Some(mapping.to_owned()), ..finding(&best, Some(best.value), text) })
-        })
-        .collect()
+    sleeping.retain(|number| number.cell.workers == 2);
+    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+        let mapping = &best.cell.mapping;
+        let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_better(&best));
+        let spin = flag.map(|flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
+        let (others, spin) = (or_others(&alike), spin.unwrap_or_default());
+        let text = format!("a thread that sleeps is reached fastest by {}{others}{spin}", best.cited());
+        Finding { mapping: Some(mapping.clone()), ..finding(&best, Some(best.value), text) }
+    };
+    contests(sleeping.iter().copied(), |number| number.cell.mapping.as_str()).map(finding).collect()
 }
