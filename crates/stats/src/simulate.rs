@@ -4,7 +4,6 @@ use crate::Sample;
 use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// A distribution to draw from.
 #[derive(Clone, Copy, Debug)]
 pub enum Law {
     /// Around 1, with this standard deviation.

@@ -17,7 +17,6 @@ pub const LOOKS: [usize; 5] = [LEAST_FOR_INTERVAL, 10, 15, 20, 30];
 
 const CONFIDENCE: f64 = 0.95;
 
-/// What to do with a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     Measure {

@@ -67,7 +67,6 @@ pub struct Pair<'a> {
     pub better: Better,
 }
 
-/// What a verdict asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     alpha: f64,
@@ -131,7 +130,6 @@ pub enum Doubt {
     TooNoisy,
 }
 
-/// A pair, judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     pub verdict: Verdict,

@@ -87,7 +87,6 @@ pub trait Seats: Send + Sync {
     }
 }
 
-/// Seats the calling thread.
 pub struct Binder {
     seats: Box<dyn Seats>,
 }
@@ -128,7 +127,6 @@ impl Binder {
     }
 }
 
-/// This machine by way of hwloc.
 struct Hwloc(Topology);
 
 /// The smallest topology that can bind: hwloc only looks for the strands. It changes no binding while it looks.
@@ -188,7 +186,6 @@ fn ids(set: impl Iterator<Item = BitmapIndex>) -> Vec<u32> {
     set.filter_map(|id| u32::try_from(usize::from(id)).ok()).collect()
 }
 
-/// This machine by way of core_affinity.
 struct CoreAffinity;
 
 impl Seats for CoreAffinity {

@@ -33,12 +33,7 @@ pub enum Error {
     },
     /// The operating system did not seat a thread, or seating was refused before asking it.
     #[error("cannot seat a worker on strand {os_id}: {reason}")]
-    Seat {
-        /// The operating system's id of the strand.
-        os_id: u32,
-        /// What stood against it.
-        reason: String,
-    },
+    Seat { os_id: u32, reason: String },
     /// The operating system did not agree to put memory where it was asked to.
     #[error("cannot put memory on NUMA node {nodes}: {reason}")]
     PlaceMemory {

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 use charz_topology::{MAPPERS, Machine, Mapping, Order, Source, Strand, discover, pair_mappings, place};
 
-/// The folder of the collection.
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("CHARZ_TOPOLOGIES").map(PathBuf::from);
     if folder.is_none() {
@@ -145,7 +144,6 @@ fn every_mapper_seats_any_number_of_workers_on_every_machine() {
     }
 }
 
-/// A mapping that fits the machine.
 fn example(name: &str, machine: &Machine) -> String {
     match name {
         "occupancy" => {

@@ -24,7 +24,6 @@ struct Figure {
     attribute: &'static str,
     /// Its flags: 1 higher is better, 2 lower is better, 4 it takes an initiator (hwloc/memattrs.h).
     flags: u8,
-    /// The name of the matrix.
     matrix: &'static str,
     /// Its kind: 2 a user's, 4 means latency, 8 means bandwidth (hwloc/distances.h).
     kind: u8,

@@ -95,7 +95,6 @@ struct Around {
     core: Option<u32>,
     /// The ALU group: a number that no other group has.
     alu: Option<u32>,
-    /// The local NUMA nodes.
     numa_nodes: Vec<u32>,
     /// The first of those that belong to the innermost object that has some.
     numa: Option<u32>,
@@ -106,7 +105,6 @@ struct Around {
 
 struct Reader<'a> {
     machine: Machine,
-    /// For each strand its ALU group.
     alus: Vec<Option<u32>>,
     next_alu: u32,
     /// How many caches of each level and content there are already.
@@ -253,7 +251,6 @@ fn local_nodes(object: &TopologyObject) -> Vec<&TopologyObject> {
     nodes
 }
 
-/// How many strands lie in an object.
 fn strands(object: &TopologyObject) -> u64 {
     object.cpuset().and_then(|set| set.weight()).map_or(0, |weight| weight as u64)
 }

@@ -42,7 +42,6 @@ enum Type {
     Pu,
 }
 
-/// A level that has been read.
 struct Level {
     kind: Type,
     /// How many of its parts the whole machine has.
@@ -60,7 +59,6 @@ pub(crate) struct Description {
     pub(super) regular: bool,
 }
 
-/// Checks a description.
 pub(crate) fn check(text: &str) -> Result<Description, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));

@@ -104,7 +104,6 @@ pub(crate) fn check(text: &str) -> Result<String, String> {
 struct Document {
     /// The names of the elements that are open.
     open: Vec<String>,
-    /// Whether the element `topology` has been seen.
     topology: bool,
     objects: Objects,
     /// What hwloc gets.

@@ -29,7 +29,6 @@ const LINGER: Duration = Duration::from_millis(200);
 /// How often a program is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(2);
 
-/// A program and its arguments.
 struct Ask {
     words: Vec<String>,
     limit: Duration,

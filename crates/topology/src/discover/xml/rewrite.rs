@@ -6,7 +6,6 @@
 
 use std::fmt::Write as _;
 
-/// The text so far.
 pub(super) struct Rewrite {
     text: String,
     /// Whether the last thing in it is the start of an element.
