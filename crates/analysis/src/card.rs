@@ -76,7 +76,6 @@ pub struct Level {
     pub bandwidths: Vec<Bandwidth>,
 }
 
-/// A plateau of the latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Found {
     /// The largest size inside of it; null for what has no end.
@@ -102,7 +101,6 @@ pub struct Bandwidth {
     pub suspect: bool,
 }
 
-/// What translations of addresses cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Tlb {
     /// The largest size at which small pages are as fast as huge ones.

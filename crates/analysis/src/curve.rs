@@ -24,16 +24,12 @@
 
 mod flat;
 mod levels;
-mod pages;
-mod prefetch;
 #[cfg(test)]
 mod tests;
 
-pub use pages::{Reach, reach};
-pub use prefetch::{Reading, reading};
-
 use charz_stats::Sample;
 use flat::Flat;
+use levels::{BEYOND, MEMORY};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -125,6 +121,101 @@ impl Plateau {
         let doubtful = most_doubtful(&points[flat.first..=flat.last]);
         Plateau { level: None, ns: flat.ns, from_bytes, to_bytes, edge: None, doubtful }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// Latency, also that of memory.
+    Latency,
+    /// No latency of memory: the hardware read ahead.
+    Prefetched {
+        /// Nanoseconds a load at the sizes beyond the caches.
+        ns: f64,
+        /// The share of what a random chase takes there; `None` where there is none beside, and so little that no memory is as fast.
+        of_random: Option<f64>,
+        doubtful: bool,
+    },
+    /// Nothing of memory: no point is far enough beyond the caches.
+    Unreached,
+}
+
+/// A chase that takes less than this share of what a random one takes is not waiting for memory at each load.
+const SHARE: f64 = 0.5;
+
+/// What can be read from `points`.
+///
+/// `caches` are the sizes that are claimed for the data caches, from the innermost outwards; `random` is the curve of a random
+/// chase on the same kind of pages, if there is any.
+pub fn reading(points: &[Point], caches: &[u64], random: Option<&[Point]>) -> Reading {
+    let points = sorted(points);
+    let Some(beyond) = caches.last().map(|largest| largest.saturating_mul(BEYOND)) else { return Reading::Unreached };
+    let far = |points: &[Point]| {
+        let far: Vec<Point> = points.iter().filter(|point| point.size_bytes >= beyond).copied().collect();
+        Some((median(far.iter().map(|point| point.ns).collect())?, most_doubtful(&far)))
+    };
+    let Some((ns, doubtful)) = far(&points) else { return Reading::Unreached };
+    let fastest = points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
+    match random.and_then(|random| far(&sorted(random))) {
+        Some((waits, _)) if ns < SHARE * waits => Reading::Prefetched { ns, of_random: Some(ns / waits), doubtful },
+        None if ns < MEMORY * fastest => Reading::Prefetched { ns, of_random: None, doubtful },
+        _ => Reading::Latency,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// Where small pages become slower than huge ones.
+    pub edge: Edge,
+    /// Nanoseconds that a load beyond takes longer on small pages: the median.
+    pub extra_ns: f64,
+    /// How many times as long it takes there.
+    pub times: f64,
+    /// Whether half or more of the sizes beyond are doubtful on either kind of pages.
+    pub doubtful: bool,
+}
+
+/// Small pages are slower where a load takes this many times as long on them.
+const SLOWER: f64 = 1.1;
+
+/// Points beyond the edge, at least: one or two may be off by chance.
+const LEAST_BEYOND: usize = 3;
+
+/// Up to which size `small` pages are as fast as `huge` ones, and what they cost beyond: two curves of the same chase. `None` if
+/// they are as fast at all sizes, or slower at all.
+///
+/// Where translations are found in several TLBs, one behind the other, it is the first one that is small enough for the difference to
+/// show from there on.
+pub fn reach(small: &[Point], huge: &[Point]) -> Option<Reach> {
+    let (small, huge) = (sorted(small), sorted(huge));
+    let pairs: Vec<(Point, Point)> = small
+        .iter()
+        .filter_map(|point| Some((*point, *huge.iter().find(|other| other.size_bytes == point.size_bytes)?)))
+        .collect();
+    let is_slower = |(small, huge): &(Point, Point)| small.ns > SLOWER * huge.ns;
+    let at = split(&pairs, is_slower);
+    let (before, after) = pairs.split_at_checked(at)?;
+    // Most of what is on either side is on the right one.
+    let most = |pairs: &[(Point, Point)], slower: bool| {
+        2 * pairs.iter().filter(|pair| is_slower(pair) == slower).count() > pairs.len()
+    };
+    if after.len() < LEAST_BEYOND || !most(before, false) || !most(after, true) {
+        return None;
+    }
+    let (inside, beyond) = (before.last()?, after.first()?);
+    let is_doubtful = |(small, huge): &(Point, Point)| small.doubtful || huge.doubtful;
+    let most_doubtful =
+        |pairs: &[(Point, Point)]| 2 * pairs.iter().filter(|pair| is_doubtful(pair)).count() >= pairs.len();
+    let edge = Edge {
+        inside_bytes: inside.0.size_bytes,
+        beyond_bytes: beyond.0.size_bytes,
+        doubtful: is_doubtful(inside) || is_doubtful(beyond) || most_doubtful(before) || most_doubtful(after),
+    };
+    Some(Reach {
+        edge,
+        doubtful: most_doubtful(after),
+        extra_ns: median(after.iter().map(|(small, huge)| small.ns - huge.ns).collect())?,
+        times: median(after.iter().map(|(small, huge)| small.ns / huge.ns).collect())?,
+    })
 }
 
 /// Where a plateau ends and the next one is nearer, of a machine with so many caches.

@@ -37,14 +37,11 @@ pub struct Figure {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// Lines over a quantity.
     Lines(Plot),
     /// A row of dots for each name: the names are those of the x axis ([`Quantity::Names`]), and a spot's `x` is its row, from 0.
     /// Drawn with the names beneath each other and the values to the right.
     Dots(Plot),
-    /// A value for each pair of things.
     Heat(Heat),
-    /// How often two times came together.
     Joint(Joint),
     /// The parts of a machine inside each other, and the orders in which mappings fill it.
     Nest(Nest),

@@ -35,7 +35,6 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found
 }
 
-/// A finding on one cell.
 fn on_cell(cell: &Cell, kind: FindingKind, value: Option<f64>, text: String) -> Finding {
     let Cell { kernel, mapping, workers, .. } = cell;
     Finding { kind, kernel: kernel.clone(), mapping: Some(mapping.clone()), workers: Some(*workers), value, text }

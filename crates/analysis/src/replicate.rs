@@ -11,20 +11,18 @@ mod evaluate;
 mod replication;
 mod results;
 mod statistic;
-mod target;
 #[cfg(test)]
 mod tests;
 
 use std::sync::LazyLock;
 
-pub use cell::CellSpec;
+pub use cell::{Admits, CellSpec, Target};
 pub use document::{Citation, Document, Figure, Protocol, Reference};
 pub use evaluate::{evaluate, feasibility};
 pub use replication::{
     CheckedClaim, Clock, Gap, GapKind, Number, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status,
     Verdict,
 };
-pub use target::{Admits, Target};
 
 const FILES: [&str; 5] = [
     include_str!("../replications/t3-4.toml"),

@@ -25,7 +25,6 @@ pub struct Verdict<'a> {
     pub point: Point,
     /// The same as people read it, e.g. `32 KiB 4k`; empty where the sweep varies nothing.
     pub label: String,
-    /// How many mappings have a number here.
     pub mappings: usize,
     /// At how many points the kernel has numbers, this one included.
     pub points: usize,
@@ -145,14 +144,12 @@ fn overlap(one: &Number<'_>, other: &Number<'_>) -> bool {
 /// A mapping is saturated where it first reaches this share of its best, as a fraction.
 pub const SATURATED: f64 = 0.95;
 
-/// Where a mapping is saturated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturation<'a> {
     pub mapping: &'a str,
     /// The fewest workers with which it comes to [`SATURATED`] of its best; `None` where only the most that were measured do, so
     /// that nobody knows whether more would give more.
     pub workers: Option<u64>,
-    /// The most workers that have a number.
     pub most: u64,
     /// Whether it may be another number of workers: suspect numbers say so, or there are no others.
     pub doubtful: bool,

@@ -8,7 +8,6 @@ use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
 /// A difference that makes numbers incomparable unless somebody says otherwise.
 pub(super) struct Difference {
-    /// What is other.
     pub(super) caveat: Caveat,
     /// A clause, e.g. `they were measured on different processors ("A" and "B")`.
     pub(super) sentence: String,

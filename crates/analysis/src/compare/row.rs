@@ -178,7 +178,6 @@ impl<'a> Candidate<'a> {
         self.values.is_some()
     }
 
-    /// Whether both reports have the cell.
     pub(super) fn is_common(&self) -> bool {
         self.cells.0.is_some() && self.cells.1.is_some()
     }

@@ -6,12 +6,10 @@ use super::Quantity;
 pub struct Axis {
     /// What it counts, in words without the unit: `workers`, `size of the block`.
     pub label: String,
-    /// What its numbers are.
     pub quantity: Quantity,
     pub scale: Scale,
 }
 
-/// How numbers are spread on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly, from 0 where the quantity is a throughput.

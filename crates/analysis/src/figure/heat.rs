@@ -2,7 +2,6 @@
 
 use super::{Quantity, State, range};
 
-/// A square, or a rectangle, of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// What a row is, in a word: `home`, `NUMA node`.
@@ -56,7 +55,6 @@ impl Heat {
         }
     }
 
-    /// All about a pair in a sentence.
     pub fn note(&self, row: usize, column: usize) -> String {
         let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
         let (row_name, column_name) = (name(&self.rows, row), name(&self.columns, column));

@@ -10,7 +10,6 @@ pub struct Nest {
     pub orders: Vec<Order>,
 }
 
-/// A part of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub what: What,

@@ -2,7 +2,6 @@
 
 use super::{Axis, range};
 
-/// Series over two axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
     pub x: Axis,
@@ -18,7 +17,6 @@ pub struct Plot {
 /// Spots that belong together, drawn as one line or in one colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
     pub name: String,
     pub role: Role,
     /// Which of the page's reports it is from, from 0.
@@ -29,7 +27,6 @@ pub struct Series {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Numbers that were measured.
     Measured,
     /// What it would be if nothing stood in the way; drawn faintly, without spots.
     Ideal,
@@ -71,7 +68,6 @@ pub struct Rule {
     pub label: String,
 }
 
-/// A spot that something is said of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
     /// Which series, from 0.
@@ -134,7 +130,6 @@ impl Plot {
         self.series.iter().enumerate().filter(|(_, series)| series.role == Role::Measured)
     }
 
-    /// Whether a measured spot has a state.
     pub fn has(&self, state: State) -> bool {
         self.measured().any(|(_, series)| series.spots.iter().any(|spot| spot.state == state))
     }

@@ -3,7 +3,6 @@
 use charz_data::report::Unit;
 use charz_data::units;
 
-/// What a number of a figure is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
     /// A whole number of things: workers, strands.

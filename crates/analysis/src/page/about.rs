@@ -31,13 +31,15 @@ pub struct Fact {
 
 pub(super) fn about(source: &Source<'_>) -> About {
     let report = source.report;
-    let count = |status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
-    let statuses = [Status::Ok, Status::Suspect, Status::Invalid, Status::Skipped, Status::Aborted, Status::Pending];
     let why = || report.stopped_by.clone().unwrap_or_else(|| "an interruption".to_owned());
     About {
         name: source.name.to_owned(),
         started: report.started.clone(),
-        counts: statuses.map(|status| (status, count(status))).into_iter().filter(|(_, count)| *count > 0).collect(),
+        counts: Status::ALL
+            .map(|status| (status, report.count(status)))
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .collect(),
         incomplete: (!report.complete).then(why),
         environment: environment(report),
         plan: plan(report),
@@ -133,7 +135,6 @@ pub struct Difference {
 /// Facts that are not the same in all reports; nothing of one report alone, and nothing that is a report's own by its nature.
 pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
     const OWN: [&str; 3] = ["report", "took", "memory that was available"];
-    let Some((first, others)) = sources.split_first() else { return Vec::new() };
     let facts = |about: &'_ About| about.environment.iter().chain(&about.plan).cloned().collect::<Vec<Fact>>();
     let all: Vec<Vec<Fact>> = sources.iter().map(facts).collect();
     let differ = |(at, fact): (usize, &Fact)| {
@@ -141,8 +142,5 @@ pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
         let is_other = words.iter().any(|words| *words != fact.words);
         (is_other && !OWN.contains(&fact.label)).then_some(Difference { label: fact.label, words })
     };
-    if others.is_empty() {
-        return Vec::new();
-    }
-    facts(first).iter().enumerate().filter_map(differ).collect()
+    all.first().into_iter().flatten().enumerate().filter_map(differ).collect()
 }

@@ -93,7 +93,6 @@ fn few(page: &mut Page) {
     page.sections.iter_mut().for_each(|section| section.figures.truncate(share.max(1)));
 }
 
-/// The same of rows of tables.
 fn rows(page: &mut Page) {
     let tables = page.sections.iter().flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref());
     let share = share(tables.map(|table| table.rows.len()).collect(), MOST_ROWS);

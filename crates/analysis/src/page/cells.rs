@@ -19,7 +19,6 @@ pub(super) struct Sorted<'a> {
     pub(super) verdicts: Vec<Vec<Verdict<'a>>>,
 }
 
-/// What was measured of a kernel.
 pub(super) struct Kernel<'a> {
     pub(super) name: &'a str,
     /// As the first report has it that knows the kernel.

@@ -83,7 +83,6 @@ fn what(unit: Unit) -> (&'static str, &'static str) {
     }
 }
 
-/// What cells are called beside their kernel.
 fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
     let workers = cells.iter().map(|own| own.cell.workers).collect::<BTreeSet<_>>().len() > 1;
     move |cell| {

@@ -12,7 +12,6 @@ use charz_data::units;
 const MOST_STEPS: usize = 400;
 const MOST_LINES: usize = 12;
 
-/// Something of a step that is drawn.
 struct Side {
     name: &'static str,
     title: &'static str,
@@ -112,7 +111,6 @@ fn spot(cell: &Cell, step: &GrowthStep, side: &Side) -> Spot {
     Spot { x: step.size as f64, y, spread: None, state: if y.is_some() { state } else { State::Missing }, note }
 }
 
-/// The sizes of all lines.
 fn table(sorted: &Sorted<'_>, lines: &[Grown<'_>]) -> Table {
     let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"];
     let row = |own: &Own<'_>, step: &GrowthStep| {

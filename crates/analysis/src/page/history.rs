@@ -93,7 +93,7 @@ pub fn reports(entries: &[Entry]) -> Table {
     let heading = [&source[..], &["ok", "suspect", "invalid", "no number", "what changed"]].concat();
     let row = |(at, Entry { id, label, report, .. }): (usize, &Entry)| {
         let count = |statuses: &[Status]| {
-            Datum::count(report.cells.iter().filter(|cell| statuses.contains(&cell.outcome.status)).count() as u64)
+            Datum::count(statuses.iter().map(|status| report.count(*status)).sum::<usize>() as u64)
         };
         let before = at.checked_sub(1).map(|before| &entries[before].report);
         let changed = before.map(|before| display(&env_diff(before, report))).unwrap_or_default();

@@ -23,7 +23,6 @@ pub(super) struct Lines<'a, 'b> {
     pub(super) along: Along<'a, 'b>,
 }
 
-/// What a line goes along.
 pub(super) enum Along<'a, 'b> {
     X,
     /// Something else, ascending: the line may bend back.

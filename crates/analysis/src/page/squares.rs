@@ -179,7 +179,6 @@ fn why(cell: &Cell) -> String {
     format!("{word}{reason}")
 }
 
-/// Each reason once.
 #[derive(Default)]
 struct Reasons {
     words: Vec<String>,

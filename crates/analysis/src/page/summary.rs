@@ -133,8 +133,7 @@ fn nearest(sorted: &Sorted<'_>, source: usize) -> Option<String> {
 
 /// How many numbers there are, and how many of them can be believed.
 fn soundness(report: &Report) -> String {
-    let count = |status: Status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
-    let (sound, suspect) = (count(Status::Ok), count(Status::Suspect));
+    let (sound, suspect) = (report.count(Status::Ok), report.count(Status::Suspect));
     let missing = report.cells.len() - sound - suspect;
     let mut words = format!(
         "Of {}, {sound} {} sound",

@@ -6,10 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::cell::CellSpec;
+use super::cell::{CellSpec, Target};
 use super::count::Count;
 use super::statistic::Statistic;
-use super::target::Target;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,10 +90,8 @@ pub struct Figure {
     /// Where the replication differs without being less.
     #[serde(default)]
     pub(super) notes: Vec<String>,
-    /// What the replication lacks.
     #[serde(default)]
     pub(super) missing: Vec<String>,
-    /// Why charz cannot replicate it.
     pub(super) impossible: Option<String>,
     /// What it draws, if it has no values.
     pub(super) drawing: Option<String>,

@@ -54,7 +54,6 @@ pub(super) enum Time {
     Second,
 }
 
-/// The dimension of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     PerSecond,

@@ -8,7 +8,6 @@ use charz_data::card::Chase;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
 use charz_data::{Role, units};
 
-/// Bytes of a line.
 const LINE: u64 = 64;
 
 /// How far a suspect number may be off, as a fraction, where its interval says less; and any number, where it says more: on a busy

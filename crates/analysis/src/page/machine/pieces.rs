@@ -132,7 +132,6 @@ fn depth(tree: &Tree) -> usize {
     tree.inside.iter().map(|inner| depth(inner) + 1).max().unwrap_or(0)
 }
 
-/// How many strands are drawn.
 fn drawn(tree: &Tree) -> usize {
     if tree.leaf.is_some() { 1 } else { tree.inside.iter().map(drawn).sum() }
 }
@@ -157,7 +156,6 @@ fn merged(trees: Vec<Tree>, level: usize, shapes: &mut Shapes) -> Vec<Tree> {
 /// What trees that are alike have in common: everything but their numbers, and how many they stand for.
 type Shape = (What, String, String, bool, Option<u32>, Vec<(usize, usize)>);
 
-/// Every shape that was met, by number.
 #[derive(Default)]
 struct Shapes(HashMap<Shape, usize>);
 
