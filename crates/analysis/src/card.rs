@@ -70,7 +70,7 @@ pub struct Line {
 pub struct Level {
     /// `L1`, `L2`, …, `memory`.
     pub name: String,
-    /// The caches as claimed; null for memory, and for a level that nobody claims.
+    /// The caches as claimed; null for memory, and for a level without a claim.
     pub claimed: Option<Caches>,
     pub found: Option<Found>,
     pub bandwidths: Vec<Bandwidth>,
@@ -86,7 +86,7 @@ pub struct Found {
     pub cycles: Option<f64>,
     /// Whether half or more of the numbers behind the time are suspect.
     pub suspect: bool,
-    /// Whether something speaks against the numbers from which the two sizes were told.
+    /// Whether the two sizes come from suspect numbers.
     pub edge_suspect: bool,
 }
 
@@ -116,7 +116,7 @@ pub struct Tlb {
 pub struct Pages {
     /// What was asked for, by name.
     pub kind: String,
-    /// The share of the memory that got it, the worst of all cells; null where nothing tells.
+    /// The share of the memory that got it, the worst of all cells; null if no cell has evidence of it.
     pub obtained: Option<f64>,
     /// Nanoseconds of a load from memory; null where it was not measured.
     pub ns: Option<f64>,

@@ -17,7 +17,7 @@
 //! smaller samples show a difference, and were considered: each family then keeps its own share of false calls, so that of
 //! two equal reports with ten kernels up to ten times as many would be called different (B. Efron, "Simultaneous inference:
 //! When should hypothesis testing problems be combined?", Annals of Applied Statistics 2 (2008)). The exit code is one answer
-//! for the whole report, and so is the promise behind it. The price is told: [`Totals::needed`] says how many invocations a
+//! for the whole report, and so is the promise behind it. The price is reported: [`Totals::needed`] is how many invocations a
 //! side would show a single difference.
 
 mod differences;

@@ -12,7 +12,7 @@
 //!
 //! # How well an edge is known
 //!
-//! An edge lies between the two sizes at which the curve comes to the geometric mean of the plateaus on either side, and the curve
+//! An edge lies between the two sizes at which the curve reaches the geometric mean of the plateaus on either side, and the curve
 //! says no more than that: the ratio of the two is the step of the sizes. How that compares with the size of the cache depends on
 //! the cache. One that drops what was used longest ago drops, on a cycle that is a little too long, everything, and the edge is
 //! at its size; one that drops anything keeps the share that fits, and the edge is at 1.5 times its size where the next one takes four
@@ -70,7 +70,7 @@ pub struct Edge {
     pub inside_bytes: u64,
     /// The smallest one that is nearer to the next.
     pub beyond_bytes: u64,
-    /// Whether one of the two points, or what lies on one of their sides, is doubtful.
+    /// Whether one of the two points, or one of the plateaus beside them, is doubtful.
     pub doubtful: bool,
 }
 
@@ -84,7 +84,7 @@ impl Edge {
         bytes * AGREEMENT >= self.inside_bytes as f64 && bytes <= AGREEMENT * self.beyond_bytes as f64
     }
 
-    /// The factor within which it tells the size of the cache, from its middle: half of a step of the sizes, and what [`Edge::agrees`]
+    /// The factor, from its middle, within which it gives the size of the cache: half of a step of the sizes, and what [`Edge::agrees`]
     /// allows beyond.
     pub fn factor(&self) -> f64 {
         (self.beyond_bytes as f64 / self.inside_bytes as f64).sqrt() * AGREEMENT

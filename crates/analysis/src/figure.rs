@@ -1,9 +1,9 @@
 //! Pictures of numbers, before anything decides how they look.
 //!
-//! A figure knows what its axes count, what each spot stands for and what speaks against it. It knows nothing of reports, of
-//! colours, of pixels or of signs on a terminal: whoever makes figures fills these types, and whoever draws reads them.
+//! A figure knows what its axes count, what each spot is and whether it is doubtful. It knows nothing of reports, colours, pixels or
+//! characters of a terminal: pages fill these types, and renderers read them.
 //!
-//! Nothing here is foreign-proof: names and notes may hold whatever a report holds. Whoever writes makes them harmless.
+//! Names and notes are foreign text, as the report has them: renderers escape them.
 
 mod axis;
 mod heat;

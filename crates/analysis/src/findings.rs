@@ -1,7 +1,7 @@
 //! What follows from several cells together: cliffs, collapses, the fastest of those that do the same, advice, latencies, and
 //! words a cycle.
 //!
-//! A pure function of a report, so that anybody who has the report can draw the same conclusions from it. Only cells that are `ok`
+//! A pure function of a report: the report is enough to draw the same conclusions again. Only cells that are `ok`
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
 
 mod advice;

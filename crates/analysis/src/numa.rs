@@ -45,7 +45,7 @@ impl Spot {
         self.from == self.to
     }
 
-    /// What the firmware claims of the distance, of which nobody knows better.
+    /// The firmware's distance as a number that is not suspect.
     pub fn claim(&self) -> Option<Number> {
         self.claimed.map(|distance| Number { value: distance as f64, suspect: false })
     }
@@ -89,8 +89,7 @@ pub fn spots(report: &Report) -> Vec<Spot> {
     cells.into_iter().filter_map(spot).collect()
 }
 
-/// The same for hwloc, and how many numbers were left out since they are suspect. Whoever asks hwloc for the nearest memory gets a
-/// number, and no word of what speaks against it.
+/// The same for hwloc, and how many suspect numbers were left out: hwloc has no mark for them.
 pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
     let spots = spots(report);
     let sound = |found: Option<Number>| found.filter(|found| !found.suspect).map(|found| found.value);

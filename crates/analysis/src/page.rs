@@ -266,7 +266,7 @@ fn title(sources: &[Source<'_>]) -> String {
 /// Figures of one page have names of their own, whatever the kernels and mappings of a report are called.
 fn tell_apart(page: &mut Page) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
-    // Where the numbers of a name have come to.
+    // The last number given to a name.
     let mut last: HashMap<String, usize> = HashMap::new();
     for figure in page.sections.iter_mut().flat_map(|section| &mut section.figures) {
         let wanted = figure.id.clone();

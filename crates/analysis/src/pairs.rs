@@ -61,7 +61,7 @@ pub fn count(machine: &Machine, strands: &[&Strand]) -> BTreeMap<Class, u64> {
     Classes::of(machine, strands).list.into_iter().collect()
 }
 
-/// The classes of some strands, numbered, so that a million pairs are soon told apart.
+/// The classes of some strands, numbered, for the classification of a million pairs.
 struct Classes {
     /// Each with the number of its pairs.
     list: Vec<(Class, u64)>,

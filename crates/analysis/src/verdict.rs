@@ -1,7 +1,7 @@
 //! Which mapping suits a kernel best, what leaving its threads to the operating system costs, and from how many workers on nothing
 //! more is gained.
 //!
-//! A pure function of a report, in numbers and without words, so that every renderer tells the same. Only cells of the same kernel
+//! A pure function of a report, in numbers and without words, so all renderers agree. Only cells of the same kernel
 //! at the same point are compared: a block that fits a cache says nothing of a mapping beside one that does not.
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ use charz_data::report::{Cell, Point, Report, Unit};
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
 
-/// What the cells of a kernel at one point come to. Names are foreign text, as the report has them.
+/// The verdict on the cells of a kernel at one point. Names are foreign text, as the report has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict<'a> {
     pub kernel: &'a str,
@@ -37,11 +37,11 @@ pub struct Verdict<'a> {
     /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
     /// times.
     pub saturation: Vec<Saturation<'a>>,
-    /// What [`AUTO`] comes to beside the best, with as many workers.
+    /// [`AUTO`] compared with the best, with as many workers.
     pub auto: Auto<'a>,
 }
 
-/// What leaving threads to the operating system comes to.
+/// What leaving threads to the operating system costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto<'a> {
     /// There is no number of it with as many workers as the best.
@@ -107,7 +107,7 @@ impl<'a> Verdict<'a> {
         })
     }
 
-    /// Where the best mapping is saturated, if that can be told.
+    /// Where the best mapping is saturated, if that is known.
     pub fn saturates(&self) -> Option<&Saturation<'a>> {
         self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
     }
@@ -147,8 +147,8 @@ pub const SATURATED: f64 = 0.95;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturation<'a> {
     pub mapping: &'a str,
-    /// The fewest workers with which it comes to [`SATURATED`] of its best; `None` where only the most that were measured do, so
-    /// that nobody knows whether more would give more.
+    /// The fewest workers with which it reaches [`SATURATED`] of its best; `None` if only the most that were measured do: more
+    /// might give more.
     pub workers: Option<u64>,
     pub most: u64,
     /// Whether it may be another number of workers: suspect numbers say so, or there are no others.

@@ -31,7 +31,7 @@ impl Estimate {
         }
     }
 
-    /// Whether it cannot be told from 0: the interval covers 0. An interval wholly below 0 is not this, and where less
+    /// Whether it cannot be distinguished from 0: the interval covers 0. An interval wholly below 0 is not this, and where less
     /// than nothing makes no sense it says that the reference was not one.
     pub fn below_resolution(&self) -> bool {
         self.interval.covers(0.0)

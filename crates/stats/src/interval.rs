@@ -25,7 +25,7 @@
 //!
 //! (The bimodal values are of N(1, 0.01²), 70 or 60 %, and of N(1.1, 0.01²).) The interpolated interval stays between 94 and
 //! 96 %, BCa falls below, and the interpolated one needs neither resamples nor a seed: it is the one. Below 10 values
-//! interpolation has little to stand on; the conservative order statistics are taken as they are, with the confidence
+//! interpolation has little to go by; the conservative order statistics are taken as they are, with the confidence
 //! that they have.
 
 use statrs::distribution::{Binomial, DiscreteCDF};

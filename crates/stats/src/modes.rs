@@ -32,7 +32,7 @@ pub struct Band {
     pub share: f64,
 }
 
-/// The most bands that are told: more are no summary.
+/// The most bands: more are no summary.
 pub const MOST_BANDS: usize = 5;
 
 /// Points of the density for each octave.

@@ -22,7 +22,7 @@ pub enum Step {
     Measure {
         /// Look again when there are so many invocations in all.
         until: usize,
-        /// How many the target will take, as far as can be told yet. Beyond the last of [`LOOKS`] the target is out of reach,
+        /// How many the target will take, as far as is known yet. Beyond the last of [`LOOKS`] the target is out of reach,
         /// which is worth saying at once.
         needed: Option<usize>,
     },

@@ -194,7 +194,7 @@ impl Eq for Mapping {}
 
 /// Reads a comma-separated list of mappings.
 ///
-/// Commas also stand inside `list:0,8` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
+/// Commas also occur inside `list:0,8` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
 /// before it. `command:` takes the rest of the text.
 pub fn parse_mappings(text: &str) -> Result<Vec<Mapping>, Error> {
     let mut mappings = Vec::new();

@@ -18,7 +18,7 @@ pub struct Heat {
     pub quantity: Quantity,
     /// Why a tile is doubtful or missing, each reason once.
     pub reasons: Vec<String>,
-    /// How many of the things that were measured a row stands for; 1 unless the square was made smaller.
+    /// How many strands or nodes a row represents; 1 unless the square was made smaller.
     pub folded: usize,
 }
 
@@ -26,7 +26,7 @@ pub struct Heat {
 pub struct Tile {
     /// The number; `None` is a gap.
     pub value: Option<f64>,
-    /// What speaks against it. A tile that is [`State::Missing`] without a reason was not to be measured.
+    /// A tile that is [`State::Missing`] without a reason was not to be measured.
     pub state: State,
     /// Its place among [`Heat::reasons`].
     pub reason: Option<u32>,

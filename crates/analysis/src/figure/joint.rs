@@ -21,7 +21,7 @@ pub struct Joint {
     pub second_bands: Vec<Band>,
     /// How many times, or pairs, in all.
     pub count: u64,
-    /// Whether something speaks against the cell; its notes say what.
+    /// Whether the cell is suspect; its notes say why.
     pub is_doubtful: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct Part {
     pub strand: Option<u32>,
     /// Whether this process may use it; a part with a strand that may be used may be.
     pub usable: bool,
-    /// How many parts like it, next to each other, it stands for; 1 unless the machine was made smaller to be seen.
+    /// How many parts alike, next to each other, it represents; 1 unless the machine is too large to draw.
     pub times: usize,
     pub parts: Vec<Part>,
 }
@@ -47,12 +47,12 @@ pub struct Order {
 }
 
 impl Part {
-    /// Its label, with how many parts like it it stands for.
+    /// Its label, with how many parts it represents.
     pub fn name(&self) -> String {
         if self.times > 1 { format!("{} ×{}", self.label, self.times) } else { self.label.clone() }
     }
 
-    /// How many strands it holds, those of the parts that it stands for included.
+    /// How many strands it holds, including those of the parts that it represents.
     pub fn strands(&self) -> usize {
         let inside = if self.what == What::Strand { 1 } else { self.parts.iter().map(Part::strands).sum() };
         self.times.max(1).saturating_mul(inside)

@@ -28,9 +28,9 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Measured,
-    /// What it would be if nothing stood in the way; drawn faintly, without spots.
+    /// Linear scaling; drawn faintly, without spots.
     Ideal,
-    /// What the machine cannot go beyond; drawn faintly, without spots.
+    /// The limit of the machine; drawn faintly, without spots.
     Bound,
 }
 
@@ -43,18 +43,17 @@ pub struct Spot {
     /// Where the number lies, from below; both ends or none.
     pub spread: Option<[f64; 2]>,
     pub state: State,
-    /// All about it in a sentence: name, number, interval, and what speaks against it.
+    /// A sentence: name, number, interval, and the reasons to doubt it.
     pub note: String,
 }
 
 /// Whether a number may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// Nothing speaks against it.
     Sound,
-    /// Something does; it is shown with a question mark.
+    /// Suspect: it is shown with a question mark.
     Doubtful,
-    /// There is none, or it is not what it claims to be; it is a gap.
+    /// There is none, or it is invalid: it is a gap.
     Missing,
 }
 

@@ -38,8 +38,8 @@ fn cited(numbers: &[Number<'_>]) -> String {
     list(&numbers.iter().map(Number::cited).collect::<Vec<_>>())
 }
 
-/// Whoever spins for as long as parking and waking take, and parks then, never loses more than twice what the better of the
-/// two would have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
+/// Spinning for as long as parking and waking take, and then parking, never costs more than twice what the better of the two would
+/// have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
 /// Shared-Memory Multiprocessor", SOSP 1991.
 fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
     let mut wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
@@ -54,12 +54,12 @@ fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
     Some(finding(least, Some(least.value), text))
 }
 
-/// While each strand has the line once, whoever failed can only be in the way. That is a bound from below: how much longer pays
-/// depends on what is done between two attempts, and is told by pools that back off, where there are any.
+/// A failed attempt can only disturb the others until each strand has had the line once. That is a lower bound: how much longer pays
+/// depends on the work between two attempts; pools that back off show it.
 fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let by_cas = Role::LineTransfer(LineOperation::Cas);
     let ways = of(all, Unit::NanosecondsPerOp, |series| *series.role() == by_cas);
-    // A single strand has nobody to wait for.
+    // A single strand waits for no other.
     let longest = ways.into_iter().filter(|_| strands > 1).max_by(Number::by_value)?;
     let cap = longest.value * strands as f64;
     let further: String =

@@ -34,7 +34,7 @@ fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
 }
 
 /// The words a cycle of a worker, in words and as the number that counts. It did so many a second at this clock; where it went by
-/// rounds of so many words, the phases of one took so many nanoseconds. `doubt` stands behind each number.
+/// rounds of so many words, the phases of one took so many nanoseconds. `doubt` follows each number.
 fn a_cycle(
     whose: Words,
     per_second: f64,

@@ -66,7 +66,7 @@ pub(super) fn loaded(report: &Report) -> Vec<Finding> {
     curves.iter().filter_map(|cells| Some(finding(cells[0], knee_of(cells)?))).collect()
 }
 
-/// What a cell came to, if it has a number and a delay.
+/// The load of a cell that has a number and a delay.
 fn load(cell: &Cell) -> Option<Load> {
     let (number, delay) = (Number::of(cell)?, cell.point.delay?);
     let bytes_per_second = bandwidth(cell)?;
@@ -92,7 +92,7 @@ fn knee_of(cells: &[&Cell]) -> Option<Knee> {
 
 fn finding(cell: &Cell, Knee { idle, knee, most }: Knee) -> Finding {
     let Cell { kernel, mapping, workers, .. } = cell;
-    // What the curve is over tells its points apart, and no curves.
+    // The delay is the axis of the curve.
     let label = point::label(&Point { delay: None, ..cell.point });
     let head = format!("{kernel} {mapping} x{workers}{label}: {} at {}", idle.time(), idle.rate());
     let text = match knee {

@@ -106,7 +106,7 @@ fn what_did_not_end_has_collapsed_and_what_was_skipped_is_named() {
         &[Some(64)],
         &["at 64 workers: it did not end in its time", "with 128 workers it was skipped"],
     );
-    // What nobody let loose has shown nothing.
+    // A cell that was skipped shows nothing.
     let skipped = vec![cell("cas-counter", 1, 40e6), without("cas-counter", 8, Status::Skipped, None)];
     check_collapse(skipped, &[], &[]);
 }

@@ -23,7 +23,7 @@ pub(super) struct Kernel<'a> {
     pub(super) name: &'a str,
     /// As the first report has it that knows the kernel.
     pub(super) card: Option<&'a Card>,
-    /// How its cells are told apart, in all reports together.
+    /// In what its cells differ, in all reports together.
     pub(super) shape: Shape,
     pub(super) cells: Vec<Own<'a>>,
 }
@@ -35,7 +35,7 @@ pub(super) struct Own<'a> {
     pub(super) cell: &'a Cell,
 }
 
-/// How the cells of a kernel are told apart, which decides how they are drawn.
+/// In what the cells of a kernel differ, which decides how they are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Pairs of strands: a square.
@@ -115,7 +115,7 @@ impl<'a> Sorted<'a> {
         self.kernels.iter().flat_map(|kernel| kernel.cells.iter().copied())
     }
 
-    /// What the latencies of a kernel come to, in words.
+    /// The findings on the latencies of a kernel, in words.
     pub(super) fn latencies(&self, kernel: &str) -> Vec<String> {
         let of_source = |(source, findings): (usize, &Vec<Finding>)| {
             let own = findings.iter().filter(|found| found.kind == FindingKind::Latency && found.kernel == kernel);
@@ -145,7 +145,7 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// How the cells of one kernel are told apart that measures no pairs of strands.
+/// The shape of a kernel that does not measure pairs of strands.
 fn shape(kernel: &Kernel<'_>) -> Shape {
     let cells = &kernel.cells;
     let count =

@@ -1,4 +1,4 @@
-//! How often two times came together: a figure for each cell that has them, as far as there is room.
+//! How often two times occur together: a figure for each cell that has them, up to a limit.
 
 mod bins;
 
@@ -13,7 +13,7 @@ use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
 use charz_data::{Card, units};
 
-/// The most figures of a page: each is a picture of its own, and nobody looks at more.
+/// The most figures of a page: each is a large picture of its own.
 const MOST_FIGURES: usize = 32;
 const MOST_PAIRS: usize = 2500;
 /// The most bins of pairs of all figures together.

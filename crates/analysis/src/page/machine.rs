@@ -91,7 +91,7 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Nest {
         let kind = machine.groups.get(number as usize).map_or_else(|| "group".to_owned(), |group| group.what.clone());
         pieces.push(Piece { what: What::Group, kind, number: Some(number), detail: String::new(), from, to });
     }
-    // A cache for instructions stands beside one for data: a box of its own would not show where threads meet.
+    // Caches for instructions are left out: they hold the same strands as the ones for data beside them.
     for (number, from, to) in stretches(strands, |strand| machine.data_caches(strand).map(|(number, _)| number)) {
         let Some(cache) = machine.caches.get(number as usize) else { continue };
         let kind = format!("L{}{}", cache.level, if cache.holds == CacheHolds::Data { "d" } else { "" });

@@ -26,7 +26,7 @@ pub struct Matrix<'a> {
 
 pub struct Row {
     pub class: Class,
-    /// How many the machine has; `None` where nobody counted.
+    /// How many the machine has; `None` where they are too many to count.
     pub pairs: Option<u64>,
     /// Those that have a number.
     pub measured: usize,
@@ -56,7 +56,7 @@ impl<'a> Matrix<'a> {
             if !known.contains_key(&home) || !known.contains_key(&other) {
                 return None;
             }
-            // Two mappings may come to the same pair: the first is shown.
+            // Two mappings may seat the same pair: the first is shown.
             cells.entry([home, other]).or_insert(cell);
         }
         if cells.is_empty() {
@@ -115,7 +115,7 @@ pub fn places(machine: &Machine) -> HashMap<u32, usize> {
     machine.strands.iter().enumerate().map(|(place, strand)| (strand.os_id, place)).collect()
 }
 
-/// A class in words, with as much of where it is as tells it from others on this machine.
+/// A class in words, with as much of its place as distinguishes it from others on this machine.
 pub fn class_name(class: &Class, machine: &Machine) -> String {
     let Class { distance, from, to } = *class;
     let kinds = machine.strands.iter().any(|strand| strand.kind != machine.strands[0].kind);

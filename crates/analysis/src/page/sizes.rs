@@ -82,7 +82,7 @@ fn own_size(sorted: &Sorted<'_>, own: Own<'_>) -> Option<f64> {
     (bytes > 0).then_some(bytes as f64)
 }
 
-/// What a line is called: by whatever but the size tells the cells of a kernel apart.
+/// The name of a line: everything but the size in which the cells of a kernel differ.
 fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
     let several =
         |of: fn(&Cell) -> String| cells.iter().map(|own| of(own.cell)).collect::<BTreeSet<String>>().len() > 1;

@@ -21,7 +21,7 @@ pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
     }
 }
 
-/// What speaks against a cell's number.
+/// Whether a cell's number may be believed.
 pub(super) fn state(cell: &Cell) -> State {
     match cell.outcome.status {
         Status::Ok if cell.value().is_some() => State::Sound,
@@ -30,12 +30,12 @@ pub(super) fn state(cell: &Cell) -> State {
     }
 }
 
-/// A cell in a sentence: name, number, interval, and what speaks against it.
+/// A cell in a sentence: name, number, interval, and the reasons to doubt it.
 pub(super) fn note(cell: &Cell) -> String {
     format!("{}: {}{}", short(&point::name(cell)), number(cell), against(cell))
 }
 
-/// The number with the half width of its interval, and a question mark if anything speaks against it; or why there is none.
+/// The number with the half width of its interval, and a question mark if it is doubtful; or why there is none.
 pub(super) fn number(cell: &Cell) -> String {
     let Some((summary, value)) = cell.summary.zip(cell.value()) else {
         return match cell.outcome.status {
@@ -52,7 +52,7 @@ pub(super) fn number(cell: &Cell) -> String {
     )
 }
 
-/// The reason of the outcome, or the marks; nothing where nothing speaks against it.
+/// The reason of the outcome, or the marks; empty for a sound cell.
 pub(super) fn against(cell: &Cell) -> String {
     let marks = cell.marks.iter().map(|mark| format!("; {}: {}", mark.code, mark.reason));
     let words = match (&cell.outcome.reason, cell.marks.is_empty()) {

@@ -16,7 +16,7 @@ use charz_stats::Sample;
 
 /// The most rows of a square; where there are more strands, neighbours share one.
 const MOST_ROWS: usize = 256;
-/// The most reasons of a square, and the most classes of pairs that are told.
+/// The most reasons of a square, and the most classes of pairs in its text.
 const MOST_REASONS: usize = 200;
 const MOST_CLASSES: usize = 12;
 
@@ -196,5 +196,5 @@ impl Reasons {
     }
 }
 
-/// What stands for reasons beyond the most.
+/// In place of further reasons.
 const OTHERS: &str = "the report says why";

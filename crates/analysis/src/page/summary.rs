@@ -1,4 +1,4 @@
-//! What a report comes to, in a few sentences for whoever reads nothing else.
+//! A report in a few sentences.
 
 use super::cells::{Shape, Sorted};
 use super::verdicts::against;
@@ -10,14 +10,14 @@ use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Status, Unit};
 use charz_data::units;
 
-/// Kernels that stand for what a machine can do, with what is said of them.
+/// Roles that show what a machine can do, each with the beginning of its sentence.
 const TELLING: [(Role, &str); 4] = [
     (Role::MemoryBandwidth(Access::Read), "Reading memory is fastest"),
     (Role::MemoryBandwidth(Access::Write), "Writing memory is fastest"),
     (Role::Arithmetic(Numbers::Integer), "Integer arithmetic is fastest"),
     (Role::Arithmetic(Numbers::Float), "Floating-point arithmetic is fastest"),
 ];
-/// How many other verdicts are told where none of these was measured.
+/// How many other verdicts are reported if none of these was measured.
 const OTHERS: usize = 3;
 
 pub(super) fn summary(sorted: &Sorted<'_>, source: usize, report: &Report) -> Vec<String> {
@@ -49,7 +49,7 @@ fn machine(report: &Report) -> String {
     format!("{}: {strands}; {}{guest}", name.unwrap_or("A processor that says no name"), parts.join(", "))
 }
 
-/// The best mapping of what stands for the machine.
+/// The best mapping for each of the telling roles.
 fn best(report: &Report, telling: &[&Verdict<'_>]) -> Vec<String> {
     let of = |role: &Role| telling.iter().find(|verdict| report.role(verdict.kernel) == role);
     let known: Vec<String> = TELLING.iter().filter_map(|(role, words)| Some(of_verdict(words, of(role)?))).collect();

@@ -82,7 +82,7 @@ mod tests {
             let total: u64 = counts.iter().sum();
             for (one, count) in shares.iter().zip(&counts) {
                 prop_assert!(*one <= *count && *one >= LEAST.min(*count));
-                // Whoever has less than another has all that there is, or one less for what cannot be divided.
+                // A smaller share is a whole class, or one less than the others.
                 prop_assert!(shares.iter().all(|other| other <= one || one == count || other - one <= 1), "{:?}", shares);
             }
             if most >= total {

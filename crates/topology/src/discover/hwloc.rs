@@ -234,7 +234,7 @@ impl Reader<'_> {
     }
 }
 
-/// The NUMA nodes that are local to all strands of an object, in logical order; some stand behind a memory-side cache.
+/// The NUMA nodes that are local to all strands of an object, in logical order; some are behind a memory-side cache.
 ///
 /// A node whose processor is not to be used hangs somewhere too, with an empty set of strands: it is local to none.
 fn local_nodes(object: &TopologyObject) -> Vec<&TopologyObject> {
@@ -276,7 +276,7 @@ fn place_in_cores(machine: &mut Machine, alus: &[Option<u32>], alu_width: Option
 /// within the core, and its own within the group.
 ///
 /// `groups` holds for each strand of the core, in logical order, the group below the core that it belongs to. Where some
-/// have a group, a strand without one stands alone: hwloc leaves out groups of a single strand.
+/// have a group, a strand without one is its own group: hwloc leaves out groups of a single strand.
 fn ranks(groups: &[Option<u32>]) -> Vec<(u32, u32)> {
     if groups.iter().all(Option::is_none) {
         return (0..).zip(groups).map(|(slot, _)| (0, slot)).collect();

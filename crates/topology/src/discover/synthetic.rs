@@ -30,7 +30,7 @@ const TYPES: &str = "Group, Package, Die, NUMA, L5 to L1, L1i, Core and PU";
 /// A type of level. The order is that in which types contain each other, where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
-    /// Around all levels, and none itself: attributes may stand at its place.
+    /// Around all levels, and none itself: it may have attributes.
     Machine,
     Group,
     Numa,
@@ -53,7 +53,7 @@ struct Level {
 pub(crate) struct Description {
     /// The number of strands in each ALU group, if there are groups below the cores.
     pub(super) alu_width: Option<u32>,
-    /// The counts of the levels, from the outside in, and where in the text each stands.
+    /// The counts of the levels, from the outside in, and where in the text each is.
     pub(crate) counts: Vec<(u64, Range<usize>)>,
     /// Whether each part's number is its rank and memory lies on one level only, so that all parts are alike.
     pub(super) regular: bool,
@@ -123,7 +123,7 @@ fn alu_width(levels: &[Level]) -> Option<u32> {
     u32::try_from(levels.last()?.width / group.width).ok()
 }
 
-/// Reads `TYPE:COUNT(ATTRIBUTES)` and returns the level, where its count stands, and what follows it.
+/// Reads `TYPE:COUNT(ATTRIBUTES)` and returns the level, where its count is, and what follows it.
 fn level(text: &str, outer: u64) -> Result<(Level, Range<usize>, &str), String> {
     let end = text.find([' ', ':', '(', '[', ']', ')']).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
@@ -213,7 +213,7 @@ impl Type {
         match (self, inner) {
             (Self::Pu, _) | (_, Self::Machine) => false,
             (Self::Machine | Self::Group, _) | (_, Self::Group | Self::Pu) => true,
-            // The caches of one level for data and for instructions may stand either way.
+            // The caches of one level for data and for instructions may be in either order.
             (Self::Cache(outer, a), Self::Cache(inner, b)) => outer > inner || (outer == inner && a != b),
             (Self::Cache(..), Self::Package | Self::Die) => false,
             (Self::Package | Self::Die | Self::Core, Self::Package) | (Self::Die | Self::Core, Self::Die) => false,

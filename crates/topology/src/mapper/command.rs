@@ -122,7 +122,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<io:
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let result = pipe.map_or(Ok(0), |pipe| pipe.take(limit).read_to_end(&mut bytes));
-        // Nobody listens any more after the time limit.
+        // After the time limit there is no receiver.
         let _ = sender.send(result.map(|_| bytes));
     });
     receiver

@@ -35,7 +35,7 @@ pub(crate) struct Curve<'a> {
     pub(crate) caches: Vec<u64>,
     /// The clock of its core, if that is known: the fastest that it was found to have.
     pub(crate) hz: Option<f64>,
-    /// What all of its cells have in common; the kind of pages is told even where there is one for all.
+    /// What all of its cells have in common, including the kind of pages if the sweep does not vary it.
     place: Place,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Piece {
     /// What such parts are called: `package`, `L3`.
     pub(super) kind: String,
     pub(super) number: Option<u32>,
-    /// What else tells it from others: a size.
+    /// Its size, if it has one.
     pub(super) detail: String,
     /// Its first strand, by place.
     pub(super) from: usize,
@@ -37,7 +37,7 @@ struct Tree {
     number: Option<u32>,
     detail: String,
     leaf: Option<Leaf>,
-    /// How many it stands for.
+    /// How many parts alike it represents.
     times: usize,
     inside: Vec<Tree>,
 }
@@ -153,7 +153,7 @@ fn merged(trees: Vec<Tree>, level: usize, shapes: &mut Shapes) -> Vec<Tree> {
     kept.into_iter().map(|(_, tree)| tree).collect()
 }
 
-/// What trees that are alike have in common: everything but their numbers, and how many they stand for.
+/// What trees that are alike have in common: everything but their numbers, and how many they represent.
 type Shape = (What, String, String, bool, Option<u32>, Vec<(usize, usize)>);
 
 #[derive(Default)]
