@@ -47,8 +47,6 @@ pub enum Method {
     InterpolatedOrderStatistics,
     /// The shifts that a rank test at the same confidence does not refuse.
     RankInversion,
-    /// From the intervals of two estimates whose difference it is for.
-    Difference,
 }
 
 /// A range that holds the true value in a share of all cases in which it is computed.

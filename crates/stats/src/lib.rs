@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | what is typical, how much do values differ | [`Sample`] |
 //! | how sure is the median | [`median_interval`] |
-//! | what is left after a reference is taken off | [`Estimate::minus`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
 //! | when did a series change its level | [`changes`] |
 //! | around which values do times gather | [`bands`] |
@@ -21,7 +20,6 @@
 mod changes;
 mod discoveries;
 mod distribution;
-mod estimate;
 mod interval;
 mod modes;
 mod ranks;
@@ -34,7 +32,6 @@ mod verdict;
 
 pub use changes::{Change, LEAST_FOR_CHANGE, LEAST_SEGMENT, MOST_FOR_CHANGE, changes};
 pub use discoveries::benjamini_hochberg;
-pub use estimate::Estimate;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, Method, median_interval};
 pub use modes::{Band, Bin, bands};
 pub use ranks::{Ranks, least_invocations};
