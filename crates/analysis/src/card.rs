@@ -5,7 +5,6 @@
 //! says so in a sentence.
 
 mod doubts;
-mod seen;
 #[cfg(test)]
 mod tests;
 
@@ -17,42 +16,33 @@ use charz_data::machine::{CacheHolds, Caches};
 use serde::Serialize;
 
 use crate::curve::{Edge, Level as Place, Plateau, Reach, plateaus, reach};
-use crate::findings::Curve;
+use crate::findings::{Curve, clocks};
 use crate::numa;
-use charz_data::report::{Cell, PageKind, Report, Status};
+use charz_data::report::{self, Cell, PageKind, Report};
+use charz_stats::Sample;
 
-/// The operations whose bandwidth is told.
 pub const OPERATIONS: [(&str, Access); 3] = [("read", Access::Read), ("write", Access::Write), ("copy", Access::Copy)];
 
 /// What the levels are called where no cache is.
 pub const MEMORY: &str = "memory";
 
-/// All that is known of a machine.
+/// The counts and the size of memory are as claimed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Card {
     /// The random name of the report.
     pub report: String,
-    /// The processor's model, as it says itself.
     pub processor: Option<String>,
-    /// Packages, as claimed.
     pub packages: usize,
-    /// Cores of all packages together, as claimed.
     pub cores: usize,
-    /// Strands, as claimed.
     pub strands: usize,
-    /// NUMA nodes, as claimed.
     pub numa_nodes: usize,
-    /// Memory, as claimed; null where nobody claims.
     pub memory_bytes: Option<u64>,
-    /// The clock.
     pub clock: Clock,
-    /// The line of the caches.
     pub line: Line,
     /// Caches from the innermost outwards, then memory.
     pub levels: Vec<Level>,
     /// Up to which size small pages are as fast as huge ones.
     pub tlb: Option<Tlb>,
-    /// What each kind of page came to.
     pub pages: Vec<Pages>,
     /// Memory of another NUMA node, against a node's own; null where it was not measured.
     pub remote: Option<Remote>,
@@ -60,16 +50,13 @@ pub struct Card {
     pub contradictions: Vec<Contradiction>,
 }
 
-/// The clock in hertz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Clock {
-    /// As the system claims it.
     pub claimed_hz: Option<f64>,
     /// By a chain of dependent multiplications on the cores of the workers, the median.
     pub measured_hz: Option<f64>,
 }
 
-/// The line of the caches in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Line {
     /// As the system claims it, of the innermost cache for data.
@@ -79,37 +66,30 @@ pub struct Line {
     pub measured_bytes: Option<u32>,
 }
 
-/// A cache, or memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// `L1`, `L2`, …, `memory`.
     pub name: String,
-    /// The caches as claimed; null for memory, and for a level that nobody claims.
+    /// The caches as claimed; null for memory, and for a level without a claim.
     pub claimed: Option<Caches>,
-    /// What was found by latency.
     pub found: Option<Found>,
-    /// Bandwidths, by operation and number of workers.
     pub bandwidths: Vec<Bandwidth>,
 }
 
-/// A plateau of the latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Found {
     /// The largest size inside of it; null for what has no end.
     pub inside_bytes: Option<u64>,
-    /// The smallest beyond; null likewise.
     pub beyond_bytes: Option<u64>,
-    /// Nanoseconds of a load.
     pub ns: f64,
     /// Cycles of a load, by the clock that was measured.
     pub cycles: Option<f64>,
     /// Whether half or more of the numbers behind the time are suspect.
     pub suspect: bool,
-    /// Whether something speaks against the numbers from which the two sizes were told.
+    /// Whether the two sizes come from suspect numbers.
     pub edge_suspect: bool,
 }
 
-/// A bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bandwidth {
     /// One of [`OPERATIONS`].
@@ -118,66 +98,54 @@ pub struct Bandwidth {
     pub workers: u64,
     /// Bytes per second, of all of them.
     pub bytes_per_second: f64,
-    /// Whether something speaks against the number.
     pub suspect: bool,
 }
 
-/// What translations of addresses cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Tlb {
     /// The largest size at which small pages are as fast as huge ones.
     pub inside_bytes: u64,
-    /// The smallest at which they are slower.
     pub beyond_bytes: u64,
     /// Nanoseconds that a load takes longer beyond.
     pub extra_ns: f64,
-    /// Whether half or more of the numbers behind that time are suspect.
     pub suspect: bool,
-    /// Whether something speaks against the numbers from which the two sizes were told.
     pub edge_suspect: bool,
 }
 
-/// One kind of page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pages {
     /// What was asked for, by name.
     pub kind: String,
-    /// The share of the memory that got it, the worst of all cells; null where nothing tells.
+    /// The share of the memory that got it, the worst of all cells; null if no cell has evidence of it.
     pub obtained: Option<f64>,
     /// Nanoseconds of a load from memory; null where it was not measured.
     pub ns: Option<f64>,
-    /// Whether half or more of the numbers behind that time are suspect.
     pub suspect: bool,
 }
 
-/// Remote memory against local.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Remote {
     /// How many times as long a load takes, by the medians.
     pub times: f64,
     /// The same by the firmware's distances; null where it claims none.
     pub claimed_times: Option<f64>,
-    /// Whether half or more of the latencies of either kind are suspect.
     pub suspect: bool,
 }
 
-/// What contradicts a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Contradiction {
     /// What it is about: the name of a level, or `clock` or `numa`.
     pub about: String,
-    /// What was found, what is claimed, and what may be the reason.
     pub sentence: String,
 }
 
 impl Card {
-    /// Draws a card from a report.
     pub fn of(report: &Report) -> Card {
         let machine = &report.machine;
         let claims = claims(machine.alike_caches());
         let sizes: Vec<u64> = claims.iter().filter_map(|claim| claim.size_bytes).collect();
         let curves = curves(report);
-        let clock = Clock { claimed_hz: report.host.claimed_hz, measured_hz: seen::clock(report) };
+        let clock = Clock { claimed_hz: report.host.claimed_hz, measured_hz: clock(report) };
         // Huge pages show the caches alone, small ones also what translations cost.
         let points = curves.last().map_or(&[][..], |curve| &curve.points);
         let plateaus = plateaus(points, &sizes);
@@ -256,8 +224,7 @@ fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
                 && cell.point.memory.is_none()
         };
         let numbers = report.cells.iter().filter(here).filter_map(|cell| {
-            let bytes_per_second = cell.summary?.value?;
-            let suspect = cell.outcome.status == Status::Suspect;
+            let (bytes_per_second, suspect) = (cell.value()?, cell.is_suspect());
             Some(Bandwidth { operation, workers: cell.workers, bytes_per_second, suspect })
         });
         // Of several for a number of workers the best: the others are on other pages, or under other mappings. A sound number goes
@@ -285,7 +252,6 @@ fn curves(report: &Report) -> Vec<Curve<'_>> {
     curves
 }
 
-/// The name of base pages.
 const SMALL: &str = PageKind::Small.name();
 
 fn tlb(curves: &[Curve<'_>]) -> Option<Tlb> {
@@ -300,13 +266,12 @@ fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
     let plateau = plateaus(&curve.points, sizes).into_iter().find(memory);
     Pages {
         kind: curve.pages.to_owned(),
-        obtained: seen::obtained(report, curve.pages),
+        obtained: obtained(report, curve.pages),
         ns: plateau.map(|plateau| plateau.ns),
         suspect: plateau.is_some_and(|plateau| plateau.doubtful),
     }
 }
 
-/// The medians of all pairs of nodes.
 fn remote(report: &Report) -> Option<Remote> {
     let spots = numa::spots(report);
     let times = |of: fn(&numa::Spot) -> Option<numa::Number>| {
@@ -331,4 +296,38 @@ fn points(report: &Report) -> impl Iterator<Item = &Cell> {
             && cell.point.memory.is_none()
             && cell.point.stride_bytes.is_none_or(|stride| stride == LINE)
     })
+}
+
+/// The clock of the cores on which latencies were measured, else on which anything was: the median.
+fn clock(report: &Report) -> Option<f64> {
+    median_clock(points(report)).or_else(|| median_clock(report.cells.iter()))
+}
+
+fn median_clock<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<f64> {
+    let clocks = cells.flat_map(clocks).filter(|hz| hz.is_finite() && *hz > 0.0);
+    Sample::new(clocks.collect()).map(|sample| sample.median())
+}
+
+/// Blocks that are smaller than two huge pages hold mostly what is left over.
+const LARGE: u64 = 4 << 20;
+
+/// The share of the memory that got the pages that were asked for, by their name: the worst of all cells on which it matters.
+fn obtained(report: &Report, pages: &str) -> Option<f64> {
+    let asked = |cell: &&Cell| cell.point.params(&report.plan.params).pages.name() == pages;
+    let cells = points(report).filter(asked);
+    let large = cells.filter(|cell| cell.footprint_bytes >= LARGE);
+    let seen = large.flat_map(|cell| &cell.invocations).filter_map(|one| one.evidence.as_ref()?.pages);
+    seen.filter_map(|got| share(&got, pages)).min_by(f64::total_cmp)
+}
+
+fn share(got: &report::Pages, pages: &str) -> Option<f64> {
+    let kinds = [
+        (PageKind::Small, got.base_bytes),
+        (PageKind::Transparent, got.transparent_bytes),
+        (PageKind::Huge2M, got.huge_2m_bytes),
+        (PageKind::Huge1G, got.huge_1g_bytes),
+    ];
+    let all: f64 = kinds.iter().map(|(_, bytes)| *bytes as f64).sum();
+    let (_, bytes) = kinds.into_iter().find(|(kind, _)| kind.name() == pages)?;
+    (all > 0.0).then(|| bytes as f64 / all)
 }

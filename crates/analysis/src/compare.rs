@@ -17,11 +17,10 @@
 //! smaller samples show a difference, and were considered: each family then keeps its own share of false calls, so that of
 //! two equal reports with ten kernels up to ten times as many would be called different (B. Efron, "Simultaneous inference:
 //! When should hypothesis testing problems be combined?", Annals of Applied Statistics 2 (2008)). The exit code is one answer
-//! for the whole report, and so is the promise behind it. The price is told: [`Totals::needed`] says how many invocations a
+//! for the whole report, and so is the promise behind it. The price is reported: [`Totals::needed`] is how many invocations a
 //! side would show a single difference.
 
 mod differences;
-mod key;
 mod row;
 mod wire;
 
@@ -46,13 +45,11 @@ pub const SEQUENTIAL: f64 = 2.0;
 /// What may be compared, beyond `ok` cells of one machine, one build and one plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Reports of different machines.
     pub cross_machine: bool,
     /// Reports of different builds of the kernels.
     pub cross_build: bool,
     /// Reports of plans that change what a number means.
     pub cross_plan: bool,
-    /// Cells that are suspect.
     pub allow_suspect: bool,
     /// What the machine, compared with itself, has shown as a difference, as a fraction; the margin is at least that.
     pub noise_floor: Option<f64>,
@@ -114,7 +111,7 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     for row in rows.iter_mut().filter(|row| row.is_compared()) {
         row.conclude(&judged.next().expect("each pair has its comparison"));
     }
-    let rows: Vec<Row> = rows.into_iter().map(Candidate::into_row).collect();
+    let rows: Vec<Row> = rows.into_iter().map(|candidate| candidate.row).collect();
     Comparison {
         schema: schema(),
         base: Origin::of(base),
@@ -131,10 +128,8 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     }
 }
 
-/// What matching has to know.
 struct Allowed<'a> {
     options: &'a Options,
-    /// What the reports differ in.
     caveats: Vec<Caveat>,
     /// Whether they were made to differ.
     on_purpose: bool,
@@ -149,7 +144,6 @@ fn allows(options: &Options, caveat: Caveat) -> bool {
     }
 }
 
-/// The flag that allows it.
 fn flag(caveat: Caveat) -> &'static str {
     match caveat {
         Caveat::OtherMachine => "--cross-machine",
@@ -187,7 +181,7 @@ fn refuse_nothing(rows: &[Candidate<'_>], options: &Options) -> Result<(), Refus
              mend what charz doctor finds and measure again{instead}"
         )));
     }
-    let first = rows.iter().find(|row| row.is_common()).and_then(Candidate::reason).unwrap_or_default();
+    let first = rows.iter().find(|row| row.is_common()).and_then(|row| row.row.reason.as_deref()).unwrap_or_default();
     Err(Refusal(format!("none of the cells that both reports have can be compared; the first one: {first}")))
 }
 

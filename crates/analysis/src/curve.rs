@@ -12,7 +12,7 @@
 //!
 //! # How well an edge is known
 //!
-//! An edge lies between the two sizes at which the curve comes to the geometric mean of the plateaus on either side, and the curve
+//! An edge lies between the two sizes at which the curve reaches the geometric mean of the plateaus on either side, and the curve
 //! says no more than that: the ratio of the two is the step of the sizes. How that compares with the size of the cache depends on
 //! the cache. One that drops what was used longest ago drops, on a cycle that is a little too long, everything, and the edge is
 //! at its size; one that drops anything keeps the share that fits, and the edge is at 1.5 times its size where the next one takes four
@@ -24,17 +24,13 @@
 
 mod flat;
 mod levels;
-mod pages;
-mod prefetch;
 #[cfg(test)]
 mod tests;
 
-pub use pages::{Reach, reach};
-pub use prefetch::{Reading, reading};
-
+use charz_stats::Sample;
 use flat::Flat;
+use levels::{BEYOND, MEMORY};
 
-/// One point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The bytes over which the loads go.
@@ -43,20 +39,16 @@ pub struct Point {
     pub ns: f64,
     /// How far the number may be off, as a fraction of it; 0 where nothing is known.
     pub slack: f64,
-    /// Whether something speaks against the number.
     pub doubtful: bool,
 }
 
-/// A part of a curve that is flat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plateau {
     /// What it is; `None` where there are more plateaus than caches, and others fit them better.
     pub level: Option<Level>,
     /// Nanoseconds a load: the median of its points; for memory of those of its larger sizes.
     pub ns: f64,
-    /// Its smallest size.
     pub from_bytes: u64,
-    /// Its largest size.
     pub to_bytes: u64,
     /// Where it ends; `None` where there is no other behind it.
     pub edge: Option<Edge>,
@@ -64,12 +56,10 @@ pub struct Plateau {
     pub doubtful: bool,
 }
 
-/// What a plateau is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// A cache, from 1 for the one next to the core.
     Cache(u8),
-    /// Memory.
     Memory,
 }
 
@@ -80,7 +70,7 @@ pub struct Edge {
     pub inside_bytes: u64,
     /// The smallest one that is nearer to the next.
     pub beyond_bytes: u64,
-    /// Whether one of the two points, or what lies on one of their sides, is doubtful.
+    /// Whether one of the two points, or one of the plateaus beside them, is doubtful.
     pub doubtful: bool,
 }
 
@@ -94,7 +84,7 @@ impl Edge {
         bytes * AGREEMENT >= self.inside_bytes as f64 && bytes <= AGREEMENT * self.beyond_bytes as f64
     }
 
-    /// The factor within which it tells the size of the cache, from its middle: half of a step of the sizes, and what [`Edge::agrees`]
+    /// The factor, from its middle, within which it gives the size of the cache: half of a step of the sizes, and what [`Edge::agrees`]
     /// allows beyond.
     pub fn factor(&self) -> f64 {
         (self.beyond_bytes as f64 / self.inside_bytes as f64).sqrt() * AGREEMENT
@@ -131,6 +121,101 @@ impl Plateau {
         let doubtful = most_doubtful(&points[flat.first..=flat.last]);
         Plateau { level: None, ns: flat.ns, from_bytes, to_bytes, edge: None, doubtful }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// Latency, also that of memory.
+    Latency,
+    /// No latency of memory: the hardware read ahead.
+    Prefetched {
+        /// Nanoseconds a load at the sizes beyond the caches.
+        ns: f64,
+        /// The share of what a random chase takes there; `None` where there is none beside, and so little that no memory is as fast.
+        of_random: Option<f64>,
+        doubtful: bool,
+    },
+    /// Nothing of memory: no point is far enough beyond the caches.
+    Unreached,
+}
+
+/// A chase that takes less than this share of what a random one takes is not waiting for memory at each load.
+const SHARE: f64 = 0.5;
+
+/// What can be read from `points`.
+///
+/// `caches` are the sizes that are claimed for the data caches, from the innermost outwards; `random` is the curve of a random
+/// chase on the same kind of pages, if there is any.
+pub fn reading(points: &[Point], caches: &[u64], random: Option<&[Point]>) -> Reading {
+    let points = sorted(points);
+    let Some(beyond) = caches.last().map(|largest| largest.saturating_mul(BEYOND)) else { return Reading::Unreached };
+    let far = |points: &[Point]| {
+        let far: Vec<Point> = points.iter().filter(|point| point.size_bytes >= beyond).copied().collect();
+        Some((median(far.iter().map(|point| point.ns).collect())?, most_doubtful(&far)))
+    };
+    let Some((ns, doubtful)) = far(&points) else { return Reading::Unreached };
+    let fastest = points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
+    match random.and_then(|random| far(&sorted(random))) {
+        Some((waits, _)) if ns < SHARE * waits => Reading::Prefetched { ns, of_random: Some(ns / waits), doubtful },
+        None if ns < MEMORY * fastest => Reading::Prefetched { ns, of_random: None, doubtful },
+        _ => Reading::Latency,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reach {
+    /// Where small pages become slower than huge ones.
+    pub edge: Edge,
+    /// Nanoseconds that a load beyond takes longer on small pages: the median.
+    pub extra_ns: f64,
+    /// How many times as long it takes there.
+    pub times: f64,
+    /// Whether half or more of the sizes beyond are doubtful on either kind of pages.
+    pub doubtful: bool,
+}
+
+/// Small pages are slower where a load takes this many times as long on them.
+const SLOWER: f64 = 1.1;
+
+/// Points beyond the edge, at least: one or two may be off by chance.
+const LEAST_BEYOND: usize = 3;
+
+/// Up to which size `small` pages are as fast as `huge` ones, and what they cost beyond: two curves of the same chase. `None` if
+/// they are as fast at all sizes, or slower at all.
+///
+/// Where translations are found in several TLBs, one behind the other, it is the first one that is small enough for the difference to
+/// show from there on.
+pub fn reach(small: &[Point], huge: &[Point]) -> Option<Reach> {
+    let (small, huge) = (sorted(small), sorted(huge));
+    let pairs: Vec<(Point, Point)> = small
+        .iter()
+        .filter_map(|point| Some((*point, *huge.iter().find(|other| other.size_bytes == point.size_bytes)?)))
+        .collect();
+    let is_slower = |(small, huge): &(Point, Point)| small.ns > SLOWER * huge.ns;
+    let at = split(&pairs, is_slower);
+    let (before, after) = pairs.split_at_checked(at)?;
+    // Most of what is on either side is on the right one.
+    let most = |pairs: &[(Point, Point)], slower: bool| {
+        2 * pairs.iter().filter(|pair| is_slower(pair) == slower).count() > pairs.len()
+    };
+    if after.len() < LEAST_BEYOND || !most(before, false) || !most(after, true) {
+        return None;
+    }
+    let (inside, beyond) = (before.last()?, after.first()?);
+    let is_doubtful = |(small, huge): &(Point, Point)| small.doubtful || huge.doubtful;
+    let most_doubtful =
+        |pairs: &[(Point, Point)]| 2 * pairs.iter().filter(|pair| is_doubtful(pair)).count() >= pairs.len();
+    let edge = Edge {
+        inside_bytes: inside.0.size_bytes,
+        beyond_bytes: beyond.0.size_bytes,
+        doubtful: is_doubtful(inside) || is_doubtful(beyond) || most_doubtful(before) || most_doubtful(after),
+    };
+    Some(Reach {
+        edge,
+        doubtful: most_doubtful(after),
+        extra_ns: median(after.iter().map(|(small, huge)| small.ns - huge.ns).collect())?,
+        times: median(after.iter().map(|(small, huge)| small.ns / huge.ns).collect())?,
+    })
 }
 
 /// Where a plateau ends and the next one is nearer, of a machine with so many caches.
@@ -181,13 +266,6 @@ fn sorted(points: &[Point]) -> Vec<Point> {
     points
 }
 
-/// The median; `None` of nothing.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        count if count % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
+fn median(values: Vec<f64>) -> Option<f64> {
+    Sample::new(values).map(|sample| sample.median())
 }

@@ -1,9 +1,9 @@
 //! Pictures of numbers, before anything decides how they look.
 //!
-//! A figure knows what its axes count, what each spot stands for and what speaks against it. It knows nothing of reports, of
-//! colours, of pixels or of signs on a terminal: whoever makes figures fills these types, and whoever draws reads them.
+//! A figure knows what its axes count, what each spot is and whether it is doubtful. It knows nothing of reports, colours, pixels or
+//! characters of a terminal: pages fill these types, and renderers read them.
 //!
-//! Nothing here is foreign-proof: names and notes may hold whatever a report holds. Whoever writes makes them harmless.
+//! Names and notes are foreign text, as the report has them: renderers escape them.
 
 mod axis;
 mod heat;
@@ -30,23 +30,18 @@ pub struct Figure {
     pub title: String,
     /// What to see in it, a sentence each; the first words of its text alternative.
     pub about: Vec<String>,
-    /// The picture.
     pub body: Body,
     /// Every point behind it; `None` where the picture says it all.
     pub table: Option<Table>,
 }
 
-/// The kinds of pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// Lines over a quantity.
     Lines(Plot),
     /// A row of dots for each name: the names are those of the x axis ([`Quantity::Names`]), and a spot's `x` is its row, from 0.
     /// Drawn with the names beneath each other and the values to the right.
     Dots(Plot),
-    /// A value for each pair of things.
     Heat(Heat),
-    /// How often two times came together.
     Joint(Joint),
     /// The parts of a machine inside each other, and the orders in which mappings fill it.
     Nest(Nest),

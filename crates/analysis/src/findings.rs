@@ -1,7 +1,7 @@
 //! What follows from several cells together: cliffs, collapses, the fastest of those that do the same, advice, latencies, and
 //! words a cycle.
 //!
-//! A pure function of a report, so that anybody who has the report can draw the same conclusions from it. Only cells that are `ok`
+//! A pure function of a report: the report is enough to draw the same conclusions again. Only cells that are `ok`
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
 
 mod advice;
@@ -15,9 +15,9 @@ mod series;
 #[cfg(test)]
 mod tests;
 
-use charz_data::report::{Finding, Report};
+use charz_data::report::{Cell, Finding, FindingKind, Report};
 
-pub(crate) use latency::Curve;
+pub(crate) use latency::{Curve, clocks};
 pub(crate) use loaded::{bandwidth, knee_delay};
 use series::Series;
 
@@ -33,4 +33,9 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(loaded::loaded(report));
     found.extend(efficiency::efficiency(report));
     found
+}
+
+fn on_cell(cell: &Cell, kind: FindingKind, value: Option<f64>, text: String) -> Finding {
+    let Cell { kernel, mapping, workers, .. } = cell;
+    Finding { kind, kernel: kernel.clone(), mapping: Some(mapping.clone()), workers: Some(*workers), value, text }
 }

@@ -1,11 +1,18 @@
 //! Reports of synthetic machines with invented cells, for the tests of what is drawn from them.
 
 use charz_data::report::{
-    Cell, Evidence, Frequency, Invocation, MemoryHome, PageKind, Point, Report, Status, Unit, invented,
+    Cell, Ending, Evidence, Frequency, Invocation, MemoryHome, PageKind, Pages, Point, Report, Status, Unit, invented,
 };
 use charz_topology::{Source, discover};
 
 pub const LATENCY: &str = "chase-random";
+
+#[track_caller]
+pub fn assert_words(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in {text:?}");
+    }
+}
 
 /// An empty report of a synthetic machine.
 pub fn report(synthetic: &str) -> Report {
@@ -46,7 +53,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// Half octaves from 4 KiB to 512 MiB.
-fn sizes() -> impl Iterator<Item = u64> {
+pub fn sizes() -> impl Iterator<Item = u64> {
     (0..35).map(|step| (4096.0 * (0.5 * f64::from(step)).exp2()) as u64)
 }
 
@@ -73,11 +80,11 @@ pub fn measured(last: u64) -> Report {
             (cell.level, cell.footprint_bytes) = (None, size);
             let evidence = Evidence {
                 frequency: Some(frequency),
-                pages: Some(charz_data::report::Pages { base_bytes: size, ..Default::default() }),
+                pages: Some(Pages { base_bytes: size, ..Default::default() }),
                 ..Evidence::default()
             };
-            let ending = charz_data::report::Ending::Done;
-            cell.invocations = vec![Invocation { evidence: Some(evidence), ..Invocation::without_runs(ending, "") }];
+            let done = Invocation::without_runs(Ending::Done, "");
+            cell.invocations = vec![Invocation { evidence: Some(evidence), ..done }];
             report.cells.push(cell);
         }
     }

@@ -5,14 +5,12 @@
 
 mod baseline;
 mod entry;
-mod env_diff;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod invented;
 mod series;
 mod timeline;
 
 pub use baseline::{Baseline, Wanted};
-pub use entry::{Added, Addition, Entry, seconds, summary};
-pub use env_diff::{EnvChange, display, env_diff};
+pub use entry::{Added, Addition, Entry, EnvChange, display, env_diff, seconds, summary};
 pub use series::{Key, Series, Value};
 pub use timeline::{ALPHA, Change, Segment, Timeline, Track};

@@ -7,8 +7,10 @@ pub mod figure;
 pub mod findings;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
+mod group;
 pub mod history;
 pub mod numa;
+pub mod number;
 pub mod page;
 pub mod pairs;
 pub mod point;

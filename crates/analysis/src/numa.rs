@@ -6,7 +6,7 @@ use charz_data::Role;
 use charz_data::card::{self, Chase};
 use charz_data::distance::Access;
 
-use charz_data::report::{Cell, MemoryHome, PageKind, Report, Status};
+use charz_data::report::{Cell, MemoryHome, PageKind, Report};
 use charz_stats::Sample;
 
 /// Whether a kernel's time is the latency of memory.
@@ -34,22 +34,18 @@ pub struct Spot {
     pub claimed: Option<u64>,
 }
 
-/// A number of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
-    /// The cell's value.
     pub value: f64,
-    /// Whether something speaks against it.
     pub suspect: bool,
 }
 
 impl Spot {
-    /// Whether the memory is the strands' own.
     pub fn is_local(&self) -> bool {
         self.from == self.to
     }
 
-    /// What the firmware claims of the distance, of which nobody knows better.
+    /// The firmware's distance as a number that is not suspect.
     pub fn claim(&self) -> Option<Number> {
         self.claimed.map(|distance| Number { value: distance as f64, suspect: false })
     }
@@ -93,8 +89,7 @@ pub fn spots(report: &Report) -> Vec<Spot> {
     cells.into_iter().filter_map(spot).collect()
 }
 
-/// The same for hwloc, and how many numbers were left out since they are suspect. Whoever asks hwloc for the nearest memory gets a
-/// number, and no word of what speaks against it.
+/// The same for hwloc, and how many suspect numbers were left out: hwloc has no mark for them.
 pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
     let spots = spots(report);
     let sound = |found: Option<Number>| found.filter(|found| !found.suspect).map(|found| found.value);
@@ -130,7 +125,7 @@ fn rank(cell: &Cell) -> (u64, u64, Option<PageKind>) {
 }
 
 fn number(cell: &Cell) -> Option<Number> {
-    Some(Number { value: cell.summary?.value?, suspect: cell.outcome.status == Status::Suspect })
+    Some(Number { value: cell.value()?, suspect: cell.is_suspect() })
 }
 
 #[cfg(test)]

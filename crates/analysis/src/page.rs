@@ -50,19 +50,15 @@ pub use verdicts::Verdict;
 pub struct Source<'a> {
     /// E.g. the file's name without its folder.
     pub name: &'a str,
-    /// The report.
     pub report: &'a Report,
 }
 
-/// All that is said of one or more reports.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// What it is about.
     pub title: String,
     /// What it comes to, for whoever reads nothing else: sentences, each with the report that it is about, by its place among the
     /// sources.
     pub summary: Vec<(usize, String)>,
-    /// Where it comes from, a report each.
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
@@ -72,18 +68,15 @@ pub struct Page {
     pub findings: Vec<(usize, Finding)>,
     /// What is suspect, invalid or missing, and why; each kind once, the weightiest first.
     pub doubts: Vec<(usize, Doubt)>,
-    /// The figures, by what they are about.
     pub sections: Vec<Section>,
     /// What was left out so that the page stays small, a sentence each; the reports have it.
     pub left_out: Vec<String>,
 }
 
-/// Figures that belong together.
 #[derive(Clone, Debug)]
 pub struct Section {
     /// Its name among the sections of the page; as [`Figure::id`].
     pub id: &'static str,
-    /// Its heading.
     pub title: &'static str,
     /// What is measured here and how to read it, a sentence each.
     pub about: Vec<String>,
@@ -99,7 +92,6 @@ struct Chapter {
     draw: fn(&Sorted<'_>) -> Drawing,
 }
 
-/// What a chapter comes to.
 #[derive(Default)]
 struct Drawing {
     figures: Vec<Figure>,
@@ -237,24 +229,20 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     Page {
         title: title(sources),
-        summary: summary::summary(&sorted),
+        summary: with_source(each().enumerate().map(|(at, report)| summary::summary(&sorted, at, report))),
         differences: about::differences(&abouts),
         sources: abouts,
         verdicts: verdicts::shown(&sorted),
-        doubts: each()
-            .map(doubts)
-            .enumerate()
-            .flat_map(|(at, doubts)| doubts.into_iter().map(move |doubt| (at, doubt)))
-            .collect(),
-        findings: sorted
-            .findings
-            .into_iter()
-            .enumerate()
-            .flat_map(|(at, all)| all.into_iter().map(move |one| (at, one)))
-            .collect(),
+        doubts: with_source(each().map(doubts)),
+        findings: with_source(sorted.findings),
         sections,
         left_out: Vec::new(),
     }
+}
+
+/// All of these, each with the place of its report among the sources.
+fn with_source<T>(all: impl IntoIterator<Item = Vec<T>>) -> Vec<(usize, T)> {
+    all.into_iter().enumerate().flat_map(|(at, own)| own.into_iter().map(move |one| (at, one))).collect()
 }
 
 impl Page {
@@ -285,7 +273,7 @@ impl Page {
                 Datum::word(&verdict.auto),
             ]
         };
-        Table::new(&heading, self.verdicts.iter().map(row).collect())
+        Table::new(&heading, self.verdicts.iter().map(row))
     }
 
     /// In what the reports differ, a sentence each.
@@ -320,7 +308,7 @@ fn title(sources: &[Source<'_>]) -> String {
 /// Figures of one page have names of their own, whatever the kernels and mappings of a report are called.
 fn tell_apart(page: &mut Page) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
-    // Where the numbers of a name have come to.
+    // The last number given to a name.
     let mut last: HashMap<String, usize> = HashMap::new();
     for figure in page.sections.iter_mut().flat_map(|section| &mut section.figures) {
         let wanted = figure.id.clone();

@@ -15,11 +15,9 @@ pub use choice::{Choice, Chosen, LEAST, choose};
 /// What two pairs have in common that can be expected to take the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class {
-    /// How far apart.
     pub distance: Distance,
     /// The side on which home is; where it is home of both, the lower one.
     pub from: Side,
-    /// The other side.
     pub to: Side,
 }
 
@@ -30,7 +28,6 @@ pub struct Side {
     pub package: Option<u32>,
     /// Its NUMA node, by logical index.
     pub numa: Option<u32>,
-    /// Its kind of core.
     pub kind: Option<u32>,
 }
 
@@ -64,7 +61,7 @@ pub fn count(machine: &Machine, strands: &[&Strand]) -> BTreeMap<Class, u64> {
     Classes::of(machine, strands).list.into_iter().collect()
 }
 
-/// The classes of some strands, numbered, so that a million pairs are soon told apart.
+/// The classes of some strands, numbered, for the classification of a million pairs.
 struct Classes {
     /// Each with the number of its pairs.
     list: Vec<(Class, u64)>,

@@ -11,21 +11,18 @@ mod evaluate;
 mod replication;
 mod results;
 mod statistic;
-mod target;
 #[cfg(test)]
 mod tests;
-mod unit;
 
 use std::sync::LazyLock;
 
-pub use cell::CellSpec;
+pub use cell::{Admits, CellSpec, Target};
 pub use document::{Citation, Document, Figure, Protocol, Reference};
 pub use evaluate::{evaluate, feasibility};
 pub use replication::{
     CheckedClaim, Clock, Gap, GapKind, Number, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status,
     Verdict,
 };
-pub use target::{Admits, Target};
 
 const FILES: [&str; 5] = [
     include_str!("../replications/t3-4.toml"),
@@ -41,7 +38,6 @@ pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     FILES.iter().map(|text| Document::read(text).expect("a document of the project can be read")).collect()
 });
 
-/// The document with this name.
 pub fn find(name: &str) -> Option<&'static Document> {
     DOCUMENTS.iter().find(|document| document.citation.name == name)
 }

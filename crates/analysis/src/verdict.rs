@@ -1,34 +1,30 @@
 //! Which mapping suits a kernel best, what leaving its threads to the operating system costs, and from how many workers on nothing
 //! more is gained.
 //!
-//! A pure function of a report, in numbers and without words, so that every renderer tells the same. Only cells of the same kernel
+//! A pure function of a report, in numbers and without words, so all renderers agree. Only cells of the same kernel
 //! at the same point are compared: a block that fits a cache says nothing of a mapping beside one that does not.
 
-mod saturation;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
+use crate::group::grouped;
+use crate::number::Number;
 use crate::point;
-use charz_data::report::{Cell, Interval, Point, Report, Status, Unit};
-
-pub use saturation::{SATURATED, Saturation};
+use charz_data::report::{Cell, Point, Report, Unit};
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
 
-/// What the cells of a kernel at one point come to. Names are foreign text, as the report has them.
+/// The verdict on the cells of a kernel at one point. Names are foreign text, as the report has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict<'a> {
-    /// The kernel's name.
     pub kernel: &'a str,
     /// What the cells have for themselves of the parameters that the sweep varies.
     pub point: Point,
     /// The same as people read it, e.g. `32 KiB 4k`; empty where the sweep varies nothing.
     pub label: String,
-    /// How many mappings have a number here.
     pub mappings: usize,
     /// At how many points the kernel has numbers, this one included.
     pub points: usize,
@@ -41,43 +37,28 @@ pub struct Verdict<'a> {
     /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
     /// times.
     pub saturation: Vec<Saturation<'a>>,
-    /// What [`AUTO`] comes to beside the best, with as many workers.
+    /// [`AUTO`] compared with the best, with as many workers.
     pub auto: Auto<'a>,
 }
 
-/// The number of a cell that has one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Number<'a> {
-    /// The cell.
-    pub cell: &'a Cell,
-    /// Its value, in its unit.
-    pub value: f64,
-    /// Where it lies; `None` where there were too few invocations to say.
-    pub interval: Option<Interval>,
-}
-
-/// What leaving threads to the operating system comes to.
+/// What leaving threads to the operating system costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto<'a> {
     /// There is no number of it with as many workers as the best.
     Unmeasured,
-    /// It is the best.
     Best,
-    /// It is another.
     Other(Loss<'a>),
 }
 
 /// A number beside the best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss<'a> {
-    /// The number.
     pub number: Number<'a>,
     /// How much less it gives, or how much longer it takes, as a fraction of the best. Negative where it is suspect and better than
     /// the best sound one.
     pub share: f64,
     /// Whether the intervals of the two leave open which is better; `None` where one of them has no interval.
     pub open: Option<bool>,
-    /// Whether one of the two numbers is suspect.
     pub doubtful: bool,
 }
 
@@ -120,13 +101,13 @@ impl<'a> Verdict<'a> {
             points: 1,
             best,
             doubtful: best.is_doubtful() || numbers.iter().any(|number| number.is_better(&best)),
-            alike: others.filter(|other| other.meets(&best)).copied().collect(),
+            alike: others.filter(|other| overlap(other, &best)).copied().collect(),
             saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers)).collect(),
             auto,
         })
     }
 
-    /// Where the best mapping is saturated, if that can be told.
+    /// Where the best mapping is saturated, if that is known.
     pub fn saturates(&self) -> Option<&Saturation<'a>> {
         self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
     }
@@ -138,32 +119,6 @@ impl<'a> Verdict<'a> {
     }
 }
 
-impl<'a> Number<'a> {
-    fn of(cell: &'a Cell) -> Option<Self> {
-        let summary = cell.summary?;
-        Some(Number { cell, value: summary.value?, interval: summary.interval })
-    }
-
-    /// Whether something speaks against it.
-    pub fn is_doubtful(&self) -> bool {
-        self.cell.outcome.status != Status::Ok
-    }
-
-    /// Whether it is the better one in its unit.
-    fn is_better(&self, other: &Number<'_>) -> bool {
-        if self.cell.unit.more_is_better() { self.value > other.value } else { self.value < other.value }
-    }
-
-    /// Whether their intervals have a value in common; without an interval the number stands for itself.
-    fn meets(&self, other: &Number<'_>) -> bool {
-        let ends = |number: &Number<'_>| {
-            number.interval.map_or((number.value, number.value), |interval| (interval.low, interval.high))
-        };
-        let ((low, high), (other_low, other_high)) = (ends(self), ends(other));
-        low <= other_high && other_low <= high
-    }
-}
-
 impl<'a> Loss<'a> {
     fn of(number: Number<'a>, best: &Number<'_>) -> Self {
         // Numbers that are the same differ by nothing, also where both are 0.
@@ -171,21 +126,56 @@ impl<'a> Loss<'a> {
         Loss {
             number,
             share: if number.cell.unit.more_is_better() { -more } else { more },
-            open: number.interval.and(best.interval).map(|_| number.meets(best)),
+            open: number.interval.and(best.interval).map(|_| overlap(&number, best)),
             doubtful: number.is_doubtful() || best.is_doubtful(),
         }
     }
 }
 
-/// Things by a key of theirs, in the order in which the keys first come up.
-fn grouped<T, K: Hash + Eq>(things: impl Iterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
-    let (mut places, mut groups) = (HashMap::new(), Vec::<Vec<T>>::new());
-    for thing in things {
-        let place = *places.entry(key(&thing)).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.push(thing),
-            None => groups.push(vec![thing]),
+/// Whether the intervals have a value in common; a number without one is its own interval.
+fn overlap(one: &Number<'_>, other: &Number<'_>) -> bool {
+    let ends = |number: &Number<'_>| {
+        number.interval.map_or((number.value, number.value), |interval| (interval.low, interval.high))
+    };
+    let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
+    low <= other_high && other_low <= high
+}
+
+/// A mapping is saturated where it first reaches this share of its best, as a fraction.
+pub const SATURATED: f64 = 0.95;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saturation<'a> {
+    pub mapping: &'a str,
+    /// The fewest workers with which it reaches [`SATURATED`] of its best; `None` if only the most that were measured do: more
+    /// might give more.
+    pub workers: Option<u64>,
+    pub most: u64,
+    /// Whether it may be another number of workers: suspect numbers say so, or there are no others.
+    pub doubtful: bool,
+}
+
+impl<'a> Saturation<'a> {
+    /// That of the numbers of a mapping; `None` for times, which have nothing to be saturated, and of one number of workers.
+    fn of(numbers: &[Number<'a>]) -> Option<Self> {
+        let cell = numbers.first()?.cell;
+        if !cell.unit.more_is_better() {
+            return None;
         }
+        let sound: Vec<Number<'_>> = numbers.iter().copied().filter(|number| !number.is_doubtful()).collect();
+        let (of_sound, of_all) = (knee(&sound), knee(numbers));
+        let (workers, most) = of_sound.or(of_all)?;
+        let doubtful =
+            of_sound.is_none_or(|(workers, _)| of_all.is_none_or(|(with_suspect, _)| with_suspect != workers));
+        Some(Saturation { mapping: &cell.mapping, workers, most, doubtful })
     }
-    groups
+}
+
+/// The fewest workers that are nearly as good as the best, unless these are the most, and the most. `None` for one number of workers.
+fn knee(numbers: &[Number<'_>]) -> Option<(Option<u64>, u64)> {
+    let workers = |number: &Number<'_>| number.cell.workers;
+    let (least, most) = (numbers.iter().map(workers).min()?, numbers.iter().map(workers).max()?);
+    let best = numbers.iter().map(|number| number.value).fold(0.0, f64::max);
+    let first = numbers.iter().filter(|number| number.value >= SATURATED * best).map(workers).min();
+    (least < most).then_some((first.filter(|first| *first < most), most))
 }

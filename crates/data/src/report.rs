@@ -116,6 +116,11 @@ impl Report {
         self.card(kernel).map_or(&Role::Other, |card| &card.role)
     }
 
+    /// How many cells ended like this.
+    pub fn count(&self, status: Status) -> usize {
+        self.cells.iter().filter(|cell| cell.outcome.status == status).count()
+    }
+
     /// The names of the kernels in such a role, in the order of the cards.
     pub fn kernels_in(&self, is_wanted: impl Fn(&Role) -> bool) -> Vec<&str> {
         self.cards.iter().filter(|card| is_wanted(&card.role)).map(|card| &*card.name).collect()

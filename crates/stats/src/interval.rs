@@ -25,7 +25,7 @@
 //!
 //! (The bimodal values are of N(1, 0.01²), 70 or 60 %, and of N(1.1, 0.01²).) The interpolated interval stays between 94 and
 //! 96 %, BCa falls below, and the interpolated one needs neither resamples nor a seed: it is the one. Below 10 values
-//! interpolation has little to stand on; the conservative order statistics are taken as they are, with the confidence
+//! interpolation has little to go by; the conservative order statistics are taken as they are, with the confidence
 //! that they have.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
@@ -39,7 +39,6 @@ pub const LEAST_FOR_INTERVAL: usize = 6;
 /// From how many values on interpolation is used.
 const LEAST_FOR_INTERPOLATION: usize = 10;
 
-/// How an interval was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Two of the values themselves, which hold the median at least as often as wanted, whatever the distribution.
@@ -48,8 +47,6 @@ pub enum Method {
     InterpolatedOrderStatistics,
     /// The shifts that a rank test at the same confidence does not refuse.
     RankInversion,
-    /// From the intervals of two estimates whose difference it is for.
-    Difference,
 }
 
 /// A range that holds the true value in a share of all cases in which it is computed.
@@ -62,7 +59,6 @@ pub struct Interval {
     /// The share of intervals so computed that hold the true value, between 0 and 1. It is what was reached, which can be
     /// more than what was asked for.
     pub confidence: f64,
-    /// How it was computed.
     pub method: Method,
 }
 

@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | what is typical, how much do values differ | [`Sample`] |
 //! | how sure is the median | [`median_interval`] |
-//! | what is left after a reference is taken off | [`Estimate::minus`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
 //! | when did a series change its level | [`changes`] |
 //! | around which values do times gather | [`bands`] |
@@ -21,12 +20,10 @@
 mod changes;
 mod discoveries;
 mod distribution;
-mod estimate;
 mod interval;
 mod modes;
 mod ranks;
 mod robust;
-mod shift;
 #[cfg(test)]
 mod simulate;
 mod stopping;
@@ -35,7 +32,6 @@ mod verdict;
 
 pub use changes::{Change, LEAST_FOR_CHANGE, LEAST_SEGMENT, MOST_FOR_CHANGE, changes};
 pub use discoveries::benjamini_hochberg;
-pub use estimate::Estimate;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, Method, median_interval};
 pub use modes::{Band, Bin, bands};
 pub use ranks::{Ranks, least_invocations};
@@ -64,17 +60,14 @@ impl Sample {
         self.0.len()
     }
 
-    /// The values, sorted.
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
-    /// The smallest value.
     pub fn min(&self) -> f64 {
         self.0[0]
     }
 
-    /// The largest value.
     pub fn max(&self) -> f64 {
         self.0[self.0.len() - 1]
     }

@@ -17,7 +17,6 @@ pub struct Bin {
     pub low: f64,
     /// The least value beyond it, larger than `low`.
     pub high: f64,
-    /// How many values are in it.
     pub count: u64,
 }
 
@@ -28,13 +27,12 @@ pub struct Band {
     pub low: f64,
     /// Where its last column ends.
     pub high: f64,
-    /// Where values are densest.
     pub mode: f64,
     /// The share of all values that is in it, as a fraction.
     pub share: f64,
 }
 
-/// The most bands that are told: more are no summary.
+/// The most bands: more are no summary.
 pub const MOST_BANDS: usize = 5;
 
 /// Points of the density for each octave.

@@ -1,9 +1,9 @@
 //! Random samples for tests, the same ones every time.
 
+use crate::Sample;
 use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// A distribution to draw from.
 #[derive(Clone, Copy, Debug)]
 pub enum Law {
     /// Around 1, with this standard deviation.
@@ -15,12 +15,10 @@ pub enum Law {
 }
 
 impl Law {
-    /// `count` values.
     pub fn draw(self, count: usize, random: &mut Rng) -> Vec<f64> {
         (0..count).map(|_| self.value(random)).collect()
     }
 
-    /// The true median.
     pub fn median(self) -> f64 {
         match self {
             Law::Normal(_) | Law::Lognormal(_) => 1.0,
@@ -46,4 +44,8 @@ impl Law {
 pub fn normal(random: &mut Rng) -> f64 {
     let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+pub fn sample(values: &[f64]) -> Sample {
+    Sample::new(values.to_vec()).expect("the values are finite")
 }

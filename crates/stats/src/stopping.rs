@@ -15,21 +15,17 @@ use super::{LEAST_FOR_INTERVAL, Sample, median_interval};
 /// After how many invocations a cell is looked at. The last one is where its budget ends.
 pub const LOOKS: [usize; 5] = [LEAST_FOR_INTERVAL, 10, 15, 20, 30];
 
-/// The confidence of the interval that is looked at.
 const CONFIDENCE: f64 = 0.95;
 
-/// What to do with a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Go on.
     Measure {
         /// Look again when there are so many invocations in all.
         until: usize,
-        /// How many the target will take, as far as can be told yet. Beyond the last of [`LOOKS`] the target is out of reach,
+        /// How many the target will take, as far as is known yet. Beyond the last of [`LOOKS`] the target is out of reach,
         /// which is worth saying at once.
         needed: Option<usize>,
     },
-    /// Done.
     Precise {
         /// Half of the width of the interval over the median.
         reached: f64,

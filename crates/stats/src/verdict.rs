@@ -32,18 +32,16 @@
 //! [`Sample::m_value`](super::Sample::m_value) is there to tell.
 //! And it comes from the very data that are judged: half of all samples happen to vary less than what they are drawn from.
 
+use std::fmt;
+
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::discoveries::benjamini_hochberg;
 use super::interval::{Interval, Method};
-use super::ranks::{Ranks, least_invocations};
-use super::shift::Shift;
+use super::ranks::{Ranks, Shift, least_invocations};
 
-mod doubt;
 #[cfg(test)]
 mod tests;
-
-pub use doubt::Doubt;
 
 /// The fewest values a side of which a verdict is given: with 4 against 4 the smallest p is 0.029.
 pub const LEAST_FOR_VERDICT: usize = 5;
@@ -60,18 +58,15 @@ pub enum Better {
     Lower,
 }
 
-/// What is compared with what.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
     /// One value an invocation, in any unit, in any order.
     pub base: &'a [f64],
     /// The same for the new side, in the same unit.
     pub new: &'a [f64],
-    /// Which values are good.
     pub better: Better,
 }
 
-/// What a verdict asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     alpha: f64,
@@ -98,7 +93,6 @@ impl Rule {
     }
 }
 
-/// What can be said of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The new side performs better, by more than the margin.
@@ -111,10 +105,33 @@ pub enum Verdict {
     Inconclusive(Doubt),
 }
 
-/// A pair, judged.
+/// Why a comparison is inconclusive. Its text is a clause that follows "inconclusive: ".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// A value is zero, negative or not finite, and has no ratio.
+    NotPositive,
+    /// A side has too few values for any verdict.
+    TooFew {
+        /// How many a side there must be.
+        needed: usize,
+    },
+    /// By itself the pair differs, but no p-value of so few values is small enough among so many comparisons.
+    TooFewForSoMany {
+        /// How many a side would be enough if this were the only difference.
+        needed: usize,
+        /// How many comparisons the batch has.
+        comparisons: usize,
+    },
+    /// By itself the pair differs, but among so many comparisons this may be chance.
+    PerhapsChance,
+    /// They differ, and it is not clear whether by more than the margin.
+    AtMargin,
+    /// The values vary so much that both no difference and one beyond the margin are possible.
+    TooNoisy,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What can be said.
     pub verdict: Verdict,
     /// The performance of the new side over that of the base: above 1 is better, with times as well as with rates. The
     /// median of all ratios, one value of each side. `None` where a side has no values, or one that has no ratio.
@@ -132,6 +149,22 @@ pub struct Comparison {
     pub smallest_effect: Option<f64>,
 }
 
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::NotPositive => write!(f, "a value is not a positive number, so that there is no ratio"),
+            Doubt::TooFew { needed } => write!(f, "too few invocations; measure at least {needed} on either side"),
+            Doubt::TooFewForSoMany { needed, comparisons } => write!(
+                f,
+                "too few invocations for {comparisons} comparisons at once; measure at least {needed} on either side"
+            ),
+            Doubt::PerhapsChance => write!(f, "among so many comparisons it may be chance; measure this one again"),
+            Doubt::AtMargin => write!(f, "a difference, but perhaps within the margin; measure more invocations"),
+            Doubt::TooNoisy => write!(f, "too noisy; measure more invocations, or on a quieter machine"),
+        }
+    }
+}
+
 /// Judges one pair by itself.
 pub fn compare_one(pair: Pair<'_>, rule: &Rule) -> Comparison {
     compare(&[pair], rule).pop().expect("each pair has its comparison")
@@ -141,7 +174,7 @@ pub fn compare_one(pair: Pair<'_>, rule: &Rule) -> Comparison {
 /// others, see [`least_invocations`].
 pub fn compare(pairs: &[Pair<'_>], rule: &Rule) -> Vec<Comparison> {
     let mut ranks = Ranks::default();
-    let sides: Vec<Result<Sides, Refused>> = pairs.iter().map(|pair| Sides::new(pair, rule, &mut ranks)).collect();
+    let sides: Vec<Result<Sides, Comparison>> = pairs.iter().map(|pair| Sides::new(pair, rule, &mut ranks)).collect();
     let p: Vec<f64> = sides.iter().flatten().map(|sides| ranks.p_of_sorted(&sides.base, &sides.new)).collect();
     let adjusted = benjamini_hochberg(&p);
     let many = Many { comparisons: p.len(), called: adjusted.iter().filter(|p| **p < rule.alpha).count() };
@@ -151,7 +184,7 @@ pub fn compare(pairs: &[Pair<'_>], rule: &Rule) -> Vec<Comparison> {
             let (p, adjusted_p) = tested.next().expect("each pair with two sides was tested");
             judge(&sides, (*p, *adjusted_p), &many, rule, &mut ranks)
         }
-        Err(refused) => refused.comparison(),
+        Err(refused) => refused,
     });
     judged.collect()
 }
@@ -178,16 +211,19 @@ struct Sides {
     new: Vec<f64>,
 }
 
-/// A pair that cannot have a verdict.
-struct Refused {
-    doubt: Doubt,
-    effect: Option<f64>,
-}
-
 impl Sides {
-    fn new(pair: &Pair<'_>, rule: &Rule, ranks: &mut Ranks) -> Result<Sides, Refused> {
+    /// A comparison without them for a pair that cannot have a verdict.
+    fn new(pair: &Pair<'_>, rule: &Rule, ranks: &mut Ranks) -> Result<Sides, Comparison> {
+        let refused = |doubt: Doubt, effect: Option<f64>| Comparison {
+            verdict: Verdict::Inconclusive(doubt),
+            effect,
+            interval: None,
+            p: None,
+            adjusted_p: None,
+            smallest_effect: None,
+        };
         let (Some(base), Some(new)) = (performance(pair.base, pair.better), performance(pair.new, pair.better)) else {
-            return Err(Refused { doubt: Doubt::NotPositive, effect: None });
+            return Err(refused(Doubt::NotPositive, None));
         };
         let enough = base.len().min(new.len()) >= LEAST_FOR_VERDICT;
         if enough && ranks.untied(base.len(), new.len()).two_sided(0) < rule.alpha {
@@ -195,20 +231,7 @@ impl Sides {
         }
         let some = !base.is_empty() && !new.is_empty();
         let doubt = Doubt::TooFew { needed: least_invocations(1, rule.alpha).max(LEAST_FOR_VERDICT) };
-        Err(Refused { doubt, effect: some.then(|| Shift::new(&base, &new).estimate().exp()) })
-    }
-}
-
-impl Refused {
-    fn comparison(self) -> Comparison {
-        Comparison {
-            verdict: Verdict::Inconclusive(self.doubt),
-            effect: self.effect,
-            interval: None,
-            p: None,
-            adjusted_p: None,
-            smallest_effect: None,
-        }
+        Err(refused(doubt, some.then(|| Shift::new(&base, &new).estimate().exp())))
     }
 }
 

@@ -73,43 +73,26 @@ impl Seating {
 
 /// An operating system that seats threads: the seam at which tests put a machine that they do not have.
 pub trait Seats: Send + Sync {
-    /// Asks that the calling thread run on this strand only.
-    ///
-    /// # Errors
-    ///
-    /// What stood against it, as a clause without a subject.
+    /// Asks that the calling thread run on this strand only. An error is a clause without a subject, here and below.
     fn seat(&self, os_id: u32) -> Result<(), String>;
 
     /// Where the calling thread sits.
-    ///
-    /// # Errors
-    ///
-    /// Why it cannot be determined.
     fn read_back(&self) -> Result<Seating, String>;
 
     /// Asks that memory which the calling thread touches first from now on come from these NUMA nodes and no other; of
     /// several from each in turn, page by page.
-    ///
-    /// # Errors
-    ///
-    /// What stood against it, as a clause without a subject.
     fn place_memory(&self, nodes: &[u32]) -> Result<(), String> {
         let _ = nodes;
         Err("this way to bind places no memory; bind through hwloc".to_owned())
     }
 }
 
-/// Seats the calling thread.
 pub struct Binder {
     seats: Box<dyn Seats>,
 }
 
 impl Binder {
-    /// A binder for this machine.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ReadBack`] where hwloc cannot describe this machine, or was told by the environment to describe
+    /// A binder for this machine. An error where hwloc cannot describe this machine, or was told by the environment to describe
     /// another: it would then report success and bind nothing.
     pub fn new(backend: Backend) -> Result<Self, Error> {
         Ok(match backend {
@@ -124,38 +107,26 @@ impl Binder {
         Self { seats: Box::new(seats) }
     }
 
-    /// Asks that the calling thread run on this strand only.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Seat`] where the backend cannot name the strand or the operating system refuses.
+    /// Asks that the calling thread run on this strand only. An error where the backend cannot name the strand or the operating
+    /// system refuses.
     pub fn seat(&self, os_id: u32) -> Result<(), Error> {
         self.seats.seat(os_id).map_err(|reason| Error::Seat { os_id, reason })
     }
 
     /// Asks that memory which the calling thread touches first from now on, to its end, come from these NUMA nodes and no
     /// other: OS ids, of which there is at least one; of several from each in turn, page by page. Whether it does is for
-    /// whoever asks to look up in `/proc/self/numa_maps`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::PlaceMemory`] where the backend cannot, or the operating system refuses.
+    /// the caller to look up in `/proc/self/numa_maps`.
     pub fn place_memory(&self, nodes: &[u32]) -> Result<(), Error> {
         let refused = |reason| Error::PlaceMemory { nodes: cpulist::print(nodes), reason };
         self.seats.place_memory(nodes).map_err(refused)
     }
 
     /// Where the operating system says the calling thread sits.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ReadBack`] where it does not say.
     pub fn read_back(&self) -> Result<Seating, Error> {
         self.seats.read_back().map_err(|reason| Error::ReadBack { reason })
     }
 }
 
-/// This machine by way of hwloc.
 struct Hwloc(Topology);
 
 /// The smallest topology that can bind: hwloc only looks for the strands. It changes no binding while it looks.
@@ -215,7 +186,6 @@ fn ids(set: impl Iterator<Item = BitmapIndex>) -> Vec<u32> {
     set.filter_map(|id| u32::try_from(usize::from(id)).ok()).collect()
 }
 
-/// This machine by way of core_affinity.
 struct CoreAffinity;
 
 impl Seats for CoreAffinity {

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// A group that this process is in, its own or an ancestor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Its folder.
     pub folder: PathBuf,
     /// Whether it is of version 2 of control groups, whose files have other names than those of version 1.
     pub unified: bool,

@@ -10,7 +10,6 @@
 pub(crate) mod export;
 mod hwloc;
 mod kinds;
-pub(crate) mod memory;
 mod scale;
 pub(crate) mod synthetic;
 pub(crate) mod xml;
@@ -24,7 +23,7 @@ use hwlocality::Topology;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 
 use crate::error::quote;
-use crate::{Error, Machine, usable};
+use crate::{Error, Machine, NumaNode, usable};
 use scale::Scale;
 
 /// Why a description of this machine is not believed.
@@ -75,20 +74,12 @@ impl fmt::Display for Source {
     }
 }
 
-/// Describes a machine.
-///
-/// # Errors
-///
-/// [`Error::Topology`] if the source is missing, unreadable, or no topology.
+/// Describes a machine. An error if the source is missing, unreadable, or no topology.
 pub fn discover(source: &Source) -> Result<Machine, Error> {
     discover_timed(source).map(|(machine, _)| machine)
 }
 
 /// As [`discover`], with the time that hwloc took to load it.
-///
-/// # Errors
-///
-/// As [`discover`].
 pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
     let failed = |reason| Error::Topology { what: what(source), reason };
     match source {
@@ -142,8 +133,28 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    machine.doubts.extend(memory::doubt(&machine.numa_nodes, &meminfo));
+    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo));
     Ok((machine, took))
+}
+
+/// How far the nodes' sum may lie from the machine's memory, as a fraction: the kernel keeps some to itself.
+const TOLERANCE: f64 = 0.05;
+
+/// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
+/// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt.
+pub(crate) fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let sum = nodes.iter().try_fold(0u64, |sum, node| sum.checked_add(node.memory_bytes?))?;
+    let total = kib.checked_mul(1024)?;
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    (sum.abs_diff(total) as f64 > TOLERANCE * total as f64).then(|| {
+        format!(
+            "the NUMA nodes have {:.1} GiB together, but the machine has {:.1} GiB by /proc/meminfo: trust no node's size",
+            gib(sum),
+            gib(total)
+        )
+    })
 }
 
 /// Lets hwloc load what `describe` sets as the source, with the time that it took.
@@ -165,7 +176,6 @@ fn load(
     Ok((topology, start.elapsed()))
 }
 
-/// The source as an error names it.
 fn what(source: &Source) -> String {
     match source {
         Source::ThisMachine => "this machine".to_owned(),
@@ -176,7 +186,8 @@ fn what(source: &Source) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Source;
+    use super::{Source, memory_doubt};
+    use crate::NumaNode;
 
     #[track_caller]
     fn check(text: &str, expected: Source) {
@@ -193,5 +204,28 @@ mod tests {
         for text in ["machine.xml", "core", "2 4", "./odd:1.xml", "/tmp/pack:2 pu:2"] {
             check(text, Source::File(text.into()));
         }
+    }
+
+    #[track_caller]
+    fn check_memory(gib: &[Option<u64>], meminfo: &str, doubted: bool) {
+        let node = |gib: &Option<u64>| NumaNode {
+            os_id: None,
+            subtype: None,
+            memory_bytes: gib.map(|gib| gib << 30),
+            strands: 1,
+            usable: true,
+        };
+        let nodes: Vec<_> = gib.iter().map(node).collect();
+        assert_eq!(memory_doubt(&nodes, meminfo).is_some(), doubted);
+    }
+
+    #[test]
+    fn only_a_contradiction_is_doubted() {
+        let eight = "MemTotal:        8388608 kB\nMemFree:  1 kB\n";
+        check_memory(&[Some(4), Some(4)], eight, false);
+        check_memory(&[Some(4)], eight, true);
+        check_memory(&[Some(8), Some(8)], eight, true);
+        check_memory(&[Some(4), None], eight, false);
+        check_memory(&[Some(4)], "", false);
     }
 }

@@ -22,7 +22,6 @@ pub enum Error {
     Mapping {
         /// The mapping as it was given, already escaped.
         mapping: String,
-        /// What is wrong with it and what would be right.
         reason: String,
     },
     /// A mapper program failed, hung or answered nonsense.
@@ -30,29 +29,19 @@ pub enum Error {
     Command {
         /// The program as it was given, already escaped.
         program: String,
-        /// What it did.
         reason: String,
     },
     /// The operating system did not seat a thread, or seating was refused before asking it.
     #[error("cannot seat a worker on strand {os_id}: {reason}")]
-    Seat {
-        /// The operating system's id of the strand.
-        os_id: u32,
-        /// What stood against it.
-        reason: String,
-    },
+    Seat { os_id: u32, reason: String },
     /// The operating system did not agree to put memory where it was asked to.
     #[error("cannot put memory on NUMA node {nodes}: {reason}")]
     PlaceMemory {
         /// The operating system's ids of the nodes, as a list.
         nodes: String,
-        /// What stood against it.
         reason: String,
     },
     /// The operating system does not report where a thread is.
     #[error("cannot read back where a worker sits: {reason}")]
-    ReadBack {
-        /// What was tried.
-        reason: String,
-    },
+    ReadBack { reason: String },
 }

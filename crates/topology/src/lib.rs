@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod alu;
 mod bind;
 pub mod cgroup;
 mod discover;

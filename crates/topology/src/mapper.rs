@@ -32,11 +32,7 @@ pub enum Order {
 
 /// Gives an order for each machine.
 pub trait Mapper: Send + Sync {
-    /// The order in which workers fill the usable strands of this machine.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Mapping`] or [`Error::Command`] where the mapping does not fit the machine.
+    /// The order in which workers fill the usable strands of this machine. An error where the mapping does not fit the machine.
     fn order(&self, machine: &Machine) -> Result<Order, Error>;
 
     /// A strand that the order names more than once because its author wrote so, if there is one.
@@ -63,17 +59,30 @@ pub struct MapperCard {
 /// The built-in mappers.
 #[rustfmt::skip]
 pub static MAPPERS: &[MapperCard] = &[
-    MapperCard { name: "round-robin", parameter: None, about: "Spreads workers over packages, then cores, then ALU groups, then strands; the faster kind of core first.", read: round_robin::by_package },
-    MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: simple::dumb },
-    MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: simple::auto },
-    MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a package before the next.", read: simple::compact },
-    MapperCard { name: "one-per-core", parameter: None, about: "The first strand of each core in round-robin order, and no other: with more workers than cores it starts over.", read: round_robin::one_per_core },
-    MapperCard { name: "numa", parameter: None, about: "As round-robin, but over NUMA nodes first.", read: round_robin::by_numa },
+    MapperCard { name: "round-robin", parameter: None, about: "Spreads workers over packages, then cores, then ALU groups, then strands; the faster kind of core first.", read: |_| plain(round_robin::by_package) },
+    MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| plain(simple::dumb) },
+    MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: |_| plain(simple::auto) },
+    MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a package before the next.", read: |_| plain(simple::compact) },
+    MapperCard { name: "one-per-core", parameter: None, about: "The first strand of each core in round-robin order, and no other: with more workers than cores it starts over.", read: |_| plain(round_robin::one_per_core) },
+    MapperCard { name: "numa", parameter: None, about: "As round-robin, but over NUMA nodes first.", read: |_| plain(round_robin::by_numa) },
     MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of workers on each package, one digit or one comma-separated number per package, dealt in turn and in round-robin order within.", read: occupancy::read },
     MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These strands by operating-system id, in this order.", read: list::read },
     MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two strands of which this is the innermost part that holds both: for kernels that measure what two workers cost each other.", read: pair::read },
     MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
 ];
+
+/// A mapper without a parameter, which fits every machine.
+struct Plain(fn(&Machine) -> Order);
+
+impl Mapper for Plain {
+    fn order(&self, machine: &Machine) -> Result<Order, Error> {
+        Ok(self.0(machine))
+    }
+}
+
+fn plain(order: fn(&Machine) -> Order) -> Result<(Box<dyn Mapper>, String), String> {
+    Ok((Box::new(Plain(order)), String::new()))
+}
 
 /// Those given to [`add`].
 static ADDED: OnceLock<&[MapperCard]> = OnceLock::new();
@@ -92,11 +101,8 @@ pub enum NotAdded {
     Twice,
 }
 
-/// Adds mappers behind the built-in ones, for the whole process: once, before anything asks for [`mappers`].
-///
-/// # Errors
-///
-/// [`NotAdded`]; the list is then as it was.
+/// Adds mappers behind the built-in ones, for the whole process: once, before anything asks for [`mappers`]. After an error the list
+/// is as it was.
 pub fn add(cards: &'static [MapperCard]) -> Result<(), NotAdded> {
     for (i, MapperCard { name, .. }) in cards.iter().enumerate() {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
@@ -122,11 +128,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// The order in which workers fill the usable strands of this machine.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Mapping`] or [`Error::Command`] where the mapping does not fit the machine.
+    /// As [`Mapper::order`]; also an error where this process may use no strand.
     pub fn order(&self, machine: &Machine) -> Result<Order, Error> {
         if machine.usable_strands().next().is_none() {
             return Err(misfit(&self.text, "this process may use none of the machine's strands"));
@@ -192,12 +194,8 @@ impl Eq for Mapping {}
 
 /// Reads a comma-separated list of mappings.
 ///
-/// Commas also stand inside `list:0,8` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
+/// Commas also occur inside `list:0,8` and `occupancy:2,2`: a piece that starts with a digit continues the mapping
 /// before it. `command:` takes the rest of the text.
-///
-/// # Errors
-///
-/// The first mapping that cannot be read, as [`Error::Mapping`].
 pub fn parse_mappings(text: &str) -> Result<Vec<Mapping>, Error> {
     let mut mappings = Vec::new();
     let mut rest = Some(text);

@@ -4,12 +4,9 @@ use charz_data::MemoryPolicy;
 
 use crate::{Machine, cpulist};
 
-/// The nodes that each worker's memory is to come from, by OS ids: an element a worker, or a single one that stands for all;
+/// The nodes that each worker's memory is to come from, by OS ids: an element a worker, or a single one for all;
 /// none where each worker's own touch decides.
-///
-/// # Errors
-///
-/// Why the policy cannot be followed on this machine, as a clause.
+/// The error says why the policy cannot be followed on this machine, as a clause.
 pub fn memory_homes(policy: MemoryPolicy, machine: &Machine, seats: &[Option<u32>]) -> Result<Vec<Vec<u32>>, String> {
     let nodes = machine.nodes_for_memory();
     match policy {

@@ -1,4 +1,5 @@
-//! The parsers of foreign text by themselves: what the fuzz targets drive. No part of the crate's interface.
+//! The parsers of foreign text by themselves: what the fuzz targets drive. No part of the crate's interface. Errors are the reasons
+//! that [`discover`](crate::discover) reports.
 
 use std::path::Path;
 
@@ -7,61 +8,41 @@ use crate::discover::{self, synthetic, xml};
 use crate::{Machine, NumaNode, mapper, usable};
 
 /// How many strands a synthetic description has, if it passes the check that comes before hwloc.
-///
-/// # Errors
-///
-/// The reason, as [`discover`](crate::discover) reports it.
 pub fn synthetic(text: &str) -> Result<u64, String> {
     synthetic::check(text).map(|description| description.counts.iter().map(|(count, _)| count).product())
 }
 
 /// The text of a file as hwloc gets it, if it passes the check that comes before.
-///
-/// # Errors
-///
-/// The reason, as [`discover`](crate::discover) reports it.
 pub fn xml(bytes: &[u8]) -> Result<String, String> {
     xml::check(&xml::decode(bytes.to_vec())?)
 }
 
 /// The machine in a text that [`xml`] has passed.
-///
-/// # Errors
-///
-/// The reason, as [`discover`](crate::discover) reports it.
 pub fn machine(xml: &str) -> Result<Machine, String> {
     discover::from_xml(xml, String::new()).map(|(machine, _)| machine)
 }
 
 /// The control groups of a process, given the text of its files `cgroup` and `mountinfo`.
-#[must_use]
 pub fn groups(controller: &str, groups: &str, mounts: &str) -> Vec<Group> {
     cgroup::groups_in(controller, groups, mounts)
 }
 
 /// The tightest quota of the groups in CPUs' worth, given the content of every file of theirs.
-#[must_use]
 pub fn quota(groups: &[Group], content: &str) -> Option<f64> {
     cgroup::tightest(groups, &|_: &Path| Some(content.to_owned()))
 }
 
 /// The ids in the line `Cpus_allowed_list:` of a status file.
-#[must_use]
 pub fn allowed_list(status: &str) -> Option<Vec<u32>> {
     usable::allowed_list(status)
 }
 
 /// Whether `/proc/meminfo` contradicts the sizes of the nodes.
-#[must_use]
 pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
-    discover::memory::doubt(nodes, meminfo)
+    discover::memory_doubt(nodes, meminfo)
 }
 
-/// The strands in the answer of a mapper program.
-///
-/// # Errors
-///
-/// What the program did, as the end of the sentence "the mapper program …".
+/// The strands in the answer of a mapper program, or what the program did, as the end of the sentence "the mapper program …".
 pub fn answer(bytes: &[u8]) -> Result<Vec<u32>, String> {
     mapper::answer(bytes)
 }

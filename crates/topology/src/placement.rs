@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use crate::Order;
 
-/// Where each worker sits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// For each worker the operating system's id of its strand; `None` for a worker that the operating system moves.

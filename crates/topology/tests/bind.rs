@@ -1,4 +1,4 @@
-//! Seating and reading back: on this machine with both backends, and on machines that nobody here has.
+//! Seating and reading back: on this machine with both backends, and on fake ones.
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
 use std::sync::Mutex;

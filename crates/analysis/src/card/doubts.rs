@@ -73,7 +73,6 @@ fn size(level: &Level, plateaus: &[Plateau], guest: bool) -> Option<String> {
     ))
 }
 
-/// Points that make a plateau, at least.
 const PLATEAU: usize = 3;
 
 /// A cache that is claimed, and has no plateau, although there are points for one between its size and that of the inner cache.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixtures::{LATENCY, cell, measured, two};
-use charz_data::report::{Point, parse};
+use charz_data::report::{Point, Status, parse};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;

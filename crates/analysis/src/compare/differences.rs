@@ -6,9 +6,8 @@ use charz_data::params::{PARAMS, Param};
 use super::Caveat;
 use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
-/// A difference that makes numbers incomparable unless somebody says otherwise.
+/// A difference that makes numbers incomparable unless a flag allows it.
 pub(super) struct Difference {
-    /// What is other.
     pub(super) caveat: Caveat,
     /// A clause, e.g. `they were measured on different processors ("A" and "B")`.
     pub(super) sentence: String,

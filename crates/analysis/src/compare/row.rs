@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::key::Key;
 use super::{Allowed, Options, allows, flag};
 use charz_data::report::{Cell, Estimator, Interval, Point, Report, Status, Unit};
 use charz_stats::{Better, Pair};
@@ -88,7 +87,6 @@ pub enum Caveat {
 }
 
 impl Caveat {
-    /// The words for it.
     pub fn name(self) -> &'static str {
         match self {
             Caveat::OtherMachine => "other machine",
@@ -104,7 +102,22 @@ pub(super) struct Candidate<'a> {
     cells: (Option<&'a Cell>, Option<&'a Cell>),
     /// The values of both sides where they can be compared.
     values: Option<(Vec<f64>, Vec<f64>)>,
-    row: Row,
+    pub(super) row: Row,
+}
+
+/// Cells are the same where all of these are. Workers that share strands are compared only with as many that do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key<'a> {
+    kernel: &'a str,
+    mapping: &'a str,
+    workers: u64,
+    point: Point,
+}
+
+impl<'a> Key<'a> {
+    fn of(cell: &'a Cell) -> Self {
+        Key { kernel: &cell.kernel, mapping: &cell.mapping, workers: cell.workers, point: cell.point }
+    }
 }
 
 /// All cells of either report: those of the base in its order, then those that only the new one has.
@@ -155,19 +168,16 @@ impl<'a> Candidate<'a> {
         candidate
     }
 
-    /// What the statistics are asked, if anything.
     pub(super) fn pair(&self) -> Option<Pair<'_>> {
         let (base, new) = self.values.as_ref()?;
         let better = if self.row.unit.more_is_better() { Better::Higher } else { Better::Lower };
         Some(Pair { base, new, better })
     }
 
-    /// Whether the statistics are asked.
     pub(super) fn is_compared(&self) -> bool {
         self.values.is_some()
     }
 
-    /// Whether both reports have the cell.
     pub(super) fn is_common(&self) -> bool {
         self.cells.0.is_some() && self.cells.1.is_some()
     }
@@ -178,12 +188,6 @@ impl<'a> Candidate<'a> {
         cell.is_some_and(|cell| usable(side, cell, options).is_ok())
     }
 
-    /// Why it cannot be compared.
-    pub(super) fn reason(&self) -> Option<&str> {
-        self.row.reason.as_deref()
-    }
-
-    /// Takes the statistics' answer.
     pub(super) fn conclude(&mut self, judged: &charz_stats::Comparison) {
         let row = &mut self.row;
         (row.verdict, row.reason) = match judged.verdict {
@@ -192,18 +196,14 @@ impl<'a> Candidate<'a> {
             charz_stats::Verdict::Same => (Verdict::Same, None),
             charz_stats::Verdict::Inconclusive(doubt) => (Verdict::Inconclusive, Some(doubt.to_string())),
         };
-        row.effect = judged.effect;
         row.interval = judged.interval.zip(judged.effect).map(|(interval, effect)| Interval {
             low: interval.low,
             high: interval.high,
             confidence: interval.confidence,
             half_width: interval.half_width() / effect,
         });
-        (row.p, row.adjusted_p, row.smallest_effect) = (judged.p, judged.adjusted_p, judged.smallest_effect);
-    }
-
-    pub(super) fn into_row(self) -> Row {
-        self.row
+        (row.p, row.adjusted_p) = (judged.p, judged.adjusted_p);
+        (row.effect, row.smallest_effect) = (judged.effect, judged.smallest_effect);
     }
 }
 
@@ -212,7 +212,7 @@ impl Side {
         Side {
             status: cell.outcome.status,
             value: cell.summary.and_then(|summary| summary.value),
-            invocations: cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64,
+            invocations: values(cell).len() as u64,
         }
     }
 }
@@ -273,7 +273,6 @@ fn usable(side: &str, cell: &Cell, options: &Options) -> Result<Option<Caveat>, 
     Err(format!("{word} in the {side} report{reason}"))
 }
 
-/// What two cells differ in besides their numbers.
 fn unlike(base: &Cell, new: &Cell) -> impl Iterator<Item = (Caveat, String)> {
     let seats = (base.seats != new.seats)
         .then(|| (Caveat::OtherMachine, "its workers sat on different strands in the two reports".to_owned()));

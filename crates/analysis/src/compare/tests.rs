@@ -1,4 +1,4 @@
-//! Comparisons of reports that nobody measured.
+//! Comparisons of invented reports.
 
 use proptest::prelude::*;
 
@@ -328,7 +328,7 @@ proptest! {
         }
     }
 
-    /// Where reports can have any cells, each cell of either stands in exactly one row.
+    /// Each cell of either report is in exactly one row.
     #[test]
     fn no_cell_is_lost(ours in prop::collection::btree_set(0..20_u8, 1..20), theirs in prop::collection::btree_set(0..20_u8, 1..20)) {
         let with = |names: &std::collections::BTreeSet<u8>| {

@@ -7,14 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::row::{Row, Verdict};
 use charz_data::report::{Report, Schema};
 
-/// The name in [`Schema::name`].
 pub const SCHEMA_NAME: &str = "charz-comparison";
 /// Changes when a field changes its meaning or goes away.
 pub const SCHEMA_MAJOR: u32 = 1;
 /// Grows with every added field.
 pub const SCHEMA_MINOR: u32 = 0;
 
-/// That of the comparisons which this program writes.
 pub fn schema() -> Schema {
     Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
 }
@@ -89,7 +87,6 @@ pub enum Design {
 }
 
 impl Design {
-    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Design::Sequential => "sequential",
@@ -131,7 +128,6 @@ impl Totals {
         }
     }
 
-    /// Rows that were compared.
     pub fn compared(&self) -> usize {
         self.faster + self.slower + self.same + self.inconclusive
     }

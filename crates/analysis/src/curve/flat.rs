@@ -22,7 +22,7 @@ const BETWEEN: f64 = 2.0;
 /// plateaus do not begin or end with such a point.
 const DISTURBED: f64 = 3.0;
 
-/// The most half octaves that a point stands for, where its neighbours are missing.
+/// The most half octaves that a point represents if its neighbours are missing.
 const REACH: f64 = 1.5;
 
 /// Levels differ by more than this factor; what differs by less is one. On Zen 4, the time of a level grew by up to 1.6 times from one end
@@ -72,11 +72,11 @@ fn cheapest(points: &[Point]) -> Vec<Flat> {
     flats
 }
 
-/// How many half octaves a point stands for.
+/// How many half octaves a point represents.
 fn weight(points: &[Point], at: usize) -> f64 {
     let octave = |at: usize| (points[at].size_bytes as f64).log2();
     let (before, after) = (at.saturating_sub(1), (at + 1).min(points.len() - 1));
-    // A point at an end has one neighbour, and stands for as much beyond the end.
+    // A point at an end has one neighbour, and represents as much beyond the end.
     let sides = if after - before == 2 { 1.0 } else { 2.0 };
     (sides * (octave(after) - octave(before))).min(REACH)
 }

@@ -12,7 +12,7 @@ pub(super) const BEYOND: u64 = 2;
 /// A plateau that takes more than this share of memory's time is none of a cache: some of its loads find the last one, others do not.
 pub(super) const HALF_WAY: f64 = 0.5;
 
-/// More levels than this are not told apart.
+/// The most levels.
 const MOST: usize = 12;
 
 /// Gives plateaus, in ascending order, their names by the sizes that are claimed for caches, from the innermost outwards.
@@ -44,7 +44,7 @@ pub(super) fn name(plateaus: &mut [Plateau], caches: &[u64]) {
 /// Which plateau is which cache: of all ways that keep the order, and leave out none that has a partner, the one whose ends are
 /// nearest to the claims.
 ///
-/// Where the curve does not come to memory, the last plateau may go on beyond its end.
+/// If the curve does not reach memory, the last plateau may go on beyond its end.
 fn assigned(plateaus: &[Plateau], caches: &[u64], to_memory: bool) -> Vec<(usize, usize)> {
     let (few, many) = (plateaus.len().min(caches.len()), plateaus.len().max(caches.len()));
     let ways = (0_u32..1 << many).filter(|way| way.count_ones() as usize == few).map(|way| {

@@ -68,6 +68,14 @@ fn three() -> Shape {
     shape(&[(32 * KIB, 1.1), (MIB, 4.0), (32 * MIB, 14.0)], 105.0)
 }
 
+/// The levels of [`three`], with what each holds.
+const THREE: [(Level, f64, Option<u64>); 4] = [
+    (Level::Cache(1), 1.1, Some(32 * KIB)),
+    (Level::Cache(2), 4.0, Some(MIB)),
+    (Level::Cache(3), 14.0, Some(32 * MIB)),
+    (Level::Memory, 105.0, None),
+];
+
 /// TACC's Woodcrest, in cycles.
 fn two() -> Shape {
     shape(&[(32 * KIB, 3.0), (4 * MIB, 14.0)], 315.0)
@@ -120,12 +128,8 @@ fn a_guest_has_a_share_of_what_is_claimed() {
     let guest = shape(&[(32 * KIB, 1.1), (MIB, 4.0), (12 * MIB, 16.0)], 140.0);
     let claims = three().sizes();
     let points = guest.curve(512 * MIB, 0.05, 7);
-    let levels = [
-        (Level::Cache(1), 1.1, Some(32 * KIB)),
-        (Level::Cache(2), 4.0, Some(MIB)),
-        (Level::Cache(3), 16.0, Some(12 * MIB)),
-        (Level::Memory, 140.0, None),
-    ];
+    let [first, second, ..] = THREE;
+    let levels = [first, second, (Level::Cache(3), 16.0, Some(12 * MIB)), (Level::Memory, 140.0, None)];
     check(&points, &claims, &levels);
     assert!(!plateaus(&points, &claims)[2].edge.unwrap().agrees(32 * MIB));
 }
@@ -155,13 +159,7 @@ fn a_level_without_a_plateau_is_left_out() {
 
 #[test]
 fn without_claims_levels_are_counted() {
-    let levels = [
-        (Level::Cache(1), 1.1, Some(32 * KIB)),
-        (Level::Cache(2), 4.0, Some(MIB)),
-        (Level::Cache(3), 14.0, Some(32 * MIB)),
-        (Level::Memory, 105.0, None),
-    ];
-    check(&three().curve(512 * MIB, 0.0, 0), &[], &levels);
+    check(&three().curve(512 * MIB, 0.0, 0), &[], &THREE);
 }
 
 #[test]
@@ -175,9 +173,7 @@ fn a_curve_that_ends_inside_a_cache_has_no_memory() {
 fn a_curve_that_begins_beyond_a_cache_is_not_called_by_it() {
     let points: Vec<Point> =
         three().curve(512 * MIB, 0.0, 0).into_iter().filter(|point| point.size_bytes > 100 * KIB).collect();
-    let levels =
-        [(Level::Cache(2), 4.0, Some(MIB)), (Level::Cache(3), 14.0, Some(32 * MIB)), (Level::Memory, 105.0, None)];
-    check(&points, &three().sizes(), &levels);
+    check(&points, &three().sizes(), &THREE[1..]);
 }
 
 #[test]
@@ -238,7 +234,7 @@ proptest! {
         }
     }
 
-    /// A point in the middle of a plateau that somebody disturbed.
+    /// A disturbed point in the middle of a plateau.
     #[test]
     fn one_that_was_disturbed_is_passed_over(at in 0_usize..35, times in 1.0..20.0) {
         let mut points = three().curve(512 * MIB, 0.02, 1);

@@ -2,18 +2,14 @@
 
 use super::Quantity;
 
-/// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// What it counts, in words without the unit: `workers`, `size of the block`.
     pub label: String,
-    /// What its numbers are.
     pub quantity: Quantity,
-    /// How they are spread.
     pub scale: Scale,
 }
 
-/// How numbers are spread on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly, from 0 where the quantity is a throughput.
@@ -27,7 +23,6 @@ pub enum Scale {
 /// A stretch of an axis. It runs backwards where `high` is below `low`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// How numbers are spread on it.
     pub scale: Scale,
     /// Its beginning, in units of the scale.
     pub low: f64,
@@ -38,9 +33,7 @@ pub struct Span {
 /// A number that is written on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where it is.
     pub number: f64,
-    /// What is written there.
     pub text: String,
 }
 
@@ -75,7 +68,6 @@ impl Span {
         self.fraction(number).filter(|part| (-1e-9..=1.0 + 1e-9).contains(part)).map(|part| part.clamp(0.0, 1.0))
     }
 
-    /// The number at a fraction of the way.
     pub fn number(&self, fraction: f64) -> f64 {
         self.scale.number(self.low + (self.high - self.low) * fraction)
     }
@@ -106,7 +98,6 @@ impl Axis {
     }
 }
 
-/// The ends of an axis, in units of its scale.
 fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
     /// A span over all numbers up to this one has a finite length.
     const LARGEST: f64 = f64::MAX / 4.0;

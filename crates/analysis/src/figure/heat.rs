@@ -2,12 +2,10 @@
 
 use super::{Quantity, State, range};
 
-/// A square, or a rectangle, of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// What a row is, in a word: `home`, `NUMA node`.
     pub row_label: String,
-    /// What a column is.
     pub column_label: String,
     /// The names of the rows, from above.
     pub rows: Vec<String>,
@@ -17,20 +15,18 @@ pub struct Heat {
     pub borders: Vec<(usize, String)>,
     /// Row after row; as many as rows times columns.
     pub tiles: Vec<Tile>,
-    /// What the values are.
     pub quantity: Quantity,
     /// Why a tile is doubtful or missing, each reason once.
     pub reasons: Vec<String>,
-    /// How many of the things that were measured a row stands for; 1 unless the square was made smaller.
+    /// How many strands or nodes a row represents; 1 unless the square was made smaller.
     pub folded: usize,
 }
 
-/// One of its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tile {
     /// The number; `None` is a gap.
     pub value: Option<f64>,
-    /// What speaks against it. A tile that is [`State::Missing`] without a reason was not to be measured.
+    /// A tile that is [`State::Missing`] without a reason was not to be measured.
     pub state: State,
     /// Its place among [`Heat::reasons`].
     pub reason: Option<u32>,
@@ -59,7 +55,6 @@ impl Heat {
         }
     }
 
-    /// All about a pair in a sentence.
     pub fn note(&self, row: usize, column: usize) -> String {
         let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
         let (row_name, column_name) = (name(&self.rows, row), name(&self.columns, column));

@@ -13,17 +13,15 @@ pub struct Joint {
     pub pairs: Vec<Pair>,
     /// How often the first time came, by ascending bins.
     pub first: Vec<Bar>,
-    /// How often the second came.
     pub second: Vec<Bar>,
     /// In how many pairs the second is the shorter one, as a fraction; `None` where there is one time only.
     pub below: Option<f64>,
     /// Where the first gathers, the fullest first.
     pub first_bands: Vec<Band>,
-    /// Where the second does.
     pub second_bands: Vec<Band>,
     /// How many times, or pairs, in all.
     pub count: u64,
-    /// Whether something speaks against the cell; its notes say what.
+    /// Whether the cell is suspect; its notes say why.
     pub is_doubtful: bool,
 }
 
@@ -32,29 +30,22 @@ pub struct Joint {
 pub struct Pair {
     /// From what to what the first goes.
     pub x: [f64; 2],
-    /// From what to what the second goes.
     pub y: [f64; 2],
-    /// How many.
     pub count: u64,
 }
 
 /// A bin of one time, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
-    /// From what to what it goes.
     pub x: [f64; 2],
-    /// How many.
     pub count: u64,
 }
 
 /// A band around which times gather, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// Where it begins.
     pub low: f64,
-    /// Where it ends.
     pub high: f64,
-    /// Where times are densest.
     pub mode: f64,
     /// The share of all times in it, as a fraction.
     pub share: f64,

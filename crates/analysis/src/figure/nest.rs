@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// A machine to be drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
     /// The outermost parts.
@@ -11,10 +10,8 @@ pub struct Nest {
     pub orders: Vec<Order>,
 }
 
-/// A part of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is.
     pub what: What,
     /// Its name: `package 0`, `L3 32 MiB`, `core 5`, `3` for a strand by its OS id.
     pub label: String,
@@ -22,47 +19,40 @@ pub struct Part {
     pub strand: Option<u32>,
     /// Whether this process may use it; a part with a strand that may be used may be.
     pub usable: bool,
-    /// How many parts like it, next to each other, it stands for; 1 unless the machine was made smaller to be seen.
+    /// How many parts alike, next to each other, it represents; 1 unless the machine is too large to draw.
     pub times: usize,
-    /// What lies in it.
     pub parts: Vec<Part>,
 }
 
 /// What a part is, which decides how it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// A package.
     Package,
-    /// A NUMA node.
     NumaNode,
     /// A die, a cluster, a module: what lies between two levels.
     Group,
-    /// A cache.
     Cache,
-    /// A core.
     Core,
     /// Strands that share arithmetic units.
     Alu,
-    /// A strand.
     Strand,
 }
 
 /// In which order a mapping fills the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The mapping's name.
     pub mapping: String,
     /// The seat of each worker, by OS id, from the first; empty where the operating system decides.
     pub seats: Vec<u32>,
 }
 
 impl Part {
-    /// Its label, with how many parts like it it stands for.
+    /// Its label, with how many parts it represents.
     pub fn name(&self) -> String {
         if self.times > 1 { format!("{} ×{}", self.label, self.times) } else { self.label.clone() }
     }
 
-    /// How many strands it holds, those of the parts that it stands for included.
+    /// How many strands it holds, including those of the parts that it represents.
     pub fn strands(&self) -> usize {
         let inside = if self.what == What::Strand { 1 } else { self.parts.iter().map(Part::strands).sum() };
         self.times.max(1).saturating_mul(inside)
@@ -70,7 +60,6 @@ impl Part {
 }
 
 impl Nest {
-    /// How many strands the machine has.
     pub fn strands(&self) -> usize {
         self.parts.iter().map(Part::strands).sum()
     }

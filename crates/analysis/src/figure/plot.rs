@@ -2,12 +2,9 @@
 
 use super::{Axis, range};
 
-/// Series over two axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// From left to right.
     pub x: Axis,
-    /// From below upwards.
     pub y: Axis,
     /// In the order of their legend.
     pub series: Vec<Series>,
@@ -20,9 +17,7 @@ pub struct Plot {
 /// Spots that belong together, drawn as one line or in one colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
     pub name: String,
-    /// What it is drawn as.
     pub role: Role,
     /// Which of the page's reports it is from, from 0.
     pub source: usize,
@@ -30,47 +25,41 @@ pub struct Series {
     pub spots: Vec<Spot>,
 }
 
-/// What a series is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Numbers that were measured.
     Measured,
-    /// What it would be if nothing stood in the way; drawn faintly, without spots.
+    /// Linear scaling; drawn faintly, without spots.
     Ideal,
-    /// What the machine cannot go beyond; drawn faintly, without spots.
+    /// The limit of the machine; drawn faintly, without spots.
     Bound,
 }
 
 /// A place on a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spot {
-    /// On the x axis.
     pub x: f64,
     /// On the y axis; `None` is a gap, and the note says why.
     pub y: Option<f64>,
     /// Where the number lies, from below; both ends or none.
     pub spread: Option<[f64; 2]>,
-    /// What speaks against it.
     pub state: State,
-    /// All about it in a sentence: name, number, interval, and what speaks against it.
+    /// A sentence: name, number, interval, and the reasons to doubt it.
     pub note: String,
 }
 
 /// Whether a number may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// Nothing speaks against it.
     Sound,
-    /// Something does; it is shown with a question mark.
+    /// Suspect: it is shown with a question mark.
     Doubtful,
-    /// There is none, or it is not what it claims to be; it is a gap.
+    /// There is none, or it is invalid: it is a gap.
     Missing,
 }
 
 /// A place on the x axis, or a stretch of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Where it begins.
     pub from: f64,
     /// Where it ends; the same for a single place.
     pub to: f64,
@@ -78,12 +67,10 @@ pub struct Rule {
     pub label: String,
 }
 
-/// A spot that something is said of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
     /// Which series, from 0.
     pub series: usize,
-    /// Where on the x axis.
     pub x: f64,
     /// What is said, in a few words: `saturates`.
     pub label: String,
@@ -132,12 +119,16 @@ impl Flag {
 }
 
 impl Plot {
+    /// Without rules and flags.
+    pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Plot { x, y, series, rules: Vec::new(), flags: Vec::new() }
+    }
+
     /// The series that were measured, each with its index.
     pub fn measured(&self) -> impl Iterator<Item = (usize, &Series)> {
         self.series.iter().enumerate().filter(|(_, series)| series.role == Role::Measured)
     }
 
-    /// Whether a measured spot has a state.
     pub fn has(&self, state: State) -> bool {
         self.measured().any(|(_, series)| series.spots.iter().any(|spot| spot.state == state))
     }

@@ -3,7 +3,6 @@
 use charz_data::report::Unit;
 use charz_data::units;
 
-/// What a number of a figure is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
     /// A whole number of things: workers, strands.
@@ -12,7 +11,6 @@ pub enum Quantity {
     Bytes,
     /// A cell's number in its unit.
     Value(Unit),
-    /// Nanoseconds.
     Nanos,
     /// A fraction, said as a percentage.
     Share,

@@ -34,11 +34,23 @@ pub struct Datum {
 }
 
 impl Table {
-    /// Rows of sound data without passports.
-    pub fn new(heading: &[&str], rows: Vec<Vec<Datum>>) -> Self {
-        let row = |data| Row { data, state: State::Sound, passport: Vec::new() };
+    pub fn new<R: Into<Row>>(heading: &[&str], rows: impl IntoIterator<Item = R>) -> Self {
         let heading = heading.iter().map(|&name| name.to_owned()).collect();
-        Table { heading, rows: rows.into_iter().map(row).collect(), left_out: 0 }
+        Table { heading, rows: rows.into_iter().map(Into::into).collect(), left_out: 0 }
+    }
+}
+
+/// A row of sound data.
+impl From<Vec<Datum>> for Row {
+    fn from(data: Vec<Datum>) -> Self {
+        Row::new(data, State::Sound)
+    }
+}
+
+impl Row {
+    /// A row of which there is no more to say.
+    pub fn new(data: Vec<Datum>, state: State) -> Self {
+        Row { data, state, passport: Vec::new() }
     }
 }
 
@@ -56,5 +68,14 @@ impl Datum {
     /// A number as it is read, and as it is sorted.
     pub fn number(text: impl Into<String>, number: f64) -> Self {
         Datum { text: text.into(), number: Some(number) }
+    }
+
+    pub fn count(count: u64) -> Self {
+        Datum::number(count.to_string(), count as f64)
+    }
+
+    /// A number with its text, or a dash where there is none.
+    pub fn known(number: Option<f64>, text: impl FnOnce(f64) -> String) -> Self {
+        Datum { text: number.map_or_else(|| "-".into(), text), number }
     }
 }

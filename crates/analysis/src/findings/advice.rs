@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::series::{Number, Series, best, list};
+use super::on_cell;
+use super::series::{Series, list};
+use crate::number::{Number, best};
 use charz_data::card::{CounterKind, LineOperation, Waiter};
 use charz_data::report::{Finding, FindingKind, Unit};
 use charz_data::{Role, units};
@@ -10,7 +12,6 @@ use charz_data::{Role, units};
 /// The sharded counter is worth its memory from so many times on.
 const WORTH: f64 = 1.5;
 
-/// All advice that the numbers are there for.
 pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(spin_before_park(all));
@@ -28,7 +29,6 @@ fn finding(number: &Number<'_>, value: Option<f64>, text: String) -> Finding {
 /// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
 const MOST: usize = 2000;
 
-/// The numbers of some kernels in this unit.
 fn of<'a>(all: &[Series<'a>], unit: Unit, is_one: impl Fn(&Series<'a>) -> bool) -> Vec<Number<'a>> {
     let chosen = all.iter().filter(|series| is_one(series) && series.counts(unit));
     chosen.flat_map(Series::numbers).collect()
@@ -38,12 +38,12 @@ fn cited(numbers: &[Number<'_>]) -> String {
     list(&numbers.iter().map(Number::cited).collect::<Vec<_>>())
 }
 
-/// Whoever spins for as long as parking and waking take, and parks then, never loses more than twice what the better of the
-/// two would have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
+/// Spinning for as long as parking and waking take, and then parking, never costs more than twice what the better of the two would
+/// have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
 /// Shared-Memory Multiprocessor", SOSP 1991.
 fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
     let mut wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
-    wakings.sort_by(|one, other| one.value.total_cmp(&other.value));
+    wakings.sort_by(Number::by_value);
     let least = wakings.first()?;
     let text = format!(
         "spin for no more than {} before parking, as long as to be woken takes: no wait costs more than twice what it has to \
@@ -54,20 +54,21 @@ fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
     Some(finding(least, Some(least.value), text))
 }
 
-/// While each strand has the line once, whoever failed can only be in the way. That is a bound from below: how much longer pays
-/// depends on what is done between two attempts, and is told by pools that back off, where there are any.
+/// A failed attempt can only disturb the others until each strand has had the line once. That is a lower bound: how much longer pays
+/// depends on the work between two attempts; pools that back off show it.
 fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let by_cas = Role::LineTransfer(LineOperation::Cas);
     let ways = of(all, Unit::NanosecondsPerOp, |series| *series.role() == by_cas);
-    // A single strand has nobody to wait for.
-    let longest = ways.into_iter().filter(|_| strands > 1).max_by(|one, other| one.value.total_cmp(&other.value))?;
+    // A single strand waits for no other.
+    let longest = ways.into_iter().filter(|_| strands > 1).max_by(Number::by_value)?;
     let cap = longest.value * strands as f64;
     let further: String =
         backoffs(all).into_iter().filter_map(|pools| Some(gain(rivals(all, pools, strands)?))).collect();
     let text = format!(
-        "let the backoff of a failed compare-and-swap grow to {} at least: before, not all of the {strands} strands can have had \
-         the line once. From {}{further}",
-        format_args!("{}{}", units::nanos(cap), units::doubt(longest.is_doubtful())),
+        "let the backoff of a failed compare-and-swap grow to {}{} at least: before, not all of the {strands} strands can have \
+         had the line once. From {}{further}",
+        units::nanos(cap),
+        units::doubt(longest.is_doubtful()),
         longest.cited()
     );
     Some(finding(&longest, Some(cap), text))
@@ -131,32 +132,30 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     Some(finding(&sharded, Some(shards as f64), text))
 }
 
-/// The fastest barrier, under each mapping, for each range of numbers of workers.
-fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
-    let chosen = || all.iter().filter(|series| *series.role() == Role::Barrier);
-    let mut by_place: BTreeMap<(&str, u64), Vec<Number<'_>>> = BTreeMap::new();
-    for series in chosen() {
-        for number in series.numbers() {
-            by_place.entry((series.mapping, number.cell.workers)).or_default().push(number);
-        }
+/// The best number of each group of two or more with the others that meet it, in the order of the keys.
+fn contests<'a, K: Ord>(
+    numbers: impl IntoIterator<Item = Number<'a>>,
+    key: impl Fn(&Number<'a>) -> K,
+) -> impl Iterator<Item = (Number<'a>, Vec<Number<'a>>)> {
+    let mut groups: BTreeMap<K, Vec<Number<'a>>> = BTreeMap::new();
+    for number in numbers {
+        groups.entry(key(&number)).or_default().push(number);
     }
-    let contests = by_place.into_values().filter(|numbers| numbers.len() > 1 && same_unit(numbers));
-    contests
-        .filter_map(|numbers| {
-            let (best, alike) = best(&numbers)?;
-            let workers = best.cell.workers;
-            let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
-            Some(Finding {
-                workers: Some(workers),
-                mapping: Some(best.cell.mapping.clone()),
-                ..finding(&best, Some(best.value), text)
-            })
-        })
-        .collect()
+    let same_unit = |numbers: &[Number<'_>]| numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit);
+    let contests = groups.into_values().filter(move |numbers| numbers.len() > 1 && same_unit(numbers));
+    contests.filter_map(|numbers| best(&numbers))
 }
 
-fn same_unit(numbers: &[Number<'_>]) -> bool {
-    numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit)
+/// The fastest barrier, under each mapping, for each number of workers.
+fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
+    let barriers = all.iter().filter(|series| *series.role() == Role::Barrier).flat_map(Series::numbers);
+    let fastest = contests(barriers, |number| (number.cell.mapping.as_str(), number.cell.workers));
+    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+        let workers = best.cell.workers;
+        let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
+        on_cell(best.cell, FindingKind::Advice, Some(best.value), text)
+    };
+    fastest.map(finding).collect()
 }
 
 fn or_others(alike: &[Number<'_>]) -> String {
@@ -173,20 +172,14 @@ fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
     });
     sleeping.truncate(MOST);
     spinning.truncate(MOST);
-    let mut by_mapping: BTreeMap<&str, Vec<Number<'_>>> = BTreeMap::new();
-    for number in sleeping.iter().filter(|number| number.cell.workers == 2) {
-        by_mapping.entry(&number.cell.mapping).or_default().push(*number);
-    }
-    let contests = by_mapping.into_iter().filter(|(_, numbers)| numbers.len() > 1);
-    contests
-        .filter_map(|(mapping, numbers)| {
-            let (best, alike) = best(&numbers)?;
-            let flag = spinning.iter().find(|flag| flag.cell.mapping == mapping && flag.is_better(&best));
-            let spin =
-                flag.map_or(String::new(), |flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
-            let text =
-                format!("a thread that sleeps is reached fastest by {}{}{spin}", best.cited(), or_others(&alike));
-            Some(Finding { mapping: Some(mapping.to_owned()), ..finding(&best, Some(best.value), text) })
-        })
-        .collect()
+    sleeping.retain(|number| number.cell.workers == 2);
+    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+        let mapping = &best.cell.mapping;
+        let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_better(&best));
+        let spin = flag.map(|flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
+        let (others, spin) = (or_others(&alike), spin.unwrap_or_default());
+        let text = format!("a thread that sleeps is reached fastest by {}{others}{spin}", best.cited());
+        Finding { mapping: Some(mapping.clone()), ..finding(&best, Some(best.value), text) }
+    };
+    contests(sleeping.iter().copied(), |number| number.cell.mapping.as_str()).map(finding).collect()
 }

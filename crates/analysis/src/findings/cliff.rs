@@ -1,6 +1,7 @@
 //! Where a ring falls off: from some number of workers on each hop takes at least twice as long.
 
-use super::series::{Number, Series};
+use super::series::Series;
+use crate::number::Number;
 use charz_data::Role;
 use charz_data::report::{Finding, FindingKind, Unit};
 
@@ -14,40 +15,26 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
         return None;
     }
     let numbers: Vec<Number<'_>> = series.numbers().collect();
-    let name = format!("{} {}", series.kernel, series.mapping);
-    let edge = (1..numbers.len()).find(|&at| is_edge(&numbers, at));
-    let (workers, value, text) = match edge {
-        Some(at) => {
-            let (slowest, after) = (slowest(&numbers[..at])?, numbers[at]);
-            let workers = after.cell.workers;
-            let place = match workers.checked_sub(strands) {
-                Some(0) => ", as many as the strands".to_owned(),
-                Some(1) => ", one more than the strands".to_owned(),
-                Some(more) => format!(", {more} more than the strands"),
-                None => String::new(),
-            };
-            let (before, after) = (slowest.shown(), after.shown());
-            let text =
-                format!("{name}: the cliff is at {workers} workers{place}: {before} a hop before, {after} after");
-            (Some(workers), Some(numbers[at].value / slowest.value), text)
-        }
-        None => {
-            let most = numbers.last().filter(|last| last.cell.workers > strands)?.cell.workers;
-            numbers.first().filter(|first| first.cell.workers <= strands)?;
-            let (slowest, fastest) = (slowest(&numbers)?, fastest(&numbers)?);
-            let (low, high) = (fastest.shown(), slowest.shown());
-            let text = format!("{name}: no cliff up to {most} workers on {strands} strands: {low} to {high} a hop");
-            (None, None, text)
-        }
-    };
-    Some(Finding {
-        kind: FindingKind::Cliff,
-        kernel: series.kernel.to_owned(),
-        mapping: Some(series.mapping.to_owned()),
-        workers,
-        value,
-        text,
-    })
+    if let Some(at) = (1..numbers.len()).find(|&at| is_edge(&numbers, at)) {
+        let (before, after) = (slowest(&numbers[..at])?, numbers[at]);
+        let workers = after.cell.workers;
+        let place = match workers.checked_sub(strands) {
+            Some(0) => ", as many as the strands".to_owned(),
+            Some(1) => ", one more than the strands".to_owned(),
+            Some(more) => format!(", {more} more than the strands"),
+            None => String::new(),
+        };
+        let (low, high) = (before.shown(), after.shown());
+        let text = format!(": the cliff is at {workers} workers{place}: {low} a hop before, {high} after");
+        let times = after.value / before.value;
+        return Some(series.finding(FindingKind::Cliff, Some(workers), Some(times), &text));
+    }
+    let most = numbers.last().filter(|last| last.cell.workers > strands)?.cell.workers;
+    let first = numbers.first().filter(|first| first.cell.workers <= strands)?;
+    let fastest = numbers.iter().min_by(|one, other| one.by_value(other)).unwrap_or(first);
+    let (low, high) = (fastest.shown(), slowest(&numbers)?.shown());
+    let text = format!(": no cliff up to {most} workers on {strands} strands: {low} to {high} a hop");
+    Some(series.finding(FindingKind::Cliff, None, None, &text))
 }
 
 /// Whether everything from here on is far slower than anything before.
@@ -59,9 +46,5 @@ fn is_edge(numbers: &[Number<'_>], at: usize) -> bool {
 }
 
 fn slowest<'a>(numbers: &[Number<'a>]) -> Option<Number<'a>> {
-    numbers.iter().copied().max_by(|one, other| one.value.total_cmp(&other.value))
-}
-
-fn fastest<'a>(numbers: &[Number<'a>]) -> Option<Number<'a>> {
-    numbers.iter().copied().min_by(|one, other| one.value.total_cmp(&other.value))
+    numbers.iter().copied().max_by(Number::by_value)
 }

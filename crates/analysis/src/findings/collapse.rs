@@ -1,8 +1,9 @@
 //! Where workers that share something do much less together than fewer of them do.
 
+use super::series::{Series, list};
+use crate::number::Number;
 use charz_data::Family;
-
-use super::series::{Number, Series, list};
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Status, Unit};
 
 /// The share of what fewer workers do that is no collapse yet.
@@ -18,49 +19,28 @@ pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
     let mut best: Option<Number<'_>> = None;
     let mut falls: Vec<String> = Vec::new();
     let mut first = None;
+    let mut fall = |cell: &Cell, found: &str, before: Number<'_>, share: Option<f64>| {
+        let [now, then] = [cell, before.cell].map(|cell| counted(cell.workers as usize, "worker"));
+        falls.push(format!("at {now}: {found}, where {then} did {}", before.shown()));
+        first = first.or(Some((cell.workers, share)));
+    };
     for cell in &series.cells {
-        let workers = cell.workers;
         match (Number::of(cell), best) {
             (Some(next), Some(before)) if next.value < HALF * before.value && next.is_surely_below(&before) => {
-                falls.push(format!(
-                    "at {}: {}, where {} did {}",
-                    count(workers),
-                    next.shown(),
-                    count(before.cell.workers),
-                    before.shown()
-                ));
-                first = first.or(Some((workers, Some(next.value / before.value))));
+                fall(cell, &next.shown(), before, Some(next.value / before.value));
                 best = Some(next);
             }
             (Some(next), before) => best = before.filter(|before| before.value >= next.value).or(Some(next)),
             (None, Some(before)) if is_stuck(cell) => {
-                falls.push(format!(
-                    "at {}: it did not end in its time, where {} did {}",
-                    count(workers),
-                    count(before.cell.workers),
-                    before.shown()
-                ));
-                first = first.or(Some((workers, None)));
+                fall(cell, "it did not end in its time", before, None);
                 break;
             }
             (None, _) => {}
         }
     }
     let (workers, value) = first?;
-    let name = format!("{} {}", series.kernel, series.mapping);
-    let text = format!("{name} collapsed {}{}", falls.join("; again "), unmeasured(series, workers));
-    Some(Finding {
-        kind: FindingKind::Collapse,
-        kernel: series.kernel.to_owned(),
-        mapping: Some(series.mapping.to_owned()),
-        workers: Some(workers),
-        value,
-        text,
-    })
-}
-
-fn count(workers: u64) -> String {
-    format!("{workers} {}", if workers == 1 { "worker" } else { "workers" })
+    let text = format!(" collapsed {}{}", falls.join("; again "), unmeasured(series, workers));
+    Some(series.finding(FindingKind::Collapse, Some(workers), value, &text))
 }
 
 fn is_stuck(cell: &Cell) -> bool {

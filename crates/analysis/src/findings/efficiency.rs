@@ -1,16 +1,15 @@
 //! Words a cycle, as TACC's paper on multi-core systems has them: a worker's words over its time in cycles of its core's clock.
 
 use super::latency::clocks;
-use super::series::Number;
+use super::on_cell;
+use crate::number::Number;
 use crate::point;
 use charz_data::card::Words;
 use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
 use charz_data::{Role, units};
 
-/// Bytes of a word.
 const WORD: u64 = 8;
 
-/// Those of all cells that have a number and a clock.
 pub(super) fn efficiency(report: &Report) -> Vec<Finding> {
     let each = report.cells.iter().filter(|cell| cell.unit == Unit::OpsPerSecond);
     each.filter_map(|cell| match report.role(&cell.kernel) {
@@ -23,26 +22,19 @@ pub(super) fn efficiency(report: &Report) -> Vec<Finding> {
 fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
     let number = Number::of(cell)?;
     let hz = clocks(cell).max_by(f64::total_cmp)?;
-    let Cell { kernel, mapping, workers, .. } = cell;
     let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
     let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);
     let words = cell.point.params(&report.plan.params).size_bytes / WORD;
     let doubt = units::doubt(number.is_doubtful());
-    let (sentence, value) = a_cycle(whose, number.value / *workers as f64, hz, words, phases, doubt)?;
-    let each = if *workers > 1 { " by each worker" } else { "" };
+    let (sentence, value) = a_cycle(whose, number.value / cell.workers as f64, hz, words, phases, doubt)?;
+    let each = if cell.workers > 1 { " by each worker" } else { "" };
     let clock = units::count_of(hz / 1e9);
-    Some(Finding {
-        kind: FindingKind::Efficiency,
-        kernel: kernel.clone(),
-        mapping: Some(mapping.clone()),
-        workers: Some(*workers),
-        value: Some(value),
-        text: format!("{}: {sentence}{each} (the canary's clock of {clock} GHz)", point::name(cell)),
-    })
+    let text = format!("{}: {sentence}{each} (the canary's clock of {clock} GHz)", point::name(cell));
+    Some(on_cell(cell, FindingKind::Efficiency, Some(value), text))
 }
 
 /// The words a cycle of a worker, in words and as the number that counts. It did so many a second at this clock; where it went by
-/// rounds of so many words, the phases of one took so many nanoseconds. `doubt` stands behind each number.
+/// rounds of so many words, the phases of one took so many nanoseconds. `doubt` follows each number.
 fn a_cycle(
     whose: Words,
     per_second: f64,

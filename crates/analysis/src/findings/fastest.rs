@@ -1,83 +1,64 @@
 //! The fastest of the pools that do the same: of those under a lock, and of those without.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use super::series::{Number, Series, best, list};
+use super::on_cell;
+use super::series::{Series, list};
+use crate::group::grouped;
+use crate::number::{Number, best};
 use charz_data::Role;
+use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Unit};
 
 /// For each mapping and number of workers with two or more pools of a kind, which of them does most.
 pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
-    let mut by_mapping: Vec<(&str, Vec<&Series<'_>>)> = Vec::new();
-    let mut places = HashMap::new();
-    for series in all.iter().filter(|series| is_pool(series)) {
-        let at = *places.entry(series.mapping).or_insert(by_mapping.len());
-        match by_mapping.get_mut(at) {
-            Some((_, pools)) => pools.push(series),
-            None => by_mapping.push((series.mapping, vec![series])),
-        }
-    }
+    let is_pool = |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. });
+    let is_lock = |role: &Role| matches!(role, Role::LockPool { .. });
+    let is_reference = |role: &Role| matches!(role, Role::LockPool { is_reference: true, .. });
+    let pools = all.iter().filter(|series| is_pool(series.role()) && series.counts(Unit::OpsPerSecond));
     let mut found = Vec::new();
-    for (mapping, pools) in by_mapping {
-        let pools = || pools.iter().copied();
-        let reference =
-            numbers(pools().filter(|series| matches!(series.role(), Role::LockPool { is_reference: true, .. })));
-        for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
-            let group = numbers(pools().filter(|series| matches!(series.role(), Role::LockPool { .. }) == locks));
-            for (workers, group) in group {
-                let reference = reference.get(&workers).and_then(|reference| reference.first());
-                found.extend(winner(mapping, workers, &group, reference, what));
+    for pools in grouped(pools, |series| series.mapping) {
+        let references = by_workers(&pools, is_reference);
+        let kinds =
+            [(by_workers(&pools, is_lock), "lock"), (by_workers(&pools, |role| !is_lock(role)), "pool without a lock")];
+        for (by_workers, what) in kinds {
+            for (workers, numbers) in by_workers {
+                let reference = references.get(&workers).and_then(|references| references.first());
+                found.extend(winner(&numbers, reference, what));
             }
         }
     }
     found
 }
 
-fn is_pool(series: &Series<'_>) -> bool {
-    let is_pool = matches!(series.role(), Role::LockPool { .. } | Role::LockFreePool { .. });
-    is_pool && series.counts(Unit::OpsPerSecond)
-}
-
-/// By number of workers.
-fn numbers<'a: 'b, 'b>(all: impl Iterator<Item = &'b Series<'a>>) -> BTreeMap<u64, Vec<Number<'a>>> {
+fn by_workers<'a>(pools: &[&Series<'a>], is_one: impl Fn(&Role) -> bool) -> BTreeMap<u64, Vec<Number<'a>>> {
     let mut by_workers = BTreeMap::<u64, Vec<Number<'_>>>::new();
-    for number in all.flat_map(Series::numbers) {
+    for number in pools.iter().filter(|series| is_one(series.role())).flat_map(|series| series.numbers()) {
         by_workers.entry(number.cell.workers).or_default().push(number);
     }
     by_workers
 }
 
-fn winner(
-    mapping: &str,
-    workers: u64,
-    group: &[Number<'_>],
-    reference: Option<&Number<'_>>,
-    what: &str,
-) -> Option<Finding> {
+/// The best of numbers with the same mapping and as many workers.
+fn winner(group: &[Number<'_>], reference: Option<&Number<'_>>, what: &str) -> Option<Finding> {
     let (best, alike) = best(group).filter(|_| group.len() > 1)?;
     let name = |number: &Number<'_>| number.cell.kernel.clone();
     let ties = match alike.as_slice() {
         [] => String::new(),
         alike => format!(", within the intervals of {}", list(&alike.iter().map(name).collect::<Vec<_>>())),
     };
-    let ratio = reference.map(|reference| best.value / reference.value);
-    let against = match reference {
-        None => String::new(),
-        Some(reference) if best.cell.kernel == reference.cell.kernel => String::new(),
-        // Named among those within the interval, if it is one of the group.
-        Some(reference) if alike.iter().any(|other| other.cell.kernel == reference.cell.kernel) => String::new(),
-        Some(reference) if best.meets(reference) => format!("; {} does as much", name(reference)),
-        Some(reference) => {
-            format!("; {:.2}{} times {}", best.value / reference.value, best.doubt_beside(reference), name(reference))
-        }
+    let times = reference.map(|reference| best.value / reference.value);
+    // Named among those within the interval, if it is one of the group.
+    let named = |reference: &Number<'_>| {
+        let is_it = |number: &Number<'_>| number.cell.kernel == reference.cell.kernel;
+        is_it(&best) || alike.iter().any(is_it)
     };
-    let of = if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") };
-    Some(Finding {
-        kind: FindingKind::Fastest,
-        kernel: name(&best),
-        mapping: Some(mapping.to_owned()),
-        workers: Some(workers),
-        value: ratio,
-        text: format!("{of} {mapping}: the fastest {what} is {}, {}{ties}{against}", name(&best), best.shown()),
-    })
+    let against = match reference.zip(times).filter(|(reference, _)| !named(reference)) {
+        None => String::new(),
+        Some((reference, _)) if best.meets(reference) => format!("; {} does as much", name(reference)),
+        Some((reference, times)) => format!("; {times:.2}{} times {}", best.doubt_beside(reference), name(reference)),
+    };
+    let (workers, mapping) = (counted(best.cell.workers as usize, "worker"), &best.cell.mapping);
+    let text = format!("{workers} {mapping}: the fastest {what} is {}, {}{ties}{against}", name(&best), best.shown());
+    Some(on_cell(best.cell, FindingKind::Fastest, times, text))
 }

@@ -13,11 +13,9 @@ use charz_data::card::Chase;
 use charz_data::report::{Finding, FindingKind, Report};
 use charz_data::units;
 
-pub(crate) use curves::Curve;
-pub(super) use curves::clocks;
 use curves::time;
+pub(crate) use curves::{Curve, clocks};
 
-/// Everything that follows from the chases of a report.
 pub(super) fn latency(report: &Report) -> Vec<Finding> {
     let random = Curve::of(report, Chase::Random);
     let mut found: Vec<Finding> = random.iter().filter_map(|curve| levels(report, curve)).collect();
@@ -132,7 +130,6 @@ fn families<'a, 'b>(curves: &'b [Curve<'a>]) -> impl Iterator<Item = Vec<&'b Cur
     families.into_values()
 }
 
-/// The beginning of a sentence on all of them.
 fn name_of(curve: &Curve<'_>) -> String {
     let (_, mapping, place) = curve.family();
     format!("{} {mapping}{}", curve.kernel, point::label(&place))

@@ -1,8 +1,8 @@
 //! How latency grows under load: from cells that differ in the delay of those who load the memory.
 
-use std::collections::HashMap;
-
-use super::series::Number;
+use super::on_cell;
+use crate::group::grouped;
+use crate::number::Number;
 use crate::point;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Point, Report, Unit};
 use charz_data::{Role, units};
@@ -11,7 +11,6 @@ use charz_stats::Sample;
 /// From so many times the idle latency on the memory's queues have filled.
 const FULL: f64 = 2.0;
 
-/// What one delay came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Load {
     /// Steps between two portions.
@@ -20,7 +19,6 @@ pub(super) struct Load {
     pub(super) bytes_per_second: f64,
     /// Nanoseconds of a load that waits.
     pub(super) ns: f64,
-    /// Whether something speaks against its numbers.
     pub(super) doubtful: bool,
 }
 
@@ -34,7 +32,6 @@ impl Load {
     }
 }
 
-/// The shape of a curve of latency against load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Knee {
     /// The least load: the longest delay.
@@ -58,26 +55,18 @@ pub(super) fn knee(loads: &[Load]) -> Option<Knee> {
     Some(Knee { idle, knee, most })
 }
 
-/// The curves of a report.
 pub(super) fn loaded(report: &Report) -> Vec<Finding> {
-    let mut curves: Vec<(&Cell, Vec<Load>)> = Vec::new();
-    let mut places: HashMap<(&str, &str, u64, Point), usize> = HashMap::new();
     let kernels = report.kernels_in(|role| *role == Role::LoadedLatency);
     let is_loaded = |cell: &&Cell| kernels.contains(&cell.kernel.as_str()) && cell.unit == Unit::NanosecondsPerStep;
-    for cell in report.cells.iter().filter(is_loaded) {
-        let Some(load) = load(cell) else { continue };
+    let cells = report.cells.iter().filter(is_loaded).filter(|cell| load(cell).is_some());
+    let curves = grouped(cells, |cell| {
         let place = Point { delay: None, ..cell.point };
-        let key = (cell.kernel.as_str(), cell.mapping.as_str(), cell.workers, place);
-        let at = *places.entry(key).or_insert(curves.len());
-        match curves.get_mut(at) {
-            Some((_, loads)) => loads.push(load),
-            None => curves.push((cell, vec![load])),
-        }
-    }
-    curves.iter().filter_map(|(cell, loads)| Some(finding(cell, knee(loads)?))).collect()
+        (cell.kernel.as_str(), cell.mapping.as_str(), cell.workers, place)
+    });
+    curves.iter().filter_map(|cells| Some(finding(cells[0], knee_of(cells)?))).collect()
 }
 
-/// What a cell came to, if it has a number and a delay.
+/// The load of a cell that has a number and a delay.
 fn load(cell: &Cell) -> Option<Load> {
     let (number, delay) = (Number::of(cell)?, cell.point.delay?);
     let bytes_per_second = bandwidth(cell)?;
@@ -94,13 +83,16 @@ pub(crate) fn bandwidth(cell: &Cell) -> Option<f64> {
 
 /// The delay of the load at the knee of the curve that these cells make, which differ in their delays only.
 pub(crate) fn knee_delay(cells: &[&Cell]) -> Option<u64> {
-    let loads: Vec<Load> = cells.iter().filter_map(|cell| load(cell)).collect();
-    knee(&loads)?.knee.map(|(_, full)| full.delay)
+    knee_of(cells)?.knee.map(|(_, full)| full.delay)
+}
+
+fn knee_of(cells: &[&Cell]) -> Option<Knee> {
+    knee(&cells.iter().filter_map(|cell| load(cell)).collect::<Vec<_>>())
 }
 
 fn finding(cell: &Cell, Knee { idle, knee, most }: Knee) -> Finding {
     let Cell { kernel, mapping, workers, .. } = cell;
-    // What the curve is over tells its points apart, and no curves.
+    // The delay is the axis of the curve.
     let label = point::label(&Point { delay: None, ..cell.point });
     let head = format!("{kernel} {mapping} x{workers}{label}: {} at {}", idle.time(), idle.rate());
     let text = match knee {
@@ -118,20 +110,14 @@ fn finding(cell: &Cell, Knee { idle, knee, most }: Knee) -> Finding {
             format!("{head}; no knee up to {rate}, where a load takes {time}: less than twice as long as idle")
         }
     };
-    Finding {
-        kind: FindingKind::Latency,
-        kernel: kernel.clone(),
-        mapping: Some(mapping.clone()),
-        workers: Some(*workers),
-        value: knee.map(|(_, full)| full.bytes_per_second),
-        text,
-    }
+    on_cell(cell, FindingKind::Latency, knee.map(|(_, full)| full.bytes_per_second), text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::findings::tests::cell;
+    use crate::fixtures::assert_words;
 
     /// Delays, GB/s and nanoseconds.
     fn loads(curve: &[(u64, f64, f64)]) -> Vec<Load> {
@@ -149,10 +135,7 @@ mod tests {
     fn check(curve: &[(u64, f64, f64)], expected: Option<(u64, u64)>, words: &[&str]) {
         let knee = knee(&loads(curve)).unwrap();
         assert_eq!(knee.knee.map(|(free, full)| (free.delay, full.delay)), expected, "{knee:?}");
-        let text = finding(&cell("loaded-read", 3, 90.0), knee).text;
-        for word in words {
-            assert!(text.contains(word), "{word:?} is not in {text:?}");
-        }
+        assert_words(&finding(&cell("loaded-read", 3, 90.0), knee).text, words);
     }
 
     #[test]

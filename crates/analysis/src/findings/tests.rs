@@ -1,6 +1,7 @@
 //! Findings from invented cells.
 
 use super::findings;
+use crate::fixtures::assert_words;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Report, Status, Unit, invented, parse};
 
 /// A cell whose number is `value`, give or take 2%.
@@ -35,9 +36,7 @@ fn of(kind: FindingKind, strands: usize, cells: Vec<Cell>) -> Vec<Finding> {
 fn check(found: &[Finding], workers: &[Option<u64>], words: &[&str]) {
     let named: Vec<_> = found.iter().map(|finding| finding.workers).collect();
     assert_eq!(named, workers, "{found:#?}");
-    for word in words {
-        assert!(found[0].text.contains(word), "{word:?} is not in {:?}", found[0].text);
-    }
+    assert_words(found.first().map_or("", |first| &first.text), words);
 }
 
 #[track_caller]
@@ -107,7 +106,7 @@ fn what_did_not_end_has_collapsed_and_what_was_skipped_is_named() {
         &[Some(64)],
         &["at 64 workers: it did not end in its time", "with 128 workers it was skipped"],
     );
-    // What nobody let loose has shown nothing.
+    // A cell that was skipped shows nothing.
     let skipped = vec![cell("cas-counter", 1, 40e6), without("cas-counter", 8, Status::Skipped, None)];
     check_collapse(skipped, &[], &[]);
 }
@@ -117,9 +116,7 @@ fn check_fastest(cells: Vec<Cell>, kernels: &[&str], words: &[&str]) {
     let found = of(FindingKind::Fastest, 4, cells);
     let named: Vec<_> = found.iter().map(|finding| finding.kernel.as_str()).collect();
     assert_eq!(named, kernels, "{found:#?}");
-    for word in words {
-        assert!(found[0].text.contains(word), "{word:?} is not in {:?}", found[0].text);
-    }
+    assert_words(found.first().map_or("", |first| &first.text), words);
 }
 
 #[test]

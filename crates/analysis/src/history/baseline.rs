@@ -13,18 +13,14 @@ use charz_data::report::Report;
 #[cfg(test)]
 mod tests;
 
-/// How the report is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The newest one that fits.
     Newest,
     /// The newest one that fits and is older than the last change of the history.
     BeforeChange,
-    /// The one with this number.
     Report(i64),
 }
 
-/// The report that was chosen.
 #[derive(Debug)]
 pub struct Baseline {
     pub id: i64,

@@ -1,11 +1,13 @@
-//! One report of a history.
+//! One report of a history, and what else changed from one to the next.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-use charz_data::report::{Cell, Report};
+use crate::compare::{built, surroundings};
+use charz_data::cpulist;
+use charz_data::report::Report;
 
-/// A report in a history.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its number in the history, from 1; it keeps it.
@@ -31,37 +33,13 @@ impl Entry {
 }
 
 /// The report with one number per cell: a hundredth of its size.
-pub fn summary(report: &Report) -> Report {
-    let bare = |cell: &Cell| Cell {
-        kernel: cell.kernel.clone(),
-        mapping: cell.mapping.clone(),
-        level: cell.level.clone(),
-        outcome: cell.outcome.clone(),
-        seats: Vec::new(),
-        marks: Vec::new(),
-        invocations: Vec::new(),
-        distribution: None,
-        sharing: None,
-        ..*cell
-    };
-    Report {
-        schema: report.schema.clone(),
-        id: report.id.clone(),
-        tool: report.tool.clone(),
-        command: report.command.clone(),
-        started: report.started.clone(),
-        host: report.host.clone(),
-        machine: report.machine.clone(),
-        timer: report.timer.clone(),
-        plan: report.plan.clone(),
-        cards: report.cards.clone(),
-        floor: Vec::new(),
-        cells: report.cells.iter().map(bare).collect(),
-        findings: Vec::new(),
-        wall_ns: report.wall_ns,
-        complete: report.complete,
-        stopped_by: report.stopped_by.clone(),
+pub fn summary(mut report: Report) -> Report {
+    (report.floor, report.findings) = (Vec::new(), Vec::new());
+    for cell in &mut report.cells {
+        (cell.seats, cell.marks, cell.invocations) = (Vec::new(), Vec::new(), Vec::new());
+        (cell.distribution, cell.sharing) = (None, None);
     }
+    report
 }
 
 /// A time of RFC 3339 in seconds since 1970; `None` for any other text.
@@ -70,17 +48,14 @@ pub fn seconds(started: &str) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-/// A report to add.
 #[derive(Debug)]
 pub struct Addition {
     /// The file that it was read from, for messages.
     pub file: PathBuf,
-    /// The contents of the file.
     pub text: String,
     pub report: Report,
 }
 
-/// What happened to a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Added {
     New,
@@ -90,6 +65,54 @@ pub enum Added {
     Later,
     /// A later state of its sweep is there; nothing changed.
     Earlier,
+}
+
+/// A fact of the environment that differs in a later report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnvChange {
+    /// Its name, e.g. `system's kernel`.
+    pub what: &'static str,
+    pub before: String,
+    pub after: String,
+}
+
+impl fmt::Display for EnvChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} -> {}", self.what, self.before, self.after)
+    }
+}
+
+/// The facts that differ. A fact that one of the reports lacks is left out: it need not have changed.
+pub fn env_diff(before: &Report, after: &Report) -> Vec<EnvChange> {
+    let pairs = environment(before).into_iter().zip(environment(after));
+    let known =
+        pairs.filter_map(|((what, before), (_, after))| Some(EnvChange { what, before: before?, after: after? }));
+    known.filter(|change| change.before != change.after).collect()
+}
+
+/// The changes as one clause; empty if there are none.
+pub fn display(changes: &[EnvChange]) -> String {
+    changes.iter().map(EnvChange::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn environment(report: &Report) -> Vec<(&'static str, Option<String>)> {
+    let tool = &report.tool;
+    // No quota is a fact; of everything else nothing is known where nothing is said.
+    let known = |(what, word): (_, Option<String>)| (what, word.or((what == "processor quota").then(|| "none".into())));
+    let mut facts = vec![("charz", Some(format!("{} ({})", tool.version, tool.commit)))];
+    facts.extend(surroundings(report).map(known));
+    facts.push(("usable strands", Some(usable(report))));
+    facts.extend(built(report).map(|(what, word)| (what, (word != "unknown").then(|| word.to_owned()))));
+    facts.push(("clock", Some(report.plan.clock.clone())));
+    facts.push(("binder", Some(report.plan.binder.clone())));
+    facts
+}
+
+fn usable(report: &Report) -> String {
+    let strands = report.machine.usable_strands();
+    let mut ids: Vec<u32> = strands.map(|strand| strand.os_id).collect();
+    ids.sort_unstable();
+    cpulist::print(&ids)
 }
 
 #[cfg(test)]

@@ -1,18 +1,14 @@
 //! All series of a history, and when they changed.
 
-use super::entry::Entry;
-use super::env_diff::{EnvChange, env_diff};
+use super::entry::{Entry, EnvChange, env_diff};
 use super::series::{Series, Value};
-use charz_data::report::Status;
 use charz_stats::{Better, LEAST_FOR_CHANGE, Pair, Rule, Sample, changes, compare_one, median_interval};
 
 /// The share of false calls to accept over all series, as in comparisons.
 pub const ALPHA: f64 = 0.01;
 
-/// The confidence of the interval of a segment's median.
 const CONFIDENCE: f64 = 0.95;
 
-/// Reports and series of a history, each series with its changes.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// The reports, the oldest first.
@@ -30,7 +26,6 @@ pub struct Track {
     pub segments: Vec<Segment>,
 }
 
-/// From one level to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub before: Segment,
@@ -55,7 +50,6 @@ pub struct Segment {
     pub last: usize,
     /// How many values there are, gaps left out.
     pub count: usize,
-    /// How many of them are suspect.
     pub suspect: usize,
     pub median: f64,
     /// The interval of the median; `None` for fewer than six values.
@@ -138,7 +132,7 @@ fn segment(part: &[(&Value, f64)]) -> Option<Segment> {
         first: part.first()?.0.entry,
         last: part.last()?.0.entry,
         count: part.len(),
-        suspect: part.iter().filter(|(value, _)| value.cell.outcome.status == Status::Suspect).count(),
+        suspect: part.iter().filter(|(value, _)| value.cell.is_suspect()).count(),
         median: sample.median(),
         interval: interval.map(|interval| (interval.low, interval.high)),
     })

@@ -7,20 +7,15 @@ use super::spots::short;
 use charz_data::report::{Report, Status, Timer};
 use charz_data::units;
 
-/// Where a report comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// The name that it goes by on the page.
     pub name: String,
-    /// When it was begun, as the report says.
     pub started: String,
     /// How many cells ended how, e.g. `33 ok`; none of which there are none.
     pub counts: Vec<(Status, usize)>,
     /// Why it is not complete; `None` where it is.
     pub incomplete: Option<String>,
-    /// The machine, the system, and the program that measured.
     pub environment: Vec<Fact>,
-    /// What was to be measured, and how.
     pub plan: Vec<Fact>,
     /// What was disturbing when it was begun, a sentence each.
     pub disturbances: Vec<String>,
@@ -38,24 +33,23 @@ impl About {
     }
 }
 
-/// Something that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// What it is about.
     pub label: &'static str,
-    /// What is known.
     pub words: String,
 }
 
 pub(super) fn about(source: &Source<'_>) -> About {
     let report = source.report;
-    let count = |status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
-    let statuses = [Status::Ok, Status::Suspect, Status::Invalid, Status::Skipped, Status::Aborted, Status::Pending];
     let why = || report.stopped_by.clone().unwrap_or_else(|| "an interruption".to_owned());
     About {
         name: source.name.to_owned(),
         started: report.started.clone(),
-        counts: statuses.map(|status| (status, count(status))).into_iter().filter(|(_, count)| *count > 0).collect(),
+        counts: Status::ALL
+            .map(|status| (status, report.count(status)))
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .collect(),
         incomplete: (!report.complete).then(why),
         environment: environment(report),
         plan: plan(report),
@@ -141,10 +135,8 @@ fn plan(report: &Report) -> Vec<Fact> {
     facts.into_iter().map(|(label, words)| Fact { label, words: short(&words) }).collect()
 }
 
-/// Something in which reports differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
     pub label: &'static str,
     /// What each report says of it, in their order.
     pub words: Vec<String>,
@@ -153,7 +145,6 @@ pub struct Difference {
 /// Facts that are not the same in all reports; nothing of one report alone, and nothing that is a report's own by its nature.
 pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
     const OWN: [&str; 3] = ["report", "took", "memory that was available"];
-    let Some((first, others)) = sources.split_first() else { return Vec::new() };
     let facts = |about: &'_ About| about.environment.iter().chain(&about.plan).cloned().collect::<Vec<Fact>>();
     let all: Vec<Vec<Fact>> = sources.iter().map(facts).collect();
     let differ = |(at, fact): (usize, &Fact)| {
@@ -161,8 +152,5 @@ pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
         let is_other = words.iter().any(|words| *words != fact.words);
         (is_other && !OWN.contains(&fact.label)).then_some(Difference { label: fact.label, words })
     };
-    if others.is_empty() {
-        return Vec::new();
-    }
-    facts(first).iter().enumerate().filter_map(differ).collect()
+    all.first().into_iter().flatten().enumerate().filter_map(differ).collect()
 }

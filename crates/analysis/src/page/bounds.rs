@@ -5,22 +5,16 @@ use super::spots::cut;
 use crate::figure::{Body, Figure, Plot, Quantity};
 use charz_data::units;
 
-/// Figures.
 const MOST_FIGURES: usize = 300;
-/// Rows of all tables together.
 const MOST_ROWS: usize = 8000;
-/// Findings.
 const MOST_FINDINGS: usize = 400;
-/// Verdicts.
 const MOST_VERDICTS: usize = 200;
-/// Kinds of doubts.
 const MOST_DOUBTS: usize = 200;
 
 /// Bytes of a name, of a sentence, and of a sentence that says what follows.
 const LONGEST_NAME: usize = 240;
 const LONGEST_SENTENCE: usize = 1500;
 const LONGEST_FINDING: usize = 4000;
-/// Sentences of a figure.
 const MOST_SENTENCES: usize = 24;
 
 /// Leaves out what is too much, and says so.
@@ -101,7 +95,6 @@ fn few(page: &mut Page) {
     page.sections.iter_mut().for_each(|section| section.figures.truncate(share.max(1)));
 }
 
-/// The same of rows of tables.
 fn rows(page: &mut Page) {
     let tables = page.sections.iter().flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref());
     let share = share(tables.map(|table| table.rows.len()).collect(), MOST_ROWS);

@@ -1,12 +1,12 @@
 //! The cells of all reports of a page, by kernel.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::Hash;
 
 use super::Source;
+use crate::group::grouped;
 use crate::numa;
 use crate::verdict::Verdict;
-use charz_data::report::{Cell, Finding, MemoryHome, Point, Unit};
+use charz_data::report::{Cell, Finding, FindingKind, MemoryHome};
 use charz_data::{Card, Role};
 
 /// Reports with what is looked up in them more than once.
@@ -14,18 +14,16 @@ pub(super) struct Sorted<'a> {
     pub(super) sources: &'a [Source<'a>],
     /// In the order of the plans; kernels that no plan names come last.
     pub(super) kernels: Vec<Kernel<'a>>,
-    /// What follows from each report.
     pub(super) findings: Vec<Vec<Finding>>,
     /// What comes out at each kernel of each report.
     pub(super) verdicts: Vec<Vec<Verdict<'a>>>,
 }
 
-/// What was measured of a kernel.
 pub(super) struct Kernel<'a> {
     pub(super) name: &'a str,
     /// As the first report has it that knows the kernel.
     pub(super) card: Option<&'a Card>,
-    /// How its cells are told apart, in all reports together.
+    /// In what its cells differ, in all reports together.
     pub(super) shape: Shape,
     pub(super) cells: Vec<Own<'a>>,
 }
@@ -37,7 +35,7 @@ pub(super) struct Own<'a> {
     pub(super) cell: &'a Cell,
 }
 
-/// How the cells of a kernel are told apart, which decides how they are drawn.
+/// In what the cells of a kernel differ, which decides how they are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Pairs of strands: a square.
@@ -55,9 +53,20 @@ pub(super) enum Shape {
 }
 
 impl<'a> Kernel<'a> {
-    /// What it is taken for.
     pub(super) fn role(&self) -> &'a Role {
         self.card.map_or(&Role::Other, |card| &card.role)
+    }
+
+    /// Its cells, those that count the same together.
+    pub(super) fn by_unit(&self) -> Vec<Vec<Own<'a>>> {
+        grouped(self.cells.iter().copied(), |own| own.cell.unit)
+    }
+
+    /// Its cells that share a figure over workers: those of one point that count the same, in the order of the points.
+    pub(super) fn by_point(&self) -> Vec<Vec<Own<'a>>> {
+        let mut groups = grouped(self.cells.iter().copied(), |own| (own.cell.point, own.cell.unit));
+        groups.sort_by_key(|cells| cells[0].cell.point);
+        groups
     }
 }
 
@@ -97,12 +106,24 @@ impl<'a> Sorted<'a> {
         Sorted { sources, kernels, findings, verdicts }
     }
 
-    /// The kernels whose cells are told apart like this.
     pub(super) fn shaped(&self, shape: Shape) -> impl Iterator<Item = &Kernel<'a>> {
         self.kernels.iter().filter(move |kernel| kernel.shape == shape)
     }
 
-    /// Whether there is more than one report.
+    /// All cells, by kernel.
+    pub(super) fn cells(&self) -> impl Iterator<Item = Own<'a>> {
+        self.kernels.iter().flat_map(|kernel| kernel.cells.iter().copied())
+    }
+
+    /// The findings on the latencies of a kernel, in words.
+    pub(super) fn latencies(&self, kernel: &str) -> Vec<String> {
+        let of_source = |(source, findings): (usize, &Vec<Finding>)| {
+            let own = findings.iter().filter(|found| found.kind == FindingKind::Latency && found.kernel == kernel);
+            own.map(|found| self.told(&found.text, source)).collect::<Vec<_>>()
+        };
+        self.findings.iter().enumerate().flat_map(of_source).collect()
+    }
+
     pub(super) fn are_several(&self) -> bool {
         self.sources.len() > 1
     }
@@ -124,7 +145,7 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// How the cells of one kernel are told apart that measures no pairs of strands.
+/// The shape of a kernel that does not measure pairs of strands.
 fn shape(kernel: &Kernel<'_>) -> Shape {
     let cells = &kernel.cells;
     let count =
@@ -154,31 +175,4 @@ fn shape(kernel: &Kernel<'_>) -> Shape {
 /// many, and a dot for one worker and for all says as much.
 fn is_about_workers(kernel: &Kernel<'_>) -> bool {
     kernel.card.is_none_or(|card| card.by_default)
-}
-
-/// Things that have something in common, in the order of the first of each.
-pub(super) fn grouped<T: Copy, K: Eq + Hash>(all: &[T], key: impl Fn(T) -> K) -> Vec<Vec<T>> {
-    let mut places: HashMap<K, usize> = HashMap::new();
-    let mut groups: Vec<Vec<T>> = Vec::new();
-    for &one in all {
-        let place = *places.entry(key(one)).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[place].push(one);
-    }
-    groups
-}
-
-/// The cells of a kernel that share a figure over workers: those of one point that count the same.
-pub(super) fn by_point<'a>(cells: &[Own<'a>]) -> Vec<(Point, Unit, Vec<Own<'a>>)> {
-    let groups = grouped(cells, |own| (own.cell.point, unit_place(own.cell.unit)));
-    let mut groups: Vec<_> = groups.into_iter().map(|cells| (cells[0].cell.point, cells[0].cell.unit, cells)).collect();
-    groups.sort_by_key(|(point, ..)| *point);
-    groups
-}
-
-/// Something to tell units apart by.
-pub(super) fn unit_place(unit: Unit) -> u8 {
-    unit as u8
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::cells::{Own, Shape, Sorted};
 use super::lines::{Along, Drawn, Lines};
 use crate::figure::{Axis, Body, Figure, Quantity, Scale};
+use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Unit};
 
@@ -16,8 +17,8 @@ const WIDE: f64 = 20.0;
 
 /// A figure for each family and unit.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
-    let cells: Vec<Own<'_>> = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied()).collect();
-    let groups = grouped(&cells, |own| (family(sorted, own), unit_place(own.cell.unit)));
+    let cells = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied());
+    let groups = grouped(cells, |own| (family(sorted, *own), own.cell.unit));
     groups.iter().flat_map(|cells| of_group(sorted, cells)).collect::<Vec<_>>().into()
 }
 
@@ -28,8 +29,8 @@ fn family(sorted: &Sorted<'_>, own: Own<'_>) -> &'static str {
 
 fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
     let (family, unit) = (family(sorted, cells[0]), cells[0].cell.unit);
-    let what = what(unit);
-    let kernels = grouped(cells, |own| own.cell.kernel.as_str());
+    let (slug, what) = what(unit);
+    let kernels = grouped(cells.iter().copied(), |own| own.cell.kernel.as_str());
     let parts: Vec<&[Vec<Own<'_>>]> = kernels.chunks(MOST_ROWS).collect();
     let part = |(at, kernels): (usize, &&[Vec<Own<'_>>])| {
         let cells: Vec<Own<'_>> = kernels.iter().flatten().copied().collect();
@@ -38,7 +39,7 @@ fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
         let names = kernels.iter().map(|own| own[0].cell.kernel.clone()).collect();
         let name = namer(&cells);
         let lines = Lines {
-            id: format!("{family}-{}-{}", slug(unit), at + 1),
+            id: format!("{family}-{slug}-{}", at + 1),
             title: match parts.len() {
                 1 => format!("{family} kernels: {what}"),
                 count => format!("{family} kernels: {what}, part {} of {count}", at + 1),
@@ -69,30 +70,19 @@ fn finished(drawn: Drawn<'_>) -> Figure {
     figure
 }
 
-fn what(unit: Unit) -> &'static str {
+/// What the numbers are, as a part of an id and in words.
+fn what(unit: Unit) -> (&'static str, &'static str) {
     match unit {
-        Unit::OpsPerSecond | Unit::BytesPerSecond => "throughput",
-        Unit::Nanoseconds => "time of a run",
-        Unit::NanosecondsPerOp => "time from one operation to the next, over all workers",
-        Unit::NanosecondsPerStep => "time of an operation",
-        Unit::MillisecondsPerGib => "time of a GiB",
-        Unit::NanosecondsSampled => "median of the second time",
+        Unit::OpsPerSecond => ("ops", "throughput"),
+        Unit::BytesPerSecond => ("bytes", "throughput"),
+        Unit::Nanoseconds => ("time", "time of a run"),
+        Unit::NanosecondsPerOp => ("time-per-op", "time from one operation to the next, over all workers"),
+        Unit::NanosecondsPerStep => ("time-per-step", "time of an operation"),
+        Unit::MillisecondsPerGib => ("time-per-gib", "time of a GiB"),
+        Unit::NanosecondsSampled => ("sampled", "median of the second time"),
     }
 }
 
-fn slug(unit: Unit) -> &'static str {
-    match unit {
-        Unit::OpsPerSecond => "ops",
-        Unit::BytesPerSecond => "bytes",
-        Unit::Nanoseconds => "time",
-        Unit::NanosecondsPerOp => "time-per-op",
-        Unit::NanosecondsPerStep => "time-per-step",
-        Unit::MillisecondsPerGib => "time-per-gib",
-        Unit::NanosecondsSampled => "sampled",
-    }
-}
-
-/// What cells are called beside their kernel.
 fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
     let workers = cells.iter().map(|own| own.cell.workers).collect::<BTreeSet<_>>().len() > 1;
     move |cell| {

@@ -9,17 +9,14 @@ use charz_data::report::{Report, Severity};
 /// A kind of reason, with its first case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
-    /// How much it weighs.
     pub severity: Severity,
     /// The check's code, `charz explain` tells all about it; `None` where a cell ended without a mark.
     pub code: Option<String>,
     /// The first cell with it.
     pub cell: String,
-    /// What was found there, in words.
     pub reason: String,
     /// The first cells with it, by name.
     pub cells: Vec<String>,
-    /// How many cells have it.
     pub count: usize,
 }
 

@@ -1,19 +1,17 @@
 //! How recursions grew from size to size that ask for a thread for each of their activities.
 
 use super::Drawing;
-use super::cells::{Own, Sorted, grouped};
+use super::cells::{Own, Sorted};
 use super::spots;
 use crate::figure::{Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, Spot, State, Table, id};
+use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
 use charz_data::units;
 
-/// The most sizes of a line.
 const MOST_STEPS: usize = 400;
-/// The most lines of a figure.
 const MOST_LINES: usize = 12;
 
-/// Something of a step that is drawn.
 struct Side {
     name: &'static str,
     title: &'static str,
@@ -40,19 +38,13 @@ fn attempts(step: &GrowthStep) -> Option<f64> {
 /// A cell with the growth of the repetition that came furthest.
 type Grown<'a> = (Own<'a>, &'a Growth);
 
-/// The time and the attempts of each kernel, against size.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let mut figures = Vec::new();
-    let cells = sorted.kernels.iter().flat_map(|kernel| &kernel.cells);
-    let grown: Vec<Grown<'_>> = cells
-        .filter(|own| spots::value(own.cell).is_some())
-        .filter_map(|own| Some((*own, furthest(own.cell)?)))
-        .collect();
-    let places: Vec<usize> = (0..grown.len()).collect();
-    for kernel in grouped(&places, |at| grown[at].0.cell.kernel.as_str()) {
+    let cells = sorted.cells().filter(|own| own.cell.value().is_some());
+    let grown = cells.filter_map(|own| Some((own, furthest(own.cell)?)));
+    for kernel in grouped(grown, |(own, _)| own.cell.kernel.as_str()) {
         for (part, lines) in kernel.chunks(MOST_LINES).enumerate() {
-            let lines: Vec<Grown<'_>> = lines.iter().map(|at| grown[*at]).collect();
-            figures.extend(SIDES.iter().map(|side| figure(sorted, side, &lines, part)));
+            figures.extend(SIDES.iter().map(|side| figure(sorted, side, lines, part)));
         }
     }
     figures.into()
@@ -80,19 +72,14 @@ fn figure(sorted: &Sorted<'_>, side: &Side, lines: &[Grown<'_>], part: usize) ->
         };
         sorted.told(&format!("{} grew no further since {why}", name(own.cell)), own.source)
     });
-    let plot = Plot {
-        x: Axis { label: "size of the recursion".into(), quantity: Quantity::Count, scale: Scale::Linear },
-        y: Axis { label: side.title.into(), quantity: side.quantity.clone(), scale: Scale::Log10 },
-        series: series.collect(),
-        rules: Vec::new(),
-        flags: Vec::new(),
-    };
+    let x = Axis { label: "size of the recursion".into(), quantity: Quantity::Count, scale: Scale::Linear };
+    let y = Axis { label: side.title.into(), quantity: side.quantity.clone(), scale: Scale::Log10 };
     let named = if part == 0 { String::new() } else { format!(" ({})", part + 1) };
     Figure {
         id: id(&format!("{}-{kernel}{named}", side.name)),
         title: format!("{kernel}: {} against size{named}", side.title),
         about: why.collect(),
-        body: Body::Lines(plot),
+        body: Body::Lines(Plot::new(x, y, series.collect())),
         table: (side.name == SIDES[0].name).then(|| table(sorted, lines)),
     }
 }
@@ -124,11 +111,8 @@ fn spot(cell: &Cell, step: &GrowthStep, side: &Side) -> Spot {
     Spot { x: step.size as f64, y, spread: None, state: if y.is_some() { state } else { State::Missing }, note }
 }
 
-/// The sizes of all lines.
 fn table(sorted: &Sorted<'_>, lines: &[Grown<'_>]) -> Table {
-    let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"]
-        .map(str::to_owned)
-        .to_vec();
+    let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"];
     let row = |own: &Own<'_>, step: &GrowthStep| {
         let state = spots::state(own.cell);
         let doubt = units::doubt(state == State::Doubtful);
@@ -140,20 +124,13 @@ fn table(sorted: &Sorted<'_>, lines: &[Grown<'_>]) -> Table {
             count(step.activities),
             count(step.threads),
             count(step.would_spawn),
-            attempts(step).map_or_else(
-                || Datum::word("-"),
-                |ratio| Datum::number(format!("{}{doubt}", units::count_of(ratio)), ratio),
-            ),
+            Datum::known(attempts(step), |ratio| format!("{}{doubt}", units::count_of(ratio))),
             Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
         ];
-        Row { data, state, passport: Vec::new() }
+        Row::new(data, state)
     };
+    let rows = lines.iter().flat_map(|(own, growth)| steps(growth).map(move |step| row(own, step)));
+    let table = Table::new(&heading, rows.take(super::table::MOST));
     let all: usize = lines.iter().map(|(_, growth)| growth.steps.len()).sum();
-    let rows: Vec<Row> = lines
-        .iter()
-        .flat_map(|(own, growth)| steps(growth).map(move |step| row(own, step)))
-        .take(super::table::MOST)
-        .collect();
-    let left_out = all - rows.len();
-    Table { heading, rows, left_out }
+    Table { left_out: all - table.rows.len(), ..table }
 }

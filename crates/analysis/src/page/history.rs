@@ -81,8 +81,7 @@ pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     if tracks.iter().any(|track| track.series.numbers().count() > MOST_FOR_CHANGE) {
         remarks.push(format!("Of longer series only the last {MOST_FOR_CHANGE} values are examined"));
     }
-    let is_suspect = |value: &Value| value.cell.outcome.status == Status::Suspect;
-    if tracks.iter().any(|track| track.series.values.iter().any(is_suspect)) {
+    if tracks.iter().any(|track| track.series.values.iter().any(|value| value.cell.is_suspect())) {
         remarks.push("? marks suspect values and levels that include one; charz history show gives the reason".into());
     }
     remarks
@@ -90,23 +89,11 @@ pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
 
 /// One row per report, the oldest first.
 pub fn reports(entries: &[Entry]) -> Table {
-    let heading = [
-        "report",
-        "began",
-        "label",
-        "host",
-        "charz",
-        "complete",
-        "ok",
-        "suspect",
-        "invalid",
-        "no number",
-        "what changed",
-    ];
+    let source = ["report", "began", "label", "host", "charz", "complete"];
+    let heading = [&source[..], &["ok", "suspect", "invalid", "no number", "what changed"]].concat();
     let row = |(at, Entry { id, label, report, .. }): (usize, &Entry)| {
         let count = |statuses: &[Status]| {
-            let count = report.cells.iter().filter(|cell| statuses.contains(&cell.outcome.status)).count();
-            Datum::number(count.to_string(), count as f64)
+            Datum::count(statuses.iter().map(|status| report.count(*status)).sum::<usize>() as u64)
         };
         let before = at.checked_sub(1).map(|before| &entries[before].report);
         let changed = before.map(|before| display(&env_diff(before, report))).unwrap_or_default();
@@ -123,9 +110,9 @@ pub fn reports(entries: &[Entry]) -> Table {
             count(&[Status::Pending, Status::Skipped, Status::Aborted]),
             Datum::word(or_dash(changed)),
         ];
-        Row { data, state: State::Sound, passport: Vec::new() }
+        Row::new(data, State::Sound)
     };
-    table(&heading, entries.iter().enumerate().map(row))
+    Table::new(&heading, entries.iter().enumerate().map(row))
 }
 
 /// One row per change, the newest first, and of one place the largest.
@@ -136,7 +123,7 @@ pub fn changes(timeline: &Timeline, tracks: &[&Track]) -> Table {
         tracks.iter().flat_map(|track| track.changes.iter().map(move |change| (*track, change))).collect();
     let size = |change: &Change| change.effect.map_or(0.0, |effect| effect.ln().abs());
     changes.sort_by(|(_, a), (_, b)| b.after.first.cmp(&a.after.first).then(size(b).total_cmp(&size(a))));
-    let share = |ratio: Option<f64>| number(ratio.map(|ratio| ratio - 1.0), signed);
+    let share = |ratio: Option<f64>| Datum::known(ratio.map(|ratio| ratio - 1.0), signed);
     let row = |(track, change): (&Track, &Change)| {
         let unit = track.series.key.unit;
         let data = vec![
@@ -151,9 +138,9 @@ pub fn changes(timeline: &Timeline, tracks: &[&Track]) -> Table {
             Datum::number(format!("{:.5}", change.p), change.p),
             Datum::word(or_dash(display(&change.env))),
         ];
-        Row { data, state: suspect(change.before.suspect + change.after.suspect), passport: Vec::new() }
+        Row::new(data, suspect(change.before.suspect + change.after.suspect))
     };
-    table(&heading, changes.into_iter().map(row))
+    Table::new(&heading, changes.into_iter().map(row))
 }
 
 /// One row per level of a series.
@@ -163,21 +150,20 @@ pub fn levels(timeline: &Timeline, tracks: &[&Track]) -> Table {
     let row = |track: &Track, segment: &Segment| {
         let unit = track.series.key.unit;
         let newest = track.series.values.iter().find(|value| value.entry == segment.last);
-        let count = |count: usize| Datum::number(count.to_string(), count as f64);
         let data = vec![
             Datum::word(track.series.key.name()),
             report_of(timeline, segment.first),
             report_of(timeline, segment.last),
-            count(segment.count),
-            count(segment.suspect),
+            Datum::count(segment.count as u64),
+            Datum::count(segment.suspect as u64),
             Datum::number(level_text(segment, unit), segment.median),
-            number(segment.interval.map(|interval| interval.0), |low| units::value(low, unit)),
-            number(segment.interval.map(|interval| interval.1), |high| units::value(high, unit)),
-            number(newest.and_then(|value| value.cell.value()), |newest| units::value(newest, unit)),
+            Datum::known(segment.interval.map(|interval| interval.0), |low| units::value(low, unit)),
+            Datum::known(segment.interval.map(|interval| interval.1), |high| units::value(high, unit)),
+            Datum::known(newest.and_then(|value| value.cell.value()), |newest| units::value(newest, unit)),
         ];
-        Row { data, state: suspect(segment.suspect), passport: Vec::new() }
+        Row::new(data, suspect(segment.suspect))
     };
-    table(&heading, tracks.iter().flat_map(|track| track.segments.iter().map(|segment| row(track, segment))))
+    Table::new(&heading, tracks.iter().flat_map(|track| track.segments.iter().map(|segment| row(track, segment))))
 }
 
 /// One row per report and series.
@@ -189,14 +175,14 @@ pub fn values(timeline: &Timeline, tracks: &[&Track]) -> Table {
             Datum::word(key.name()),
             Datum::word(&key.kernel),
             Datum::word(&key.mapping),
-            Datum::number(key.workers.to_string(), key.workers as f64),
+            Datum::count(key.workers),
             Datum::word(or_dash(key.parameters().trim_start().to_owned())),
             Datum::word(key.unit.symbol()),
         ];
         let rows = values_of(timeline, track).rows.into_iter();
         rows.map(move |row| Row { data: [own.clone(), row.data].concat(), ..row })
     });
-    table(&[&heading[..], &VALUES[..]].concat(), rows)
+    Table::new(&[&heading[..], &VALUES[..]].concat(), rows)
 }
 
 const VALUES: [&str; 9] = ["report", "began", "label", "value", "low", "high", "status", "level", "reason"];
@@ -205,26 +191,22 @@ fn values_of(timeline: &Timeline, track: &Track) -> Table {
     let row = |value: &Value| {
         let (entry, cell) = (&timeline.entries[value.entry], &value.cell);
         let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| cell.value().is_some());
-        let end = |end: Option<f64>| number(end, |end| units::value(end, cell.unit));
+        let end = |end: Option<f64>| Datum::known(end, |end| units::value(end, cell.unit));
         let level = cell.value().map(|_| track.segment_of(value) as f64);
         let data = vec![
             report_of(timeline, value.entry),
             Datum::word(&entry.report.started),
             Datum::word(entry.label.as_deref().unwrap_or("-")),
-            number(cell.value(), |_| spots::number(cell)),
+            Datum::known(cell.value(), |_| spots::number(cell)),
             end(interval.map(|interval| interval.low)),
             end(interval.map(|interval| interval.high)),
             Datum::word(cell.outcome.status.name()),
-            number(level, |level| level.to_string()),
+            Datum::known(level, |level| level.to_string()),
             Datum::word(cell.outcome.reason.as_deref().unwrap_or("-")),
         ];
-        Row { data, state: state(cell), passport: Vec::new() }
+        Row::new(data, state(cell))
     };
-    table(&VALUES, track.series.values.iter().map(row))
-}
-
-fn table(heading: &[&str], rows: impl Iterator<Item = Row>) -> Table {
-    Table { heading: heading.iter().map(|&name| name.to_owned()).collect(), rows: rows.collect(), left_out: 0 }
+    Table::new(&VALUES, track.series.values.iter().map(row))
 }
 
 /// All changes beneath each other; `None` without any.
@@ -240,23 +222,17 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
         note: row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; "),
     });
     let series = Series { name: "changes".into(), role: Role::Measured, source: 0, spots: spots.collect() };
-    let plot = Plot {
-        x: Axis { label: "series".into(), quantity: Quantity::Names(names), scale: Scale::Linear },
-        y: Axis { label: "change of performance".into(), quantity: Quantity::Share, scale: Scale::Linear },
-        series: vec![series],
-        rules: Vec::new(),
-        flags: Vec::new(),
-    };
+    let x = Axis { label: "series".into(), quantity: Quantity::Names(names), scale: Scale::Linear };
+    let y = Axis { label: "change of performance".into(), quantity: Quantity::Share, scale: Scale::Linear };
     (!table.rows.is_empty()).then(|| Figure {
         id: "changes".into(),
         title: "changes of performance, the newest first".into(),
         about: vec!["Below zero is slower, for times too".into()],
-        body: Body::Dots(plot),
+        body: Body::Dots(Plot::new(x, y, vec![series])),
         table: Some(table),
     })
 }
 
-/// A series over time.
 fn figure(timeline: &Timeline, track: &Track) -> Figure {
     let (series, name) = (&track.series, track.series.key.name());
     let at = |entry: usize| timeline.entries[entry].at as f64;
@@ -320,10 +296,6 @@ fn suspect(count: usize) -> State {
 fn report_of(timeline: &Timeline, entry: usize) -> Datum {
     let entry = &timeline.entries[entry];
     Datum::number(entry.name(), entry.id as f64)
-}
-
-fn number(number: Option<f64>, text: impl Fn(f64) -> String) -> Datum {
-    Datum { text: number.map_or_else(|| "-".into(), text), number }
 }
 
 fn or_dash(text: String) -> String {

@@ -1,32 +1,29 @@
-//! How often two times came together: a figure for each cell that has them, as far as there is room.
+//! How often two times occur together: a figure for each cell that has them, up to a limit.
 
 mod bins;
 
 use std::collections::HashMap;
 
 use super::Drawing;
-use super::cells::{Own, Sorted, grouped};
+use super::cells::{Own, Sorted};
 use super::spots;
 use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
+use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
 use charz_data::{Card, units};
 
-/// The most figures of a page: each is a picture of its own, and nobody looks at more.
+/// The most figures of a page: each is a large picture of its own.
 const MOST_FIGURES: usize = 32;
-/// The most bins of pairs of a figure.
 const MOST_PAIRS: usize = 2500;
 /// The most bins of pairs of all figures together.
 const MOST_PAIRS_IN_ALL: usize = 24_000;
-/// The most bins of one time.
 const MOST_BARS: usize = 160;
 
 /// The largest and the smallest number of workers of each kernel under each mapping; where that is too many, the first mapping of each
 /// kernel before the others.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
-    let timed = |own: &&Own<'_>| has_times(own);
-    let all: Vec<Own<'_>> =
-        sorted.kernels.iter().flat_map(|kernel| kernel.cells.iter().filter(timed).copied()).collect();
+    let all: Vec<Own<'_>> = sorted.cells().filter(has_times).collect();
     let shown = chosen(&all);
     let most = (MOST_PAIRS_IN_ALL / shown.len().max(1)).min(MOST_PAIRS);
     let figures = shown.iter().filter_map(|own| figure(sorted, *own, most)).collect();
@@ -44,12 +41,14 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
 
 fn has_times(own: &Own<'_>) -> bool {
     let count = own.cell.distribution.as_ref().map_or(0, |found| found.samples.first.count());
-    count > 0 && spots::value(own.cell).is_some()
+    count > 0 && own.cell.value().is_some()
 }
 
 /// Which are drawn, in the order of all.
 fn chosen<'a>(all: &[Own<'a>]) -> Vec<Own<'a>> {
-    let lines = grouped(all, |own| (own.source, own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point));
+    let lines = grouped(all.iter().copied(), |own| {
+        (own.source, own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point)
+    });
     // By how many of the kernel's came before, so that each kernel has one before any has two.
     let mut before: HashMap<(usize, &str), usize> = HashMap::new();
     let mut wanted: Vec<(usize, usize, Own<'_>)> = Vec::new();
@@ -114,7 +113,6 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
     })
 }
 
-/// What the two times of a kernel are.
 fn labels(card: Option<&Card>) -> [String; 2] {
     match card.and_then(|card| card.times.as_ref()) {
         Some(times) => [times.first.to_string(), times.second.to_string()],
@@ -134,20 +132,19 @@ fn bands(shape: &Shape) -> Vec<Band> {
 
 /// A row for each of the times: percentiles, the least and the most.
 fn percentiles(joint: &Joint, found: &Distribution, state: State) -> Table {
-    let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"].map(str::to_owned).to_vec();
+    let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"];
     let doubt = units::doubt(state == State::Doubtful);
-    let time = |nanos: Option<f64>| match nanos.filter(|nanos| nanos.is_finite()) {
-        Some(nanos) => Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
-        None => Datum::word("-"),
+    let time = |nanos: Option<f64>| {
+        Datum::known(nanos.filter(|nanos| nanos.is_finite()), |nanos| format!("{}{doubt}", units::nanos(nanos)))
     };
     let row = |label: &str, marginal: &Histogram, shape: &Shape| {
         let inner = shape.percentiles().map(|(_, nanos)| time(nanos));
         let mut data = vec![Datum::word(label), time(Some(marginal.min_ns as f64))];
         data.extend(inner);
         data.push(time(Some(marginal.max_ns as f64)));
-        Row { data, state, passport: Vec::new() }
+        Row::new(data, state)
     };
-    let mut rows = vec![row(&joint.x.label, &found.samples.first, &found.first)];
-    rows.extend(joint.y.as_ref().map(|axis| row(&axis.label, &found.samples.second, &found.second)));
-    Table { heading, rows, left_out: 0 }
+    let first = row(&joint.x.label, &found.samples.first, &found.first);
+    let second = joint.y.as_ref().map(|axis| row(&axis.label, &found.samples.second, &found.second));
+    Table::new(&heading, [first].into_iter().chain(second))
 }

@@ -1,15 +1,15 @@
 //! Lines over a quantity out of cells.
 
-use super::cells::{Own, Sorted, grouped};
+use super::cells::{Own, Sorted};
 use super::{spots, table};
 use crate::figure::{Axis, Body, Figure, Plot, Role, Series, Spot, id};
+use crate::group::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
 const MOST_LINES: usize = 12;
 /// The most spots of one figure. No plan has as many; a report that was made up may.
 const MOST_SPOTS: usize = 3000;
 
-/// What lines are drawn of.
 pub(super) struct Lines<'a, 'b> {
     pub(super) id: String,
     pub(super) title: String,
@@ -20,13 +20,10 @@ pub(super) struct Lines<'a, 'b> {
     pub(super) name: &'b dyn Fn(Own<'a>) -> String,
     /// Where a cell is on the x axis; nowhere for one of which that is not known.
     pub(super) place: &'b dyn Fn(Own<'a>) -> Option<f64>,
-    /// What a line goes along.
     pub(super) along: Along<'a, 'b>,
 }
 
-/// What a line goes along.
 pub(super) enum Along<'a, 'b> {
-    /// The x axis.
     X,
     /// Something else, ascending: the line may bend back.
     Other(&'b dyn Fn(Own<'a>) -> u64),
@@ -39,7 +36,6 @@ pub(super) struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// The lines.
     pub(super) fn plot(&mut self) -> Option<&mut Plot> {
         match &mut self.figure.body {
             Body::Lines(plot) | Body::Dots(plot) => Some(plot),
@@ -56,7 +52,7 @@ impl<'a> Lines<'a, '_> {
 
     /// The same, of another number than the cells' own.
     pub(super) fn draw_by(&self, sorted: &Sorted<'_>, spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Vec<Drawn<'a>> {
-        let lines = grouped(self.cells, |own| (own.source, (self.name)(own)));
+        let lines = grouped(self.cells.iter().copied(), |own| (own.source, (self.name)(*own)));
         let parts: Vec<&[Vec<Own<'a>>]> = lines.chunks(MOST_LINES).collect();
         let part = |(at, lines): (usize, &&[Vec<Own<'a>>])| {
             let mut drawn = self.part(sorted, lines, spot);
@@ -94,7 +90,7 @@ impl<'a> Lines<'a, '_> {
         if thinned > 0 {
             about.push(format!("{thinned} of {} points are not drawn, so that the others can be seen", cells.len()));
         }
-        let plot = Plot { x: self.x.clone(), y: self.y.clone(), series, rules: Vec::new(), flags: Vec::new() };
+        let plot = Plot::new(self.x.clone(), self.y.clone(), series);
         let figure = Figure {
             id: id(&self.id),
             title: self.title.clone(),

@@ -3,21 +3,20 @@
 use std::collections::HashMap;
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::cells::{Own, Shape, Sorted};
 use super::lines::{Along, Drawn, Lines};
 use super::spots;
 use crate::figure::{Axis, Body, Figure, Flag, Quantity, Scale, State};
 use crate::findings::{bandwidth, knee_delay};
+use crate::group::grouped;
 use crate::point;
-use charz_data::report::{Cell, FindingKind, Point, Unit};
+use charz_data::report::{Cell, Point, Unit};
 use charz_data::units;
 
-/// A figure for each kernel.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Loads) {
-        let units = grouped(&kernel.cells, |own| unit_place(own.cell.unit));
-        figures.extend(units.iter().flat_map(|cells| of_kernel(sorted, kernel.name, cells)));
+        figures.extend(kernel.by_unit().iter().flat_map(|cells| of_kernel(sorted, kernel.name, cells)));
     }
     figures.into()
 }
@@ -40,7 +39,7 @@ fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure
         along: Along::Other(&|own| u64::MAX - own.cell.point.delay.unwrap_or(0)),
     };
     let mut drawn = lines.draw(sorted);
-    let by_line = grouped(cells, |own| (own.source, name(own.cell)));
+    let by_line = grouped(cells.iter().copied(), |own| (own.source, name(own.cell)));
     let by_line: HashMap<_, _> = by_line.iter().map(|line| ((line[0].source, name(line[0].cell)), line)).collect();
     for Drawn { figure, firsts } in &mut drawn {
         let Body::Lines(plot) = &mut figure.body else { continue };
@@ -50,7 +49,7 @@ fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure
         }
     }
     if let Some(first) = drawn.first_mut() {
-        first.figure.about.extend(told(sorted, kernel));
+        first.figure.about.extend(sorted.latencies(kernel));
         first.figure.about.extend(nowhere(cells));
     }
     drawn.into_iter().map(|drawn| drawn.figure).collect()
@@ -69,17 +68,9 @@ fn place(cell: &Cell) -> Point {
 fn knee(line: &[Own<'_>]) -> Option<(f64, String)> {
     let cells: Vec<&Cell> = line.iter().map(|own| own.cell).collect();
     let delay = knee_delay(&cells)?;
-    let cell = cells.into_iter().find(|cell| cell.point.delay == Some(delay) && spots::value(cell).is_some())?;
+    let cell = cells.into_iter().find(|cell| cell.point.delay == Some(delay) && cell.value().is_some())?;
     let doubt = units::doubt(spots::state(cell) == State::Doubtful);
     Some((bandwidth(cell)?, format!("knee{doubt}")))
-}
-
-fn told(sorted: &Sorted<'_>, kernel: &str) -> Vec<String> {
-    let of_source = |(source, findings): (usize, &Vec<charz_data::report::Finding>)| {
-        let own = findings.iter().filter(|found| found.kind == FindingKind::Latency && found.kernel == kernel);
-        own.map(|found| sorted.told(&found.text, source)).collect::<Vec<_>>()
-    };
-    sorted.findings.iter().enumerate().flat_map(of_source).collect()
 }
 
 /// Cells of which it is not known what the others moved have no place on the axis.

@@ -1,6 +1,5 @@
 //! The machine as parts inside each other, and the orders in which the mappings filled it.
 
-mod fold;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -14,7 +13,7 @@ use super::{Drawing, Source};
 use crate::figure::{Body, Figure, Nest, Order, What, id};
 use charz_data::report::{Cell, Report};
 use charz_data::units;
-use pieces::{Leaf, Piece, runs};
+use pieces::{Leaf, Piece, folded};
 
 /// The most strands that are drawn; where there are more, parts that are alike and next to each other become one.
 const MOST_DRAWN: usize = 512;
@@ -70,7 +69,7 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Nest {
     let strands = &machine.strands;
     let mut pieces = Vec::new();
     let mut level = |what, kind: &str, of: &dyn Fn(&Strand) -> Option<u32>, detail: &dyn Fn(u32) -> String| {
-        pieces.extend(runs(strands.len(), |at| of(&strands[at])).into_iter().map(|(number, from, to)| Piece {
+        pieces.extend(stretches(strands, of).into_iter().map(|(number, from, to)| Piece {
             what,
             kind: kind.to_owned(),
             number: Some(number),
@@ -92,7 +91,7 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Nest {
         let kind = machine.groups.get(number as usize).map_or_else(|| "group".to_owned(), |group| group.what.clone());
         pieces.push(Piece { what: What::Group, kind, number: Some(number), detail: String::new(), from, to });
     }
-    // A cache for instructions stands beside one for data: a box of its own would not show where threads meet.
+    // Caches for instructions are left out: they hold the same strands as the ones for data beside them.
     for (number, from, to) in stretches(strands, |strand| machine.data_caches(strand).map(|(number, _)| number)) {
         let Some(cache) = machine.caches.get(number as usize) else { continue };
         let kind = format!("L{}{}", cache.level, if cache.holds == CacheHolds::Data { "d" } else { "" });
@@ -101,19 +100,19 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Nest {
     }
     let leaf = |strand: &Strand| Leaf { id: strand.os_id, usable: strand.usable, kind: strand.kind };
     let leaves: Vec<Leaf> = strands.iter().map(leaf).collect();
-    Nest { parts: fold::folded(pieces::nested(pieces, &leaves), MOST_DRAWN), orders }
+    Nest { parts: folded(pieces, &leaves, MOST_DRAWN), orders }
 }
 
 /// The stretches of neighbouring strands that name the same part, as number, first place, and the one behind the last. Of each
 /// strand no more parts count than a machine can have levels, so that a file cannot nest them without end.
-fn stretches<'a, I: Iterator<Item = u32>>(
+fn stretches<'a, I: IntoIterator<Item = u32>>(
     strands: &'a [Strand],
     parts: impl Fn(&'a Strand) -> I,
 ) -> Vec<(u32, usize, usize)> {
     let mut found: Vec<(u32, usize, usize)> = Vec::new();
     let mut latest: HashMap<u32, usize> = HashMap::new();
     for (at, strand) in strands.iter().enumerate() {
-        for number in parts(strand).take(MOST_LEVELS) {
+        for number in parts(strand).into_iter().take(MOST_LEVELS) {
             match latest.get(&number).map(|index| &mut found[*index].2) {
                 Some(to) if *to == at => *to = at + 1,
                 Some(to) if *to > at => {}

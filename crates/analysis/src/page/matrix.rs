@@ -7,7 +7,7 @@ use charz_data::machine::{Machine, Strand};
 use crate::pairs::{self, Class, Side};
 use charz_data::Role;
 use charz_data::card::LineOperation;
-use charz_data::report::{Cell, Report, Status};
+use charz_data::report::{Cell, Report};
 use charz_stats::Sample;
 
 /// The most strands whose pairs are counted: more than Linux is built for, and soon done.
@@ -24,15 +24,12 @@ pub struct Matrix<'a> {
     pub cells: BTreeMap<[u32; 2], &'a Cell>,
 }
 
-/// What is known of a class of pairs.
 pub struct Row {
-    /// Its kind.
     pub class: Class,
-    /// How many the machine has; `None` where nobody counted.
+    /// How many the machine has; `None` where they are too many to count.
     pub pairs: Option<u64>,
     /// Those that have a number.
     pub measured: usize,
-    /// How many of these numbers are suspect.
     pub suspect: usize,
     /// The numbers in nanoseconds, if there are any.
     pub values: Option<Sample>,
@@ -59,7 +56,7 @@ impl<'a> Matrix<'a> {
             if !known.contains_key(&home) || !known.contains_key(&other) {
                 return None;
             }
-            // Two mappings may come to the same pair: the first is shown.
+            // Two mappings may seat the same pair: the first is shown.
             cells.entry([home, other]).or_insert(cell);
         }
         if cells.is_empty() {
@@ -72,12 +69,10 @@ impl<'a> Matrix<'a> {
         Some(Matrix { kernel, operation, machine, strands, cells })
     }
 
-    /// Its cells, by pair.
     pub fn cells(&self) -> impl Iterator<Item = &'a Cell> {
         self.cells.values().copied()
     }
 
-    /// How the line is handed over.
     pub fn mode(&self) -> &'static str {
         self.operation.name()
     }
@@ -95,13 +90,13 @@ impl<'a> Matrix<'a> {
             cells.entry(Class::of(self.machine, strands[home], strands[other])).or_default().push(cell);
         }
         let row = |(class, cells): (Class, Vec<&Cell>)| {
-            let numbered: Vec<&Cell> = cells.into_iter().filter(|cell| value(cell).is_some()).collect();
+            let numbered: Vec<&Cell> = cells.into_iter().filter(|cell| cell.value().is_some()).collect();
             Row {
                 class,
                 pairs: counted.as_ref().map(|counted| counted.get(&class).copied().unwrap_or(0)),
                 measured: numbered.len(),
-                suspect: numbered.iter().filter(|cell| cell.outcome.status == Status::Suspect).count(),
-                values: Sample::new(numbered.iter().filter_map(|cell| value(cell)).collect()),
+                suspect: numbered.iter().filter(|cell| cell.is_suspect()).count(),
+                values: Sample::new(numbered.iter().filter_map(|cell| cell.value()).collect()),
             }
         };
         cells.into_iter().map(row).collect()
@@ -116,12 +111,11 @@ pub(super) fn line_operation(role: &Role) -> Option<LineOperation> {
     }
 }
 
-/// The places of a machine's strands by their ids.
 pub fn places(machine: &Machine) -> HashMap<u32, usize> {
     machine.strands.iter().enumerate().map(|(place, strand)| (strand.os_id, place)).collect()
 }
 
-/// A class in words, with as much of where it is as tells it from others on this machine.
+/// A class in words, with as much of its place as distinguishes it from others on this machine.
 pub fn class_name(class: &Class, machine: &Machine) -> String {
     let Class { distance, from, to } = *class;
     let kinds = machine.strands.iter().any(|strand| strand.kind != machine.strands[0].kind);
@@ -143,9 +137,5 @@ pub fn class_name(class: &Class, machine: &Machine) -> String {
 }
 
 /// The number of a cell that has one.
-fn value(cell: &Cell) -> Option<f64> {
-    cell.summary?.value
-}
-
 #[cfg(test)]
 mod tests;

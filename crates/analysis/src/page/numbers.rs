@@ -51,7 +51,7 @@ fn of_kernel(report: &Report, kernel: &str) -> Vec<(String, Table)> {
     let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.kernel == kernel).collect();
     let caption = caption(kernel, &cells);
     if Matrix::of(report, kernel).is_some() {
-        return vec![(caption, Table::new(&[], Vec::new()))];
+        return vec![(caption, Table::new(&[], Vec::<Row>::new()))];
     }
     let mut tables = vec![(caption, by_mapping(report, &cells))];
     tables.extend(times(report.card(kernel), &cells));
@@ -102,7 +102,7 @@ fn by_mapping(report: &Report, cells: &[&Cell]) -> Table {
     });
     let names = varied.iter().map(|param| param.name);
     let heading: Vec<&str> = names.chain(["workers"]).chain(mappings.iter().copied()).collect();
-    Table::new(&heading, rows.collect())
+    Table::new(&heading, rows)
 }
 
 fn number(cell: &Cell) -> Datum {

@@ -4,60 +4,45 @@ use std::collections::HashMap;
 
 use charz_data::machine::Machine;
 
-use super::cells::{Own, Shape, Sorted, by_point};
+use super::cells::{Kernel, Own, Shape, Sorted};
 use super::lines::{Along, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
 use crate::figure::{Axis, Figure, Flag, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
 use crate::point;
 use crate::verdict::Verdict;
-use charz_data::report::{Point, Unit};
+use charz_data::report::{Cell, Point, Unit};
 
 /// Rates, a figure for each kernel and point.
 pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, Unit::more_is_better)
 }
 
-/// Times, likewise.
 pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, |unit| !unit.more_is_better())
 }
 
 fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
-    let known = Known::of(sorted);
+    let each = sorted.verdicts.iter().enumerate();
+    let keyed = each.flat_map(|(source, all)| all.iter().map(move |one| ((source, one.kernel, one.point), one)));
+    let known: Known<'_, '_> = keyed.collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Workers) {
-        for (point, unit, cells) in by_point(&kernel.cells).into_iter().filter(|(_, unit, _)| wanted(*unit)) {
-            figures.extend(of_point(sorted, &known, kernel.name, point, unit, &cells));
-        }
+        let points = kernel.by_point().into_iter().filter(|cells| wanted(cells[0].cell.unit));
+        figures.extend(points.flat_map(|cells| of_point(sorted, &known, kernel, &cells)));
     }
     figures.into()
 }
 
-/// The verdicts by what they are about.
-struct Known<'a, 'b>(HashMap<(usize, &'a str, Point), &'b Verdict<'a>>);
-
-impl<'a, 'b> Known<'a, 'b> {
-    fn of(sorted: &'b Sorted<'a>) -> Self {
-        let each = sorted.verdicts.iter().enumerate();
-        let keyed = each.flat_map(|(source, all)| {
-            all.iter().map(move |verdict| ((source, verdict.kernel, verdict.point), verdict))
-        });
-        Known(keyed.collect())
-    }
-
-    fn get(&self, source: usize, kernel: &'a str, point: Point) -> Option<&'b Verdict<'a>> {
-        self.0.get(&(source, kernel, point)).copied()
-    }
-}
+/// The verdicts by source, kernel and point.
+type Known<'a, 'b> = HashMap<(usize, &'a str, Point), &'b Verdict<'a>>;
 
 fn of_point<'a>(
     sorted: &Sorted<'a>,
     known: &Known<'a, '_>,
-    kernel: &'a str,
-    point: Point,
-    unit: Unit,
+    Kernel { name: kernel, .. }: &Kernel<'a>,
     cells: &[Own<'a>],
 ) -> Vec<Figure> {
+    let Cell { point, unit, .. } = *cells[0].cell;
     let what = if unit.more_is_better() { "throughput" } else { "time" };
     let label = point::label(&point);
     let lines = Lines {
@@ -88,7 +73,7 @@ fn of_point<'a>(
     }
     if let Some(first) = drawn.first_mut() {
         let each = 0..sorted.sources.len();
-        let words = each.filter_map(|source| Some((source, known.get(source, kernel, point)?)));
+        let words = each.filter_map(|source| Some((source, known.get(&(source, kernel, point))?)));
         let words = words.flat_map(|(source, verdict)| {
             verdicts::sentences(verdict).into_iter().map(move |sentence| sorted.told(&sentence, source))
         });
@@ -103,7 +88,7 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
     let Some(plot) = drawn.plot() else { return };
     for (series, first) in firsts.iter().enumerate() {
         let verdict =
-            known.get(first.source, kernel, point).filter(|verdict| verdict.best.cell.unit == first.cell.unit);
+            known.get(&(first.source, kernel, point)).filter(|verdict| verdict.best.cell.unit == first.cell.unit);
         let found = verdict.and_then(|verdict| {
             let of_mapping = |found: &&crate::verdict::Saturation<'_>| found.mapping == first.cell.mapping;
             verdict.saturation.iter().find(of_mapping)

@@ -9,7 +9,6 @@ use crate::point;
 use charz_data::report::{Cell, Sharing};
 use charz_data::units;
 
-/// Something that sharing costs.
 struct Cost {
     name: &'static str,
     title: &'static str,
@@ -48,10 +47,8 @@ const COSTS: [Cost; 3] = [
 
 /// A figure for each cost, a line for each kernel under each mapping.
 pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
-    let shared =
-        |own: &&Own<'_>| own.cell.workers > 1 && spots::value(own.cell).is_some() && own.cell.sharing.is_some();
-    let cells: Vec<Own<'_>> =
-        sorted.kernels.iter().flat_map(|kernel| kernel.cells.iter().filter(shared).copied()).collect();
+    let shared = |own: &Own<'_>| own.cell.workers > 1 && own.cell.value().is_some() && own.cell.sharing.is_some();
+    let cells: Vec<Own<'_>> = sorted.cells().filter(shared).collect();
     COSTS.iter().flat_map(|cost| of_cost(sorted, cost, &cells)).collect::<Vec<_>>().into()
 }
 

@@ -3,24 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Drawing;
-use super::cells::{Kernel, Own, Shape, Sorted, grouped, unit_place};
+use super::cells::{Kernel, Own, Shape, Sorted};
 use super::lines::{Along, Drawn, Lines};
 use crate::curve;
 use crate::figure::{Axis, Figure, Quantity, Rule, Scale};
 use crate::findings::Curve;
 use crate::{numa, point};
-use charz_data::report::{Cell, FindingKind, Point, Report, Unit};
+use charz_data::report::{Cell, Point, Report, Unit};
 use charz_data::{Role, units};
 
 /// Up to so many sizes are one in each level of caches, and not a curve.
 const FEW: usize = 8;
 
-/// Times against size.
 pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, |unit| !unit.more_is_better())
 }
 
-/// Rates against size.
 pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
     drawing(sorted, Unit::more_is_better)
 }
@@ -28,9 +26,8 @@ pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
 fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Sizes) {
-        let units = grouped(&kernel.cells, |own| unit_place(own.cell.unit));
-        let units = units.iter().filter(|cells| wanted(cells[0].cell.unit));
-        figures.extend(units.flat_map(|cells| of_kernel(sorted, kernel, cells)));
+        let units = kernel.by_unit().into_iter().filter(|cells| wanted(cells[0].cell.unit));
+        figures.extend(units.flat_map(|cells| of_kernel(sorted, kernel, &cells)));
     }
     figures.into()
 }
@@ -53,13 +50,9 @@ fn of_kernel(sorted: &Sorted<'_>, of: &Kernel<'_>, cells: &[Own<'_>]) -> Vec<Fig
     };
     let mut drawn = lines.draw(sorted);
     let rules = levels(cells).unwrap_or_else(|| edges(sorted, of, cells));
-    for part in &mut drawn {
-        let rules = rules.clone();
-        part.plot().into_iter().for_each(|plot| plot.rules.clone_from(&rules));
-    }
-    let mut about = told(sorted, kernel);
+    drawn.iter_mut().filter_map(Drawn::plot).for_each(|plot| plot.rules.clone_from(&rules));
     if let Some(first) = drawn.first_mut() {
-        first.figure.about.append(&mut about);
+        first.figure.about.extend(sorted.latencies(kernel));
     }
     drawn.into_iter().map(|Drawn { figure, .. }| figure).collect()
 }
@@ -89,7 +82,7 @@ fn own_size(sorted: &Sorted<'_>, own: Own<'_>) -> Option<f64> {
     (bytes > 0).then_some(bytes as f64)
 }
 
-/// What a line is called: by whatever but the size tells the cells of a kernel apart.
+/// The name of a line: everything but the size in which the cells of a kernel differ.
 fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
     let several =
         |of: fn(&Cell) -> String| cells.iter().map(|own| of(own.cell)).collect::<BTreeSet<String>>().len() > 1;
@@ -113,8 +106,7 @@ fn levels(cells: &[Own<'_>]) -> Option<Vec<Rule>> {
         names.entry(own.cell.point.size_bytes?).or_default().insert(own.cell.level.as_deref()?);
     }
     let mut seen = BTreeSet::new();
-    let own_level = |names: &BTreeSet<&'_ str>| names.iter().collect::<Vec<_>>().len() == 1;
-    let is_ladder = names.len() <= FEW && names.values().all(|names| own_level(names) && seen.insert(names.clone()));
+    let is_ladder = names.len() <= FEW && names.values().all(|names| names.len() == 1 && seen.insert(names.clone()));
     let rule = |(size, names): (u64, BTreeSet<&str>)| Rule {
         from: size as f64,
         to: size as f64,
@@ -149,7 +141,6 @@ fn edges(sorted: &Sorted<'_>, kernel: &Kernel<'_>, cells: &[Own<'_>]) -> Vec<Rul
     rules
 }
 
-/// More are no help.
 const MOST_RULES: usize = 16;
 
 /// What the system claims of the caches of the first strand.
@@ -178,12 +169,3 @@ fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<Rule> {
 
 /// Pages on which the translation of addresses costs most.
 const SMALL_PAGES: &str = "4k";
-
-/// What follows from the curves, in words.
-fn told(sorted: &Sorted<'_>, kernel: &str) -> Vec<String> {
-    let of_source = |(source, findings): (usize, &Vec<charz_data::report::Finding>)| {
-        let own = findings.iter().filter(|found| found.kind == FindingKind::Latency && found.kernel == kernel);
-        own.map(|found| sorted.told(&found.text, source)).collect::<Vec<_>>()
-    };
-    sorted.findings.iter().enumerate().flat_map(of_source).collect()
-}

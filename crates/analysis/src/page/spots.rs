@@ -10,7 +10,7 @@ const LONGEST: usize = 600;
 
 /// A cell's number at a place on the x axis, with all that is to be said of it.
 pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
-    let value = value(cell);
+    let value = cell.value();
     let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| value.is_some());
     Spot {
         x,
@@ -21,28 +21,23 @@ pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
     }
 }
 
-/// A cell's number, if it may be shown.
-pub(super) fn value(cell: &Cell) -> Option<f64> {
-    cell.value()
-}
-
-/// What speaks against a cell's number.
+/// Whether a cell's number may be believed.
 pub(super) fn state(cell: &Cell) -> State {
     match cell.outcome.status {
-        Status::Ok if value(cell).is_some() => State::Sound,
-        Status::Suspect if value(cell).is_some() => State::Doubtful,
+        Status::Ok if cell.value().is_some() => State::Sound,
+        Status::Suspect if cell.value().is_some() => State::Doubtful,
         _ => State::Missing,
     }
 }
 
-/// A cell in a sentence: name, number, interval, and what speaks against it.
+/// A cell in a sentence: name, number, interval, and the reasons to doubt it.
 pub(super) fn note(cell: &Cell) -> String {
     format!("{}: {}{}", short(&point::name(cell)), number(cell), against(cell))
 }
 
-/// The number with the half width of its interval, and a question mark if anything speaks against it; or why there is none.
+/// The number with the half width of its interval, and a question mark if it is doubtful; or why there is none.
 pub(super) fn number(cell: &Cell) -> String {
-    let Some((summary, value)) = cell.summary.zip(value(cell)) else {
+    let Some((summary, value)) = cell.summary.zip(cell.value()) else {
         return match cell.outcome.status {
             Status::Ok | Status::Suspect => "no number".to_owned(),
             status => status.name().to_owned(),
@@ -57,7 +52,7 @@ pub(super) fn number(cell: &Cell) -> String {
     )
 }
 
-/// The reason of the outcome, or the marks; nothing where nothing speaks against it.
+/// The reason of the outcome, or the marks; empty for a sound cell.
 pub(super) fn against(cell: &Cell) -> String {
     let marks = cell.marks.iter().map(|mark| format!("; {}: {}", mark.code, mark.reason));
     let words = match (&cell.outcome.reason, cell.marks.is_empty()) {

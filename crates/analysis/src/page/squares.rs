@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, HashMap};
 use charz_data::machine::Strand;
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted, grouped, unit_place};
+use super::cells::{Own, Shape, Sorted};
 use super::matrix::{Matrix, Row, class_name, line_operation, places};
 use super::{spots, table};
 use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
+use crate::group::grouped;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
 use charz_stats::Sample;
 
 /// The most rows of a square; where there are more strands, neighbours share one.
 const MOST_ROWS: usize = 256;
-/// The most reasons of a square, and the most classes of pairs that are told.
+/// The most reasons of a square, and the most classes of pairs in its text.
 const MOST_REASONS: usize = 200;
 const MOST_CLASSES: usize = 12;
 
@@ -24,7 +25,7 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     let known: Vec<HashMap<u32, usize>> = sorted.sources.iter().map(|source| places(&source.report.machine)).collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Pairs) {
-        for cells in grouped(&kernel.cells, |own| (own.source, unit_place(own.cell.unit))) {
+        for cells in grouped(kernel.cells.iter().copied(), |own| (own.source, own.cell.unit)) {
             let source = cells[0].source;
             let machine = &sorted.sources[source].report.machine;
             let Some(operation) = line_operation(kernel.role()) else { continue };
@@ -144,7 +145,7 @@ fn borders(strands: &[&Strand], folded: usize) -> Vec<(usize, String)> {
 
 impl Pairs {
     fn add(&mut self, cell: &Cell, reasons: &mut Reasons) {
-        match (spots::value(cell), spots::state(cell)) {
+        match (cell.value(), spots::state(cell)) {
             (Some(value), state) => {
                 self.values.push(value);
                 if state == State::Doubtful && self.doubt.is_none() {
@@ -178,7 +179,6 @@ fn why(cell: &Cell) -> String {
     format!("{word}{reason}")
 }
 
-/// Each reason once.
 #[derive(Default)]
 struct Reasons {
     words: Vec<String>,
@@ -196,5 +196,5 @@ impl Reasons {
     }
 }
 
-/// What stands for reasons beyond the most.
+/// In place of further reasons.
 const OTHERS: &str = "the report says why";

@@ -1,7 +1,7 @@
-//! What a report comes to, in a few sentences for whoever reads nothing else.
+//! A report in a few sentences.
 
 use super::cells::{Shape, Sorted};
-use super::verdicts::{against, number, workers};
+use super::verdicts::against;
 use crate::card::{Card, Level, MEMORY};
 use crate::verdict::{Auto, Loss, Verdict};
 use charz_data::Role;
@@ -10,31 +10,26 @@ use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Status, Unit};
 use charz_data::units;
 
-/// Kernels that stand for what a machine can do, with what is said of them.
+/// Roles that show what a machine can do, each with the beginning of its sentence.
 const TELLING: [(Role, &str); 4] = [
     (Role::MemoryBandwidth(Access::Read), "Reading memory is fastest"),
     (Role::MemoryBandwidth(Access::Write), "Writing memory is fastest"),
     (Role::Arithmetic(Numbers::Integer), "Integer arithmetic is fastest"),
     (Role::Arithmetic(Numbers::Float), "Floating-point arithmetic is fastest"),
 ];
-/// How many other verdicts are told where none of these was measured.
+/// How many other verdicts are reported if none of these was measured.
 const OTHERS: usize = 3;
 
-/// The sentences, each with its report.
-pub(super) fn summary(sorted: &Sorted<'_>) -> Vec<(usize, String)> {
-    let mut all = Vec::new();
-    for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
-        let verdicts: &[Verdict<'_>] = sorted.verdicts.get(source).map_or(&[], Vec::as_slice);
-        let telling: Vec<&Verdict<'_>> = verdicts.iter().filter(|verdict| verdict.mappings > 1).collect();
-        let mut sentences = vec![machine(report)];
-        sentences.extend(best(report, &telling));
-        sentences.extend(auto(&telling));
-        sentences.extend(memory(report));
-        sentences.extend(nearest(sorted, source));
-        sentences.push(soundness(report));
-        all.extend(sentences.into_iter().map(|sentence| (source, sentence)));
-    }
-    all
+pub(super) fn summary(sorted: &Sorted<'_>, source: usize, report: &Report) -> Vec<String> {
+    let verdicts = sorted.verdicts.get(source).into_iter().flatten();
+    let telling: Vec<&Verdict<'_>> = verdicts.filter(|verdict| verdict.mappings > 1).collect();
+    let mut sentences = vec![machine(report)];
+    sentences.extend(best(report, &telling));
+    sentences.extend(auto(&telling));
+    sentences.extend(memory(report));
+    sentences.extend(nearest(sorted, source));
+    sentences.push(soundness(report));
+    sentences
 }
 
 /// `Intel(R) Xeon(R): 2 usable strands of 2, on 1 core of 1 package`.
@@ -54,7 +49,7 @@ fn machine(report: &Report) -> String {
     format!("{}: {strands}; {}{guest}", name.unwrap_or("A processor that says no name"), parts.join(", "))
 }
 
-/// The best mapping of what stands for the machine.
+/// The best mapping for each of the telling roles.
 fn best(report: &Report, telling: &[&Verdict<'_>]) -> Vec<String> {
     let of = |role: &Role| telling.iter().find(|verdict| report.role(verdict.kernel) == role);
     let known: Vec<String> = TELLING.iter().filter_map(|(role, words)| Some(of_verdict(words, of(role)?))).collect();
@@ -75,8 +70,8 @@ fn of_verdict(words: &str, verdict: &Verdict<'_>) -> String {
         "{words} under {}{} with {}: {}{alike}",
         best.mapping,
         units::doubt(verdict.doubtful),
-        workers(best.workers),
-        number(&verdict.best)
+        counted(best.workers as usize, "worker"),
+        verdict.best.shown()
     )
 }
 
@@ -91,7 +86,7 @@ fn auto(telling: &[&Verdict<'_>]) -> Option<String> {
     let worst = apart.max_by(|one, other| share(one).total_cmp(&share(other)));
     if let Some((verdict, loss)) = worst {
         let kernel = verdict.kernel;
-        let count = workers(loss.number.cell.workers);
+        let count = counted(loss.number.cell.workers as usize, "worker");
         return Some(format!(
             "Leaving placement to the system costs most at {kernel}: with {count} it {}",
             against(&loss)
@@ -124,7 +119,7 @@ fn memory(report: &Report) -> Option<String> {
 fn nearest(sorted: &Sorted<'_>, source: usize) -> Option<String> {
     let kernel = sorted.shaped(Shape::Pairs).next()?;
     let own = kernel.cells.iter().filter(|own| own.source == source && own.cell.unit == Unit::NanosecondsPerOp);
-    let timed: Vec<(f64, &Cell)> = own.filter_map(|own| Some((super::spots::value(own.cell)?, own.cell))).collect();
+    let timed: Vec<(f64, &Cell)> = own.filter_map(|own| Some((own.cell.value()?, own.cell))).collect();
     let least = timed.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
     let most = timed.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
     let said = |(_, cell): &(f64, &Cell)| super::spots::number(cell);
@@ -138,8 +133,7 @@ fn nearest(sorted: &Sorted<'_>, source: usize) -> Option<String> {
 
 /// How many numbers there are, and how many of them can be believed.
 fn soundness(report: &Report) -> String {
-    let count = |status: Status| report.cells.iter().filter(|cell| cell.outcome.status == status).count();
-    let (sound, suspect) = (count(Status::Ok), count(Status::Suspect));
+    let (sound, suspect) = (report.count(Status::Ok), report.count(Status::Suspect));
     let missing = report.cells.len() - sound - suspect;
     let mut words = format!(
         "Of {}, {sound} {} sound",

@@ -29,7 +29,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
         data.extend(several_kernels.then(|| Datum::word(short(&cell.kernel))));
         data.extend(varied.iter().map(|param| parameter(cell, param)));
         data.push(Datum::word(short(&cell.mapping)));
-        data.push(Datum::number(cell.workers.to_string(), cell.workers as f64));
+        data.push(Datum::count(cell.workers));
         data.extend(numbers(cell));
         data.push(Datum::word(cell.outcome.status.name()));
         let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();

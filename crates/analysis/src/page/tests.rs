@@ -122,7 +122,7 @@ fn check_complete(report: &Report) {
     let value = |table: &Table| table.heading.iter().position(|name| name == "value").unwrap();
     let shown =
         tables(&page).into_iter().flat_map(|table| table.rows.iter().filter_map(|row| row.data[value(table)].number));
-    let told = report.cells.iter().filter_map(spots::value);
+    let told = report.cells.iter().filter_map(Cell::value);
     assert_eq!(bits(shown.collect()), bits(told.collect()));
     for table in tables(&page) {
         assert!(table.rows.iter().all(|row| row.data.len() == table.heading.len()), "{:?}", table.heading);

@@ -3,6 +3,7 @@
 use super::cells::Sorted;
 use crate::point;
 use crate::verdict::{self, Auto, Loss, Saturation};
+use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::{Role, units};
 
@@ -12,15 +13,11 @@ use charz_data::{Role, units};
 pub struct Verdict {
     /// The kernel, and the parameters that the sweep varies for it.
     pub kernel: String,
-    /// The mapping with the best number.
     pub mapping: String,
-    /// Whether it may be another one.
     pub doubtful: bool,
     /// Others whose numbers are not apart from it.
     pub alike: Vec<String>,
-    /// With how many workers.
     pub workers: u64,
-    /// The best number, with its unit.
     pub best: String,
     /// From how many workers on this mapping gives nothing more; nothing where that has no meaning or is not known.
     pub saturates: Option<String>,
@@ -56,7 +53,7 @@ impl Verdict {
             doubtful: verdict.doubtful,
             alike: verdict.alike.iter().map(|other| other.cell.mapping.clone()).collect(),
             workers: best.workers,
-            best: number(&verdict.best),
+            best: verdict.best.shown(),
             saturates: verdict.saturates().map(saturation),
             auto: match &verdict.auto {
                 Auto::Unmeasured => "not measured".to_owned(),
@@ -65,11 +62,6 @@ impl Verdict {
             },
         }
     }
-}
-
-/// A number with its unit, and a question mark behind a doubtful one.
-pub(super) fn number(number: &verdict::Number<'_>) -> String {
-    format!("{}{}", units::value(number.value, number.cell.unit), units::doubt(number.is_doubtful()))
 }
 
 fn saturation(found: &Saturation<'_>) -> String {
@@ -103,25 +95,21 @@ pub(super) fn sentences(verdict: &verdict::Verdict<'_>) -> Vec<String> {
     let alike =
         if alike.is_empty() { String::new() } else { format!(", and within its interval {}", alike.join(", ")) };
     let what = if best.unit.more_is_better() { "most" } else { "least" };
-    let value = number(&verdict.best);
+    let value = verdict.best.shown();
     words.push(format!(
         "The {what} is {value} under {}{} with {}{alike}",
         best.mapping,
         units::doubt(verdict.doubtful),
-        workers(best.workers)
+        counted(best.workers as usize, "worker")
     ));
     if let Auto::Other(loss) = &verdict.auto {
         words.push(format!("With as many workers auto {}", against(loss)));
     }
     words.extend(verdict.saturation.iter().filter_map(|found| {
-        let from = workers(found.workers?);
+        let from = counted(found.workers? as usize, "worker");
         let doubt = units::doubt(found.doubtful);
         let share = verdict::SATURATED * 100.0;
         Some(format!("{} comes to {share:.0}% of its best with {from}{doubt}", found.mapping))
     }));
     words
-}
-
-pub(super) fn workers(count: u64) -> String {
-    if count == 1 { "1 worker".to_owned() } else { format!("{count} workers") }
 }

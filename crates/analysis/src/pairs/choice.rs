@@ -9,7 +9,6 @@ use super::{Class, Classes, each_way};
 /// The fewest pairs of a class that say something of it, if it has as many.
 pub const LEAST: u64 = 3;
 
-/// The pairs to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// OS ids, home first; by the order of the strands.
@@ -18,14 +17,10 @@ pub struct Choice {
     pub classes: Vec<Chosen>,
 }
 
-/// How much of a class is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// The class.
     pub class: Class,
-    /// Its pairs.
     pub pairs: u64,
-    /// Those that are measured.
     pub chosen: u64,
 }
 
@@ -87,7 +82,7 @@ mod tests {
             let total: u64 = counts.iter().sum();
             for (one, count) in shares.iter().zip(&counts) {
                 prop_assert!(*one <= *count && *one >= LEAST.min(*count));
-                // Whoever has less than another has all that there is, or one less for what cannot be divided.
+                // A smaller share is a whole class, or one less than the others.
                 prop_assert!(shares.iter().all(|other| other <= one || one == count || other - one <= 1), "{:?}", shares);
             }
             if most >= total {

@@ -1,9 +1,9 @@
 //! A document's conclusions, checked against a report.
 
+use super::cell::Target;
 use super::document::{Claim, Relation, Side};
 use super::replication::{CheckedClaim, Gap, GapKind, Number, Verdict};
 use super::results::Results;
-use super::target::Target;
 use charz_data::units;
 
 /// One number of workers of a claim.

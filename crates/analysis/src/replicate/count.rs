@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
-use super::target::Target;
+use super::cell::Target;
 
 /// A worker count as a document's file has it: a number, `strands`, `core` (the strands of one core), `strands/2`, `3*strands/2`,
 /// `2*strands+1`, `strands<=16`, or `between`.

@@ -6,18 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::cell::CellSpec;
+use super::cell::{CellSpec, Target};
 use super::count::Count;
 use super::statistic::Statistic;
-use super::target::Target;
 
-/// A source document.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// What it is.
     pub citation: Citation,
-    /// How it measured.
     pub protocol: Protocol,
     pub(super) machines: Vec<Reference>,
     #[serde(default)]
@@ -51,13 +47,9 @@ pub struct Citation {
 pub struct Protocol {
     /// How the document measured, and where charz differs.
     pub about: String,
-    /// `--budget`.
     pub budget: String,
-    /// `--layout`.
     pub layout: String,
-    /// `--period`.
     pub period: String,
-    /// `--samples`.
     pub samples: String,
 }
 
@@ -98,10 +90,8 @@ pub struct Figure {
     /// Where the replication differs without being less.
     #[serde(default)]
     pub(super) notes: Vec<String>,
-    /// What the replication lacks.
     #[serde(default)]
     pub(super) missing: Vec<String>,
-    /// Why charz cannot replicate it.
     pub(super) impossible: Option<String>,
     /// What it draws, if it has no values.
     pub(super) drawing: Option<String>,
@@ -133,7 +123,6 @@ pub(super) struct Series {
     pub(super) here: Vec<Count>,
     #[serde(default)]
     pub(super) statistic: Statistic,
-    /// The document's unit.
     pub(super) unit: String,
     /// Whether a ratio to the document's value is meaningful.
     #[serde(default = "yes")]
@@ -154,7 +143,6 @@ impl Series {
     }
 }
 
-/// A value of a document.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum PublishedValue {
@@ -230,7 +218,6 @@ pub(super) struct Side {
     pub(super) workers: Option<Count>,
 }
 
-/// What a machine must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Requirement {

@@ -1,12 +1,12 @@
 //! A document's figures beside a report, or beside what a machine could measure.
 
+use super::cell::{Admits, Target};
 use super::document::{Document, Figure, Reference, Series};
 use super::replication::{
     CheckedClaim, Gap, GapKind, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status, Verdict,
 };
 use super::results::Results;
-use super::target::{Admits, Target};
-use super::unit::is_share;
+use super::statistic::is_share;
 use charz_data::report::Report;
 
 /// Reasons that a figure lists; the others are beside its rows.

@@ -32,12 +32,10 @@ impl Replication {
         Schema { name: "charz-replication".into(), major: 1, minor: 0 }
     }
 
-    /// The number of figures with this status.
     pub fn figures_with(&self, status: Status) -> usize {
         self.figures.iter().filter(|figure| figure.status == status).count()
     }
 
-    /// The number of claims with this verdict.
     pub fn claims_with(&self, verdict: Verdict) -> usize {
         self.figures.iter().flat_map(|figure| &figure.claims).filter(|claim| claim.verdict == verdict).count()
     }
@@ -109,7 +107,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {
             Status::Done => "done",
@@ -227,7 +224,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Holds => "holds here",

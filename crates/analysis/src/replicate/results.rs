@@ -2,8 +2,7 @@
 
 use super::cell::CellSpec;
 use super::replication::{Clock, Gap, GapKind, Number};
-use super::statistic::{Quantity, Statistic};
-use super::unit::factor;
+use super::statistic::{Quantity, Statistic, factor};
 use crate::card::Card;
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
@@ -86,7 +85,7 @@ impl<'a> Results<'a> {
             value: value * factor,
             low: interval.map(|[low, _]| low * factor),
             high: interval.map(|[_, high]| high * factor),
-            suspect: cell.outcome.status == Status::Suspect,
+            suspect: cell.is_suspect(),
             note: note(cell, statistic, factor, unit),
         })
     }

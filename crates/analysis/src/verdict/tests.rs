@@ -1,6 +1,7 @@
-//! Verdicts on reports that nobody measured.
+//! Verdicts on invented reports.
 
 use super::*;
+use charz_data::report::Status;
 use charz_data::report::invented::{cell, report};
 
 /// A cell of bytes per second: its mapping, its workers and its number in GB/s.
@@ -47,7 +48,7 @@ fn a_curve_under_one_mapping_compares_nothing() {
     let curve = || vec![rate("rr", 1, 10.0).sized(64), rate("rr", 1, 10.0).sized(128)];
     assert_eq!(telling(curve()), [false, false]);
     assert_eq!(telling([curve(), vec![rate("auto", 1, 9.0).sized(128)]].concat()), [false, true]);
-    // A single place of memory stands with each cell.
+    // A sweep with one place of memory has it in each cell.
     assert_eq!(telling(vec![rate("rr", 1, 10.0).sized(64)]), [true]);
     assert_eq!(telling(vec![rate("rr", 1, 10.0)]), [true]);
 }

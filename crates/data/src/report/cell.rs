@@ -236,6 +236,10 @@ impl Cell {
         self.summary?.value.filter(|value| has_number && value.is_finite())
     }
 
+    pub fn is_suspect(&self) -> bool {
+        self.outcome.status == Status::Suspect
+    }
+
     /// The pairs of times of all repetitions that count, together.
     pub fn samples(&self) -> JointHistogram {
         let done = self.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);

@@ -36,7 +36,7 @@ fn blocks(card: &Card) -> Vec<Block<'static>> {
         heading.extend((workers > 1).then(|| format!("x{workers}")));
     }
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-    let rows = card.levels.iter().map(|level| row(level, card, workers)).collect();
+    let rows = card.levels.iter().map(|level| row(level, card, workers));
     let mut blocks = vec![
         Block::Title(title),
         Block::Text(String::new()),

@@ -2,7 +2,6 @@
 
 use super::LEAST_SEGMENT;
 
-/// A cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Split {
     /// The index of the first value on the right side.

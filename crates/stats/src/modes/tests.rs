@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+
+use charz_data::histogram::{BITS, bin, bin_end};
 use proptest::prelude::*;
 
 use super::*;
@@ -25,15 +28,18 @@ fn draw(law: Law, random: &mut fastrand::Rng) -> f64 {
 /// So many times of each law, in columns as reports have them, of a clock with this step.
 fn histogram(parts: &[(usize, Law)], step: u64, seed: u64) -> Vec<Bin> {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut columns = std::collections::BTreeMap::<u64, u64>::new();
-    for &(count, law) in parts {
-        for _ in 0..count {
-            let time = draw(law, &mut random) as u64 / step * step;
-            *columns.entry(charz_data::histogram::bin(time, charz_data::histogram::BITS)).or_default() += 1;
-        }
+    let laws = parts.iter().flat_map(|(count, law)| std::iter::repeat_n(*law, *count));
+    columns(laws.map(|law| (draw(law, &mut random) as u64 / step * step, 1)))
+}
+
+/// Times with their counts in such columns.
+fn columns(times: impl IntoIterator<Item = (u64, u64)>) -> Vec<Bin> {
+    let mut columns = BTreeMap::<u64, u64>::new();
+    for (time, count) in times {
+        *columns.entry(bin(time, BITS)).or_default() += count;
     }
-    let high = |low| charz_data::histogram::bin_end(low, charz_data::histogram::BITS) as f64;
-    columns.into_iter().map(|(low, count)| Bin { low: low as f64, high: high(low), count }).collect()
+    let column = |(low, count)| Bin { low: low as f64, high: bin_end(low, BITS) as f64, count };
+    columns.into_iter().map(column).collect()
 }
 
 /// Checks how many bands there are, that each of `expected`, a time and a share, is in one of them in this order, and that the
@@ -93,8 +99,8 @@ fn steps_of_the_clock_are_no_modes() {
 /// Of a clock with coarse steps the kernel is wide, and the band is not.
 #[test]
 fn stray_times_do_not_widen_a_band() {
-    let bin = |low: f64, count| Bin { low, high: low + 1.0, count };
-    let found = bands(&[bin(20.0, 3), bin(30.0, 700), bin(40.0, 290), bin(60.0, 2), bin(90.0, 2)], 10.0);
+    let columns = [(20.0, 3), (30.0, 700), (40.0, 290), (60.0, 2), (90.0, 2)];
+    let found = bands(&columns.map(|(low, count)| Bin { low, high: low + 1.0, count }), 10.0);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].low, found[0].high), (30.0, 41.0));
 }
@@ -114,16 +120,10 @@ fn a_handful_of_times_gathers_nowhere() {
 proptest! {
     #[test]
     fn bands_are_apart_and_hold_what_they_say(
-        columns in prop::collection::btree_map(0_u64..1 << 40, 1_u64..100_000, 0..60),
+        times in prop::collection::btree_map(0_u64..1 << 40, 1_u64..100_000, 0..60),
         step in 0_u64..1000,
     ) {
-        let mut joined = std::collections::BTreeMap::<u64, u64>::new();
-        for (time, count) in columns {
-            *joined.entry(charz_data::histogram::bin(time, charz_data::histogram::BITS)).or_default() += count;
-        }
-        let high = |low| charz_data::histogram::bin_end(low, charz_data::histogram::BITS) as f64;
-        let bins: Vec<Bin> =
-            joined.into_iter().map(|(low, count)| Bin { low: low as f64, high: high(low), count }).collect();
+        let bins = columns(times);
         let all: u64 = bins.iter().map(|bin| bin.count).sum();
         let mut found = bands(&bins, step as f64);
         prop_assert!(found.len() <= MOST_BANDS);

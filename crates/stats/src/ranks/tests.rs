@@ -2,12 +2,7 @@ use fastrand::Rng;
 use proptest::prelude::*;
 
 use super::*;
-use crate::shift::Shift;
-use crate::simulate::Law;
-
-fn sample(values: &[f64]) -> Sample {
-    Sample::new(values.to_vec()).expect("the values are finite")
-}
+use crate::simulate::{Law, sample};
 
 const A: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
 #[expect(clippy::approx_constant, reason = "3.14 is a value like any other here")]

@@ -2,11 +2,7 @@ use fastrand::Rng;
 use proptest::prelude::*;
 
 use super::*;
-use crate::simulate::Law;
-
-fn sample(values: &[f64]) -> Sample {
-    Sample::new(values.to_vec()).expect("the values are finite")
-}
+use crate::simulate::{Law, sample};
 
 #[track_caller]
 fn near(found: f64, expected: f64) {

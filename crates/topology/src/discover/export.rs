@@ -21,11 +21,9 @@ const LARGEST: u64 = 8192;
 
 /// One of the two things that are measured, as hwloc has it.
 struct Figure {
-    /// The name of the attribute.
     attribute: &'static str,
     /// Its flags: 1 higher is better, 2 lower is better, 4 it takes an initiator (hwloc/memattrs.h).
     flags: u8,
-    /// The name of the matrix.
     matrix: &'static str,
     /// Its kind: 2 a user's, 4 means latency, 8 means bandwidth (hwloc/distances.h).
     kind: u8,
@@ -50,11 +48,8 @@ const FIGURES: [Figure; 2] = [
     },
 ];
 
-/// Describes a machine in hwloc XML of version 2, with what was measured of its memory, if anything was.
-///
-/// # Errors
-///
-/// [`Error::Topology`] with one sentence where the source is missing, unreadable, no topology, or too large.
+/// Describes a machine in hwloc XML of version 2, with what was measured of its memory, if anything was. An error where the source is
+/// missing, unreadable, no topology, or too large.
 pub fn export_xml(source: &Source, measured: &[Access]) -> Result<String, Error> {
     export(source, measured).map_err(|reason| Error::Topology { what: what(source), reason })
 }

@@ -15,7 +15,7 @@ use hwlocality::object::types::{CacheType, ObjectType};
 
 use super::kinds;
 use super::scale::Scale;
-use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, alu, cpulist};
+use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, cpulist};
 
 /// Reads a loaded topology. All its strands count as usable.
 ///
@@ -95,7 +95,6 @@ struct Around {
     core: Option<u32>,
     /// The ALU group: a number that no other group has.
     alu: Option<u32>,
-    /// The local NUMA nodes.
     numa_nodes: Vec<u32>,
     /// The first of those that belong to the innermost object that has some.
     numa: Option<u32>,
@@ -106,7 +105,6 @@ struct Around {
 
 struct Reader<'a> {
     machine: Machine,
-    /// For each strand its ALU group.
     alus: Vec<Option<u32>>,
     next_alu: u32,
     /// How many caches of each level and content there are already.
@@ -236,7 +234,7 @@ impl Reader<'_> {
     }
 }
 
-/// The NUMA nodes that are local to all strands of an object, in logical order; some stand behind a memory-side cache.
+/// The NUMA nodes that are local to all strands of an object, in logical order; some are behind a memory-side cache.
 ///
 /// A node whose processor is not to be used hangs somewhere too, with an empty set of strands: it is local to none.
 fn local_nodes(object: &TopologyObject) -> Vec<&TopologyObject> {
@@ -253,7 +251,6 @@ fn local_nodes(object: &TopologyObject) -> Vec<&TopologyObject> {
     nodes
 }
 
-/// How many strands lie in an object.
 fn strands(object: &TopologyObject) -> u64 {
     object.cpuset().and_then(|set| set.weight()).map_or(0, |weight| weight as u64)
 }
@@ -269,12 +266,30 @@ fn place_in_cores(machine: &mut Machine, alus: &[Option<u32>], alu_width: Option
             None => alus[first..first + strands.len()].to_vec(),
         };
         first += strands.len();
-        for ((rank, strand), place) in (0..).zip(strands).zip(alu::places(&groups)) {
-            strand.strand_in_core = rank;
-            strand.alu = place.alu;
-            strand.slot = place.slot;
+        for ((rank, strand), (alu, slot)) in (0..).zip(strands).zip(ranks(&groups)) {
+            (strand.strand_in_core, strand.alu, strand.slot) = (rank, alu, slot);
         }
     }
+}
+
+/// The ranks of a core's strands among those that share its execution units, see [`AluSource`]: for each strand that of its group
+/// within the core, and its own within the group.
+///
+/// `groups` holds for each strand of the core, in logical order, the group below the core that it belongs to. Where some
+/// have a group, a strand without one is its own group: hwloc leaves out groups of a single strand.
+fn ranks(groups: &[Option<u32>]) -> Vec<(u32, u32)> {
+    if groups.iter().all(Option::is_none) {
+        return (0..).zip(groups).map(|(slot, _)| (0, slot)).collect();
+    }
+    let mut ranks: Vec<(u32, u32)> = Vec::with_capacity(groups.len());
+    for (at, group) in groups.iter().enumerate() {
+        ranks.push(match ranks.last() {
+            None => (0, 0),
+            Some((alu, slot)) if group.is_some() && *group == groups[at - 1] => (*alu, slot + 1),
+            Some((alu, _)) => (alu + 1, 0),
+        });
+    }
+    ranks
 }
 
 /// Counts for each part of the machine the strands that lie in it.
@@ -327,4 +342,17 @@ fn info(object: &TopologyObject, key: &str) -> Option<String> {
 fn push<T>(list: &mut Vec<T>, element: T) -> u32 {
     list.push(element);
     u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranks;
+
+    #[test]
+    fn groups_are_ranked_and_lone_strands_stand_alone() {
+        assert_eq!(ranks(&[]), []);
+        assert_eq!(ranks(&[None, None, None]), [(0, 0), (0, 1), (0, 2)], "a core without groups is one group");
+        assert_eq!(ranks(&[Some(7), Some(7), Some(9), Some(9)]), [(0, 0), (0, 1), (1, 0), (1, 1)]);
+        assert_eq!(ranks(&[None, None, Some(3), Some(3), None]), [(0, 0), (1, 0), (2, 0), (2, 1), (3, 0)]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Large synthetic machines from small twins.
 //!
 //! hwloc compares each new part's set of strands with those of its siblings: 65,536 strands cost it ten seconds and a
-//! gigabyte, and minutes where all stand on one level. But a synthetic machine is regular, so that a twin with two of
+//! gigabyte, and minutes if all are on one level. But a synthetic machine is regular, so a twin with two of
 //! everything that has several says all that there is to say. hwloc loads the twin, and the reader visits the first child
 //! of each object as often as the large machine has one.
 

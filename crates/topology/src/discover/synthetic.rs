@@ -30,7 +30,7 @@ const TYPES: &str = "Group, Package, Die, NUMA, L5 to L1, L1i, Core and PU";
 /// A type of level. The order is that in which types contain each other, where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
-    /// Around all levels, and none itself: attributes may stand at its place.
+    /// Around all levels, and none itself: it may have attributes.
     Machine,
     Group,
     Numa,
@@ -42,7 +42,6 @@ enum Type {
     Pu,
 }
 
-/// A level that has been read.
 struct Level {
     kind: Type,
     /// How many of its parts the whole machine has.
@@ -54,13 +53,12 @@ struct Level {
 pub(crate) struct Description {
     /// The number of strands in each ALU group, if there are groups below the cores.
     pub(super) alu_width: Option<u32>,
-    /// The counts of the levels, from the outside in, and where in the text each stands.
+    /// The counts of the levels, from the outside in, and where in the text each is.
     pub(crate) counts: Vec<(u64, Range<usize>)>,
     /// Whether each part's number is its rank and memory lies on one level only, so that all parts are alike.
     pub(super) regular: bool,
 }
 
-/// Checks a description.
 pub(crate) fn check(text: &str) -> Result<Description, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));
@@ -125,7 +123,7 @@ fn alu_width(levels: &[Level]) -> Option<u32> {
     u32::try_from(levels.last()?.width / group.width).ok()
 }
 
-/// Reads `TYPE:COUNT(ATTRIBUTES)` and returns the level, where its count stands, and what follows it.
+/// Reads `TYPE:COUNT(ATTRIBUTES)` and returns the level, where its count is, and what follows it.
 fn level(text: &str, outer: u64) -> Result<(Level, Range<usize>, &str), String> {
     let end = text.find([' ', ':', '(', '[', ']', ')']).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
@@ -180,15 +178,17 @@ fn kind(name: &str) -> Result<Type, String> {
         let known = "cache".starts_with(rest) && !(instructions && depth > 3);
         return if known { Ok(Type::Cache(depth, instructions)) } else { Err(unknown()) };
     }
-    match () {
-        () if short("package") || short("socket") => Ok(Type::Package),
-        () if short("numanode") || short("node") => Ok(Type::Numa),
-        () if short("die") => Ok(Type::Die),
-        () if short("core") => Ok(Type::Core),
-        () if short("pu") => Ok(Type::Pu),
-        () if short("group") => Ok(Type::Group),
-        () => Err(unknown()),
-    }
+    let words = [
+        ("package", Type::Package),
+        ("socket", Type::Package),
+        ("numanode", Type::Numa),
+        ("node", Type::Numa),
+        ("die", Type::Die),
+        ("core", Type::Core),
+        ("pu", Type::Pu),
+        ("group", Type::Group),
+    ];
+    words.iter().find(|(word, _)| short(word)).map(|(_, kind)| *kind).ok_or_else(unknown)
 }
 
 /// Whether a level of this type may be inside the levels read so far.
@@ -213,7 +213,7 @@ impl Type {
         match (self, inner) {
             (Self::Pu, _) | (_, Self::Machine) => false,
             (Self::Machine | Self::Group, _) | (_, Self::Group | Self::Pu) => true,
-            // The caches of one level for data and for instructions may stand either way.
+            // The caches of one level for data and for instructions may be in either order.
             (Self::Cache(outer, a), Self::Cache(inner, b)) => outer > inner || (outer == inner && a != b),
             (Self::Cache(..), Self::Package | Self::Die) => false,
             (Self::Package | Self::Die | Self::Core, Self::Package) | (Self::Die | Self::Core, Self::Die) => false,

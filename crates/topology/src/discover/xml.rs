@@ -104,7 +104,6 @@ pub(crate) fn check(text: &str) -> Result<String, String> {
 struct Document {
     /// The names of the elements that are open.
     open: Vec<String>,
-    /// Whether the element `topology` has been seen.
     topology: bool,
     objects: Objects,
     /// What hwloc gets.
@@ -195,7 +194,6 @@ impl Document {
         }
     }
 
-    /// The verdict at the end of the text.
     fn end(&self) -> Result<(), String> {
         match self.open.last() {
             Some(name) => Err(format!("it is cut off: the element {} is not closed", quote(name))),

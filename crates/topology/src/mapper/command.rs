@@ -29,7 +29,6 @@ const LINGER: Duration = Duration::from_millis(200);
 /// How often a program is asked whether it has ended.
 const POLL: Duration = Duration::from_millis(2);
 
-/// A program and its arguments.
 struct Ask {
     words: Vec<String>,
     limit: Duration,
@@ -123,7 +122,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<io:
     thread::spawn(move || {
         let mut bytes = Vec::new();
         let result = pipe.map_or(Ok(0), |pipe| pipe.take(limit).read_to_end(&mut bytes));
-        // Nobody listens any more after the time limit.
+        // After the time limit there is no receiver.
         let _ = sender.send(result.map(|_| bytes));
     });
     receiver

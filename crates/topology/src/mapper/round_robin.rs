@@ -16,8 +16,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::{Mapper, Order};
-use crate::{Error, Machine, Strand};
+use super::Order;
+use crate::{Machine, Strand};
 
 /// A level of the machine that has children to take turns.
 #[derive(Clone, Copy)]
@@ -31,41 +31,27 @@ enum Level {
 const BY_PACKAGE: &[Level] = &[Level::Package, Level::Numa, Level::Core, Level::Alu];
 const BY_NUMA: &[Level] = &[Level::Numa, Level::Package, Level::Core, Level::Alu];
 
-/// Round-robin with these levels, outermost first.
-struct RoundRobin(&'static [Level]);
+pub(super) fn by_package(machine: &Machine) -> Order {
+    round_robin(machine, BY_PACKAGE)
+}
+
+pub(super) fn by_numa(machine: &Machine) -> Order {
+    round_robin(machine, BY_NUMA)
+}
+
+fn round_robin(machine: &Machine, levels: &[Level]) -> Order {
+    Order::Strands(ids(machine, &Dealer { machine }.order(all(machine), levels)))
+}
 
 /// The first strand of each core.
-struct OnePerCore;
-
-pub(super) fn by_package(_: &str) -> Result<(Box<dyn Mapper>, String), String> {
-    Ok((Box::new(RoundRobin(BY_PACKAGE)), String::new()))
-}
-
-pub(super) fn by_numa(_: &str) -> Result<(Box<dyn Mapper>, String), String> {
-    Ok((Box::new(RoundRobin(BY_NUMA)), String::new()))
-}
-
-pub(super) fn one_per_core(_: &str) -> Result<(Box<dyn Mapper>, String), String> {
-    Ok((Box::new(OnePerCore), String::new()))
-}
-
-impl Mapper for RoundRobin {
-    fn order(&self, machine: &Machine) -> Result<Order, Error> {
-        let order = Dealer::new(machine).order(all(machine), self.0);
-        Ok(Order::Strands(ids(machine, &order)))
-    }
-}
-
-impl Mapper for OnePerCore {
-    fn order(&self, machine: &Machine) -> Result<Order, Error> {
-        let mut seen = vec![false; machine.cores.len()];
-        let mut order = Dealer::new(machine).order(all(machine), BY_PACKAGE);
-        order.retain(|at| {
-            let core = machine.strands[*at].core.and_then(|core| seen.get_mut(core as usize));
-            core.is_none_or(|seen| !std::mem::replace(seen, true))
-        });
-        Ok(Order::Strands(ids(machine, &order)))
-    }
+pub(super) fn one_per_core(machine: &Machine) -> Order {
+    let mut seen = vec![false; machine.cores.len()];
+    let mut order = Dealer { machine }.order(all(machine), BY_PACKAGE);
+    order.retain(|at| {
+        let core = machine.strands[*at].core.and_then(|core| seen.get_mut(core as usize));
+        core.is_none_or(|seen| !std::mem::replace(seen, true))
+    });
+    Order::Strands(ids(machine, &order))
 }
 
 /// The round-robin order within each package, packages in logical order.
@@ -79,7 +65,7 @@ pub(super) fn within_packages(machine: &Machine) -> Vec<Vec<u32>> {
             members.push(at);
         }
     }
-    let dealer = Dealer::new(machine);
+    let dealer = Dealer { machine };
     members.into_iter().map(|members| ids(machine, &dealer.order(members, BY_PACKAGE))).collect()
 }
 
@@ -137,11 +123,7 @@ enum Cluster {
     Cache(u32),
 }
 
-impl<'a> Dealer<'a> {
-    fn new(machine: &'a Machine) -> Self {
-        Self { machine }
-    }
-
+impl Dealer<'_> {
     /// The order of the part that holds these strands and whose children are the parts of the first level.
     fn order(&self, strands: Vec<usize>, levels: &[Level]) -> Vec<usize> {
         let Some((level, inner)) = levels.split_first() else {

@@ -100,17 +100,21 @@ fn remove(place: &Path) -> Outcome {
 /// which of them is newer says nothing, so those are built anew.
 fn compile(name: &'static str, source: &Path, build: Build) -> Outcome<Side> {
     let shared = folder().join("target");
-    let mut clean = workspace::cargo();
-    clean.current_dir(source).env("CARGO_TARGET_DIR", &shared);
-    process::run(clean.args(["clean", "--quiet", "--locked", "--workspace", "--profile", "bench"]))?;
-    let mut command = workspace::cargo();
-    command.args(["bench", "--locked", "--no-run", "--message-format", "json"]);
+    // From the checkout's root also for the base, whose own configuration would else be merged into the checkout's around it.
+    let cargo = |arguments: &[&str]| {
+        let mut cargo = workspace::cargo();
+        cargo.current_dir(workspace::root()).env("CARGO_TARGET_DIR", &shared).args(arguments);
+        cargo.arg("--locked").arg("--manifest-path").arg(source.join("Cargo.toml"));
+        cargo
+    };
+    process::run(&mut cargo(&["clean", "--quiet", "--workspace", "--profile", "bench"]))?;
+    let mut command = cargo(&["bench", "--no-run", "--message-format", "json"]);
     // Only targets of this kind: the benches of a library's own tests would not understand criterion's options.
     command.args(match build {
         Build::Pure => ["--package", "charz-benches", "--bench", PURE].as_slice(),
         Build::Full => &["--workspace", "--bench", "*"],
     });
-    command.current_dir(source).env("CARGO_TARGET_DIR", &shared).env("CARGO_PROFILE_BENCH_STRIP", "none");
+    command.env("CARGO_PROFILE_BENCH_STRIP", "none");
     if build == Build::Pure {
         let quick = [("OPT_LEVEL", "2"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "false")];
         command.envs(quick.map(|(key, value)| (format!("CARGO_PROFILE_BENCH_{key}"), value)));

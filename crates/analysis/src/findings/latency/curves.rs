@@ -1,15 +1,13 @@
 //! Curves as the cells of a report give them.
 
-use std::collections::HashMap;
-
 use crate::curve::Point;
-use crate::findings::series::Number;
+use crate::group::grouped;
+use crate::number::Number;
 use crate::point;
 use charz_data::card::Chase;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
 use charz_data::{Role, units};
 
-/// Bytes of a line.
 const LINE: u64 = 64;
 
 /// How far a suspect number may be off, as a fraction, where its interval says less; and any number, where it says more: on a busy
@@ -37,7 +35,7 @@ pub(crate) struct Curve<'a> {
     pub(crate) caches: Vec<u64>,
     /// The clock of its core, if that is known: the fastest that it was found to have.
     pub(crate) hz: Option<f64>,
-    /// What all of its cells have in common; the kind of pages is told even where there is one for all.
+    /// What all of its cells have in common, including the kind of pages if the sweep does not vary it.
     place: Place,
 }
 
@@ -51,30 +49,27 @@ impl<'a> Curve<'a> {
             .collect()
     }
 
-    /// Those of a kernel.
     pub(crate) fn of_kernel(report: &'a Report, kernel: &str) -> Vec<Self> {
-        let mut curves: Vec<Curve<'_>> = Vec::new();
-        let mut places: HashMap<(&str, Place), usize> = HashMap::new();
         let is_one = |cell: &&Cell| cell.kernel == kernel && cell.workers == 1 && cell.unit == Unit::NanosecondsPerStep;
-        for cell in report.cells.iter().filter(is_one) {
-            let Some(number) = Number::of(cell) else { continue };
-            let own = cell.point.params(&report.plan.params);
-            let place = Place { size_bytes: None, pages: Some(own.pages), ..cell.point };
-            let at = *places.entry((cell.mapping.as_str(), place)).or_insert(curves.len());
-            if at == curves.len() && at < MOST_CURVES {
-                curves.push(Curve::begin(report, cell, place));
+        let own = |cell: &Cell| cell.point.params(&report.plan.params);
+        let place = |cell: &Cell| Place { size_bytes: None, pages: Some(own(cell).pages), ..cell.point };
+        let numbers = report.cells.iter().filter(is_one).filter_map(Number::of);
+        let groups = grouped(numbers, |number| (number.cell.mapping.as_str(), place(number.cell)));
+        let curve = |numbers: Vec<Number<'a>>| {
+            let mut curve = Curve::begin(report, numbers[0].cell, place(numbers[0].cell));
+            for number in numbers.iter().take(MOST_POINTS) {
+                let doubtful = number.is_doubtful();
+                let slack = if doubtful { DOUBT } else { number.slack().min(DOUBT) };
+                let size_bytes = own(number.cell).size_bytes;
+                curve.points.push(Point { size_bytes, ns: number.value, slack, doubtful });
+                curve.hz = clocks(number.cell).chain(curve.hz).max_by(f64::total_cmp);
             }
-            let Some(curve) = curves.get_mut(at).filter(|curve| curve.points.len() < MOST_POINTS) else { continue };
-            let doubtful = number.is_doubtful();
-            let slack = if doubtful { DOUBT } else { number.slack().min(DOUBT) };
-            curve.points.push(Point { size_bytes: own.size_bytes, ns: number.value, slack, doubtful });
-            curve.hz = clocks(cell).chain(curve.hz).max_by(f64::total_cmp);
-        }
-        curves.iter_mut().for_each(|curve| curve.points.sort_by_key(|point| point.size_bytes));
-        curves
+            curve.points.sort_by_key(|point| point.size_bytes);
+            curve
+        };
+        groups.into_iter().take(MOST_CURVES).map(curve).collect()
     }
 
-    /// That of a cell, without any point.
     fn begin(report: &'a Report, cell: &'a Cell, place: Place) -> Self {
         let strands = || report.machine.strands.iter();
         let seat = cell.seats.first().copied().flatten();
@@ -96,7 +91,6 @@ impl<'a> Curve<'a> {
         }
     }
 
-    /// What all of its cells are called.
     pub(super) fn name(&self) -> String {
         format!("{} {}{}", self.kernel, self.mapping, point::label(&self.place))
     }
@@ -127,12 +121,10 @@ impl<'a> Curve<'a> {
     }
 }
 
-/// A time, with a question mark behind a doubtful one.
 pub(super) fn time(ns: f64, doubtful: bool) -> String {
     format!("{}{}", units::nanos(ns), units::doubt(doubtful))
 }
 
-/// A point's time, with a question mark behind a doubtful one.
 pub(super) fn shown(point: &Point) -> String {
     time(point.ns, point.doubtful)
 }

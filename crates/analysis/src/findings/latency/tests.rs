@@ -1,8 +1,8 @@
 //! Findings from invented chases.
 
 use super::*;
+use crate::fixtures::{assert_words, sizes};
 use charz_data::machine::{Cache, CacheHolds, Strand};
-
 use charz_data::report::{Cell, Host, PageKind, Point, Status, Unit, invented};
 
 const MIB: u64 = 1 << 20;
@@ -12,11 +12,6 @@ const CHAINS: &str = "chase-chains";
 
 /// What the operating system claims.
 const CACHES: [u64; 3] = [32 << 10, MIB, 32 * MIB];
-
-/// The sizes of a curve: half octaves from 4 KiB to 512 MiB.
-fn sizes() -> impl Iterator<Item = u64> {
-    (0..35).map(|step| (4096.0 * (0.5 * f64::from(step)).exp2()) as u64)
-}
 
 /// A guest with 12 of 32 MiB of L3.
 fn guest(size: u64) -> f64 {
@@ -32,13 +27,11 @@ fn cell(kernel: &str, point: Point, value: f64) -> Cell {
     invented::cell(kernel, 1, Unit::NanosecondsPerStep, value).at(point)
 }
 
-/// A curve over these sizes.
 fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) -> Vec<Cell> {
     let point = Point { pages: Some(pages), stride_bytes: Some(stride), ..Point::default() };
     sizes().map(|size| cell(kernel, Point { size_bytes: Some(size), ..point }, ns(size))).collect()
 }
 
-/// The sentences that follow from these cells.
 fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
     let mut report = invented::report(cells);
     let strand = report.machine.strands[0].clone();
@@ -61,9 +54,7 @@ fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
 fn check(sentences: &[String], expected: &[&[&str]]) {
     assert_eq!(sentences.len(), expected.len(), "{sentences:#?}");
     for (sentence, words) in sentences.iter().zip(expected) {
-        for word in *words {
-            assert!(sentence.contains(word), "{word:?} is not in {sentence:?}");
-        }
+        assert_words(sentence, words);
     }
 }
 

@@ -8,7 +8,6 @@ use charz_data::report::{Histogram, JointHistogram};
 /// The least that a logarithmic axis shows.
 const LEAST: f64 = 0.5;
 
-/// How wide a bin is.
 #[derive(Clone, Copy)]
 enum Width {
     /// An octave has two to this power of them.
@@ -57,37 +56,36 @@ fn ends([low, high]: [u64; 2]) -> [f64; 2] {
 /// The bins of pairs, no more than so many; and whether they are wider than those of the samples, of which an octave has eight.
 pub(super) fn pairs(samples: &JointHistogram, most: usize) -> (Vec<Pair>, bool) {
     let fine = WIDTHS.iter().position(|width| matches!(width, Width::Part(3))).unwrap_or(0);
-    let mut found = BTreeMap::new();
-    let mut steps = 0;
-    for width in &WIDTHS[fine..] {
-        found.clear();
-        for [first, second, count] in &samples.bins {
-            let sum: &mut u64 = found.entry([span(*first, *width), span(*second, *width)]).or_default();
-            *sum = sum.saturating_add(*count);
-        }
-        if found.len() <= most {
-            break;
-        }
-        steps += 1;
-    }
+    let bins = samples.bins.iter().map(|[first, second, count]| ([*first, *second], *count));
+    let (found, steps) = widened(bins, &WIDTHS[fine..], most);
     let pair = |([x, y], count): ([[u64; 2]; 2], u64)| Pair { x: ends(x), y: ends(y), count };
     (found.into_iter().map(pair).collect(), steps > 0)
 }
 
 /// The bins of one time, no more than so many.
 pub(super) fn bars(marginal: &Histogram, most: usize) -> Vec<Bar> {
-    let mut found = BTreeMap::new();
-    for width in WIDTHS {
-        found.clear();
-        for [low, count] in &marginal.bins {
-            let sum: &mut u64 = found.entry(span(*low, width)).or_default();
-            *sum = sum.saturating_add(*count);
+    let bins = marginal.bins.iter().map(|[low, count]| ([*low], *count));
+    let (found, _) = widened(bins, &WIDTHS, most);
+    found.into_iter().map(|([span], count)| Bar { x: ends(span), count }).collect()
+}
+
+/// Bins of the first of these widths at which there are no more than `most`, or of the last; and the place of that width.
+fn widened<const N: usize>(
+    bins: impl Iterator<Item = ([u64; N], u64)> + Clone,
+    widths: &[Width],
+    most: usize,
+) -> (BTreeMap<[[u64; 2]; N], u64>, usize) {
+    let at = |width: Width| {
+        let mut found = BTreeMap::new();
+        for (times, count) in bins.clone() {
+            let sum: &mut u64 = found.entry(times.map(|time| span(time, width))).or_default();
+            *sum = sum.saturating_add(count);
         }
-        if found.len() <= most {
-            break;
-        }
-    }
-    found.into_iter().map(|(span, count)| Bar { x: ends(span), count }).collect()
+        found
+    };
+    let mut places = widths.iter().enumerate().map(|(place, width)| (at(*width), place));
+    let fits = |(found, place): &(BTreeMap<_, _>, usize)| found.len() <= most || place + 1 == widths.len();
+    places.find(fits).unwrap_or_default()
 }
 
 #[cfg(test)]

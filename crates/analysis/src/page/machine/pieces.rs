@@ -1,9 +1,11 @@
-//! From parts that are stretches of strands to parts inside each other.
+//! From parts that are stretches of strands to parts inside each other; parts that are alike and next to each other become one
+//! where there are too many to be seen.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::iter::Peekable;
 
-use crate::figure::What;
+use crate::figure::{Part, What};
 
 /// A part that holds strands which are next to each other in logical order.
 #[derive(Clone, Debug)]
@@ -11,9 +13,8 @@ pub(super) struct Piece {
     pub(super) what: What,
     /// What such parts are called: `package`, `L3`.
     pub(super) kind: String,
-    /// Which of them it is.
     pub(super) number: Option<u32>,
-    /// What else tells it from others: a size.
+    /// Its size, if it has one.
     pub(super) detail: String,
     /// Its first strand, by place.
     pub(super) from: usize,
@@ -21,7 +22,6 @@ pub(super) struct Piece {
     pub(super) to: usize,
 }
 
-/// A strand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaf {
     pub(super) id: u32,
@@ -31,35 +31,23 @@ pub(super) struct Leaf {
 
 /// A piece, or a strand, with what lies inside.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
-    pub(super) what: What,
-    pub(super) kind: String,
-    pub(super) number: Option<u32>,
-    pub(super) detail: String,
-    /// For a strand.
-    pub(super) leaf: Option<Leaf>,
-    /// How many it stands for.
-    pub(super) times: usize,
-    pub(super) inside: Vec<Tree>,
-}
-
-/// Stretches with the same number, with their first place and the one behind their last; those without a number are left out.
-pub(super) fn runs(count: usize, number: impl Fn(usize) -> Option<u32>) -> Vec<(u32, usize, usize)> {
-    let mut runs: Vec<(Option<u32>, usize, usize)> = Vec::new();
-    for at in 0..count {
-        let own = number(at);
-        match runs.last_mut() {
-            Some((last, _, to)) if *last == own => *to = at + 1,
-            _ => runs.push((own, at, at + 1)),
-        }
-    }
-    runs.into_iter().filter_map(|(number, from, to)| Some((number?, from, to))).collect()
+struct Tree {
+    what: What,
+    kind: String,
+    number: Option<u32>,
+    detail: String,
+    leaf: Option<Leaf>,
+    /// How many parts alike it represents.
+    times: usize,
+    inside: Vec<Tree>,
 }
 
 /// Pieces inside each other: whichever begins first, then the longer one, then the one that is further out by its nature. Where two
 /// overlap, the later one ends with the earlier.
-pub(super) fn nested(mut pieces: Vec<Piece>, leaves: &[Leaf]) -> Vec<Tree> {
-    let cores = stretches(&pieces, What::Core);
+fn nested(mut pieces: Vec<Piece>, leaves: &[Leaf]) -> Vec<Tree> {
+    let cores = pieces.iter().filter(|piece| piece.what == What::Core).map(|piece| (piece.from, piece.to));
+    let mut cores: Vec<(usize, usize)> = cores.collect();
+    cores.sort_unstable();
     pieces = pieces.into_iter().flat_map(|piece| slots(piece, &cores)).collect();
     let rank = |what: What| match what {
         What::Package => 0,
@@ -75,13 +63,6 @@ pub(super) fn nested(mut pieces: Vec<Piece>, leaves: &[Leaf]) -> Vec<Tree> {
     let key = |piece: &Piece| (piece.from, usize::MAX - piece.to, rank(piece.what), Reverse(level(piece)));
     pieces.sort_by_cached_key(key);
     inside(0, leaves.len(), &mut pieces.into_iter().peekable(), leaves)
-}
-
-fn stretches(pieces: &[Piece], what: What) -> Vec<(usize, usize)> {
-    let mut found: Vec<(usize, usize)> =
-        pieces.iter().filter(|piece| piece.what == what).map(|piece| (piece.from, piece.to)).collect();
-    found.sort_unstable();
-    found
 }
 
 /// A slot ends with its core, although that of the next one has the same number; a slot that is all of its core, or a strand alone,
@@ -128,5 +109,83 @@ fn strand(leaf: &Leaf) -> Tree {
         leaf: Some(*leaf),
         times: 1,
         inside: Vec::new(),
+    }
+}
+
+/// Pieces as parts inside each other. Where these have more strands than `most`, neighbours that are alike become one: first the parts next to the
+/// strands, then those around them, and strands themselves at last.
+pub(super) fn folded(pieces: Vec<Piece>, leaves: &[Leaf], most: usize) -> Vec<Part> {
+    let mut trees = nested(pieces, leaves);
+    let height = trees.iter().map(depth).max().unwrap_or(0);
+    let mut shapes = Shapes::default();
+    for level in (1..=height).chain([0]) {
+        if trees.iter().map(drawn).sum::<usize>() <= most {
+            break;
+        }
+        trees = merged(trees, level, &mut shapes);
+    }
+    trees.into_iter().map(part).collect()
+}
+
+/// How many levels lie inside; 0 for a strand.
+fn depth(tree: &Tree) -> usize {
+    tree.inside.iter().map(|inner| depth(inner) + 1).max().unwrap_or(0)
+}
+
+fn drawn(tree: &Tree) -> usize {
+    if tree.leaf.is_some() { 1 } else { tree.inside.iter().map(drawn).sum() }
+}
+
+fn merged(trees: Vec<Tree>, level: usize, shapes: &mut Shapes) -> Vec<Tree> {
+    let mut kept: Vec<(Option<usize>, Tree)> = Vec::new();
+    for mut tree in trees {
+        if depth(&tree) != level {
+            tree.inside = merged(tree.inside, level, shapes);
+            kept.push((None, tree));
+            continue;
+        }
+        let shape = shapes.of(&tree);
+        match kept.last_mut() {
+            Some((Some(last), one)) if *last == shape => one.times = one.times.saturating_add(tree.times),
+            _ => kept.push((Some(shape), tree)),
+        }
+    }
+    kept.into_iter().map(|(_, tree)| tree).collect()
+}
+
+/// What trees that are alike have in common: everything but their numbers, and how many they represent.
+type Shape = (What, String, String, bool, Option<u32>, Vec<(usize, usize)>);
+
+#[derive(Default)]
+struct Shapes(HashMap<Shape, usize>);
+
+impl Shapes {
+    fn of(&mut self, tree: &Tree) -> usize {
+        let inside = tree.inside.iter().map(|inner| (self.of(inner), inner.times)).collect();
+        let (usable, kind) = tree.leaf.map_or((false, None), |leaf| (leaf.usable, leaf.kind));
+        let next = self.0.len();
+        *self.0.entry((tree.what, tree.kind.clone(), tree.detail.clone(), usable, kind, inside)).or_insert(next)
+    }
+}
+
+fn part(tree: Tree) -> Part {
+    let parts: Vec<Part> = tree.inside.into_iter().map(part).collect();
+    let number = tree.number.filter(|_| tree.times == 1).map(|number| number.to_string());
+    let label = match (tree.what, number) {
+        (What::Strand, Some(number)) => number,
+        (_, Some(number)) => format!("{} {number}", tree.kind),
+        (_, None) => tree.kind,
+    };
+    Part {
+        what: tree.what,
+        label: match (tree.what, tree.detail.as_str()) {
+            (_, "") => label,
+            (What::Cache, detail) => format!("{label} {detail}"),
+            (_, detail) => format!("{label} ({detail})"),
+        },
+        strand: tree.leaf.map(|leaf| leaf.id),
+        usable: tree.leaf.map_or_else(|| parts.iter().any(|part| part.usable), |leaf| leaf.usable),
+        times: tree.times,
+        parts,
     }
 }

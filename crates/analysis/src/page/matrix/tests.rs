@@ -3,7 +3,7 @@
 use charz_topology::{Source, discover};
 
 use super::*;
-use charz_data::report::{Outcome, Summary, Unit, invented};
+use charz_data::report::{Outcome, Status, Summary, Unit, invented};
 
 /// A report of pairs on a synthetic machine, each with a time and a status.
 fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> Report {

@@ -78,7 +78,6 @@ struct Sets {
     all_nodes: Option<Set>,
 }
 
-/// An object that is open.
 struct Open {
     kind: String,
     sets: Sets,
@@ -86,7 +85,6 @@ struct Open {
     children: Set,
 }
 
-/// The objects seen so far.
 #[derive(Default)]
 pub(super) struct Objects {
     /// Whether the file has version 2, whose rules are stricter: hwloc takes what follows them as it is.
@@ -97,7 +95,6 @@ pub(super) struct Objects {
     strands: HashSet<u32>,
     /// Whether any strand is online.
     online: bool,
-    /// The NUMA nodes seen, as a set.
     node_set: Set,
     /// Whether any object is a NUMA node.
     nodes: bool,

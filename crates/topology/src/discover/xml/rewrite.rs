@@ -6,7 +6,6 @@
 
 use std::fmt::Write as _;
 
-/// The text so far.
 pub(super) struct Rewrite {
     text: String,
     /// Whether the last thing in it is the start of an element.
@@ -36,7 +35,7 @@ impl Rewrite {
         self.begun = true;
     }
 
-    /// Text inside of an element, as it stands: lists of numbers and encoded data, whose length hwloc has been told and
+    /// Text inside of an element, unchanged: lists of numbers and encoded data, whose length is in an attribute and
     /// which have nothing to escape.
     pub(super) fn text(&mut self, text: &str) {
         self.text.push_str(text);

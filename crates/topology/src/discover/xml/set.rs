@@ -28,7 +28,6 @@ impl Set {
         self.words.is_empty() && !self.endless
     }
 
-    /// Whether the set is this one id.
     pub(super) fn is_only(&self, id: u32) -> bool {
         let word = (id / 32) as usize;
         !self.endless

@@ -1,0 +1,82 @@
+//! The number of a cell, and how it compares with others.
+
+use std::cmp::Ordering;
+
+use crate::point;
+use charz_data::report::{Cell, Interval};
+use charz_data::units;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number<'a> {
+    pub cell: &'a Cell,
+    /// In the unit of the cell.
+    pub value: f64,
+    /// `None` after too few invocations.
+    pub interval: Option<Interval>,
+}
+
+impl<'a> Number<'a> {
+    pub(crate) fn of(cell: &'a Cell) -> Option<Self> {
+        Some(Number { cell, value: cell.value()?, interval: cell.summary?.interval })
+    }
+
+    pub fn is_doubtful(&self) -> bool {
+        self.cell.is_suspect()
+    }
+
+    pub(crate) fn by_value(&self, other: &Number<'_>) -> Ordering {
+        self.value.total_cmp(&other.value)
+    }
+
+    /// Whether it is the better one in its unit.
+    pub(crate) fn is_better(&self, other: &Number<'_>) -> bool {
+        if self.cell.unit.more_is_better() { self.value > other.value } else { self.value < other.value }
+    }
+
+    /// The ends of its interval; of all repetitions after too few invocations for one.
+    fn ends(&self) -> (f64, f64) {
+        let repetitions = self.cell.summary.map_or((self.value, self.value), |summary| {
+            (summary.best.min(summary.worst), summary.best.max(summary.worst))
+        });
+        self.interval.map_or(repetitions, |interval| (interval.low, interval.high))
+    }
+
+    /// Half of the distance of its ends, as a fraction.
+    pub(crate) fn slack(&self) -> f64 {
+        let (low, high) = self.ends();
+        (high - low) / 2.0 / self.value
+    }
+
+    /// Whether it is smaller, and the two are apart.
+    pub(crate) fn is_surely_below(&self, other: &Number<'_>) -> bool {
+        self.value < other.value && self.ends().1 < other.ends().0
+    }
+
+    /// Whether the two are not apart.
+    pub(crate) fn meets(&self, other: &Number<'_>) -> bool {
+        let ((low, high), (other_low, other_high)) = (self.ends(), other.ends());
+        low <= other_high && other_low <= high
+    }
+
+    /// With its unit, and a question mark if it is doubtful.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}{}", units::value(self.value, self.cell.unit), units::doubt(self.is_doubtful()))
+    }
+
+    /// A question mark for a result of the two, if one of them is doubtful.
+    pub(crate) fn doubt_beside(&self, other: &Number<'_>) -> &'static str {
+        units::doubt(self.is_doubtful() || other.is_doubtful())
+    }
+
+    /// Which cell of the report it is from, and what it is.
+    pub(crate) fn cited(&self) -> String {
+        format!("{}: {}", point::name(self.cell), self.shown())
+    }
+}
+
+/// The best of several numbers, and the others that meet it; of equals the first.
+pub(crate) fn best<'a>(numbers: &[Number<'a>]) -> Option<(Number<'a>, Vec<Number<'a>>)> {
+    let best = numbers.iter().copied().reduce(|best, next| if next.is_better(&best) { next } else { best })?;
+    let alike = numbers.iter().filter(|other| !std::ptr::eq(other.cell, best.cell) && other.meets(&best));
+    Some((best, alike.copied().collect()))
+}
