@@ -25,7 +25,6 @@ pub use root::{Root, chosen};
 pub use system::under_hypervisor;
 pub use timed::Timed;
 
-/// What an item means for numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -33,18 +32,13 @@ pub enum State {
     Disturbs,
     /// It narrows what can be measured or claimed.
     Limits,
-    /// It cannot be told.
     Unavailable,
-    /// It is as it should be.
     Ok,
 }
 
-/// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// A few words.
     pub name: &'static str,
-    /// What it means.
     pub state: State,
     /// What was read, or why it could not be.
     pub read: String,
@@ -56,22 +50,17 @@ pub struct Finding {
     pub mend: String,
 }
 
-/// What the items judge.
 pub struct Look {
-    /// The files of the system.
     pub root: Root,
-    /// Memory and threads that this process may have.
     pub limits: Limits,
     /// Whether the processor says that a hypervisor runs below; `None` where it cannot be asked.
     pub hypervisor: Option<bool>,
-    /// Whether this program was built with optimisation.
     pub optimised: bool,
     /// What was seen over a while; `None` if nobody watched.
     pub timed: Option<Timed>,
 }
 
 impl Look {
-    /// At this machine, as it stands.
     pub fn at_once() -> Self {
         Look {
             root: Root::system(),
@@ -91,7 +80,6 @@ impl Look {
     }
 }
 
-/// A thing to look at.
 struct Item {
     name: &'static str,
     effect: &'static str,
@@ -100,7 +88,6 @@ struct Item {
     look: fn(&Look) -> Result<Seen, String>,
 }
 
-/// What an item saw.
 struct Seen {
     state: State,
     read: String,
@@ -130,7 +117,6 @@ fn items() -> impl Iterator<Item = &'static Item> {
         .flatten()
 }
 
-/// Judges everything, in a fixed order.
 pub fn examine(look: &Look) -> Vec<Finding> {
     let judge = |item: &Item| match (item.look)(look) {
         Ok(seen) => {

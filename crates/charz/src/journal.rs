@@ -27,7 +27,6 @@ const MOST_NAMED: usize = 100;
 /// How every journal begins.
 const START: &[u8] = b"{\"journal\":";
 
-/// Why a journal cannot be read or written.
 #[derive(Debug, Error)]
 pub enum JournalError {
     #[error("cannot {action} the journal {path:?}")]
@@ -46,7 +45,6 @@ impl JournalError {
     }
 }
 
-/// The first line.
 #[derive(Serialize, Deserialize)]
 struct First<H> {
     journal: H,
@@ -63,7 +61,6 @@ pub struct Journal {
     ended: bool,
 }
 
-/// What a journal holds.
 #[derive(Debug)]
 pub struct Recovered<H, R> {
     pub header: H,

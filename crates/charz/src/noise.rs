@@ -44,7 +44,6 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// That of a cell of a report.
     pub fn of(report: &Report, cell: &Cell) -> Self {
         Subject {
             host: report.host.name.clone(),
@@ -57,14 +56,12 @@ impl Subject {
     }
 }
 
-/// What a self-test found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     pub subject: Subject,
     /// The 95th percentile of the differences, as a fraction.
     pub floor: f64,
     pub comparisons: u64,
-    /// When, UTC, RFC 3339.
     pub learned: String,
 }
 
@@ -89,7 +86,6 @@ struct Found {
     floors: Vec<serde_json::Value>,
 }
 
-/// The file of noise floors: the one that was named, or the user's; `None` without a home.
 pub fn noise_file(named: Option<&Path>) -> Option<PathBuf> {
     let default = || user_file("XDG_STATE_HOME", ".local/state", "charz/noise.json", |name| std::env::var_os(name));
     named.map(Path::to_owned).or_else(default)

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use charz_analysis::compare::{Row, Verdict};
 use charz_data::report::{Cell, Point};
 
-/// The results of comparisons of one kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     pub slower: usize,
@@ -76,14 +75,12 @@ fn without_numbers(reason: &str) -> String {
     kind
 }
 
-/// The comparisons of one cell with itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub kernel: String,
     pub workers: u64,
     pub point: Point,
     pub equal: Tally,
-    /// Comparisons with an injected slowdown.
     pub planted: Tally,
 }
 

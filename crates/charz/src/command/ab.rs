@@ -82,7 +82,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             limits: &limits,
             clock: stage.clock(),
             binder: &binder,
-            timer: stage.timer(),
+            timer: stage.timer,
         };
         // An empty run takes the same on either side.
         Report { tool, floor: Vec::new(), ..new_report(plan, &context) }

@@ -59,7 +59,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         limits: &limits,
         clock: stage.clock(),
         binder: &Backend::Hwloc.to_string(),
-        timer: stage.timer(),
+        timer: stage.timer,
     };
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
     let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };

@@ -143,7 +143,7 @@ impl NewSweep<'_> {
             limits,
             clock: stage.clock(),
             binder: &options.binder.to_string(),
-            timer: stage.timer(),
+            timer: stage.timer,
         };
         let mut report = new_report(plan, &context);
         let recorder = JournalRecorder::begin(file, &report, options.force)?;

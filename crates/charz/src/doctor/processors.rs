@@ -44,7 +44,6 @@ pub(super) const ITEMS: &[Item] = &[
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The strands of the affinity mask.
 pub(super) fn allowed(look: &Look) -> Result<Vec<u32>, String> {
     const STATUS: &str = "/proc/self/status";
     let status = look.root.text(STATUS)?;

@@ -24,7 +24,6 @@ use charz_data::report::Report;
 #[cfg(test)]
 mod tests;
 
-/// "chrz" in ASCII.
 const APPLICATION_ID: i32 = 0x6368_727a;
 const VERSION: i32 = 1;
 /// How long to wait for another program that writes.
@@ -38,14 +37,12 @@ const TABLE: &str = "CREATE TABLE report (
     text TEXT NOT NULL
 ) STRICT";
 
-/// An open history.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
     path: PathBuf,
 }
 
-/// Why a transaction is rolled back.
 enum Fault {
     Database(rusqlite::Error),
     Refused(Error),
@@ -140,7 +137,6 @@ impl Store {
         })
     }
 
-    /// All reports, the oldest first.
     pub fn list(&mut self) -> Result<Vec<Entry>, Error> {
         let path = self.path.clone();
         let mut entries = self.transact(TransactionBehavior::Deferred, |transaction, is_created| {
@@ -159,7 +155,6 @@ impl Store {
         Ok(entries)
     }
 
-    /// The report with this number, and its text as it was added.
     pub fn read(&mut self, id: i64) -> Result<(Report, String), Error> {
         let path = self.path.clone();
         self.transact(TransactionBehavior::Deferred, |transaction, is_created| {
@@ -229,7 +224,6 @@ fn add(
     }
 }
 
-/// A history is that of one machine.
 fn refuse_others(first: &Entry, report: &Report, any_host: bool) -> Result<(), String> {
     let id = first.id;
     if let Some(difference) = other_machine(&first.report, report) {
@@ -250,7 +244,6 @@ fn invocations(report: &Report) -> usize {
     report.floor.iter().chain(&report.cells).map(|cell| cell.invocations.len()).sum()
 }
 
-/// An entry out of a row of `id, label, summary`.
 fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
     let id = row.get(0)?;
     let report = row.get_ref(2)?.as_str().ok().and_then(|text| serde_json::from_str(text).ok());
@@ -266,7 +259,6 @@ fn damaged(path: &Path, what: &str) -> Error {
     Error::bad_input(format!("the history {path:?} is damaged: {what}; move it away and add the reports again"))
 }
 
-/// The sentence for an error of SQLite.
 fn explain(path: &Path, error: rusqlite::Error) -> Error {
     let Some(code) = error.sqlite_error_code() else { return damaged(path, &error.to_string()) };
     match code {

@@ -10,7 +10,6 @@ use charz_data::report::Invocation;
 /// Does more work than ordered and reports only what was ordered, so it is slower by a known share on any machine.
 pub struct Planted<'a> {
     pub inner: &'a dyn Invoke,
-    /// The additional work, as a fraction.
     pub share: f64,
 }
 

@@ -9,7 +9,7 @@ use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
 use crate::exit::{Error, Exit};
-use crate::harness::clock::{Clock, OsClock, Timer, TscClock, skew};
+use crate::harness::clock::{self, Clock, OsClock, TscClock};
 use crate::invoke::{Invoke, Order, Processes};
 use crate::judge::Facts;
 use crate::limits::Limits;
@@ -18,19 +18,21 @@ use crate::predict::Predictor;
 use crate::signals::Signals;
 use crate::sweep::Sweep;
 use crate::view::progress;
-use charz_data::report;
-use charz_data::report::{Ending, Report, Status};
+use charz_data::report::{Ending, Report, Status, Timer};
 use charz_render::formats::Show;
 use charz_render::look::{Colour, Look};
+
+/// How long the clock is read before a sweep: some 100,000 readings.
+const WATCH: Duration = Duration::from_millis(3);
 
 /// The machine, the clock, the signals, and the right to measure here.
 pub(crate) struct Stage {
     pub(crate) machine: Machine,
     pub(crate) signals: Signals,
+    /// What was found out about the clock.
     pub(crate) timer: Timer,
     clock: &'static str,
     nanos_per_tick: Option<f64>,
-    skew_ns: Option<u64>,
     binder: Backend,
     begun: Instant,
     /// Nobody else measures on this machine while it lives.
@@ -65,19 +67,9 @@ impl Stage {
             }
         };
         let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
-        let timer = Timer::look_at(clock.as_ref());
-        let skew_ns = skew(clock.as_ref(), &Binder::new(backend)?, &strands);
-        Ok(Stage {
-            clock: clock.name(),
-            timer,
-            nanos_per_tick,
-            skew_ns,
-            binder: backend,
-            machine,
-            signals,
-            begun,
-            _lock: lock,
-        })
+        let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend)?, &strands);
+        let timer = Timer { skew_ns, ..clock::watch(clock.as_ref(), WATCH) };
+        Ok(Stage { clock: clock.name(), timer, nanos_per_tick, binder: backend, machine, signals, begun, _lock: lock })
     }
 
     /// What is left of a budget, of which discovery and pilots are a part.
@@ -85,19 +77,8 @@ impl Stage {
         budget.saturating_sub(self.begun.elapsed())
     }
 
-    /// The name of the clock.
     pub(crate) fn clock(&self) -> &'static str {
         self.clock
-    }
-
-    /// What was found out about it, for the report.
-    pub(crate) fn timer(&self) -> report::Timer {
-        report::Timer {
-            overhead_ns: self.timer.overhead_ns,
-            resolution_ns: self.timer.resolution_ns,
-            worst_gap_ns: self.timer.worst_gap_ns,
-            skew_ns: self.skew_ns,
-        }
     }
 
     /// Whoever measures for this process.
