@@ -10,7 +10,7 @@ mod raised_by_samples;
 mod readable;
 mod shared;
 
-use charz_kernels::{Layout, PageKind, Params};
+use charz_kernels::{Card, Layout, PageKind, Params, Sizes};
 
 use super::{Facts, judge};
 use charz_data::report::{
@@ -27,15 +27,7 @@ const REPETITIONS: usize = 5;
 #[derive(Clone, Debug)]
 struct Trial {
     cell: Cell,
-    kernel: &'static str,
-    params: Params,
-    timer: Option<Timer>,
-    strands: usize,
-    numa_nodes: usize,
-    last_cache_bytes: Option<u64>,
-    virtual_machine: Option<bool>,
-    quota: bool,
-    optimised: bool,
+    facts: Facts,
 }
 
 /// Two workers of `mem-read` on strands of their own, in ten invocations of five repetitions.
@@ -61,22 +53,29 @@ fn clean() -> Trial {
             distribution: None,
             sharing: None,
         },
-        kernel: "mem-read",
-        params: Params {
-            iterations: 1,
-            size_bytes: 512 * MIB,
-            pages: PageKind::Transparent,
-            layout: Layout::default(),
-            ..Params::SMALL
+        facts: Facts {
+            card: card("mem-read"),
+            sizes: Sizes::Block,
+            params: Params {
+                iterations: 1,
+                size_bytes: 512 * MIB,
+                pages: PageKind::Transparent,
+                layout: Layout::default(),
+                ..Params::SMALL
+            },
+            timer: Some(Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) }),
+            strands: 2,
+            numa_nodes: 2,
+            last_cache_bytes: Some(32 * MIB),
+            virtual_machine: Some(true),
+            quota: true,
+            optimised: true,
         },
-        timer: Some(Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) }),
-        strands: 2,
-        numa_nodes: 2,
-        last_cache_bytes: Some(32 * MIB),
-        virtual_machine: Some(true),
-        quota: true,
-        optimised: true,
     }
+}
+
+fn card(kernel: &str) -> &'static Card {
+    charz_kernels::find(kernel).expect("a kernel of the catalog").card()
 }
 
 fn invocation(number: usize) -> Invocation {
@@ -161,20 +160,7 @@ fn stretch(run: &mut Run, factor: f64) {
 
 impl Trial {
     fn judge(&mut self) {
-        let card = charz_kernels::find(self.kernel).expect("a kernel of the catalog").card();
-        let facts = Facts {
-            sizes: charz_kernels::Sizes::Block,
-            card,
-            params: self.params,
-            strands: self.strands,
-            numa_nodes: self.numa_nodes,
-            last_cache_bytes: self.last_cache_bytes,
-            timer: self.timer.clone(),
-            virtual_machine: self.virtual_machine,
-            quota: self.quota,
-            optimised: self.optimised,
-        };
-        judge(&mut self.cell, &facts);
+        judge(&mut self.cell, &self.facts);
     }
 
     fn marks(&self) -> Vec<(&str, Severity)> {

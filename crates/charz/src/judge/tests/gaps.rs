@@ -10,13 +10,13 @@ fn what_a_verdict_needs_makes_the_cell_suspect() {
     check(|trial| trial.laps(|lap| lap.counts.cpu_ns = None), &[("V04", Suspect)]);
     check(|trial| trial.runs().for_each(|run| run.steal_ns = None), &[("V05", Suspect)]);
     check(|trial| trial.runs().for_each(|run| run.throttled_periods = None), &[("V07", Suspect)]);
-    check(|trial| trial.timer = None, &[("V09", Suspect)]);
-    check(|trial| trial.timer.as_mut().unwrap().skew_ns = None, &[("V11", Suspect)]);
+    check(|trial| trial.facts.timer = None, &[("V09", Suspect)]);
+    check(|trial| trial.facts.timer.as_mut().unwrap().skew_ns = None, &[("V11", Suspect)]);
     check(|trial| trial.evidence(|evidence| evidence.pages = None), &[("V20", Suspect)]);
     check(|trial| trial.evidence(|evidence| evidence.nodes = None), &[("V21", Suspect)]);
     check(|trial| trial.laps(|lap| lap.counts.major_faults = None), &[("V22", Suspect)]);
     check(|trial| trial.cell.invocations[0].evidence = None, &[("V25", Suspect)]);
-    check(|trial| trial.last_cache_bytes = None, &[("V27", Suspect)]);
+    check(|trial| trial.facts.last_cache_bytes = None, &[("V27", Suspect)]);
     let neither = |lap: &mut Lap| (lap.counts.run_delay_ns, lap.counts.involuntary_switches) = (None, None);
     check(|trial| trial.laps(neither), &[("V03", Suspect), ("V04", Suspect)]);
 }
@@ -35,7 +35,9 @@ fn what_only_helps_is_a_note() {
 
 #[test]
 fn what_nobody_would_have_asked_is_not_missed() {
-    let bare = |trial: &mut Trial| (trial.virtual_machine, trial.quota, trial.numa_nodes) = (Some(false), false, 1);
+    let bare = |trial: &mut Trial| {
+        (trial.facts.virtual_machine, trial.facts.quota, trial.facts.numa_nodes) = (Some(false), false, 1)
+    };
     check(
         |trial| {
             bare(trial);
@@ -49,9 +51,9 @@ fn what_nobody_would_have_asked_is_not_missed() {
     check(|trial| trial.laps(|lap| lap.strays = None), &[]);
     check(
         |trial| {
-            trial.strands = 1;
+            trial.facts.strands = 1;
             trial.evidence(|evidence| evidence.frequency = None);
-            trial.timer.as_mut().unwrap().skew_ns = None;
+            trial.facts.timer.as_mut().unwrap().skew_ns = None;
         },
         &[("V19", Note)],
     );

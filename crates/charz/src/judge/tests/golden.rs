@@ -32,7 +32,7 @@ fn row(what: &str, mut trial: Trial) -> String {
 
 fn spoilt(kernel: &'static str, strands: usize, happened: &[(u8, usize)]) -> Trial {
     let mut trial = clean();
-    (trial.kernel, trial.strands) = (kernel, strands);
+    (trial.facts.card, trial.facts.strands) = (card(kernel), strands);
     happened.iter().for_each(|&(kind, count)| trial.some_runs(count, |run| spoil(run, kind)));
     trial
 }

@@ -31,7 +31,7 @@ prop_compose! {
     ) -> Trial {
         let mut trial = clean();
         trial.cell.invocations = (0..count).map(invocation).collect();
-        trial.strands = strands;
+        trial.facts.strands = strands;
         for (at, kind) in happened {
             if let Some(run) = trial.runs().nth(at) {
                 spoil(run, kind);

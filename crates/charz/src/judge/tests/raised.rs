@@ -66,14 +66,14 @@ fn v04_stood_still() {
     // Also where workers share strands; and a wait is not a stop, even where only its switches are known.
     check(
         |trial| {
-            trial.strands = 1;
+            trial.facts.strands = 1;
             trial.some_runs(6, |run| stand(run, 0.9));
         },
         &[("V04", Suspect), ("V19", Note)],
     );
     // Workers that spin nap where they share strands, and nowhere else.
     let spinning = |trial: &mut Trial, strands: usize| {
-        (trial.kernel, trial.strands) = ("flag", strands);
+        (trial.facts.card, trial.facts.strands) = (card("flag"), strands);
         trial.some_runs(6, |run| stand(run, 0.9));
     };
     check(|trial| spinning(trial, 1), &[("V19", Note)]);
@@ -110,9 +110,9 @@ fn v05_stolen() {
             trial.runs().for_each(|run| run.steal_ns = Some((run.interval_ns as f64 * 2.0 * share) as u64))
         }
     };
-    check(steal(limit(charz_data::checks::Severity::Suspect) * 0.99), &[]);
-    check(steal(limit(charz_data::checks::Severity::Suspect) * 1.01), &[("V05", Suspect)]);
-    check(steal(limit(charz_data::checks::Severity::Invalid) * 1.01), &[("V05", Invalid)]);
+    check(steal(limit(Suspect) * 0.99), &[]);
+    check(steal(limit(Suspect) * 1.01), &[("V05", Suspect)]);
+    check(steal(limit(Invalid) * 1.01), &[("V05", Invalid)]);
     // Of a single tick in a short time nothing can be told.
     let ticks = |count: u64| {
         move |trial: &mut Trial| {
@@ -185,10 +185,11 @@ fn v09_short() {
     check(shorten(0.0102), &[]);
     check(shorten(0.0098), &[("V09", Suspect)]);
     check(shorten(0.00019), &[("V09", Invalid)]);
-    let coarse = |resolution_ns| move |trial: &mut Trial| trial.timer.as_mut().unwrap().resolution_ns = resolution_ns;
+    let coarse =
+        |resolution_ns| move |trial: &mut Trial| trial.facts.timer.as_mut().unwrap().resolution_ns = resolution_ns;
     check(coarse(90_000), &[]);
     check(coarse(110_000), &[("V09", Suspect)]);
-    check(|trial| trial.timer.as_mut().unwrap().overhead_ns = 1_100_000, &[("V09", Suspect)]);
+    check(|trial| trial.facts.timer.as_mut().unwrap().overhead_ns = 1_100_000, &[("V09", Suspect)]);
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn v10_another_clock() {
 #[test]
 fn v11_clocks_apart() {
     let skew = |share: f64| {
-        move |trial: &mut Trial| trial.timer.as_mut().unwrap().skew_ns = Some((INTERVAL_NS * share) as u64)
+        move |trial: &mut Trial| trial.facts.timer.as_mut().unwrap().skew_ns = Some((INTERVAL_NS * share) as u64)
     };
     let limit = V11.invalid.unwrap();
     check(skew(limit * 0.95), &[]);
@@ -242,12 +243,12 @@ fn v18_apart() {
 
 #[test]
 fn v19_shared() {
-    check(|trial| trial.strands = 1, &[("V19", Note)]);
+    check(|trial| trial.facts.strands = 1, &[("V19", Note)]);
     check(|trial| trial.cell.seats = vec![Some(0), Some(0)], &[("V19", Note)]);
     // Waiting, pressure and late starts are what sharing is.
     check(
         |trial| {
-            trial.strands = 1;
+            trial.facts.strands = 1;
             trial.evidence(|evidence| evidence.frequency = None);
             trial.runs().for_each(|run| {
                 (run.pressure_ns, run.laps[1].start_ns) = (Some(run.interval_ns), run.interval_ns / 2);

@@ -18,7 +18,7 @@ fn v20_other_pages() {
     let limit = V20.invalid.unwrap();
     check(small(limit * 0.99), &[]);
     check(small(limit * 1.01), &[("V20", Invalid)]);
-    check(|trial| trial.params.pages = PageKind::Huge1G, &[("V20", Invalid)]);
+    check(|trial| trial.facts.params.pages = PageKind::Huge1G, &[("V20", Invalid)]);
     check(|trial| trial.evidence(|evidence| evidence.pages = Some(Pages::default())), &[("V20", Invalid)]);
 }
 
@@ -60,7 +60,7 @@ fn v22_faults() {
 
 #[test]
 fn v24_unoptimised() {
-    check(|trial| trial.optimised = false, &[("V24", Suspect)]);
+    check(|trial| trial.facts.optimised = false, &[("V24", Suspect)]);
 }
 
 #[test]
@@ -79,6 +79,6 @@ fn v25_another_machine() {
 
 #[test]
 fn v27_cached() {
-    check(|trial| trial.params.size_bytes = 128 * MIB, &[]);
-    check(|trial| trial.params.size_bytes = 127 * MIB, &[("V27", Suspect)]);
+    check(|trial| trial.facts.params.size_bytes = 128 * MIB, &[]);
+    check(|trial| trial.facts.params.size_bytes = 127 * MIB, &[("V27", Suspect)]);
 }

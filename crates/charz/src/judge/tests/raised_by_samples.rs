@@ -120,7 +120,7 @@ fn v28_wide() {
 fn v32_samples_that_began_late() {
     let late = |waits: u64| {
         move |trial: &mut Trial| {
-            trial.kernel = "futex-wake";
+            trial.facts.card = card("futex-wake");
             for run in trial.cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs) {
                 run.laps[0].contention = Some(Contention { attempts: 1000, failures: 0, waits });
             }

@@ -135,8 +135,8 @@ fn check_times(in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
 #[track_caller]
 fn check_times_of(kernel: &'static str, in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
     let mut trial = sampled(in_each);
-    trial.kernel = kernel;
-    trial.timer = Some(timer);
+    trial.facts.card = card(kernel);
+    trial.facts.timer = Some(timer);
     trial.judge();
     assert_eq!(trial.marks(), expected, "{:#?}", trial.cell.marks);
 }
