@@ -4,7 +4,7 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::spelling::Cli;
-use crate::view::{exits, explain, kernels, mappers};
+use crate::view::{self, explain, kernels};
 use charz_render::{compare, replicate, report};
 
 /// A generated page.
@@ -21,9 +21,9 @@ pub fn pages() -> Vec<Page> {
     type Make = fn() -> String;
     let texts: [(&str, Option<&'static str>, Make); 7] = [
         ("kernels", Some("docs/kernels.md"), kernels::markdown),
-        ("mappers", Some("docs/mappers.md"), mappers::markdown),
+        ("mappers", Some("docs/mappers.md"), view::mapper_page),
         ("checks", Some("docs/checks.md"), explain::markdown),
-        ("exit-codes", Some("docs/exit-codes.md"), exits::markdown),
+        ("exit-codes", Some("docs/exit-codes.md"), view::exit_page),
         ("schema", None, report::schema),
         ("comparison-schema", None, compare::schema),
         ("replication-schema", None, replicate::schema),

@@ -14,7 +14,7 @@ use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
 use crate::plan::{PLANNED_SHARE, Plan, Request};
 use crate::predict::Predictor;
-use crate::view::pairs as pairs_table;
+use crate::view::plan as plan_table;
 use charz_analysis::pairs;
 use charz_analysis::pairs::{Choice, Class};
 use charz_render::formats::Format;
@@ -58,7 +58,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let time = if all_pairs { None } else { Some(stage.left(request.budget.least())) };
     let (choice, plan) = plan(request, &strands, time, machine, &limits, &predictor)?;
     let Some(file) = file else {
-        pairs_table::write(&choice, machine, &plan, out)?;
+        plan_table::write_pairs(&choice, machine, &plan, out)?;
         return Ok(Exit::Done);
     };
     NewSweep { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
