@@ -3,11 +3,8 @@
 //! A [`Look`] gathers what is needed, most of it text out of a [`Root`]; the items judge it and measure nothing. What cannot
 //! be read is [`State::Unavailable`] with the reason, never a value that nobody has seen.
 
-mod clock;
-mod frequency;
 mod load;
 mod memory;
-mod permissions;
 mod processors;
 mod root;
 mod system;
@@ -112,9 +109,7 @@ impl Seen {
 const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host, or on a bare-metal instance.";
 
 fn items() -> impl Iterator<Item = &'static Item> {
-    [frequency::ITEMS, processors::ITEMS, load::ITEMS, clock::ITEMS, memory::ITEMS, permissions::ITEMS, system::ITEMS]
-        .into_iter()
-        .flatten()
+    [processors::ITEMS, load::ITEMS, memory::ITEMS, system::ITEMS].into_iter().flatten()
 }
 
 pub fn examine(look: &Look) -> Vec<Finding> {

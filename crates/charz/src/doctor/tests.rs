@@ -367,7 +367,7 @@ proptest! {
         let mut look = quiet_look(folder.path());
         look.timed = Some(Timed {
             processors: Processors::read(&look.root),
-            pressure: timed::PRESSURES.map(|kind| timed::waited_us(&look.root, kind).map(|_| 0.0)),
+            pressure: timed::PRESSURES.map(|kind| timed::waited_ns(&look.root, kind).map(|_| 0.0)),
             ..quiet_timed()
         });
         let findings = examine(&look);

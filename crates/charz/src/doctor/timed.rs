@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::Root;
 use super::root::start;
 use crate::harness::clock::{self, OsClock};
+use crate::harness::counters;
 use charz_data::report::Timer;
 
 /// The machine over a window, and the timer after it.
@@ -33,15 +34,15 @@ pub(super) const PRESSURES: [&str; 3] = ["cpu", "memory", "io"];
 impl Timed {
     /// Watches for as long as the window, and then reads the clock for a tenth of a second.
     pub fn watch(root: &Root, window: Duration) -> Self {
-        let pressures = || PRESSURES.map(|kind| waited_us(root, kind));
+        let pressures = || PRESSURES.map(|kind| waited_ns(root, kind));
         let begin = Instant::now();
         let (processors, waited) = (Processors::read(root), pressures());
         thread::sleep(window);
         let (processors_after, waited_after) = (Processors::read(root), pressures());
-        let micros = begin.elapsed().as_micros() as f64;
+        let nanos = begin.elapsed().as_nanos() as f64;
         let mut pairs = waited.into_iter().zip(waited_after);
         let pressure = PRESSURES.map(|_| match pairs.next() {
-            Some((Ok(before), Ok(after))) => Ok((after.saturating_sub(before) as f64 / micros).min(1.0)),
+            Some((Ok(before), Ok(after))) => Ok((after.saturating_sub(before) as f64 / nanos).min(1.0)),
             Some((Err(reason), _) | (_, Err(reason))) => Err(reason),
             None => Err("nobody looked".into()),
         });
@@ -90,12 +91,9 @@ impl Processors {
     }
 }
 
-/// The microseconds since the system started in which some task waited.
-pub(super) fn waited_us(root: &Root, kind: &str) -> Result<u64, String> {
+/// The nanoseconds since the system started in which some task waited.
+pub(super) fn waited_ns(root: &Root, kind: &str) -> Result<u64, String> {
     let path = format!("/proc/pressure/{kind}");
     let text = root.text(&path)?;
-    let total = text.lines().find(|line| line.starts_with("some ")).and_then(|line| line.split_once("total="));
-    total
-        .and_then(|(_, total)| total.trim().parse().ok())
-        .ok_or_else(|| format!("{path}: {:?} has no total of the waits of some", start(&text)))
+    counters::pressure(&text).ok_or_else(|| format!("{path}: {:?} has no total of the waits of some", start(&text)))
 }

@@ -186,23 +186,10 @@ fn run(stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{Counts, Lap, Unit};
+    use charz_data::report::{Lap, Unit};
 
     fn lap(rank: u64, start_ns: u64, end_ns: u64) -> Stamped {
-        let lap = Lap {
-            rank,
-            seat: Some(0),
-            strand: Some(0),
-            start_ns,
-            end_ns,
-            ops: 100,
-            bytes: 0,
-            on_seat: Some(true),
-            checks: 1,
-            strays: Some(0),
-            counts: Counts::default(),
-            contention: None,
-        };
+        let lap = Lap { rank, start_ns, end_ns, ops: 100, ..Lap::default() };
         Stamped { lap, samples: None, growth: None }
     }
 

@@ -14,8 +14,8 @@ use charz_kernels::{Card, Layout, PageKind, Params, Sizes};
 
 use super::{Facts, judge};
 use charz_data::report::{
-    Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity,
-    Status, Timer, Unit,
+    Cell, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity, Status,
+    Timer, Unit,
 };
 
 const MIB: u64 = 1 << 20;
@@ -115,38 +115,14 @@ fn noise(number: usize) -> f64 {
 
 fn run(number: usize) -> Run {
     let interval = (INTERVAL_NS * noise(number)) as u64;
-    let lap = |rank: u32| Lap {
-        rank: u64::from(rank),
-        seat: Some(rank),
-        strand: Some(rank),
-        start_ns: 0,
-        end_ns: interval,
-        ops: 0,
-        bytes: 512 * MIB,
-        on_seat: Some(true),
-        checks: 1000,
-        strays: Some(0),
-        counts: Counts {
-            cpu_ns: Some(interval + 2000),
-            run_delay_ns: Some(0),
-            involuntary_switches: Some(3),
-            migrations: Some(0),
-            minor_faults: Some(5),
-            major_faults: Some(0),
-        },
-        contention: None,
+    let lap = |rank: u32| {
+        let mut lap = Lap { bytes: 512 * MIB, ..Lap::undisturbed(rank.into(), Some(rank), interval) };
+        // As on any machine that is not idle.
+        lap.counts.cpu_ns = Some(interval + 2000);
+        (lap.counts.involuntary_switches, lap.counts.minor_faults) = (Some(3), Some(5));
+        lap
     };
-    Run {
-        interval_ns: interval,
-        start_skew_ns: 0,
-        steal_ns: Some(0),
-        throttled_periods: Some(0),
-        pressure_ns: Some(0),
-        dirty: Vec::new(),
-        laps: vec![lap(0), lap(1)],
-        samples: None,
-        growth: None,
-    }
+    Run::undisturbed(vec![lap(0), lap(1)])
 }
 
 /// Makes a repetition take another time without a cause.

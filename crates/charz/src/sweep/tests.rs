@@ -5,12 +5,12 @@ mod golden;
 use std::cell::RefCell;
 use std::time::Duration;
 
-use charz_kernels::{Layout, PageKind};
+use charz_kernels::Layout;
 use charz_topology::{Machine, Source, discover, parse_mappings};
 
 use super::*;
 use crate::plan::{Invocations, Plan, Request};
-use charz_data::report::{Counts, Evidence, Lap, Run, Timer};
+use charz_data::report::{Evidence, Lap, Run, Timer};
 
 /// Answers orders out of the air.
 struct Fake<'a> {
@@ -58,39 +58,53 @@ impl Invoke for Fake<'_> {
 
 /// A repetition in which nothing went wrong, of so many nanoseconds.
 fn run(order: &Order, nanos: f64) -> Run {
-    let lap = |(rank, seat): (u64, &Option<u32>)| Lap {
-        rank,
-        seat: *seat,
-        strand: *seat,
-        start_ns: 0,
-        end_ns: nanos as u64,
-        ops: 100_000,
-        bytes: 0,
-        on_seat: seat.map(|_| true),
-        checks: 100,
-        strays: seat.map(|_| 0),
-        counts: Counts {
-            cpu_ns: Some(nanos as u64),
-            run_delay_ns: Some(0),
-            involuntary_switches: Some(0),
-            migrations: Some(0),
-            minor_faults: Some(0),
-            major_faults: Some(0),
-        },
-        contention: None,
+    let lap = |(rank, seat): (u64, &Option<u32>)| {
+        let lap = Lap::undisturbed(rank, *seat, nanos as u64);
+        Lap { ops: 100_000, ..lap }
     };
-    Run {
-        interval_ns: nanos as u64,
-        start_skew_ns: 0,
-        steal_ns: Some(0),
-        throttled_periods: Some(0),
-        pressure_ns: Some(0),
-        dirty: Vec::new(),
-        laps: (0..).zip(&order.seats).map(lap).collect(),
+    Run::undisturbed((0..).zip(&order.seats).map(lap).collect())
+}
+
+/// What a test asks for, but for what it is about: cells of these kernels on seats by one mapping.
+pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
+    Request {
+        asked: crate::plan::Asked::default(),
+        kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
+        mappings: Some(parse_mappings(mappings).unwrap()),
+        threads: threads.parse().unwrap(),
+        iterations: Some(1_000_000),
         samples: None,
-        growth: None,
+        span: None,
+        params: Params { iterations: 1_000_000, size_bytes: 1 << 20, layout: Layout::Padded, ..Params::SMALL },
+        repetitions: Some(2),
+        invocations: Invocations { least: 6, most: 20 },
+        precision: None,
+        seed: Some(1),
+        oversubscribe: 64,
+        accept_panic: true,
+        budget: crate::plan::Budget::Of(HOUR),
     }
 }
+
+pub(super) fn facts(params: Params, strands: usize, timer: Timer) -> Facts {
+    Facts {
+        sizes: charz_kernels::Sizes::Block,
+        card: charz_kernels::find("noop").unwrap().card(),
+        params,
+        strands,
+        numa_nodes: 1,
+        last_cache_bytes: None,
+        timer: Some(timer),
+        virtual_machine: Some(false),
+        quota: false,
+        optimised: true,
+    }
+}
+
+pub(super) struct Silent;
+impl Listener for Silent {}
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// Records in memory.
 #[derive(Default)]
@@ -124,61 +138,23 @@ fn sweep_under(
     change: impl FnOnce(&mut Fake<'_>),
 ) -> Swept {
     let machine: Machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
-    let params = Params {
-        iterations: 1_000_000,
-        size_bytes: 1 << 30,
-        pages: PageKind::Small,
-        layout: Layout::Padded,
-        ..Params::SMALL
-    };
     let limits = Limits::unlimited();
-    let request = Request {
-        asked: crate::plan::Asked::default(),
-        kernels: kernels.split(',').map(|name| charz_kernels::find(name).unwrap()).collect(),
-        mappings: Some(parse_mappings(mappings).unwrap()),
-        threads: threads.parse().unwrap(),
-        iterations: Some(1_000_000),
-        samples: None,
-        span: None,
-        params,
-        repetitions: Some(2),
-        invocations: Invocations { least: 6, most: 20 },
-        precision: None,
-        seed: Some(1),
-        oversubscribe: 64,
-        accept_panic: true,
-        budget: crate::plan::Budget::Of(budget),
-    };
+    let names: Vec<&str> = kernels.split(',').collect();
+    let request = Request { budget: crate::plan::Budget::Of(budget), ..request(&names, mappings, threads) };
+    let params = request.params;
     let predictor = Predictor::with_rates(8, []);
     let fitted = request.fit(&machine, &limits).unwrap();
     let plan = Plan::new(&request, fitted, &limits, &predictor);
     let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-    let context = Context {
-        command: "charz sweep",
-        machine: &machine,
-        limits: &limits,
-        clock: "os",
-        binder: "hwloc",
-        timer: timer.clone(),
-    };
+    let context =
+        Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer };
     let mut report = new_report(&plan, &context);
     let blank = report.clone();
     let stop = Stop::new();
     let mut fake = Fake::new(&stop);
     change(&mut fake);
     let order = Order { strands: 8, time_box_ns: 1, deadline_ns: 1, ..Order::new(&params) };
-    let facts = Facts {
-        sizes: charz_kernels::Sizes::Block,
-        card: charz_kernels::find("noop").unwrap().card(),
-        params,
-        strands: 8,
-        numa_nodes: 1,
-        last_cache_bytes: None,
-        timer: Some(timer),
-        virtual_machine: Some(false),
-        quota: false,
-        optimised: true,
-    };
+    let facts = facts(params, 8, timer);
     let mut memory = Memory::default();
     Sweep {
         invoke: &fake,
@@ -195,11 +171,6 @@ fn sweep_under(
     .unwrap();
     Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank }
 }
-
-struct Silent;
-impl Listener for Silent {}
-
-const HOUR: Duration = Duration::from_secs(3600);
 
 fn made(cell: &Cell) -> usize {
     cell.invocations.len()

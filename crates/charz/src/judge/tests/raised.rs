@@ -2,6 +2,7 @@
 
 use super::*;
 use charz_data::checks::{V05, V06, V08, V11, V17, V18};
+use charz_data::report::Counts;
 use charz_data::report::Severity::{Invalid, Note, Suspect};
 
 #[test]
