@@ -22,49 +22,28 @@ use std::io::Write;
 use crate::exit::{Error, Exit};
 use crate::invoke;
 
-/// Something to do.
 pub enum Command {
-    /// Show a machine.
     Topo(Box<topo::Options>),
-    /// Show a placement.
     Map(map::Options),
-    /// List the kernels.
     Kernels(kernels::Options),
-    /// Measure.
     Sweep(Box<sweep::Options>),
-    /// Measure pairs of strands.
     CoreToCore(Box<c2c::Options>),
-    /// Measure memory between NUMA nodes.
     Numa(Box<numa::Options>),
-    /// Compare two configurations or two programs here.
     Ab(Box<ab::Options>),
-    /// Compare this machine with itself.
     Selftest(Box<selftest::Options>),
-    /// Run what a source document ran, and tell it beside the document.
     Replicate(Box<replicate::Options>),
-    /// Show a report.
     Render(render::Options),
-    /// Compare two reports.
     Compare(compare::Options),
-    /// Keep reports of one machine, and look at them in the course of time.
     History(Box<history::Options>),
-    /// Look for what disturbs measurements.
     Doctor(doctor::Options),
-    /// Explain checks.
     Explain(explain::Options),
-    /// Print a generated page.
     Docs(docs::Options),
-    /// Measure one order.
     Measure,
     /// Say how this program was built, for another that would have it measure.
     About,
 }
 
 impl Command {
-    /// Does it, printing results to `out`.
-    ///
-    /// # Errors
-    /// One sentence, with the exit code that goes with it.
     pub fn run(self, out: &mut dyn Write) -> Result<Exit, Error> {
         match self {
             Command::Topo(options) => topo::run(*options, out),

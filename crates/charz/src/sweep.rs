@@ -40,29 +40,21 @@ pub trait Listener {
     fn start(&mut self, _cell: &Cell) {}
     /// It is over; `left` is the predicted rest of the fewest invocations.
     fn finish(&mut self, _cell: &Cell, _left: Duration) {}
-    /// The sweep is over.
     fn end(&mut self, _report: &Report) {}
 }
 
 /// What a sweep runs with, besides the report that it fills.
 pub struct Sweep<'a> {
-    /// Who measures.
     pub invoke: &'a dyn Invoke,
-    /// What all orders have in common.
     pub order: &'a Order,
-    /// The parameters of all cells, but for what each varies.
     pub params: Params,
-    /// Where strands and memory are.
     pub machine: &'a charz_topology::Machine,
     /// What numbers are judged by, besides themselves; each cell brings its own card.
     pub facts: &'a Facts,
-    /// Raised when the user wants to leave.
     pub stop: &'a Stop,
-    /// For the budget and the ETA.
     pub predictor: &'a Predictor,
     /// Looked at again before each invocation: memory may have gone since the plan.
     pub limits: &'a dyn Fn() -> Limits,
-    /// The longest that this sitting may take.
     pub budget: Duration,
 }
 
@@ -259,7 +251,6 @@ impl Sweep<'_> {
         (0..places(report)).map(|at| missing(cell(report, at), report) as usize).sum()
     }
 
-    /// What they will take.
     fn left(&self, report: &Report) -> Duration {
         (0..places(report)).map(|at| self.owed(report, at)).sum()
     }

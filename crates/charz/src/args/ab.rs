@@ -17,7 +17,6 @@ use crate::plan::MOST_INVOCATIONS;
 use charz_data::params::SIZE;
 use charz_render::compare as compare_page;
 
-/// The most comparisons of a self-test.
 const MOST_ROUNDS: usize = 100_000;
 
 pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, Error> {

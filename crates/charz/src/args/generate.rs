@@ -7,9 +7,7 @@ use super::spelling::Cli;
 use crate::view::{self, explain, kernels};
 use charz_render::{compare, replicate, report};
 
-/// A generated page.
 pub struct Page {
-    /// The name for `charz docs`.
     pub name: String,
     /// The file below the project's root in which it is kept, if it is.
     pub file: Option<&'static str>,

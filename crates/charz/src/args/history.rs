@@ -110,7 +110,6 @@ fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
     })
 }
 
-/// The base of a comparison, and the report that is compared with it.
 pub(super) fn base_and_new(
     base: PathBuf,
     new: Option<PathBuf>,

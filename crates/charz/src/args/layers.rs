@@ -20,12 +20,9 @@ const TYPED_ONLY: [&str; 7] = ["config", "resume", "force", "dry-run", "quick", 
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
 const TOGETHER: [&str; 2] = ["kernel", "family"];
 
-/// What a flag is followed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
-    /// Nothing: it is there or not.
     Nothing,
-    /// One value.
     One,
     /// Values, as often as it is given.
     Several,
@@ -69,7 +66,6 @@ impl Key {
     }
 }
 
-/// What a layer says about a flag.
 struct Given {
     id: String,
     long: String,
@@ -87,9 +83,6 @@ pub(super) struct Layers {
 
 impl Layers {
     /// Reads the layers below what was typed. `variable` looks into the environment.
-    ///
-    /// # Errors
-    /// One sentence that names the variable, or the file with line and column.
     pub(super) fn read(
         sweep: &Command,
         typed: &ArgMatches,
@@ -115,7 +108,6 @@ impl Layers {
         Ok(Layers { given, typed: Vec::new() })
     }
 
-    /// With what was typed, the program's name first.
     pub(super) fn with_typed(self, argv: &[OsString]) -> Self {
         Layers { typed: argv.to_vec(), ..self }
     }

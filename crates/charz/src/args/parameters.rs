@@ -30,7 +30,6 @@ impl<const AMOUNTS: bool> Typed<AMOUNTS> {
         PARAMS.iter().copied().filter(|param| param.is_amount() == AMOUNTS)
     }
 
-    /// With this value of a parameter.
     pub(crate) fn with(mut self, wanted: &Param, value: impl Into<String>) -> Self {
         if let Some((_, text)) = self.0.iter_mut().find(|(param, _)| *param == wanted) {
             *text = value.into();

@@ -30,12 +30,9 @@ pub struct Options {
     pub binder: Backend,
     /// The name of the two reports: `NAME.a.json` and `NAME.b.json`; `None` keeps nothing.
     pub output: Option<PathBuf>,
-    /// Whether existing files may be replaced.
     pub force: bool,
-    /// Whether to wait for another charz that is measuring.
     pub wait: bool,
     pub allow_suspect: bool,
-    /// Whether every pair needs a verdict.
     pub strict: bool,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
@@ -125,7 +122,6 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     exit(&stage, &comparison, [&a, &b], options.strict)
 }
 
-/// One side while it is measured.
 pub(super) struct Measured<'a> {
     pub(super) invoke: &'a dyn Invoke,
     pub(super) params: Params,

@@ -19,15 +19,12 @@ use charz_analysis::pairs;
 use charz_analysis::pairs::{Choice, Class};
 use charz_render::formats::Format;
 
-/// What to measure, and how.
 pub struct Options {
     /// The sweep, whose mappings are still to be filled in.
     pub new: New,
-    /// OS ids of the strands; `None` takes all that are usable.
+    /// OS ids; `None` takes all that are usable.
     pub strands: Option<Vec<u32>>,
-    /// Whether every pair is measured however long it takes.
     pub all_pairs: bool,
-    /// How the matrix is shown.
     pub format: &'static Format,
 }
 
@@ -137,7 +134,6 @@ fn affordable(time: Duration, of_one: Duration) -> u64 {
     u64::try_from(pairs).unwrap_or(u64::MAX)
 }
 
-/// A mapping for each pair.
 fn mappings(pairs: &[[u32; 2]]) -> Result<Vec<Mapping>, Error> {
     pairs.iter().map(|[home, other]| Ok(format!("list:{home},{other}").parse()?)).collect()
 }

@@ -4,11 +4,9 @@ use std::io::Write;
 
 use crate::exit::{Error, Exit};
 
-/// What to print.
 pub enum Options {
     /// The pages: the name of each, and its file if it is kept in the project.
     List(Vec<(String, Option<&'static str>)>),
-    /// The text of one page.
     Page(Vec<u8>),
 }
 

@@ -7,9 +7,7 @@ use crate::doctor::{Look, examine};
 use crate::exit::{Error, Exit};
 use crate::view::doctor::Format;
 
-/// How to show what is found.
 pub struct Options {
-    /// The format.
     pub format: &'static Format,
 }
 

@@ -6,11 +6,9 @@ use crate::exit::{Error, Exit};
 use crate::view::explain::Format;
 use charz_data::checks::Check;
 
-/// What to explain.
 pub struct Options {
-    /// The check; `None` for all of them.
+    /// `None` stands for all of them.
     pub check: Option<&'static Check>,
-    /// How.
     pub format: &'static Format,
 }
 

@@ -15,9 +15,8 @@ use charz_analysis::page::Source;
 use charz_data::report::Report;
 use charz_render::history::{Format, write_added, write_list, write_plot, write_text};
 
-/// What to do with a history.
 pub struct Options {
-    /// The file; `None` takes the user's.
+    /// `None` takes the user's.
     pub file: Option<PathBuf>,
     pub task: Task,
 }
@@ -29,16 +28,13 @@ pub enum Task {
     Plot(Plot),
 }
 
-/// Which report to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     Newest,
     Number(i64),
 }
 
-/// How to show a report.
 pub enum How {
-    /// As it was added.
     Text,
     Rendered(Showing),
 }
@@ -48,14 +44,11 @@ pub struct Plot {
     pub kernels: Vec<String>,
     pub mappings: Vec<String>,
     pub workers: Vec<u64>,
-    /// Words in the parameters.
     pub parameters: Option<String>,
-    /// Whether series without a change are left out.
     pub changed: bool,
     pub shown: Shown,
 }
 
-/// How to show series.
 pub enum Shown {
     Tables(Format),
     Page(Showing),

@@ -5,9 +5,7 @@ use std::io::Write;
 use crate::exit::{Error, Exit};
 use crate::view::kernels::Format;
 
-/// How to show them.
 pub struct Options {
-    /// The format.
     pub format: &'static Format,
 }
 

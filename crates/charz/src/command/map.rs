@@ -7,15 +7,10 @@ use charz_topology::{Mapping, Source, discover, place};
 use crate::exit::{Error, Exit};
 use crate::view::placement::Format;
 
-/// What to show.
 pub struct Options {
-    /// The mapping.
     pub mapping: Mapping,
-    /// The number of workers.
     pub threads: usize,
-    /// Which machine.
     pub source: Source,
-    /// How.
     pub format: &'static Format,
 }
 

@@ -15,11 +15,9 @@ use crate::view::plan as plan_table;
 use charz_analysis::numa::is_latency;
 use charz_render::formats::Format;
 
-/// What to measure, and how.
 pub struct Options {
     /// The sweep, whose mappings, numbers of workers and places of memory are still to be filled in.
     pub new: New,
-    /// How the matrix is shown.
     pub format: &'static Format,
 }
 

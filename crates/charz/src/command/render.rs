@@ -14,23 +14,17 @@ use charz_data::report::Report;
 use charz_render::formats::{Draw, Format};
 use charz_render::look::{Colour, Look};
 
-/// What to show.
 pub struct Options {
-    /// The reports' files; at least one.
     pub reports: Vec<PathBuf>,
-    /// How.
     pub showing: Showing,
 }
 
-/// How to show something, and where.
 pub struct Showing {
-    /// How.
     pub format: Format,
     /// Which figure of the page, where the view shows one.
     pub figure: Option<String>,
     /// Where to, if not to standard output. A file that stands there is replaced.
     pub output: Option<PathBuf>,
-    /// When to use colours.
     pub colour: Colour,
 }
 
@@ -54,7 +48,6 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     show(&sources, &options.showing, out)
 }
 
-/// Shows reports.
 pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
     let Draw::Report(write) = options.format.draw else { return show_page(page::page(sources), options, out) };
     let name = options.format.name;
@@ -177,7 +170,6 @@ pub(super) fn read(path: &Path) -> Result<Report, Error> {
     read_with_text(path).map(|(report, _)| report)
 }
 
-/// As [`read`], with what stands in the file.
 pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
     let unfinished = |report: &Path| {
         Error::bad_input(format!(

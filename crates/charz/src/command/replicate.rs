@@ -22,35 +22,24 @@ use charz_render::look::Look;
 use charz_render::replicate as view;
 use charz_render::replicate::Format;
 
-/// What to show, and of what.
 pub enum Options {
-    /// The list of documents.
     Documents,
     /// What a sweep here can replicate.
     List(Asked),
-    /// The document beside a report that exists.
     From {
-        /// The document.
         asked: Asked,
-        /// The report's file.
         report: PathBuf,
     },
-    /// The document beside a new sweep.
     Measure {
-        /// The document.
         asked: Asked,
         /// The sweep without its cells.
         new: Box<New>,
     },
 }
 
-/// Figures of a document.
 pub struct Asked {
-    /// The document.
     pub document: &'static Document,
-    /// At least one of its figures.
     pub figures: Vec<&'static Figure>,
-    /// How to show them.
     pub format: &'static Format,
 }
 

@@ -32,7 +32,6 @@ pub struct Options {
     pub rounds: usize,
     /// The slowdown to inject, as a fraction, in as many further comparisons.
     pub planted: Option<f64>,
-    /// Whether to wait for another charz that is measuring.
     pub wait: bool,
     pub allow_suspect: bool,
     /// The file of noise floors; `None` takes the user's.
@@ -93,14 +92,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 /// a scheduler, so that most repetitions end before they are disturbed.
 const SPAN: Duration = Duration::from_micros(1500);
 
-/// What all comparisons have in common.
 struct Trial<'a> {
     stage: &'a Stage,
     plan: &'a Plan,
     predictor: &'a Predictor,
     blank: &'a Report,
     options: &'a Options,
-    /// Comparisons made.
     done: usize,
 }
 
@@ -202,7 +199,6 @@ fn write_findings(findings: &[Finding], planted: Option<f64>, out: &mut dyn Writ
     Ok(())
 }
 
-/// Further reasons are rarer.
 const MOST_REASONS: usize = 4;
 
 fn unsettled(tally: &Tally) -> String {

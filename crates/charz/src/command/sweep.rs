@@ -29,55 +29,38 @@ pub(super) use recorder::{JournalRecorder, cannot_record};
 use stage::Session;
 pub(super) use stage::Stage;
 
-/// A new sweep, or the rest of an old one.
 pub enum Options {
-    /// From the start.
     New(Box<New>),
-    /// From where it ended.
     Resume(Resume),
 }
 
-/// What to measure, and how.
 pub struct New {
     /// What was typed or set elsewhere, as one command line.
     pub command: String,
-    /// The cells.
     pub request: Request,
-    /// What stamps.
     pub clock: ClockKind,
-    /// What binds.
     pub binder: Backend,
     /// The report's file; `None` takes a name made of the date.
     pub output: Option<PathBuf>,
-    /// Whether an existing file may be replaced.
     pub force: bool,
-    /// Whether only the plan is wanted.
     pub dry_run: bool,
-    /// Whether to wait for another that is measuring.
     pub wait: bool,
-    /// Whether anything less than `ok` is a failure.
     pub strict: bool,
 }
 
-/// What to finish.
 pub struct Resume {
     /// The unfinished report, or its journal.
     pub file: PathBuf,
     /// The longest that this session may take; where nothing is said, as long as the report's plan, or the usual
     /// time if that is more.
     pub budget: Budget,
-    /// Whether to wait for another that is measuring.
     pub wait: bool,
-    /// Whether anything less than `ok` is a failure.
     pub strict: bool,
 }
 
-/// What stamps starts and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockKind {
-    /// The operating system's monotonic clock.
     Os,
-    /// The time-stamp counter.
     Tsc,
     /// The time-stamp counter where it can serve as a clock, which is read in a quarter of the time; else the operating system's.
     Auto,
@@ -123,18 +106,15 @@ impl New {
     }
 }
 
-/// A new sweep that is about to begin.
 pub(super) struct NewSweep<'a> {
     pub(super) options: &'a New,
     pub(super) stage: &'a Stage,
     pub(super) limits: &'a Limits,
     pub(super) predictor: &'a Predictor,
-    /// How the report is shown when the sweep ends.
     pub(super) format: &'a dyn Show,
 }
 
 impl NewSweep<'_> {
-    /// Measures a plan, records it, and shows its report.
     pub(super) fn run(&self, plan: &Plan, file: PathBuf, out: &mut dyn Write) -> Result<Exit, Error> {
         let NewSweep { options, stage, limits, predictor, format } = *self;
         let context = Context {
@@ -171,7 +151,6 @@ fn tell_file(file: &Path, format: &dyn Show, out: &mut dyn Write) -> std::io::Re
     out.flush()
 }
 
-/// The output's path, refused before anything is measured if it cannot become a report.
 pub(super) fn output(file: PathBuf, force: bool) -> Result<PathBuf, Error> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

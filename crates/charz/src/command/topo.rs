@@ -18,45 +18,27 @@ use charz_data::report::Report;
 use charz_render::formats::{Draw, Format as ReportFormat, Show};
 use charz_render::look::{Colour, Look};
 
-/// What to show.
 pub enum Options {
-    /// What is said of a machine.
     Said {
-        /// Which machine.
         source: Source,
         /// How, if not as fits the terminal.
         format: Option<&'static Format>,
     },
-    /// A machine as a picture.
     Picture {
-        /// Which machine.
         source: Source,
-        /// What writes it.
         write: fn(&Figure, &mut dyn Write) -> io::Result<()>,
         /// Whether it is text, that a terminal may get.
         is_text: bool,
     },
-    /// A machine as hwloc XML.
     Xml {
-        /// Which machine.
         source: Source,
         /// The report with what was measured of its memory, if any was.
         measured: Option<PathBuf>,
     },
     /// What was measured of a machine, beside what is said of it.
-    Card {
-        /// The report.
-        measured: PathBuf,
-        /// How.
-        format: &'static ReportFormat,
-    },
+    Card { measured: PathBuf, format: &'static ReportFormat },
     /// The same of this machine, now.
-    Measure {
-        /// The sweep.
-        new: Box<New>,
-        /// How its report is shown.
-        format: &'static ReportFormat,
-    },
+    Measure { new: Box<New>, format: &'static ReportFormat },
 }
 
 /// This machine, as hwloc XML, with what a report of it says.

@@ -15,10 +15,6 @@ use crate::exit::Error;
 /// The largest file in bytes: thousands of times what all flags take.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads what a file says about flags.
-///
-/// # Errors
-/// One sentence that names the file, and where it can line and column.
 pub(super) fn read(path: &Path, keys: &[Key]) -> Result<Vec<Given>, Error> {
     let text = text(path)?;
     let place = |span: Range<usize>| format!("{path:?}:{}", position(&text, span.start));
@@ -60,7 +56,6 @@ fn unknown(name: &str, keys: &[Key]) -> Error {
     Error::bad_input(format!("there is no key {name:?}{near}; the keys are {}", names.join(", ")))
 }
 
-/// The values as they would be typed.
 fn values(key: &Key, value: &DeValue<'_>) -> Result<Vec<String>, Error> {
     let (takes, example) = match key.takes {
         Takes::Nothing => ("true or false", key.example.clone()),

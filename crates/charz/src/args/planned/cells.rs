@@ -12,7 +12,6 @@ use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell, Request};
 use crate::predict::Predictor;
 
-/// A cell in words.
 pub(super) struct Cell {
     pub(super) kernel: &'static str,
     /// Names and values of what its kernel obeys.

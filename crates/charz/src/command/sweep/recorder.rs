@@ -13,7 +13,6 @@ use crate::sweep::{Record, Recorder};
 use charz_data::report;
 use charz_data::report::Report;
 
-/// What the journal begins with.
 #[derive(Serialize, Deserialize)]
 struct Header {
     /// The report as it was when the session began.
@@ -22,7 +21,6 @@ struct Header {
     replace: bool,
 }
 
-/// Records a sweep whose report will be `file`.
 pub(crate) struct JournalRecorder {
     file: PathBuf,
     journal_file: PathBuf,

@@ -22,14 +22,13 @@ use charz_data::report::{Ending, Report, Status, Timer};
 use charz_render::formats::Show;
 use charz_render::look::{Colour, Look};
 
-/// How long the clock is read before a sweep: some 100,000 readings.
+/// Some 100,000 readings of the clock.
 const WATCH: Duration = Duration::from_millis(3);
 
 /// The machine, the clock, the signals, and the right to measure here.
 pub(crate) struct Stage {
     pub(crate) machine: Machine,
     pub(crate) signals: Signals,
-    /// What was found out about the clock.
     pub(crate) timer: Timer,
     clock: &'static str,
     nanos_per_tick: Option<f64>,
@@ -81,12 +80,10 @@ impl Stage {
         self.clock
     }
 
-    /// Whoever measures for this process.
     pub(crate) fn processes(&self) -> Processes<'_> {
         Processes::new(self.signals.stop(), self.signals.wake())
     }
 
-    /// What all orders have in common; everything that a cell decides is still to be filled in.
     pub(crate) fn order(&self, params: &Params) -> Order {
         Order {
             strands: worth(&self.machine) as u64,
@@ -194,15 +191,11 @@ impl Stage {
 
 /// What is measured with from start or resume to the end of the process.
 pub(super) struct Session<'a> {
-    /// The parameters of all cells.
     pub(super) params: Params,
-    /// For the budget and the ETA.
     pub(super) predictor: &'a Predictor,
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,
-    /// Whether anything less than `ok` is a failure.
     pub(super) strict: bool,
-    /// How the report is shown in the end.
     pub(super) format: &'a dyn Show,
 }
 
