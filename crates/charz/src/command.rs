@@ -4,12 +4,7 @@
 pub mod ab;
 pub mod c2c;
 pub mod compare;
-pub mod docs;
-pub mod doctor;
-pub mod explain;
 pub mod history;
-pub mod kernels;
-pub mod map;
 pub mod numa;
 pub mod render;
 pub mod replicate;
@@ -17,15 +12,26 @@ pub mod selftest;
 pub mod sweep;
 pub mod topo;
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::time::Duration;
 
+use charz_topology::{Mapping, Source, discover, place};
+
+use crate::doctor::{Look, examine};
 use crate::exit::{Error, Exit};
 use crate::invoke;
+use crate::view::{doctor, explain, kernels, placement};
+use charz_data::checks::Check;
 
 pub enum Command {
     Topo(Box<topo::Options>),
-    Map(map::Options),
-    Kernels(kernels::Options),
+    Map {
+        mapping: Mapping,
+        threads: usize,
+        source: Source,
+        format: &'static placement::Format,
+    },
+    Kernels(&'static kernels::Format),
     Sweep(Box<sweep::Options>),
     CoreToCore(Box<c2c::Options>),
     Numa(Box<numa::Options>),
@@ -35,9 +41,14 @@ pub enum Command {
     Render(render::Options),
     Compare(compare::Options),
     History(Box<history::Options>),
-    Doctor(doctor::Options),
-    Explain(explain::Options),
-    Docs(docs::Options),
+    Doctor(&'static doctor::Format),
+    Explain {
+        /// `None` stands for all of them.
+        check: Option<&'static Check>,
+        format: &'static explain::Format,
+    },
+    /// The text of a generated page.
+    Docs(Vec<u8>),
     Measure,
     /// Say how this program was built, for another that would have it measure.
     About,
@@ -47,28 +58,41 @@ impl Command {
     pub fn run(self, out: &mut dyn Write) -> Result<Exit, Error> {
         match self {
             Command::Topo(options) => topo::run(*options, out),
-            Command::Map(options) => map::run(&options, out),
-            Command::Kernels(options) => kernels::run(&options, out),
+            Command::Map { mapping, threads, source, format } => {
+                let machine = discover(&source)?;
+                let placement = place(&mapping.order(&machine)?, threads);
+                (format.write)(&machine, &mapping, &placement, out)?;
+                Ok(Exit::Done)
+            }
+            Command::Kernels(format) => done((format.write)(out)),
             Command::Sweep(options) => sweep::run(*options, out),
-            Command::CoreToCore(options) => c2c::run(*options, out),
-            Command::Numa(options) => numa::run(*options, out),
+            Command::CoreToCore(options) => c2c::run(&options, out),
+            Command::Numa(options) => numa::run(&options, out),
             Command::Ab(options) => ab::run(*options, out),
             Command::Selftest(options) => selftest::run(&options, out),
             Command::Replicate(options) => replicate::run(*options, out),
             Command::Render(options) => render::run(&options, out),
             Command::Compare(options) => compare::run(&options, out),
             Command::History(options) => history::run(*options, out),
-            Command::Doctor(options) => doctor::run(&options, out),
-            Command::Explain(options) => explain::run(&options, out),
-            Command::Docs(options) => docs::run(&options, out),
+            // Findings are no errors.
+            Command::Doctor(format) => done((format.write)(&examine(&Look::over(WINDOW)), out)),
+            Command::Explain { check, format } => done((format.write)(check, out)),
+            Command::Docs(text) => done(out.write_all(&text)),
             Command::About => about(out),
-            Command::Measure => invoke::serve(out).map(|()| Exit::Done).map_err(Error::from),
+            Command::Measure => done(invoke::serve(out)),
         }
     }
 }
 
+/// How long the doctor watches: the least time in which a count of ticks of 10 ms says anything.
+const WINDOW: Duration = Duration::from_secs(1);
+
+fn done(written: io::Result<()>) -> Result<Exit, Error> {
+    written.map(|()| Exit::Done).map_err(Error::from)
+}
+
 fn about(out: &mut dyn Write) -> Result<Exit, Error> {
-    serde_json::to_writer(&mut *out, &crate::sweep::tool()).map_err(std::io::Error::from)?;
+    serde_json::to_writer(&mut *out, &crate::sweep::tool()).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(Exit::Done)
 }

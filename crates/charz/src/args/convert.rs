@@ -6,7 +6,7 @@ use charz_kernels::{Family, Kernel};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
-use super::generate::pages;
+use super::generate::{Page, pages};
 use super::layers::Layers;
 use super::memory;
 use super::pairs;
@@ -14,14 +14,12 @@ use super::parameters::{self, BLOCK, QUICK_BLOCK, amount};
 use super::quantities::{budget, count, percentage};
 use super::replicate;
 use super::spelling::{CompareArgs, MapArgs, SweepArgs, Verb};
-use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep};
+use crate::command::{Command, compare, render, sweep};
 use crate::exit::Error;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, Request, Threads,
 };
-use crate::view::{
-    doctor as doctor_page, explain as explain_page, kernels as kernel_list, placement as placement_page,
-};
+use crate::view::{Format, doctor, explain, kernels as kernel_list, placement};
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks;
 use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
@@ -37,10 +35,8 @@ const MOST_MAPPED: usize = 1 << 20;
 pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> Result<Command, Error> {
     Ok(match verb {
         Verb::Topo(args) => Command::Topo(Box::new(memory::topo(*args, layers, notes)?)),
-        Verb::Map(args) => Command::Map(map(args)?),
-        Verb::Kernels(args) => Command::Kernels(kernels::Options {
-            format: choice("--format", &args.format, kernel_list::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
+        Verb::Map(args) => map(&args)?,
+        Verb::Kernels(args) => Command::Kernels(named(&args.format, kernel_list::FORMATS)?),
         Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
             Some(file) => sweep::Options::Resume(sweep::Resume {
                 file: file.clone(),
@@ -73,18 +69,16 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 Command::Measure
             }
         }
-        Verb::Doctor(args) => Command::Doctor(doctor::Options {
-            format: choice("--format", &args.format, doctor_page::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
-        Verb::Explain(args) => Command::Explain(explain::Options {
+        Verb::Doctor(args) => Command::Doctor(named(&args.format, doctor::FORMATS)?),
+        Verb::Explain(args) => Command::Explain {
             check: args.code.as_deref().map(check).transpose()?,
-            format: choice("--format", &args.format, explain_page::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
+            format: named(&args.format, explain::FORMATS)?,
+        },
         Verb::Docs(args) => Command::Docs(match args.page {
-            None => docs::Options::List(pages().into_iter().map(|page| (page.name, page.file)).collect()),
+            None => pages().iter().map(Page::line).collect::<String>().into_bytes(),
             Some(name) => {
                 let pages = pages().into_iter().map(|page| (page.name.clone(), page));
-                docs::Options::Page(choice("charz docs", &name, pages)?.text())
+                choice("charz docs", &name, pages)?.text()
             }
         }),
     })
@@ -108,14 +102,14 @@ fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
     })
 }
 
-fn map(args: MapArgs) -> Result<map::Options, Error> {
+fn map(args: &MapArgs) -> Result<Command, Error> {
     let mapping = Mapping::from_str(&args.mapping)?;
     refuse_stacks(std::slice::from_ref(&mapping), args.allow_stack)?;
-    Ok(map::Options {
+    Ok(Command::Map {
         mapping,
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
         source: source(&args.source.topology),
-        format: choice("--format", &args.format, placement_page::FORMATS.iter().map(|f| (f.name, f)))?,
+        format: named(&args.format, placement::FORMATS)?,
     })
 }
 
@@ -309,6 +303,11 @@ fn distinct(mappings: Vec<Mapping>) -> Vec<Mapping> {
         }
     }
     seen
+}
+
+/// The format of this name.
+fn named<W>(name: &str, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
+    choice("--format", name, formats.iter().map(|format| (format.name, format)))
 }
 
 pub(super) fn choice<T, N: AsRef<str>>(

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
-use crate::sweep::{self, Context, Listener, NoRecorder, Recorder, Sweep, new_report};
+use crate::sweep::{self, Listener, NoRecorder, Recorder, Sweep, new_report};
 use crate::view::progress;
 use crate::view::progress::note;
 use charz_analysis::compare;
@@ -71,18 +71,9 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
-    let binder = options.binder.to_string();
     let report = |plan: &Plan, tool: Tool| {
-        let context = Context {
-            command: "",
-            machine: &stage.machine,
-            limits: &limits,
-            clock: stage.clock(),
-            binder: &binder,
-            timer: stage.timer,
-        };
         // An empty run takes the same on either side.
-        Report { tool, floor: Vec::new(), ..new_report(plan, &context) }
+        Report { tool, floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) }
     };
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
     let mut journals = record(files, [&a, &b], options.force)?;

@@ -6,12 +6,11 @@ use std::io::Write;
 use charz_data::{MemoryPolicy, Params, params};
 use charz_topology::{Machine, Mapping, cpulist};
 
-use super::sweep::{New, NewSweep, Stage};
+use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
-use crate::view::plan as plan_table;
 use charz_analysis::numa::is_latency;
 use charz_render::formats::Format;
 
@@ -21,21 +20,12 @@ pub struct Options {
     pub format: &'static Format,
 }
 
-pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let Options { mut new, format } = options;
-    let file = new.file()?;
-    let stage = Stage::set(new.clock, new.binder, new.wait)?;
-    let limits = Limits::read();
-    let predictor = stage.predictor(&new.request.kernels, &new.request.params);
-    if let Some((exit, _)) = stage.signals.received() {
-        return Ok(exit);
-    }
-    let plan = plan(&mut new.request, &stage.machine, &limits, &predictor)?;
-    let Some(file) = file else {
-        plan_table::write(&plan, &limits, out)?;
-        return Ok(Exit::Done);
-    };
-    NewSweep { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let Options { new, format } = options;
+    let kernels = |_: &Machine, _: &Limits| Ok(new.request.kernels.clone());
+    sweep::measure(new, *format, out, kernels, |stage, limits, predictor| {
+        Ok((plan(&mut new.request.clone(), &stage.machine, limits, predictor)?, None))
+    })
 }
 
 /// The strands of each node with the memory of each: one strand for the latency, and all for the bandwidth.

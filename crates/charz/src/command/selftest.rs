@@ -16,7 +16,7 @@ use crate::noise::{Floor, Floors, Subject, noise_file};
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
 use crate::selftest::{Finding, Planted, Tally};
-use crate::sweep::{Context, Listener, NoRecorder, new_report};
+use crate::sweep::{Listener, NoRecorder, new_report};
 use crate::view::progress::note;
 use charz_analysis::compare;
 use charz_analysis::compare::Row;
@@ -52,15 +52,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let iterations = Some(predictor.iterations(&request.kernels, SPAN));
     let request = &Request { iterations, ..request.clone() };
     let plan = Plan::new(request, fitted, &limits, &predictor);
-    let context = Context {
-        command: "",
-        machine: &stage.machine,
-        limits: &limits,
-        clock: stage.clock(),
-        binder: &Backend::Hwloc.to_string(),
-        timer: stage.timer,
-    };
-    let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
+    let blank = Report { floor: Vec::new(), ..new_report(&plan, &stage.context("", &limits)) };
     let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
     let findings = trial.findings(&stage.processes(), request.budget.least())?;
     write_findings(&findings, options.planted, out)?;

@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
-use crate::sweep::Sweep;
+use crate::sweep::{Context, Sweep};
 use crate::view::progress;
 use charz_data::report::{Ending, Report, Status, Timer};
 use charz_render::formats::Show;
@@ -32,7 +32,7 @@ pub(crate) struct Stage {
     pub(crate) timer: Timer,
     clock: &'static str,
     nanos_per_tick: Option<f64>,
-    binder: Backend,
+    binder: String,
     begun: Instant,
     /// Nobody else measures on this machine while it lives.
     _lock: MachineLock,
@@ -68,7 +68,16 @@ impl Stage {
         let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
         let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend)?, &strands);
         let timer = Timer { skew_ns, ..clock::watch(clock.as_ref(), WATCH) };
-        Ok(Stage { clock: clock.name(), timer, nanos_per_tick, binder: backend, machine, signals, begun, _lock: lock })
+        Ok(Stage {
+            clock: clock.name(),
+            timer,
+            nanos_per_tick,
+            binder: backend.to_string(),
+            machine,
+            signals,
+            begun,
+            _lock: lock,
+        })
     }
 
     /// What is left of a budget, of which discovery and pilots are a part.
@@ -76,8 +85,9 @@ impl Stage {
         budget.saturating_sub(self.begun.elapsed())
     }
 
-    pub(crate) fn clock(&self) -> &'static str {
-        self.clock
+    /// What a report of this session says about its origin.
+    pub(crate) fn context<'a>(&'a self, command: &'a str, limits: &'a Limits) -> Context<'a> {
+        Context { command, machine: &self.machine, limits, clock: self.clock, binder: &self.binder, timer: self.timer }
     }
 
     pub(crate) fn processes(&self) -> Processes<'_> {
@@ -88,7 +98,7 @@ impl Stage {
         Order {
             strands: worth(&self.machine) as u64,
             nanos_per_tick: self.nanos_per_tick,
-            binder: self.binder.to_string(),
+            binder: self.binder.clone(),
             time_box_ns: PILOT_TIME.as_nanos() as u64,
             deadline_ns: PILOT_TIME.as_nanos() as u64,
             ..Order::new(params)
