@@ -7,15 +7,13 @@ mod generate;
 mod help;
 mod history;
 mod layers;
-mod memory;
-mod pairs;
 mod parameters;
 #[cfg(test)]
 mod planned;
+mod presets;
 mod quantities;
 mod replicate;
 mod spelling;
-mod usual;
 
 use std::ffi::OsString;
 

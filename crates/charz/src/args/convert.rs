@@ -7,10 +7,10 @@ use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
 use super::generate::{Page, pages};
+use super::history;
 use super::layers::Layers;
-use super::memory;
-use super::pairs;
 use super::parameters::{self, BLOCK, QUICK_BLOCK, amount};
+use super::presets;
 use super::quantities::{budget, count, percentage};
 use super::replicate;
 use super::spelling::{CompareArgs, MapArgs, SweepArgs, Verb};
@@ -26,7 +26,6 @@ use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::params;
 use charz_render::compare as compare_page;
 use charz_render::formats::FORMATS;
-use charz_render::look::Colour;
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;
@@ -34,7 +33,7 @@ const MOST_MAPPED: usize = 1 << 20;
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
 pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> Result<Command, Error> {
     Ok(match verb {
-        Verb::Topo(args) => Command::Topo(Box::new(memory::topo(*args, layers, notes)?)),
+        Verb::Topo(args) => Command::Topo(Box::new(presets::topo(*args, layers, notes)?)),
         Verb::Map(args) => map(&args)?,
         Verb::Kernels(args) => Command::Kernels(named(&args.format, kernel_list::FORMATS)?),
         Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
@@ -48,17 +47,15 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         })),
         Verb::Render(args) => Command::Render(render::Options {
             reports: args.reports,
-            showing: render::Showing {
-                format: choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, *format)))?,
-                figure: args.figure,
-                output: args.output,
-                colour: choice("--color", &args.color, Colour::ALL)?,
-            },
+            showing: history::showing(
+                choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
+                args.how,
+            )?,
         }),
-        Verb::History(args) => Command::History(Box::new(super::history::history(args)?)),
+        Verb::History(args) => Command::History(Box::new(history::history(args)?)),
         Verb::Compare(args) => Command::Compare(compare(args)?),
-        Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, layers, notes)?)),
-        Verb::Numa(args) => Command::Numa(Box::new(memory::numa(args, layers, notes)?)),
+        Verb::C2c(args) => Command::CoreToCore(Box::new(presets::c2c(args, layers, notes)?)),
+        Verb::Numa(args) => Command::Numa(Box::new(presets::numa(args, layers, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
         Verb::Selftest(args) => Command::Selftest(Box::new(ab::selftest(args, notes)?)),
         Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, layers, notes)?)),
@@ -85,7 +82,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
 }
 
 fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
-    let (base, new) = super::history::base_and_new(args.base, args.new, args.baseline.as_deref(), args.db)?;
+    let (base, new) = history::base_and_new(args.base, args.new, args.baseline.as_deref(), args.db)?;
     Ok(compare::Options {
         base,
         new,
