@@ -1,9 +1,9 @@
 //! Files that are written whole or not at all: a temporary file in the same folder gets the name once its bytes are on the disk.
 //! If anything fails, the old file stays as it is and the temporary file is removed.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
@@ -42,6 +42,14 @@ fn written(path: &Path, mode: u32, fill: impl FnOnce(&mut dyn Write) -> io::Resu
     fill(&mut writer)?;
     writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     Ok(file)
+}
+
+/// Creates the folder of `path` for its owner alone, if there is none.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    match folder(path) {
+        folder if folder.exists() => Ok(()),
+        folder => DirBuilder::new().recursive(true).mode(0o700).create(folder),
+    }
 }
 
 fn folder(path: &Path) -> &Path {

@@ -5,9 +5,8 @@
 //! replaced.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -151,9 +150,7 @@ impl Floors {
 
     /// Replaces the file in one step by one that only its owner can read; creates its folder.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
+        atomic_file::create_private_folder(path)?;
         // The file behind a link is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let written = Written { schema: Head { name: NAME.into(), major: MAJOR }, floors: &self.0 };

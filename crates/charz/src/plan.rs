@@ -449,4 +449,4 @@ pub fn precision(family: Family) -> f64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,7 +5,6 @@
 //! spread, and a drift of the machine favours no cell.
 
 mod host;
-mod pace;
 mod record;
 mod start;
 #[cfg(test)]
@@ -30,8 +29,6 @@ use charz_analysis::findings::findings;
 use charz_data::report;
 use charz_data::report::{Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
-use pace::Pace;
-
 /// What happens in a sweep, for whoever wants to show it. Every method has an empty default.
 pub trait Listener {
     /// At least `invocations` are going to be made, in `predicted` time.
@@ -42,6 +39,9 @@ pub trait Listener {
     fn finish(&mut self, _cell: &Cell, _left: Duration) {}
     fn end(&mut self, _report: &Report) {}
 }
+
+/// Shows nothing.
+impl Listener for () {}
 
 /// What a sweep runs with, besides the report that it fills.
 pub struct Sweep<'a> {
@@ -259,6 +259,28 @@ impl Sweep<'_> {
     fn owed(&self, report: &Report, place: usize) -> Duration {
         let missing = missing(cell(report, place), report);
         self.predicted(cell(report, place)) * u32::try_from(missing).unwrap_or(u32::MAX)
+    }
+}
+
+/// How far the predictions have been off so far.
+#[derive(Default)]
+struct Pace {
+    predicted: Duration,
+    taken: Duration,
+}
+
+impl Pace {
+    fn learn(&mut self, predicted: Duration, taken: Duration) {
+        self.predicted += predicted;
+        self.taken += taken;
+    }
+
+    fn correct(&self, predicted: Duration) -> Duration {
+        if self.predicted.is_zero() {
+            return predicted;
+        }
+        // One odd cell at the start must not stop a sweep or let it run for ever.
+        predicted.mul_f64((self.taken.as_secs_f64() / self.predicted.as_secs_f64()).clamp(0.2, 5.0))
     }
 }
 

@@ -70,42 +70,21 @@ mod tests {
     const LATENCY: &str = "chase-random";
 
     use std::collections::BTreeSet;
-    use std::time::Duration;
 
-    use charz_kernels::Params;
     use charz_topology::{Source, discover};
 
     use super::*;
-    use crate::plan::{Asked, AskedSizes, Budget, Invocations};
+    use crate::plan::tests::request;
+    use crate::plan::{Asked, AskedSizes};
     use charz_data::report::MemoryHome;
-
-    fn request() -> Request {
-        Request {
-            asked: Asked {
-                sizes: Some(AskedSizes::List(vec![1 << 20])),
-                lists: vec![(&params::PAGES, params::PAGES.list("4k").unwrap())],
-            },
-            kernels: [LATENCY, "mem-read"].iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
-            mappings: None,
-            threads: "1".parse().unwrap(),
-            iterations: None,
-            samples: None,
-            span: None,
-            params: Params { size_bytes: 1 << 20, ..Params::SMALL },
-            repetitions: None,
-            invocations: Invocations::default(),
-            precision: None,
-            seed: Some(1),
-            oversubscribe: 1,
-            accept_panic: false,
-            budget: Budget::Of(Duration::from_secs(1)),
-        }
-    }
 
     #[test]
     fn every_node_meets_every_memory_twice() {
         let machine = discover(&Source::Synthetic("NUMA:3 Core:2 PU:2".into())).unwrap();
-        let plan = plan(&mut request(), &machine, &Limits::unlimited(), &Predictor::with_rates(4, [])).unwrap();
+        let pages = vec![(&params::PAGES, params::PAGES.list("4k").unwrap())];
+        let asked = Asked { sizes: Some(AskedSizes::List(vec![1 << 20])), lists: pages };
+        let mut request = Request { asked, ..request(&[LATENCY, "mem-read"], "dumb", "1") };
+        let plan = plan(&mut request, &machine, &Limits::unlimited(), &Predictor::with_rates(4, [])).unwrap();
         let found: BTreeSet<_> = plan
             .cells
             .iter()

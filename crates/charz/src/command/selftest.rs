@@ -16,7 +16,7 @@ use crate::noise::{Floor, Floors, Subject, noise_file};
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
 use crate::selftest::{Finding, Planted, Tally};
-use crate::sweep::{Listener, NoRecorder, new_report};
+use crate::sweep::{NoRecorder, new_report};
 use crate::view::progress::note;
 use charz_analysis::compare;
 use charz_analysis::compare::Row;
@@ -95,10 +95,6 @@ struct Trial<'a> {
 
 const PROGRESS: Duration = Duration::from_secs(10);
 
-struct Silent;
-
-impl Listener for Silent {}
-
 impl Trial<'_> {
     /// Alternates comparisons of equal sides with those of an injected slowdown, so that both meet the same machine.
     fn findings(&mut self, processes: &Processes<'_>, budget: Duration) -> Result<Vec<Finding>, Error> {
@@ -152,7 +148,7 @@ impl Trial<'_> {
             Measured { invoke: invoke[0], params, predictor, report: &mut a, recorder: &mut none_a },
             Measured { invoke: invoke[1], params, predictor, report: &mut b, recorder: &mut none_b },
         ];
-        measure(self.stage, sides, seed, budget, &mut Silent)?;
+        measure(self.stage, sides, seed, budget, &mut ())?;
         let rules = compare::Options { allow_suspect: self.options.allow_suspect, ..compare::Options::default() };
         Ok(compare::interleaved(&a, &b, &rules).rows)
     }

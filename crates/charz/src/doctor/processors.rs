@@ -276,7 +276,7 @@ fn source(look: &Look) -> Result<Seen, String> {
 }
 
 fn timer(look: &Look) -> Result<Seen, String> {
-    let timer = look.timed.as_ref().ok_or("nobody watched")?.timer;
+    let timer = &look.timed.as_ref().ok_or("nobody watched")?.timer;
     let nanos = |nanos: u64| units::nanos(nanos as f64);
     let (step, cost) = (timer.resolution_ns, timer.overhead_ns);
     let read =

@@ -247,7 +247,8 @@ fn clocks() {
     const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     check("clock source", &[(CURRENT, "hpet\n")], Disturbs, "hpet");
     assert!(finding("clock source", &[(CURRENT, "hpet\n")], |_| {}).mend.contains("echo tsc >"));
-    let timer = |timer: Timer| move |look: &mut Look| look.timed = Some(Timed { timer, ..quiet_timed() });
+    let timer =
+        |timer: Timer| move |look: &mut Look| look.timed = Some(Timed { timer: timer.clone(), ..quiet_timed() });
     let gap = Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 4_000_000, skew_ns: None };
     check_look("timer", &[], timer(gap), Disturbs, "4.00 ms");
     let coarse = Timer { resolution_ns: 4000, overhead_ns: 900, worst_gap_ns: 4000, skew_ns: None };

@@ -1,13 +1,9 @@
 //! Cells that nothing speaks against, to be spoilt in one way at a time.
 
 mod endings;
-mod gaps;
-mod golden;
 mod laws;
 mod raised;
-mod raised_by_memory;
-mod raised_by_samples;
-mod readable;
+mod raised_by_evidence;
 mod shared;
 
 use charz_kernels::{Card, Layout, PageKind, Params, Sizes};

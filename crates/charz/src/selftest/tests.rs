@@ -1,11 +1,8 @@
 use charz_kernels::Params;
-use std::time::Duration;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::invoke::{Invoke, Order};
-use charz_data::report::{Ending, Invocation, Lap, Run, Unit};
+use charz_data::report::{Ending, Lap, Run, Unit};
 
 /// Does what is ordered, at one step or byte per ns.
 struct Honest;

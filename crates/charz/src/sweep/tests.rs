@@ -5,8 +5,7 @@ mod golden;
 use std::cell::RefCell;
 use std::time::Duration;
 
-use charz_kernels::Layout;
-use charz_topology::{Machine, Source, discover, parse_mappings};
+use charz_topology::{Machine, Source, discover};
 
 use super::*;
 use crate::plan::{Invocations, Plan, Request};
@@ -65,24 +64,15 @@ fn run(order: &Order, nanos: f64) -> Run {
     Run::undisturbed((0..).zip(&order.seats).map(lap).collect())
 }
 
-/// What a test asks for, but for what it is about: cells of these kernels on seats by one mapping.
+/// As [`plan::tests::request`](crate::plan::tests::request), in as many invocations as a sweep makes.
 pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
     Request {
-        asked: crate::plan::Asked::default(),
-        kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
-        mappings: Some(parse_mappings(mappings).unwrap()),
-        threads: threads.parse().unwrap(),
         iterations: Some(1_000_000),
-        samples: None,
-        span: None,
-        params: Params { iterations: 1_000_000, size_bytes: 1 << 20, layout: Layout::Padded, ..Params::SMALL },
         repetitions: Some(2),
         invocations: Invocations { least: 6, most: 20 },
-        precision: None,
-        seed: Some(1),
         oversubscribe: 64,
         accept_panic: true,
-        budget: crate::plan::Budget::Of(HOUR),
+        ..crate::plan::tests::request(kernels, mappings, threads)
     }
 }
 
@@ -100,9 +90,6 @@ pub(super) fn facts(params: Params, strands: usize, timer: Timer) -> Facts {
         optimised: true,
     }
 }
-
-pub(super) struct Silent;
-impl Listener for Silent {}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -146,8 +133,14 @@ fn sweep_under(
     let fitted = request.fit(&machine, &limits).unwrap();
     let plan = Plan::new(&request, fitted, &limits, &predictor);
     let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-    let context =
-        Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer };
+    let context = Context {
+        command: "charz sweep",
+        machine: &machine,
+        limits: &limits,
+        clock: "os",
+        binder: "hwloc",
+        timer: timer.clone(),
+    };
     let mut report = new_report(&plan, &context);
     let blank = report.clone();
     let stop = Stop::new();
@@ -167,7 +160,7 @@ fn sweep_under(
         limits: &Limits::unlimited,
         budget,
     }
-    .run(&mut report, &mut memory, &mut Silent)
+    .run(&mut report, &mut memory, &mut ())
     .unwrap();
     Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank }
 }

@@ -84,7 +84,7 @@ pub struct Frequency {
 }
 
 /// The clock that stamps laps, looked at before the sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timer {
     /// What a reading costs, the median.
     pub overhead_ns: u64,

@@ -87,7 +87,14 @@ impl Stage {
 
     /// What a report of this session says about its origin.
     pub(crate) fn context<'a>(&'a self, command: &'a str, limits: &'a Limits) -> Context<'a> {
-        Context { command, machine: &self.machine, limits, clock: self.clock, binder: &self.binder, timer: self.timer }
+        Context {
+            command,
+            machine: &self.machine,
+            limits,
+            clock: self.clock,
+            binder: &self.binder,
+            timer: self.timer.clone(),
+        }
     }
 
     pub(crate) fn processes(&self) -> Processes<'_> {

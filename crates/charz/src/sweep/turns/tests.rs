@@ -10,7 +10,7 @@ use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
 use crate::plan::{Invocations, Plan, Request};
 use crate::predict::Predictor;
-use crate::sweep::tests::{Silent, facts, request};
+use crate::sweep::tests::{facts, request};
 use crate::sweep::{Context, NoRecorder, new_report};
 use charz_analysis::compare;
 use charz_analysis::compare::Verdict;
@@ -98,8 +98,14 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let limits = Limits::unlimited();
     let plan = Plan::new(&request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
     let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) };
-    let context =
-        Context { command: "charz sweep", machine: &machine, limits: &limits, clock: "os", binder: "hwloc", timer };
+    let context = Context {
+        command: "charz sweep",
+        machine: &machine,
+        limits: &limits,
+        clock: "os",
+        binder: "hwloc",
+        timer: timer.clone(),
+    };
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
     let order = Order { strands: 2, ..Order::new(&request.params) };
     let facts = facts(plan.params, 2, timer);
@@ -129,7 +135,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
         Side { sweep: sweep(&fake_a), report: &mut a, recorder: &mut recorder_a },
         Side { sweep: sweep(&fake_b), report: &mut b, recorder: &mut recorder_b },
     ];
-    take_turns(&mut sides, trial.seed, &mut Silent).unwrap();
+    take_turns(&mut sides, trial.seed, &mut ()).unwrap();
     Taken { a, b, log: log.into_inner() }
 }
 
