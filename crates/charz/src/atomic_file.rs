@@ -71,7 +71,6 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions, flags: OFlags) -> io
     }
 }
 
-/// Whether two paths lead to one file.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     let id = |path: &Path| path.metadata().map(|about| (about.dev(), about.ino()));
     matches!((id(one), id(other)), (Ok(one), Ok(other)) if one == other)

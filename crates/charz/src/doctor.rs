@@ -25,9 +25,7 @@ pub use timed::Timed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It makes numbers wrong or restless.
     Disturbs,
-    /// It narrows what can be measured or claimed.
     Limits,
     Unavailable,
     Ok,
@@ -37,7 +35,6 @@ pub enum State {
 pub struct Finding {
     pub name: &'static str,
     pub state: State,
-    /// What was read, or why it could not be.
     pub read: String,
     /// What it does to which numbers; empty where all is well.
     pub effect: &'static str,
@@ -81,7 +78,6 @@ struct Item {
     name: &'static str,
     effect: &'static str,
     checks: &'static [&'static str],
-    /// What is to be seen, or why it cannot be.
     look: fn(&Look) -> Result<Seen, String>,
 }
 
@@ -105,7 +101,6 @@ impl Seen {
     }
 }
 
-/// What is said where nothing can be done from within.
 const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host, or on a bare-metal instance.";
 
 fn items() -> impl Iterator<Item = &'static Item> {

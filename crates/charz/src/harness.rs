@@ -32,7 +32,6 @@ use clock::Clock;
 pub struct Bench<'a> {
     pub binder: &'a Binder,
     pub clock: &'a Arc<dyn Clock>,
-    /// Raised when the measurement is to end early.
     pub stop: &'a Stop,
     /// The longest that a repetition may take: each worker ends itself then, whether or not anybody raises the flag.
     pub time_box: Duration,

@@ -16,15 +16,13 @@ use crate::atomic_file::create_private_folder;
 use crate::exit::Error;
 use charz_analysis::compare::other_machine;
 use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
-use charz_data::report;
-use charz_data::report::Report;
+use charz_data::report::{self, Report};
 
 #[cfg(test)]
 mod tests;
 
 const APPLICATION_ID: i32 = 0x6368_727a;
 const VERSION: i32 = 1;
-/// How long to wait for another program that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const TABLE: &str = "CREATE TABLE report (

@@ -51,14 +51,11 @@ pub struct Order {
     /// each worker's own touch decides.
     pub homes: Vec<Vec<u32>>,
     pub repetitions: u64,
-    /// Workers that can run at once.
     pub strands: u64,
     /// Nanoseconds a tick of the time-stamp counter; `None` stamps by the operating system's clock.
     pub nanos_per_tick: Option<f64>,
     pub binder: String,
-    /// The longest that a repetition may take.
     pub time_box_ns: u64,
-    /// The longest that the whole may take.
     pub deadline_ns: u64,
 }
 

@@ -27,8 +27,7 @@ mod tests;
 
 use charz_kernels::{Card, Params, Sizes};
 
-use charz_data::checks;
-use charz_data::checks::{Check, V23, V24, V29};
+use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Invocation, Mark, Outcome, Severity, Status, Timer};
 
 pub use attempts::{RETRIES, wants_more};
@@ -106,7 +105,6 @@ fn estimate(cell: &mut Cell) {
     }
 }
 
-/// How the invocations ended, taken together.
 enum End {
     Measured,
     /// A wrong answer, whatever the other attempts said.

@@ -34,7 +34,6 @@ const MOST_FLOOR: f64 = 1.0;
 pub struct Subject {
     pub host: Option<String>,
     pub processor: Option<String>,
-    /// The hash of the kernels' source code.
     pub kernels: String,
     pub kernel: String,
     pub workers: u64,

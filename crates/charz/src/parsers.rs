@@ -7,8 +7,7 @@ use crate::exit::Error;
 use crate::harness::counters;
 use crate::harness::pages::{self, Plot};
 use crate::limits;
-use charz_data::report;
-use charz_data::report::{Nodes, Pages, Report};
+use charz_data::report::{self, Nodes, Pages, Report};
 
 pub fn report(text: &str) -> Result<Report, Error> {
     report::parse(text).map_err(Error::bad_input)

@@ -35,7 +35,6 @@ pub struct Request {
     pub samples: Option<u64>,
     /// How long a repetition lasts that runs by time, likewise.
     pub span: Option<Duration>,
-    /// What is varied beside the workers, where it was asked for.
     pub asked: Asked,
     /// The other parameters; its own `iterations`, `samples` and `span` are not looked at.
     pub params: Params,
@@ -79,7 +78,6 @@ pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invocations {
-    /// The fewest, at least 1.
     pub least: usize,
     /// The most; those beyond the fewest go where the interval is still too wide.
     pub most: usize,
@@ -93,7 +91,6 @@ impl Default for Invocations {
 }
 
 pub struct Plan {
-    /// The parameters of every cell.
     pub params: Params,
     /// Numbers of workers, ascending.
     pub threads: Vec<usize>,
@@ -114,7 +111,6 @@ pub struct PlannedCell {
     pub mapping: Mapping,
     /// One seat a worker; `None` floats.
     pub seats: Vec<Option<u32>>,
-    /// What the workers' blocks take in all.
     pub footprint_bytes: u64,
     pub repetitions: usize,
     pub precision: f64,
@@ -123,7 +119,6 @@ pub struct PlannedCell {
 }
 
 impl PlannedCell {
-    /// A cell with everything but its amounts.
     fn new(
         request: &Request,
         machine: &Machine,
@@ -247,7 +242,6 @@ impl Request {
     }
 }
 
-/// A time as parameters have it.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -297,9 +291,7 @@ fn spreads(card: &Card) -> bool {
     }
 }
 
-/// The mappings of processor and memory kernels.
 const SPREAD: &str = "round-robin,dumb,auto";
-/// Those of kernels whose workers meet.
 const MEETING: &str = "round-robin";
 /// What stands beside pairs of strands.
 const FLOATING: &str = "auto";

@@ -59,7 +59,6 @@ impl Rate {
 
 /// Repetitions of a pilot: another process rarely disturbs three spans of 1 ms in a row.
 const PILOTS: u64 = 3;
-/// Steps of a pilot: about 1 ms.
 const PILOT_ITERATIONS: u64 = 200_000;
 /// Pairs of times of a pilot: threads that are woken take some ten microseconds each.
 const PILOT_SAMPLES: u64 = 50;

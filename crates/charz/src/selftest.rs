@@ -43,7 +43,6 @@ impl Tally {
         }
     }
 
-    /// All comparisons, compared or not.
     pub fn all(&self) -> usize {
         self.slower + self.faster + self.same + self.inconclusive + self.uncompared
     }

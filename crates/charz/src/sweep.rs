@@ -26,14 +26,12 @@ use crate::judge::{self, Facts};
 use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
-use charz_data::report;
-use charz_data::report::{Cell, Ending, Invocation, Outcome, Report, Status, Summary};
+use charz_data::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
 /// What happens in a sweep, for whoever wants to show it. Every method has an empty default.
 pub trait Listener {
     /// At least `invocations` are going to be made, in `predicted` time.
     fn begin(&mut self, _invocations: usize, _predicted: Duration) {}
-    /// An invocation of a cell begins.
     fn start(&mut self, _cell: &Cell) {}
     /// It is over; `left` is the predicted rest of the fewest invocations.
     fn finish(&mut self, _cell: &Cell, _left: Duration) {}

@@ -21,8 +21,7 @@ use crate::plan::{
 };
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement};
 use charz_analysis::compare::Options as Rules;
-use charz_data::checks;
-use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
+use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::params;
 use charz_render::compare as compare_page;
 use charz_render::formats::FORMATS;
@@ -302,7 +301,6 @@ fn distinct(mappings: Vec<Mapping>) -> Vec<Mapping> {
     seen
 }
 
-/// The format of this name.
 fn named<W>(name: &str, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
     choice("--format", name, formats.iter().map(|format| (format.name, format)))
 }

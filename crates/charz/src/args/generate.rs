@@ -46,7 +46,6 @@ pub fn pages() -> Vec<Page> {
 }
 
 impl Page {
-    /// Its line in the list of pages.
     pub fn line(&self) -> String {
         let file = self.file.map(|file| format!("\t{file}")).unwrap_or_default();
         format!("{}{file}\n", self.name)

@@ -12,8 +12,7 @@ use crate::command::history::{How, Options, Plot, Shown, Task, Which};
 use crate::command::render::Showing;
 use crate::exit::Error;
 use charz_analysis::history::Wanted;
-use charz_render::formats;
-use charz_render::formats::{Draw, FORMATS};
+use charz_render::formats::{self, Draw, FORMATS};
 use charz_render::history::Format;
 use charz_render::look::Colour;
 

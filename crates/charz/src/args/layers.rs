@@ -28,13 +28,11 @@ const TOGETHER: [&str; 2] = ["kernel", "family"];
 enum Takes {
     Nothing,
     One,
-    /// Values, as often as it is given.
     Several,
 }
 
 /// A flag that can be set elsewhere than on the command line.
 struct Key {
-    /// The grammar's own name for it.
     id: String,
     /// Without the dashes before it.
     long: String,
@@ -74,7 +72,6 @@ struct Given {
     id: String,
     long: String,
     values: Vec<String>,
-    /// The variable, or the file with line and column.
     place: String,
 }
 
@@ -116,7 +113,6 @@ impl Layers {
         Layers { typed: argv.to_vec(), ..self }
     }
 
-    /// The command line that asks for the same without an environment and a file: what was typed, and the layers as flags.
     pub(super) fn command_line(&self) -> String {
         let mut words: Vec<String> = vec!["charz".into()];
         words.extend(self.typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));

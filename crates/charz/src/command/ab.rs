@@ -15,10 +15,8 @@ use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::{self, Listener, NoRecorder, Recorder, Sweep, new_report};
-use crate::view::progress;
-use crate::view::progress::note;
-use charz_analysis::compare;
-use charz_analysis::compare::Comparison;
+use crate::view::progress::{self, note};
+use charz_analysis::compare::{self, Comparison};
 use charz_data::report::{Report, Tool};
 use charz_render::compare::Format;
 

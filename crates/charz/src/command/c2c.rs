@@ -14,8 +14,7 @@ use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
 use crate::plan::{PLANNED_SHARE, Plan, Request};
 use crate::predict::Predictor;
-use charz_analysis::pairs;
-use charz_analysis::pairs::{Choice, Class};
+use charz_analysis::pairs::{self, Choice, Class};
 use charz_render::formats::Format;
 
 pub struct Options {

@@ -1,5 +1,3 @@
-//! `charz compare`.
-
 use std::io::Write;
 use std::path::PathBuf;
 use std::thread;
@@ -8,8 +6,7 @@ use super::history;
 use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::noise::largest_floor;
-use charz_analysis::compare;
-use charz_analysis::compare::Totals;
+use charz_analysis::compare::{self, Totals};
 use charz_analysis::history::Wanted;
 use charz_render::compare::Format;
 

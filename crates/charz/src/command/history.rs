@@ -1,5 +1,3 @@
-//! `charz history`.
-
 use std::collections::BTreeSet;
 use std::env;
 use std::io::Write;
@@ -10,8 +8,7 @@ use crate::exit::{Error, Exit};
 use crate::history::Store;
 use crate::noise::user_file;
 use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
-use charz_analysis::page;
-use charz_analysis::page::Source;
+use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
 use charz_render::history::{Format, write_added, write_list, write_plot, write_text};
 
@@ -39,7 +36,6 @@ pub enum How {
     Rendered(Showing),
 }
 
-/// Which series to show, and how. An empty list means all.
 pub struct Plot {
     pub kernels: Vec<String>,
     pub mappings: Vec<String>,

@@ -1,5 +1,3 @@
-//! `charz render`.
-
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,10 +5,8 @@ use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal;
 use charz_analysis::figure::Figure;
-use charz_analysis::page;
-use charz_analysis::page::{Page, Source};
-use charz_data::report;
-use charz_data::report::Report;
+use charz_analysis::page::{self, Page, Source};
+use charz_data::report::{self, Report};
 use charz_render::formats::{Draw, Format};
 use charz_render::look::{Colour, Look};
 
@@ -117,7 +113,6 @@ fn put(
     Ok(Exit::Done)
 }
 
-/// The page with one figure alone, where one was asked for.
 fn only(mut page: Page, id: Option<&str>) -> Result<Page, Error> {
     let Some(id) = id else { return Ok(page) };
     find(&page, id)?;
@@ -131,7 +126,6 @@ fn only(mut page: Page, id: Option<&str>) -> Result<Page, Error> {
     Ok(page)
 }
 
-/// The figure that was asked for, or the only one.
 fn the_figure<'a>(page: &'a Page, id: Option<&str>, view: &str) -> Result<&'a Figure, Error> {
     let mut all = page.figures();
     match (id, all.next(), all.next()) {

@@ -1,5 +1,3 @@
-//! `charz replicate`.
-
 #[cfg(test)]
 mod tests;
 
@@ -23,17 +21,9 @@ use charz_render::replicate::Format;
 
 pub enum Options {
     Documents,
-    /// What a sweep here can replicate.
     List(Asked),
-    From {
-        asked: Asked,
-        report: PathBuf,
-    },
-    Measure {
-        asked: Asked,
-        /// The sweep without its cells.
-        new: Box<New>,
-    },
+    From { asked: Asked, report: PathBuf },
+    Measure { asked: Asked, new: Box<New> },
 }
 
 pub struct Asked {
@@ -77,7 +67,6 @@ fn admits(kernel: &str, workers: u64) -> Result<(), String> {
 }
 
 impl Asked {
-    /// The cells that answer the figures on a machine.
     pub(crate) fn cells(&self, machine: &Machine) -> Vec<CellSpec> {
         self.document.cells(&self.figures, &Target::new(machine, admits))
     }

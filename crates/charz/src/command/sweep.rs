@@ -1,5 +1,3 @@
-//! `charz sweep`.
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -50,7 +48,6 @@ pub struct New {
 }
 
 pub struct Resume {
-    /// The unfinished report, or its journal.
     pub file: PathBuf,
     /// The longest that this session may take; where nothing is said, as long as the report's plan, or the usual
     /// time if that is more.

@@ -1,5 +1,3 @@
-//! `charz topo`.
-
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -9,8 +7,7 @@ use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::progress::note;
-use crate::view::topo;
-use crate::view::topo::Format;
+use crate::view::topo::{self, Format};
 use charz_analysis::figure::Figure;
 use charz_analysis::numa;
 use charz_data::escape::counted;

@@ -58,7 +58,6 @@ impl Root {
         Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
-    /// A file that holds one whole number.
     pub fn number(&self, path: impl AsRef<Path>) -> Result<u64, String> {
         let text = self.text(&path)?;
         text.parse().map_err(|_| format!("{}: {:?} is not a number", path.as_ref().display(), start(&text)))
@@ -71,7 +70,6 @@ impl Root {
         !found.is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
     }
 
-    /// The names in a folder, sorted.
     pub fn names(&self, path: &str) -> Result<Vec<String>, String> {
         let entries = fs::read_dir(self.place(Path::new(path))).map_err(|error| format!("{path}: {error}"))?;
         let mut names: Vec<String> =

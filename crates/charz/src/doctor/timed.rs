@@ -9,7 +9,6 @@ use crate::harness::clock::{self, OsClock};
 use crate::harness::counters;
 use charz_data::report::Timer;
 
-/// The machine over a window, and the timer after it.
 #[derive(Clone, Debug)]
 pub struct Timed {
     pub processors: Result<Processors, String>,
@@ -18,14 +17,11 @@ pub struct Timed {
     pub timer: Timer,
 }
 
-/// Time of all strands, in the kernel's ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processors {
     pub strands: u64,
     pub total: u64,
-    /// Without work.
     pub idle: u64,
-    /// Taken by the hypervisor.
     pub steal: u64,
 }
 

@@ -1,5 +1,3 @@
-//! Measuring one cell.
-
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::thread;

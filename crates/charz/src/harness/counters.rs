@@ -93,7 +93,6 @@ fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
     Some(later?.saturating_sub(earlier?))
 }
 
-/// Nanoseconds by a clock, exact to the call.
 fn time(clock: ClockId) -> Option<u64> {
     let time = rustix::time::clock_gettime(clock);
     u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)

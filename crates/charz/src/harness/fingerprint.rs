@@ -5,7 +5,6 @@ use std::path::Path;
 
 use charz_topology::cgroup;
 
-/// Settings by name; `None` where the system does not tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint(Vec<(&'static str, Option<String>)>);
 

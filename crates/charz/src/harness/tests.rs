@@ -29,7 +29,6 @@ enum Fault {
 
 struct Faulty {
     fault: Fault,
-    /// The worker that has the fault.
     rank: usize,
 }
 
@@ -99,7 +98,6 @@ struct System {
     seated: Mutex<Vec<(ThreadId, u32)>>,
     ignores_requests: bool,
     refuses: Option<u32>,
-    /// The nodes that each thread wants its memory on.
     placed: Arc<Mutex<Vec<Vec<u32>>>>,
 }
 

@@ -1,5 +1,3 @@
-//! What one thread does in a cell.
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;

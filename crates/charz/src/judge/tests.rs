@@ -15,11 +15,9 @@ use charz_data::report::{
 };
 
 const MIB: u64 = 1 << 20;
-/// What a repetition takes, about.
 const INTERVAL_NS: f64 = 1e8;
 const REPETITIONS: usize = 5;
 
-/// A cell and everything that it is judged by.
 #[derive(Clone, Debug)]
 struct Trial {
     cell: Cell,

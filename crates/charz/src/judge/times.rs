@@ -97,7 +97,6 @@ fn shape(times: &Histogram, step: f64) -> Shape {
     }
 }
 
-/// The time below which so many in 10,000 are.
 fn percentile(times: &Histogram, of_10_000: u128) -> Option<f64> {
     let count = times.count();
     // By whole numbers: 0.9999 is no number of any processor's.

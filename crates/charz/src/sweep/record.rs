@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::journal::JournalError;
-use charz_data::report;
-use charz_data::report::{Ending, Invocation, Report, Status};
+use charz_data::report::{self, Ending, Invocation, Report, Status};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {

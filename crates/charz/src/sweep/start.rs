@@ -10,11 +10,9 @@ use charz_topology::{Machine, Mapping};
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell};
-use charz_data::report;
-use charz_data::report::{Cell, Estimator, Outcome, Point, Report, Schema, Status};
+use charz_data::report::{self, Cell, Estimator, Outcome, Point, Report, Schema, Status};
 
 pub struct Context<'a> {
-    /// The command line that asks for it.
     pub command: &'a str,
     pub machine: &'a Machine,
     pub limits: &'a Limits,
@@ -106,7 +104,6 @@ fn random_name() -> String {
     format!("{:016x}{:016x}", half(), half())
 }
 
-/// The cards of the kernels that have a cell.
 fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
     let mut seen = HashSet::new();
     let planned = plan.cells.iter().map(|cell| cell.kernel.card());

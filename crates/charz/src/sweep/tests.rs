@@ -93,7 +93,6 @@ pub(super) fn facts(params: Params, strands: usize, timer: Timer) -> Facts {
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Records in memory.
 #[derive(Default)]
 struct Memory(Vec<Record>);
 

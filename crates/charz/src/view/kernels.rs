@@ -1,5 +1,3 @@
-//! The catalog of kernels.
-
 use std::io::{self, Write};
 
 use charz_kernels::{Family, Kernel, Metric, WorkerCount};

@@ -85,7 +85,6 @@ fn round(seats: &[u32]) -> &[u32] {
     &seats[..end]
 }
 
-/// The seats as a set: ascending, each once.
 fn set(mut seats: Vec<u32>) -> Vec<u32> {
     seats.sort_unstable();
     seats.dedup();

@@ -17,8 +17,7 @@ use crate::plan::{Budget, MOST_REPETITIONS};
 use crate::sweep;
 use crate::view::progress::note;
 use charz_data::escape::plain;
-use charz_data::report;
-use charz_data::report::Report;
+use charz_data::report::{self, Report};
 use charz_render::formats::{Show, TABLE};
 use charz_render::look::{Colour, Look};
 

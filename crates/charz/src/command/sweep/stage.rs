@@ -143,7 +143,6 @@ impl Stage {
         }
     }
 
-    /// Measures what is missing, records it, and shows the report.
     pub(super) fn sweep(
         &self,
         report: &mut Report,
@@ -226,7 +225,6 @@ fn worth(machine: &Machine) -> usize {
     strands.min(quota).max(1)
 }
 
-/// The largest cache for data that any one strand reaches.
 fn last_cache(machine: &Machine) -> Option<u64> {
     let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
     data.filter_map(|cache| cache.size_bytes).max()

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::judge::wants_more;
-use charz_data::report;
-use charz_data::report::Report;
+use charz_data::report::{self, Report};
 
 /// Something that can happen to a repetition, with and without a cause.
 fn spoil(run: &mut Run, kind: u8) {
@@ -153,7 +152,6 @@ proptest! {
     }
 }
 
-/// A report with the trial's cell in it.
 fn report_of(trial: &Trial) -> Report {
     let golden = include_str!("../../../../../tests/golden/reports/arithmetic.json");
     let mut report: Report = serde_json::from_str(golden).expect("the golden report can be read");

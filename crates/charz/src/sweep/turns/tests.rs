@@ -12,23 +12,19 @@ use crate::plan::{Invocations, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::tests::{facts, request};
 use crate::sweep::{Context, NoRecorder, new_report};
-use charz_analysis::compare;
-use charz_analysis::compare::Verdict;
+use charz_analysis::compare::{self, Verdict};
 use charz_data::report::{Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
 
 /// A machine that does a step of a kernel in about a nanosecond.
 struct Fake<'a> {
     side: char,
-    /// How much longer it takes than the other.
     factor: f64,
-    /// How much it varies from process to process.
     spread: f64,
     /// From which invocation on every process dies.
     dies_at: usize,
     /// After which invocation the user has had enough.
     stops_at: usize,
     stop: &'a Stop,
-    /// Who was asked for which kernel.
     log: &'a RefCell<Vec<(char, String)>>,
 }
 
@@ -65,7 +61,6 @@ impl Invoke for Fake<'_> {
     fn rest(&self, _: Duration) {}
 }
 
-/// What both sides are asked.
 struct Trial {
     kernels: &'static [&'static str],
     invocations: usize,
