@@ -76,18 +76,55 @@ pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
     }
 }
 
-pub(super) fn facts(params: Params, strands: usize, timer: Timer) -> Facts {
-    Facts {
-        sizes: charz_kernels::Sizes::Block,
-        card: charz_kernels::find("noop").unwrap().card(),
-        params,
-        strands,
-        numa_nodes: 1,
-        last_cache_bytes: None,
-        timer: Some(timer),
-        virtual_machine: Some(false),
-        quota: false,
-        optimised: true,
+/// What a sweep of a request runs with on a synthetic machine.
+pub(super) struct Setting {
+    machine: Machine,
+    predictor: Predictor,
+    params: Params,
+    facts: Facts,
+    order: Order,
+    /// The report before its first cell.
+    pub(super) blank: Report,
+}
+
+impl Setting {
+    pub(super) fn new(synthetic: &str, request: &Request, rates: &[(&'static str, f64, f64)]) -> Self {
+        let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
+        let (strands, limits) = (machine.strands.len(), Limits::unlimited());
+        let predictor = Predictor::with_rates(strands, rates.iter().copied());
+        let plan = Plan::new(request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+        let (command, clock, binder) = ("charz sweep", "os", "hwloc");
+        let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
+        let context = Context { command, machine: &machine, limits: &limits, clock, binder, timer: timer.clone() };
+        let blank = new_report(&plan, &context);
+        let facts = Facts {
+            sizes: charz_kernels::Sizes::Block,
+            card: charz_kernels::find("noop").unwrap().card(),
+            params: plan.params,
+            strands,
+            numa_nodes: 1,
+            last_cache_bytes: None,
+            timer: Some(timer),
+            virtual_machine: Some(false),
+            quota: false,
+            optimised: true,
+        };
+        let order = Order { strands: strands as u64, ..Order::new(&plan.params) };
+        Setting { machine, predictor, params: plan.params, facts, order, blank }
+    }
+
+    pub(super) fn sweep<'a>(&'a self, invoke: &'a dyn Invoke, stop: &'a Stop, budget: Duration) -> Sweep<'a> {
+        Sweep {
+            invoke,
+            order: &self.order,
+            params: self.params,
+            machine: &self.machine,
+            facts: &self.facts,
+            stop,
+            predictor: &self.predictor,
+            limits: &Limits::unlimited,
+            budget,
+        }
     }
 }
 
@@ -123,45 +160,16 @@ fn sweep_under(
     budget: Duration,
     change: impl FnOnce(&mut Fake<'_>),
 ) -> Swept {
-    let machine: Machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
-    let limits = Limits::unlimited();
     let names: Vec<&str> = kernels.split(',').collect();
     let request = Request { budget: crate::plan::Budget::Of(budget), ..request(&names, mappings, threads) };
-    let params = request.params;
-    let predictor = Predictor::with_rates(8, []);
-    let fitted = request.fit(&machine, &limits).unwrap();
-    let plan = Plan::new(&request, fitted, &limits, &predictor);
-    let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-    let context = Context {
-        command: "charz sweep",
-        machine: &machine,
-        limits: &limits,
-        clock: "os",
-        binder: "hwloc",
-        timer: timer.clone(),
-    };
-    let mut report = new_report(&plan, &context);
-    let blank = report.clone();
+    let setting = Setting::new(QUIET, &request, &[]);
+    let mut report = setting.blank.clone();
     let stop = Stop::new();
     let mut fake = Fake::new(&stop);
     change(&mut fake);
-    let order = Order { strands: 8, time_box_ns: 1, deadline_ns: 1, ..Order::new(&params) };
-    let facts = facts(params, 8, timer);
     let mut memory = Memory::default();
-    Sweep {
-        invoke: &fake,
-        order: &order,
-        params,
-        machine: &machine,
-        facts: &facts,
-        stop: &stop,
-        predictor: &predictor,
-        limits: &Limits::unlimited,
-        budget,
-    }
-    .run(&mut report, &mut memory, &mut ())
-    .unwrap();
-    Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank }
+    setting.sweep(&fake, &stop, budget).run(&mut report, &mut memory, &mut ()).unwrap();
+    Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank: setting.blank }
 }
 
 fn made(cell: &Cell) -> usize {

@@ -1,19 +1,15 @@
+use std::cell::RefCell;
 use std::time::Duration;
 
-use std::cell::RefCell;
-
 use charz_kernels::Stop;
-use charz_topology::{Machine, Source, discover};
 
 use super::*;
 use crate::invoke::{Invoke, Order};
-use crate::limits::Limits;
-use crate::plan::{Invocations, Plan, Request};
-use crate::predict::Predictor;
-use crate::sweep::tests::{facts, request};
-use crate::sweep::{Context, NoRecorder, new_report};
+use crate::plan::{Invocations, Request};
+use crate::sweep::NoRecorder;
+use crate::sweep::tests::{Setting, request};
 use charz_analysis::compare::{self, Verdict};
-use charz_data::report::{Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
+use charz_data::report::{Evidence, Frequency, Invocation, Lap, Run, Status};
 
 /// A machine that does a step of a kernel in about a nanosecond.
 struct Fake<'a> {
@@ -76,34 +72,16 @@ struct Taken {
     log: Vec<(char, String)>,
 }
 
-fn machine() -> Machine {
-    discover(&Source::Synthetic("Package:1 Core:2 PU:1".into())).unwrap()
-}
-
 /// Has two machines take turns; `change` spoils them.
 fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
-    let machine = machine();
     let request = Request {
         iterations: Some(10_000_000),
         repetitions: Some(5),
         invocations: Invocations { least: trial.invocations, most: trial.invocations },
         ..request(trial.kernels, "dumb", "1")
     };
-    let predictor = Predictor::with_rates(2, trial.kernels.iter().map(|name| (*name, 1.0, 0.0)));
-    let limits = Limits::unlimited();
-    let plan = Plan::new(&request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
-    let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) };
-    let context = Context {
-        command: "charz sweep",
-        machine: &machine,
-        limits: &limits,
-        clock: "os",
-        binder: "hwloc",
-        timer: timer.clone(),
-    };
-    let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
-    let order = Order { strands: 2, ..Order::new(&request.params) };
-    let facts = facts(plan.params, 2, timer);
+    let rates: Vec<_> = trial.kernels.iter().map(|name| (*name, 1.0, 0.0)).collect();
+    let setting = Setting::new("Package:1 Core:2 PU:1", &request, &rates);
     let (stop, log) = (Stop::new(), RefCell::new(Vec::new()));
     let fake = |side| {
         let never = usize::MAX;
@@ -113,19 +91,10 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
         fake
     };
     let (fake_a, fake_b) = (fake('A'), fake('B'));
-    let (mut a, mut b) = (blank.clone(), blank);
+    let blank = || Report { floor: Vec::new(), ..setting.blank.clone() };
+    let (mut a, mut b) = (blank(), blank());
     let (mut recorder_a, mut recorder_b) = (NoRecorder, NoRecorder);
-    let sweep = |invoke| Sweep {
-        invoke,
-        order: &order,
-        params: plan.params,
-        machine: &machine,
-        facts: &facts,
-        stop: &stop,
-        predictor: &predictor,
-        limits: &Limits::unlimited,
-        budget: trial.budget,
-    };
+    let sweep = |invoke| setting.sweep(invoke, &stop, trial.budget);
     let mut sides = [
         Side { sweep: sweep(&fake_a), report: &mut a, recorder: &mut recorder_a },
         Side { sweep: sweep(&fake_b), report: &mut b, recorder: &mut recorder_b },
