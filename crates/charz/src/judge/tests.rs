@@ -167,6 +167,14 @@ impl Trial {
     }
 }
 
+/// What each of several amounts of a change raises.
+#[track_caller]
+fn check_each<T: Copy>(change: impl Fn(&mut Trial, T), expected: &[(T, &[(&str, Severity)])]) {
+    for (amount, marks) in expected {
+        check(|trial| change(trial, *amount), marks);
+    }
+}
+
 /// What a change of the clean cell raises, and the status that it has then.
 #[track_caller]
 fn check(change: impl FnOnce(&mut Trial), expected: &[(&str, Severity)]) {

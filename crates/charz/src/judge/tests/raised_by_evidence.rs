@@ -10,40 +10,34 @@ use charz_data::report::Severity::{Invalid, Note, Suspect};
 
 #[test]
 fn v20_other_pages() {
-    let small = |share: f64| {
-        move |trial: &mut Trial| {
-            let pages = trial.cell.invocations[3].evidence.as_mut().unwrap().pages.as_mut().unwrap();
-            pages.base_bytes = (pages.transparent_bytes as f64 * share) as u64;
-            pages.transparent_bytes -= pages.base_bytes;
-        }
+    let small = |trial: &mut Trial, share: f64| {
+        let pages = trial.cell.invocations[3].evidence.as_mut().unwrap().pages.as_mut().unwrap();
+        pages.base_bytes = (pages.transparent_bytes as f64 * share) as u64;
+        pages.transparent_bytes -= pages.base_bytes;
     };
     let limit = V20.invalid.unwrap();
-    check(small(limit * 0.99), &[]);
-    check(small(limit * 1.01), &[("V20", Invalid)]);
+    check_each(small, &[(limit * 0.99, &[]), (limit * 1.01, &[("V20", Invalid)])]);
     check(|trial| trial.facts.params.pages = PageKind::Huge1G, &[("V20", Invalid)]);
     check(|trial| trial.evidence(|evidence| evidence.pages = Some(Pages::default())), &[("V20", Invalid)]);
 }
 
 #[test]
 fn v21_another_node() {
-    let away = |share: f64| {
-        move |trial: &mut Trial| {
-            let nodes = trial.cell.invocations[3].evidence.as_mut().unwrap().nodes.as_mut().unwrap();
-            nodes.local_bytes = (nodes.bytes as f64 * (1.0 - share)) as u64;
-        }
+    let nodes = |trial: &mut Trial, change: &dyn Fn(&mut Nodes)| {
+        change(trial.cell.invocations[3].evidence.as_mut().unwrap().nodes.as_mut().unwrap());
+    };
+    let away = |trial: &mut Trial, share: f64| {
+        nodes(trial, &|nodes| nodes.local_bytes = (nodes.bytes as f64 * (1.0 - share)) as u64);
     };
     let limit = V21.invalid.unwrap();
-    check(away(limit * 0.99), &[]);
-    check(away(limit * 1.01), &[("V21", Invalid)]);
+    check_each(away, &[(limit * 0.99, &[]), (limit * 1.01, &[("V21", Invalid)])]);
     // What was asked to be elsewhere is right there.
-    let asked = |share: f64| {
-        move |trial: &mut Trial| {
-            let nodes = trial.cell.invocations[3].evidence.as_mut().unwrap().nodes.as_mut().unwrap();
+    let asked = |trial: &mut Trial, share: f64| {
+        nodes(trial, &|nodes| {
             (nodes.local_bytes, nodes.asked_bytes) = (0, Some((nodes.bytes as f64 * share) as u64));
-        }
+        });
     };
-    check(asked(1.0), &[]);
-    check(asked(0.5), &[("V21", Invalid)]);
+    check_each(asked, &[(1.0, &[]), (0.5, &[("V21", Invalid)])]);
     check(
         |trial| trial.evidence(|evidence| evidence.nodes.as_mut().unwrap().balancing = Some(true)),
         &[("V21", Suspect)],
@@ -52,11 +46,9 @@ fn v21_another_node() {
 
 #[test]
 fn v22_faults() {
-    let minor =
-        |count| move |trial: &mut Trial| trial.some_runs(1, |run| run.laps[0].counts.minor_faults = Some(count));
+    let minor = |trial: &mut Trial, count| trial.some_runs(1, |run| run.laps[0].counts.minor_faults = Some(count));
     // At a microsecond each, 1% of 100 ms.
-    check(minor(950), &[]);
-    check(minor(1050), &[("V22", Suspect)]);
+    check_each(minor, &[(950, &[]), (1050, &[("V22", Suspect)])]);
     check(|trial| trial.some_runs(1, |run| run.laps[0].counts.major_faults = Some(1)), &[("V22", Invalid)]);
 }
 
@@ -87,69 +79,52 @@ fn v27_cached() {
 
 #[test]
 fn v12_few_invocations() {
-    let of = |count| move |trial: &mut Trial| trial.cell.invocations.truncate(count);
-    check(of(1), &[("V12", Suspect)]);
-    check(of(5), &[("V12", Suspect)]);
-    check(of(6), &[("V12", Note)]);
-    check(of(9), &[("V12", Note)]);
+    let of = |trial: &mut Trial, count| trial.cell.invocations.truncate(count);
+    check_each(of, &[(1, &[("V12", Suspect)]), (5, &[("V12", Suspect)]), (6, &[("V12", Note)]), (9, &[("V12", Note)])]);
 }
 
 #[test]
 fn v13_spread() {
     // Within each invocation, so that their medians agree.
-    let spread = |share: f64| {
-        move |trial: &mut Trial| {
-            for invocation in &mut trial.cell.invocations {
-                let factors = [1.0, 1.0 - 2.0 * share, 1.0 - share, 1.0 + share, 1.0 + 2.0 * share];
-                invocation.runs.iter_mut().zip(factors).for_each(|(run, factor)| stretch(run, factor));
-            }
+    let spread = |trial: &mut Trial, share: f64| {
+        for invocation in &mut trial.cell.invocations {
+            let factors = [1.0, 1.0 - 2.0 * share, 1.0 - share, 1.0 + share, 1.0 + 2.0 * share];
+            invocation.runs.iter_mut().zip(factors).for_each(|(run, factor)| stretch(run, factor));
         }
     };
     // The median absolute deviation of such a set is its step.
     let [note, suspect] = [V13.note, V13.suspect].map(|limit| limit.unwrap() / 1.4826);
-    check(spread(note * 0.9), &[]);
-    check(spread(note * 1.1), &[("V13", Note)]);
-    check(spread(suspect * 1.2), &[("V13", Suspect)]);
+    let (over, far) = (note * 1.1, suspect * 1.2);
+    check_each(spread, &[(note * 0.9, &[]), (over, &[("V13", Note)]), (far, &[("V13", Suspect)])]);
 }
 
 #[test]
 fn v14_outliers() {
     // One in so many repetitions, never the first, and never so many that they move a median.
-    let wild = |invocations: usize| {
-        move |trial: &mut Trial| {
-            trial.cell.invocations[..invocations]
-                .iter_mut()
-                .for_each(|invocation| stretch(&mut invocation.runs[3], 1.5));
-        }
+    let wild = |trial: &mut Trial, invocations: usize| {
+        trial.cell.invocations[..invocations].iter_mut().for_each(|invocation| stretch(&mut invocation.runs[3], 1.5));
     };
-    check(wild(5), &[]);
-    check(wild(6), &[("V14", Suspect)]);
+    check_each(wild, &[(5, &[]), (6, &[("V14", Suspect)])]);
 }
 
 #[test]
 fn v15_trend() {
-    let slope = |by: f64| {
-        move |trial: &mut Trial| {
-            for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
-                invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 + by * number as f64));
-            }
+    let slope = |trial: &mut Trial, by: f64| {
+        for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+            invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 + by * number as f64));
         }
     };
-    check(slope(0.0022), &[]);
-    check(slope(0.005), &[("V15", Suspect)]);
+    check_each(slope, &[(0.0022, &[]), (0.005, &[("V15", Suspect)])]);
 }
 
 #[test]
 fn v15_slow_start() {
-    let start = |factor: f64| {
-        move |trial: &mut Trial| {
-            trial.cell.invocations.iter_mut().for_each(|invocation| stretch(&mut invocation.runs[0], factor))
-        }
+    let start = |trial: &mut Trial, factor: f64| {
+        trial.cell.invocations.iter_mut().for_each(|invocation| stretch(&mut invocation.runs[0], factor));
     };
-    check(start(1.015), &[]);
-    check(start(1.03), &[("V15", Note)]);
+    check_each(start, &[(1.015, &[]), (1.03, &[("V15", Note)])]);
     let mut trial = clean();
-    start(1.5)(&mut trial);
+    start(&mut trial, 1.5);
     trial.judge();
     for invocation in &trial.cell.invocations {
         assert_eq!(invocation.runs[0].dirty, ["V15"]);
@@ -165,51 +140,37 @@ fn v15_slow_start() {
 #[test]
 fn v16_groups() {
     // Alternating within each invocation, so that neither a trend nor the medians give it away.
-    let groups = |apart: f64| {
-        move |trial: &mut Trial| {
-            let far = trial.cell.invocations.clone();
-            trial.cell.invocations.extend(far);
-            trial.runs().skip(1).step_by(2).for_each(|run| stretch(run, 1.0 + apart));
-            trial.cell.invocations.iter_mut().for_each(|invocation| invocation.runs.truncate(4));
-        }
+    let groups = |trial: &mut Trial, apart: f64| {
+        let far = trial.cell.invocations.clone();
+        trial.cell.invocations.extend(far);
+        trial.runs().skip(1).step_by(2).for_each(|run| stretch(run, 1.0 + apart));
+        trial.cell.invocations.iter_mut().for_each(|invocation| invocation.runs.truncate(4));
     };
-    check(groups(0.0), &[]);
-    check(groups(0.04), &[("V16", Suspect)]);
+    check_each(groups, &[(0.0, &[]), (0.04, &[("V16", Suspect)])]);
 }
 
 #[test]
 fn v28_wide() {
     // Invocations at even distances, out of order, so that there are neither groups nor a trend.
-    let apart = |by: f64| {
-        move |trial: &mut Trial| {
-            trial.cell.precision = 0.005;
-            for (invocation, step) in trial.cell.invocations.iter_mut().zip([3, 8, 1, 6, 0, 9, 4, 7, 2, 5]) {
-                invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 + by * (f64::from(step) - 4.5)));
-            }
+    let apart = |trial: &mut Trial, by: f64| {
+        trial.cell.precision = 0.005;
+        for (invocation, step) in trial.cell.invocations.iter_mut().zip([3, 8, 1, 6, 0, 9, 4, 7, 2, 5]) {
+            invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 + by * (f64::from(step) - 4.5)));
         }
     };
     // The interval is from about the second to the ninth: 3.5 steps to either side.
-    let step = |limit: Option<f64>| limit.unwrap() * 0.005 / 3.5;
-    check(apart(step(V28.note) * 0.7), &[]);
-    check(apart(step(V28.note) * 1.4), &[("V28", Note)]);
-    check(apart(step(V28.suspect) * 0.8), &[("V28", Note)]);
-    check(apart(step(V28.suspect) * 1.3), &[("V28", Suspect)]);
+    let [note, suspect] = [V28.note, V28.suspect].map(|limit| limit.unwrap() * 0.005 / 3.5);
+    check_each(apart, &[(note * 0.7, &[]), (note * 1.4, &[("V28", Note)])]);
+    check_each(apart, &[(suspect * 0.8, &[("V28", Note)]), (suspect * 1.3, &[("V28", Suspect)])]);
 }
 
 #[test]
 fn v32_samples_that_began_late() {
-    let late = |waits: u64| {
-        move |trial: &mut Trial| {
-            trial.facts.card = card("futex-wake");
-            for run in trial.cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs) {
-                run.laps[0].contention = Some(Contention { attempts: 1000, failures: 0, waits });
-            }
-        }
+    let late = |trial: &mut Trial, waits: u64| {
+        trial.facts.card = card("futex-wake");
+        trial.runs().for_each(|run| run.laps[0].contention = Some(Contention { attempts: 1000, failures: 0, waits }));
     };
-    check(late(20), &[]);
-    check(late(21), &[("V32", Note)]);
-    check(late(201), &[("V32", Suspect)]);
-    check(late(501), &[("V32", Invalid)]);
+    check_each(late, &[(20, &[]), (21, &[("V32", Note)]), (201, &[("V32", Suspect)]), (501, &[("V32", Invalid)])]);
 }
 
 #[test]
