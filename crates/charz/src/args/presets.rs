@@ -10,10 +10,10 @@ use super::help;
 use super::layers::Layers;
 use super::parameters::{AmountArgs, ParamArgs};
 use super::spelling::{HowArgs, SourceArgs, SweepArgs, WhatArgs};
-use crate::command::{c2c, numa, topo as command};
+use crate::command::{c2c, numa, topo};
 use crate::exit::Error;
 use crate::plan::AskedSizes;
-use crate::view::topo as page;
+use crate::view::topo as topo_page;
 use charz_data::card::{Access, Chase, LineOperation};
 use charz_data::{Role, cpulist, params};
 use charz_render::formats::{CSV, JSON, MEASURED};
@@ -177,12 +177,13 @@ pub(crate) struct TopoArgs {
     #[arg(long, requires = "measured")]
     pub(crate) wait: bool,
     #[arg(long, value_name = "FORMAT", help = topo_formats(),
-        long_help = help::explained_formats(page::FORMATS.iter().map(|f| (f.name, f.about)).chain(page::OTHERS)))]
+        long_help = help::explained_formats(topo_page::FORMATS.iter().map(|f| (f.name, f.about)).chain(topo_page::OTHERS)))]
     pub(crate) format: Option<String>,
 }
 
 fn topo_formats() -> String {
-    let plain = page::FORMATS.iter().map(|format| format.name).chain(page::OTHERS.iter().map(|(name, _)| *name));
+    let plain =
+        topo_page::FORMATS.iter().map(|format| format.name).chain(topo_page::OTHERS.iter().map(|(name, _)| *name));
     format!(
         "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, csv, json, xml [default: table]",
         help::formats(plain)
@@ -242,34 +243,32 @@ const CARD_INVOCATIONS: &str = "2-6";
 const CARD_REPETITIONS: &str = "10";
 const CARD_SPAN: &str = "3ms";
 
-pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<command::Options, Error> {
+pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
     let source = source(&args.source.topology);
     let Some(measured) = args.measured else {
-        let Some(format) = args.format.as_deref() else { return Ok(command::Options::Said { source, format: None }) };
+        let Some(format) = args.format.as_deref() else { return Ok(topo::Options::Said { source, format: None }) };
         let said =
-            |format: &'static page::Format| command::Options::Said { source: source.clone(), format: Some(format) };
-        let picture = |write, is_text| command::Options::Picture { source: source.clone(), write, is_text };
+            |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format: Some(format) };
+        let picture = |write, is_text| topo::Options::Picture { source: source.clone(), write, is_text };
         let others = [
-            ("xml", command::Options::Xml { source: source.clone(), measured: None }),
+            ("xml", topo::Options::Xml { source: source.clone(), measured: None }),
             ("svg", picture(svg as _, true)),
             ("png", picture(png as _, false)),
         ];
         return choice(
             "--format",
             format,
-            page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
+            topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
         );
     };
-    let formats = [CARD, CSV, JSON, command::XML].map(|format| (format.name, format));
+    let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
     let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
     match measured {
-        Some(measured) if format.name == command::XML.name => {
-            Ok(command::Options::Xml { source, measured: Some(measured) })
-        }
+        Some(measured) if format.name == topo::XML.name => Ok(topo::Options::Xml { source, measured: Some(measured) }),
         _ if source != Source::ThisMachine => Err(Error::bad_input(
             "--topology: a card is of the machine that was measured; beside --measured REPORT it is for --format xml only",
         )),
-        Some(measured) => Ok(command::Options::Card { measured, format }),
+        Some(measured) => Ok(topo::Options::Card { measured, format }),
         None => {
             let what = WhatArgs {
                 repetitions: CARD_REPETITIONS.into(),
@@ -285,7 +284,7 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
                 force: args.force,
                 ..usual()
             };
-            Ok(command::Options::Measure { new: Box::new(sweep(asked, layers, notes)?), format })
+            Ok(topo::Options::Measure { new: Box::new(sweep(asked, layers, notes)?), format })
         }
     }
 }
