@@ -26,7 +26,7 @@ fn with_evidence(kernel: &'static dyn Kernel, params: Params, seat: u32, bench: 
     let cell = Cell { kernel, params, seats: &[Some(seat)], nodes: &[Some(0)], homes: &[], repetitions: REPETITIONS };
     let measurement = measure(&cell, bench).expect("the kernel runs here");
     let wall = begun.elapsed().as_nanos() as f64;
-    let spans = measurement.runs.iter().map(|run| (run.laps[0].end - run.laps[0].start) as f64);
+    let spans = measurement.runs.iter().map(|run| (run.laps[0].end_ns - run.laps[0].start_ns) as f64);
     (wall, spans.fold(f64::INFINITY, f64::min))
 }
 

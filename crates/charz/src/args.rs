@@ -7,15 +7,13 @@ mod generate;
 mod help;
 mod history;
 mod layers;
-mod memory;
-mod pairs;
 mod parameters;
 #[cfg(test)]
 mod planned;
+mod presets;
 mod quantities;
 mod replicate;
 mod spelling;
-mod usual;
 
 use std::ffi::OsString;
 
@@ -27,28 +25,20 @@ use crate::exit::Error;
 use charz_data::escape::plain;
 use layers::Layers;
 
-/// What the command line came to.
 pub enum Parsed {
-    /// Something to do.
     Command {
-        /// What.
         command: Box<Command>,
         /// Sentences about what was typed in a way that nobody would on purpose, and is done all the same.
         notes: Vec<String>,
     },
-    /// Help or the version: print it and be done.
     Text(String),
 }
 
 /// Reads a command line, the program's name first; for what it leaves open, the environment and the file that it names.
-///
-/// # Errors
-/// One sentence for what was typed, set or written wrong.
 pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> {
     parse_with(argv, &|name| std::env::var_os(name))
 }
 
-/// As [`parse`], with an environment of the caller's.
 fn parse_with(
     argv: impl IntoIterator<Item = OsString>,
     variable: &dyn Fn(&str) -> Option<OsString>,
@@ -121,7 +111,6 @@ mod tests {
         refused_with(line, "", "")
     }
 
-    /// As [`refused`], with one variable set.
     fn refused_with(line: &str, name: &str, value: &str) -> String {
         let argv = line.split(' ').map(OsString::from);
         match parse_with(argv, &|wanted| (wanted == name).then(|| value.into())) {

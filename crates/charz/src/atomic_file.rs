@@ -1,9 +1,9 @@
 //! Files that are written whole or not at all: a temporary file in the same folder gets the name once its bytes are on the disk.
 //! If anything fails, the old file stays as it is and the temporary file is removed.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
@@ -44,6 +44,14 @@ fn written(path: &Path, mode: u32, fill: impl FnOnce(&mut dyn Write) -> io::Resu
     Ok(file)
 }
 
+/// Creates the folder of `path` for its owner alone, if there is none.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    match folder(path) {
+        folder if folder.exists() => Ok(()),
+        folder => DirBuilder::new().recursive(true).mode(0o700).create(folder),
+    }
+}
+
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -63,7 +71,6 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions, flags: OFlags) -> io
     }
 }
 
-/// Whether two paths lead to one file.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     let id = |path: &Path| path.metadata().map(|about| (about.dev(), about.ino()));
     matches!((id(one), id(other)), (Ok(one), Ok(other)) if one == other)

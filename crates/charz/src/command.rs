@@ -4,12 +4,7 @@
 pub mod ab;
 pub mod c2c;
 pub mod compare;
-pub mod docs;
-pub mod doctor;
-pub mod explain;
 pub mod history;
-pub mod kernels;
-pub mod map;
 pub mod numa;
 pub mod render;
 pub mod replicate;
@@ -17,79 +12,87 @@ pub mod selftest;
 pub mod sweep;
 pub mod topo;
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::time::Duration;
 
+use charz_topology::{Mapping, Source, discover, place};
+
+use crate::doctor::{Look, examine};
 use crate::exit::{Error, Exit};
 use crate::invoke;
+use crate::view::{doctor, explain, kernels, placement};
+use charz_data::checks::Check;
 
-/// Something to do.
 pub enum Command {
-    /// Show a machine.
     Topo(Box<topo::Options>),
-    /// Show a placement.
-    Map(map::Options),
-    /// List the kernels.
-    Kernels(kernels::Options),
-    /// Measure.
+    Map {
+        mapping: Mapping,
+        threads: usize,
+        source: Source,
+        format: &'static placement::Format,
+    },
+    Kernels(&'static kernels::Format),
     Sweep(Box<sweep::Options>),
-    /// Measure pairs of strands.
     CoreToCore(Box<c2c::Options>),
-    /// Measure memory between NUMA nodes.
     Numa(Box<numa::Options>),
-    /// Compare two configurations or two programs here.
     Ab(Box<ab::Options>),
-    /// Compare this machine with itself.
     Selftest(Box<selftest::Options>),
-    /// Run what a source document ran, and tell it beside the document.
     Replicate(Box<replicate::Options>),
-    /// Show a report.
     Render(render::Options),
-    /// Compare two reports.
     Compare(compare::Options),
-    /// Keep reports of one machine, and look at them in the course of time.
     History(Box<history::Options>),
-    /// Look for what disturbs measurements.
-    Doctor(doctor::Options),
-    /// Explain checks.
-    Explain(explain::Options),
-    /// Print a generated page.
-    Docs(docs::Options),
-    /// Measure one order.
+    Doctor(&'static doctor::Format),
+    Explain {
+        /// `None` stands for all of them.
+        check: Option<&'static Check>,
+        format: &'static explain::Format,
+    },
+    /// The text of a generated page.
+    Docs(Vec<u8>),
     Measure,
     /// Say how this program was built, for another that would have it measure.
     About,
 }
 
 impl Command {
-    /// Does it, printing results to `out`.
-    ///
-    /// # Errors
-    /// One sentence, with the exit code that goes with it.
     pub fn run(self, out: &mut dyn Write) -> Result<Exit, Error> {
         match self {
             Command::Topo(options) => topo::run(*options, out),
-            Command::Map(options) => map::run(&options, out),
-            Command::Kernels(options) => kernels::run(&options, out),
+            Command::Map { mapping, threads, source, format } => {
+                let machine = discover(&source)?;
+                let placement = place(&mapping.order(&machine)?, threads);
+                (format.write)(&machine, &mapping, &placement, out)?;
+                Ok(Exit::Done)
+            }
+            Command::Kernels(format) => done((format.write)(out)),
             Command::Sweep(options) => sweep::run(*options, out),
-            Command::CoreToCore(options) => c2c::run(*options, out),
-            Command::Numa(options) => numa::run(*options, out),
+            Command::CoreToCore(options) => c2c::run(&options, out),
+            Command::Numa(options) => numa::run(&options, out),
             Command::Ab(options) => ab::run(*options, out),
             Command::Selftest(options) => selftest::run(&options, out),
             Command::Replicate(options) => replicate::run(*options, out),
             Command::Render(options) => render::run(&options, out),
             Command::Compare(options) => compare::run(&options, out),
             Command::History(options) => history::run(*options, out),
-            Command::Doctor(options) => doctor::run(&options, out),
-            Command::Explain(options) => explain::run(&options, out),
-            Command::Docs(options) => docs::run(&options, out),
+            // Findings are no errors.
+            Command::Doctor(format) => done((format.write)(&examine(&Look::over(WINDOW)), out)),
+            Command::Explain { check, format } => done((format.write)(check, out)),
+            Command::Docs(text) => done(out.write_all(&text)),
             Command::About => about(out),
-            Command::Measure => invoke::serve(out).map(|()| Exit::Done).map_err(Error::from),
+            Command::Measure => done(invoke::serve(out)),
         }
     }
 }
 
+/// How long the doctor watches: the least time in which a count of ticks of 10 ms says anything.
+const WINDOW: Duration = Duration::from_secs(1);
+
+fn done(written: io::Result<()>) -> Result<Exit, Error> {
+    written.map(|()| Exit::Done).map_err(Error::from)
+}
+
 fn about(out: &mut dyn Write) -> Result<Exit, Error> {
-    serde_json::to_writer(&mut *out, &crate::sweep::tool()).map_err(std::io::Error::from)?;
+    serde_json::to_writer(&mut *out, &crate::sweep::tool()).map_err(io::Error::from)?;
     writeln!(out)?;
     Ok(Exit::Done)
 }

@@ -3,11 +3,8 @@
 //! A [`Look`] gathers what is needed, most of it text out of a [`Root`]; the items judge it and measure nothing. What cannot
 //! be read is [`State::Unavailable`] with the reason, never a value that nobody has seen.
 
-mod clock;
-mod frequency;
 mod load;
 mod memory;
-mod permissions;
 mod processors;
 mod root;
 mod system;
@@ -25,28 +22,19 @@ pub use root::{Root, chosen};
 pub use system::under_hypervisor;
 pub use timed::Timed;
 
-/// What an item means for numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// It makes numbers wrong or restless.
     Disturbs,
-    /// It narrows what can be measured or claimed.
     Limits,
-    /// It cannot be told.
     Unavailable,
-    /// It is as it should be.
     Ok,
 }
 
-/// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// A few words.
     pub name: &'static str,
-    /// What it means.
     pub state: State,
-    /// What was read, or why it could not be.
     pub read: String,
     /// What it does to which numbers; empty where all is well.
     pub effect: &'static str,
@@ -56,22 +44,17 @@ pub struct Finding {
     pub mend: String,
 }
 
-/// What the items judge.
 pub struct Look {
-    /// The files of the system.
     pub root: Root,
-    /// Memory and threads that this process may have.
     pub limits: Limits,
     /// Whether the processor says that a hypervisor runs below; `None` where it cannot be asked.
     pub hypervisor: Option<bool>,
-    /// Whether this program was built with optimisation.
     pub optimised: bool,
     /// What was seen over a while; `None` if nobody watched.
     pub timed: Option<Timed>,
 }
 
 impl Look {
-    /// At this machine, as it stands.
     pub fn at_once() -> Self {
         Look {
             root: Root::system(),
@@ -91,16 +74,13 @@ impl Look {
     }
 }
 
-/// A thing to look at.
 struct Item {
     name: &'static str,
     effect: &'static str,
     checks: &'static [&'static str],
-    /// What is to be seen, or why it cannot be.
     look: fn(&Look) -> Result<Seen, String>,
 }
 
-/// What an item saw.
 struct Seen {
     state: State,
     read: String,
@@ -121,16 +101,12 @@ impl Seen {
     }
 }
 
-/// What is said where nothing can be done from within.
 const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host, or on a bare-metal instance.";
 
 fn items() -> impl Iterator<Item = &'static Item> {
-    [frequency::ITEMS, processors::ITEMS, load::ITEMS, clock::ITEMS, memory::ITEMS, permissions::ITEMS, system::ITEMS]
-        .into_iter()
-        .flatten()
+    [processors::ITEMS, load::ITEMS, memory::ITEMS, system::ITEMS].into_iter().flatten()
 }
 
-/// Judges everything, in a fixed order.
 pub fn examine(look: &Look) -> Vec<Finding> {
     let judge = |item: &Item| match (item.look)(look) {
         Ok(seen) => {

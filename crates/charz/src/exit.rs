@@ -33,7 +33,6 @@ pub const EXITS: &[(Exit, &str)] = &[
 ];
 
 impl Exit {
-    /// The process's exit code.
     pub fn code(self) -> u8 {
         self as u8
     }
@@ -42,7 +41,6 @@ impl Exit {
 /// One sentence for the user, with the exit code that goes with it.
 #[derive(Debug)]
 pub struct Error {
-    /// How the program should end.
     pub exit: Exit,
     /// `None` where the source's own sentence suffices.
     sentence: Option<String>,
@@ -55,17 +53,14 @@ impl Error {
         Error { exit, sentence: None, source: Some(Box::new(error)) }
     }
 
-    /// An argument or a named file cannot be used.
     pub fn bad_input(sentence: impl Into<String>) -> Self {
         Self::ended(Exit::BadInput, sentence)
     }
 
-    /// The machine or its system refused something.
     pub fn environment(sentence: impl Into<String>) -> Self {
         Self::ended(Exit::Environment, sentence)
     }
 
-    /// Ended before there was anything to show.
     pub fn ended(exit: Exit, sentence: impl Into<String>) -> Self {
         Error { exit, sentence: Some(sentence.into()), source: None }
     }
@@ -77,7 +72,6 @@ impl Error {
         self
     }
 
-    /// Adds the error that caused this one.
     #[must_use]
     pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
@@ -135,7 +129,6 @@ fn shortened(sentence: &str) -> String {
     format!("{start} … {end}")
 }
 
-/// Failing to write to standard output.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Error::environment("cannot write the result to standard output").caused_by(error)

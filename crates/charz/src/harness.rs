@@ -7,12 +7,11 @@
 
 mod cell;
 pub mod clock;
-pub mod counters;
-pub mod fingerprint;
-pub mod frequency;
-pub mod gate;
-mod nodes;
-pub mod pages;
+pub(crate) mod counters;
+pub(crate) mod fingerprint;
+mod frequency;
+mod gate;
+pub(crate) mod pages;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -21,24 +20,18 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use charz_kernels::{Contention, Growth, JointHistogram, Stop, Work};
+use charz_data::report::{Ending, Evidence, Invocation, Run};
+use charz_kernels::Stop;
 use charz_topology::Binder;
 
 pub use cell::{Cell, measure};
 
 use clock::Clock;
-use counters::{MachineCounts, ThreadCounts};
-use frequency::Frequency;
-use pages::{Nodes, PagesObtained};
 
-/// What the harness is handed for a whole sweep.
 #[derive(Clone, Copy)]
 pub struct Bench<'a> {
-    /// Seats threads and reads their seats back.
     pub binder: &'a Binder,
-    /// Stamps starts and ends.
     pub clock: &'a Arc<dyn Clock>,
-    /// Raised when the measurement is to end early.
     pub stop: &'a Stop,
     /// The longest that a repetition may take: each worker ends itself then, whether or not anybody raises the flag.
     pub time_box: Duration,
@@ -46,89 +39,44 @@ pub struct Bench<'a> {
     pub strands: usize,
 }
 
-/// One worker's part of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Lap {
-    /// The worker's number, from 0.
-    pub rank: usize,
-    /// The OS id of its strand; `None` for a floating worker.
-    pub seat: Option<u32>,
-    /// First stamp, in nanoseconds of the bench's clock.
-    pub start: u64,
-    /// Last stamp.
-    pub end: u64,
-    /// The work done in between.
-    pub work: Work,
-    /// Whether the thread was bound to its seat, and on it, before and after; `None` for a floating worker, or where the
-    /// system does not tell.
-    pub on_seat: Option<bool>,
-    /// The strand that it was on after the run.
-    pub strand: Option<u32>,
-    /// How often it looked where it was.
-    pub checks: u64,
-    /// How often it was elsewhere than on its seat then; `None` for a floating worker, or where the system does not tell.
-    pub strays: Option<u64>,
-    /// What the system counted for the thread between the readings around the run.
-    pub counts: ThreadCounts,
-    /// What it met at a line that it shares with others.
-    pub contention: Option<Contention>,
-    /// What it stamped itself.
-    pub samples: Option<JointHistogram>,
-    /// How its recursion grew.
-    pub growth: Option<Growth>,
-}
-
-/// One repetition: every worker once.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Run {
-    /// One lap a worker, in order of rank.
-    pub laps: Vec<Lap>,
-    /// What the system counted for the machine around the run.
-    pub machine: MachineCounts,
-}
-
-/// What [`measure`] found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    /// The code path that the kernel chose.
     pub variant: &'static str,
-    /// The finished repetitions.
     pub runs: Vec<Run>,
-    /// The pages that the blocks got, for kernels that have any.
-    pub pages: Option<PagesObtained>,
-    /// The NUMA nodes that the blocks of seated workers lie on.
-    pub nodes: Option<Nodes>,
-    /// The frequency of the workers' cores; not measured where workers share strands.
-    pub frequency: Option<Frequency>,
-    /// What of the machine changed meanwhile.
-    pub changes: Vec<String>,
+    pub evidence: Evidence,
     /// Whether the stop flag ended it before the last repetition.
     pub stopped: bool,
 }
 
-/// Why a cell has no measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The kernel cannot run here, or not with these parameters.
-    Unavailable(String),
-    /// The system refused memory, a thread or a seat.
-    Refused(String),
-    /// A wrong answer.
-    Wrong(String),
-    /// A worker panicked.
-    Panicked(String),
-    /// The stop flag was raised before anything was measured.
-    Stopped,
-    /// A repetition did not end in its time box.
-    Overdue(String),
+pub struct Failure {
+    pub ending: Ending,
+    pub reason: String,
+}
+
+impl Failure {
+    pub(crate) fn new(ending: Ending, reason: impl Into<String>) -> Self {
+        Failure { ending, reason: reason.into() }
+    }
+
+    /// The stop flag was raised before a repetition was over.
+    fn stopped() -> Self {
+        Failure::new(Ending::Stopped, "stopped before its first repetition ended")
+    }
+}
+
+impl From<Failure> for Invocation {
+    fn from(failure: Failure) -> Self {
+        Invocation::without_runs(failure.ending, failure.reason)
+    }
 }
 
 impl From<charz_kernels::Error> for Failure {
     fn from(error: charz_kernels::Error) -> Self {
         match error {
-            charz_kernels::Error::Unavailable(reason) => Failure::Unavailable(reason),
-            charz_kernels::Error::Refused(reason) => Failure::Refused(reason),
-            charz_kernels::Error::Wrong(reason) => Failure::Wrong(reason),
+            charz_kernels::Error::Unavailable(reason) => Failure::new(Ending::Unavailable, reason),
+            charz_kernels::Error::Refused(reason) => Failure::new(Ending::Refused, reason),
+            charz_kernels::Error::Wrong(reason) => Failure::new(Ending::Wrong, reason),
         }
     }
 }

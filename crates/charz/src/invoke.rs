@@ -10,18 +10,16 @@
 //! doing anything obviously wrong!", ASPLOS 2009).
 
 mod child;
-mod convert;
 mod process;
 
 use std::time::Duration;
 
-use charz_kernels::Params;
+use charz_kernels::{Kernel, Metric, Params};
 use serde::{Deserialize, Serialize};
 
-use charz_data::report::Invocation;
+use charz_data::report::{Invocation, Unit};
 
 pub use child::serve;
-pub use convert::unit;
 pub use process::Processes;
 
 /// The version of what the two processes say to each other; both are told to be the same program, and say so.
@@ -39,12 +37,9 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// The exit code of a measuring process whose workers did not heed the end of its time, as `timeout(1)` has it.
 const STUCK: i32 = 124;
 
-/// What a process is asked to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// [`PROTOCOL`].
     pub protocol: u32,
-    /// The kernel's name.
     pub kernel: String,
     /// What the kernel is asked for.
     pub params: Params,
@@ -55,17 +50,12 @@ pub struct Order {
     /// The NUMA nodes that each worker's memory is to come from: an element a worker, or one that stands for all; none where
     /// each worker's own touch decides.
     pub homes: Vec<Vec<u32>>,
-    /// Repetitions.
     pub repetitions: u64,
-    /// Workers that can run at once.
     pub strands: u64,
     /// Nanoseconds a tick of the time-stamp counter; `None` stamps by the operating system's clock.
     pub nanos_per_tick: Option<f64>,
-    /// What binds, by name.
     pub binder: String,
-    /// The longest that a repetition may take.
     pub time_box_ns: u64,
-    /// The longest that the whole may take.
     pub deadline_ns: u64,
 }
 
@@ -89,7 +79,18 @@ impl Order {
     }
 }
 
-/// Whoever has an order measured.
+pub fn unit(kernel: &dyn Kernel) -> Unit {
+    match kernel.card().metric {
+        Metric::Ops(_) => Unit::OpsPerSecond,
+        Metric::Bytes(_) => Unit::BytesPerSecond,
+        Metric::Duration => Unit::Nanoseconds,
+        Metric::SerialTime(_) => Unit::NanosecondsPerOp,
+        Metric::OpTime(_) => Unit::NanosecondsPerStep,
+        Metric::TimePerGib(_) => Unit::MillisecondsPerGib,
+        Metric::SecondTime => Unit::NanosecondsSampled,
+    }
+}
+
 pub trait Invoke {
     /// Has it measured in a fresh process whose environment, and so whose stack, is moved by `seed`. Whatever goes wrong is
     /// told in the invocation's ending.

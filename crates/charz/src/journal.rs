@@ -24,10 +24,8 @@ mod tests;
 pub const MAX_BYTES: u64 = 2 << 30;
 /// A hostile file has a thousand million damaged lines; more than these are only counted.
 const MOST_NAMED: usize = 100;
-/// How every journal begins.
 const START: &[u8] = b"{\"journal\":";
 
-/// Why a journal cannot be read or written.
 #[derive(Debug, Error)]
 pub enum JournalError {
     #[error("cannot {action} the journal {path:?}")]
@@ -46,7 +44,6 @@ impl JournalError {
     }
 }
 
-/// The first line.
 #[derive(Serialize, Deserialize)]
 struct First<H> {
     journal: H,
@@ -58,12 +55,10 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     length: u64,
-    /// Whether the last line lacks its newline.
     torn: bool,
     ended: bool,
 }
 
-/// What a journal holds.
 #[derive(Debug)]
 pub struct Recovered<H, R> {
     pub header: H,
@@ -71,7 +66,6 @@ pub struct Recovered<H, R> {
     pub records: Vec<R>,
     /// The number of each damaged line, from 1, and what is wrong with it. The first 100 of them.
     pub damaged: Vec<(u64, String)>,
-    /// How many more lines are damaged.
     pub unnamed: u64,
 }
 
@@ -82,7 +76,6 @@ pub fn beside(file: &Path) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Whether a file begins like a journal.
 pub fn is_journal(path: &Path) -> bool {
     let mut start = [0; START.len()];
     let file = open_regular(path, OpenOptions::new().read(true), OFlags::empty());

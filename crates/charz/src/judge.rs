@@ -15,25 +15,19 @@ mod attempts;
 mod case;
 mod clock;
 mod dirt;
-mod distribution;
 mod memory;
 mod missing;
 mod samples;
-mod schedule;
-mod seats;
-mod sharing;
-mod steady;
+mod scheduling;
 mod summary;
 mod times;
-mod waits;
 
 #[cfg(test)]
 mod tests;
 
 use charz_kernels::{Card, Params, Sizes};
 
-use charz_data::checks;
-use charz_data::checks::{Check, V23, V24, V29};
+use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Invocation, Mark, Outcome, Severity, Status, Timer};
 
 pub use attempts::{RETRIES, wants_more};
@@ -43,15 +37,11 @@ use case::Case;
 /// What a cell is judged by, besides what it says itself.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The kernel's card.
     pub card: &'static Card,
-    /// Which sizes of blocks the kernel is about.
     pub sizes: Sizes,
-    /// What the kernel was asked for.
     pub params: Params,
     /// How many workers can run at once: usable strands, or the quota's processors if that is fewer.
     pub strands: usize,
-    /// The NUMA nodes of the machine.
     pub numa_nodes: usize,
     /// The last-level cache that a strand reaches; `None` where unknown.
     pub last_cache_bytes: Option<u64>,
@@ -59,9 +49,7 @@ pub struct Facts {
     pub timer: Option<Timer>,
     /// Whether a hypervisor runs below the system; `None` where unknown.
     pub virtual_machine: Option<bool>,
-    /// Whether the control group has a CPU quota.
     pub quota: bool,
-    /// Whether the program was built with optimisation.
     pub optimised: bool,
 }
 
@@ -79,9 +67,9 @@ pub fn judge(cell: &mut Cell, facts: &Facts) {
     let conditions = dirt::Conditions { timed: case::timed(facts), crowded, system };
     cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs).for_each(|run| dirt::note(run, conditions));
     estimate(cell);
-    let slow_start = steady::first_repetition(cell).filter(|_| conditions.timed);
+    let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed);
     if slow_start.is_some() {
-        steady::leave_first_out(cell);
+        samples::leave_first_out(cell);
         estimate(cell);
     }
     let case = Case::new(cell, facts);
@@ -103,7 +91,7 @@ pub fn judge(cell: &mut Cell, facts: &Facts) {
         }
     };
     let summary = summary::summary(&case, matches!(status, Status::Ok | Status::Suspect));
-    let (distribution, sharing) = (distribution::distribution(&case), sharing::sharing(&case));
+    let (distribution, sharing) = (times::distribution(&case), summary::sharing(&case));
     (cell.outcome, cell.marks, cell.summary) = (Outcome { status, reason }, marks, summary);
     (cell.distribution, cell.sharing) = (distribution, sharing);
 }
@@ -117,9 +105,7 @@ fn estimate(cell: &mut Cell) {
     }
 }
 
-/// How the invocations ended, taken together.
 enum End {
-    /// There are numbers to be judged.
     Measured,
     /// A wrong answer, whatever the other attempts said.
     Wrong(String),
@@ -127,7 +113,6 @@ enum End {
     GivenUp(String),
     /// The kernel cannot run here, the system refuses what it needs, or it was not made by decision.
     Skipped(String),
-    /// Stopped before the first invocation ended.
     Stopped(String),
 }
 
@@ -141,7 +126,7 @@ fn end(invocations: &[Invocation]) -> End {
     }
     let done = invocations.iter().any(|invocation| invocation.ending == Ending::Done);
     let failed = attempts::failed(invocations);
-    if done && V29.severity(failed as f64) < Some(checks::Severity::Invalid) {
+    if done && V29.severity(failed as f64) < Some(Severity::Invalid) {
         return End::Measured;
     }
     if let Some(reason) = first(&[Ending::Died, Ending::Overdue]) {
@@ -157,20 +142,18 @@ fn end(invocations: &[Invocation]) -> End {
 /// Everything that speaks against the number, by code, one mark a cause.
 fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
     let mut marks: Vec<Mark> = [
-        seats::marks(case),
-        waits::marks(case),
+        scheduling::marks(case),
         clock::marks(case),
         samples::marks(case, slow_start),
         times::marks(case),
         memory::marks(case),
-        schedule::marks(case),
         vec![unoptimised(case)],
     ]
     .into_iter()
     .flatten()
     .flatten()
     .collect();
-    checks::leave_causes(&mut marks, |mark| (&mark.code, weight(mark.severity)));
+    checks::leave_causes(&mut marks, |mark| (&mark.code, mark.severity));
     // What nobody could look at explains nothing, so that it joins when the causes are settled.
     marks.extend(missing::marks(case));
     marks.sort_by(|a, b| a.code.cmp(&b.code).then(b.severity.cmp(&a.severity)));
@@ -194,24 +177,10 @@ fn unoptimised(case: &Case<'_>) -> Option<Mark> {
     raise(&V24, quantity, || "measured by a build without optimisation".into())
 }
 
-/// The mark that a quantity deserves, if it exceeds a limit.
 fn raise(check: &Check, quantity: f64, reason: impl FnOnce() -> String) -> Option<Mark> {
-    let severity = match check.severity(quantity)? {
-        checks::Severity::Note => Severity::Note,
-        checks::Severity::Suspect => Severity::Suspect,
-        checks::Severity::Invalid => Severity::Invalid,
-    };
-    Some(mark(check, severity, reason()))
+    Some(mark(check, check.severity(quantity)?, reason()))
 }
 
 fn mark(check: &Check, severity: Severity, reason: String) -> Mark {
     Mark { code: check.code.into(), severity, reason }
-}
-
-fn weight(severity: Severity) -> checks::Severity {
-    match severity {
-        Severity::Note => checks::Severity::Note,
-        Severity::Suspect => checks::Severity::Suspect,
-        Severity::Invalid => checks::Severity::Invalid,
-    }
 }

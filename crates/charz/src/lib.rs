@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //!
-//! What a module does not know is the point: [`harness`] knows no mapping, report or file; [`sweep`] prints nothing; only [`args`] knows how
+//! What a module does not know is the point: [`harness`] knows no mapping or file; [`sweep`] prints nothing; only [`args`] knows how
 //! the command line is spelled, and only [`exit`] knows exit codes.
 
 // The program: from arguments to an exit code.

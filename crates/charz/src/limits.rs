@@ -8,27 +8,21 @@ use charz_topology::cgroup::{self, Group};
 
 use charz_data::units;
 
-/// What a sweep may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Installed memory.
     pub memory_total_bytes: Option<u64>,
     /// Available memory, the control group's limit included.
     pub memory_available_bytes: Option<u64>,
     /// The most that the blocks of one cell may take; `None` where the system does not tell.
     pub memory_budget_bytes: Option<u64>,
-    /// The most threads.
     pub threads: ThreadLimit,
     /// The setting that has the kernel panic when something hogs a processor, if one does.
     pub panics_on_lockup: Option<&'static str>,
 }
 
-/// The most threads, and which limit says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLimit {
-    /// The number.
     pub at_most: usize,
-    /// The limit's name and value.
     pub because: String,
 }
 
@@ -46,7 +40,6 @@ const MAPPINGS_PER_THREAD: u64 = 5;
 const THREADS_LEFT: u64 = 16;
 
 impl Limits {
-    /// Reads the limits of this process.
     pub fn read() -> Self {
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
         let available = [meminfo_bytes(&meminfo, "MemAvailable:"), group_memory_left()].into_iter().flatten().min();
@@ -104,7 +97,6 @@ impl Limits {
     }
 }
 
-/// What is free of the pool of reserved huge pages; `None` where the system does not tell, or has no such pages.
 fn free_huge_bytes(pages: PageKind) -> Option<u64> {
     let bytes = pages.bytes() as u64;
     let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/free_hugepages", bytes / 1024);
@@ -132,7 +124,6 @@ fn thread_limit() -> ThreadLimit {
     ThreadLimit { at_most: usize::try_from(at_most).unwrap_or(usize::MAX).max(1), because }
 }
 
-/// The soft limit in the line `Max processes` of `/proc/self/limits`.
 fn max_user_processes() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max processes"))?;
@@ -165,7 +156,6 @@ fn memory_left(group: &Group) -> Option<u64> {
     Some(most.saturating_sub(used.saturating_sub(cache)))
 }
 
-/// A file that holds one number.
 fn number(path: &Path) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }

@@ -27,13 +27,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// lock without an owner can last this long.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The right to measure on this machine, until this is dropped.
 #[derive(Debug)]
 pub struct MachineLock {
     file: File,
 }
 
-/// Why the machine's lock was not taken.
 #[derive(Debug, Error)]
 pub enum LockError {
     #[error(
@@ -100,7 +98,6 @@ pub fn linger(file: &File) -> io::Result<bool> {
     }
 }
 
-/// The folders to look in, in this order.
 fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     if let Some(folder) = variable("CHARZ_LOCK_DIR").filter(|folder| !folder.is_empty()) {
         return vec![folder.into()];
@@ -111,7 +108,6 @@ fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     [shared, own, Some(std::env::temp_dir())].into_iter().flatten().collect()
 }
 
-/// The lock's file in the first folder where it can be opened, and its path.
 fn open(folders: &[PathBuf]) -> Result<(File, PathBuf), LockError> {
     let mut last = LockError::Impossible { path: NAME.into(), source: io::ErrorKind::NotFound.into() };
     for folder in folders {
@@ -150,7 +146,6 @@ fn open_one(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether the file is still what its path names.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(file), Ok(there)) = (file.metadata(), fs::symlink_metadata(path)) else { return false };
     (file.dev(), file.ino()) == (there.dev(), there.ino())

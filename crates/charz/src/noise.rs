@@ -5,9 +5,8 @@
 //! replaced.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -35,7 +34,6 @@ const MOST_FLOOR: f64 = 1.0;
 pub struct Subject {
     pub host: Option<String>,
     pub processor: Option<String>,
-    /// The hash of the kernels' source code.
     pub kernels: String,
     pub kernel: String,
     pub workers: u64,
@@ -44,7 +42,6 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// That of a cell of a report.
     pub fn of(report: &Report, cell: &Cell) -> Self {
         Subject {
             host: report.host.name.clone(),
@@ -57,14 +54,12 @@ impl Subject {
     }
 }
 
-/// What a self-test found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
     pub subject: Subject,
     /// The 95th percentile of the differences, as a fraction.
     pub floor: f64,
     pub comparisons: u64,
-    /// When, UTC, RFC 3339.
     pub learned: String,
 }
 
@@ -89,7 +84,6 @@ struct Found {
     floors: Vec<serde_json::Value>,
 }
 
-/// The file of noise floors: the one that was named, or the user's; `None` without a home.
 pub fn noise_file(named: Option<&Path>) -> Option<PathBuf> {
     let default = || user_file("XDG_STATE_HOME", ".local/state", "charz/noise.json", |name| std::env::var_os(name));
     named.map(Path::to_owned).or_else(default)
@@ -155,9 +149,7 @@ impl Floors {
 
     /// Replaces the file in one step by one that only its owner can read; creates its folder.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
+        atomic_file::create_private_folder(path)?;
         // The file behind a link is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let written = Written { schema: Head { name: NAME.into(), major: MAJOR }, floors: &self.0 };

@@ -5,23 +5,15 @@ use charz_kernels::Region;
 use crate::command::sweep;
 use crate::exit::Error;
 use crate::harness::counters;
-use crate::harness::pages::{Nodes, PagesObtained, Plot};
+use crate::harness::pages::{self, Plot};
 use crate::limits;
-use charz_data::report;
-use charz_data::report::Report;
+use charz_data::report::{self, Nodes, Pages, Report};
 
-/// A report's text.
-///
-/// # Errors
-/// Why it cannot be used, as the program says it.
 pub fn report(text: &str) -> Result<Report, Error> {
     report::parse(text).map_err(Error::bad_input)
 }
 
 /// The report in a journal's bytes, and sentences about what was lost of it.
-///
-/// # Errors
-/// Why it cannot be used, as the program says it.
 pub fn journal(bytes: &[u8]) -> Result<(Report, Vec<String>), Error> {
     sweep::from_bytes(bytes)
 }
@@ -38,17 +30,16 @@ pub fn counts(text: &str) -> [Option<u64>; 5] {
 /// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.
 #[must_use]
 pub fn nodes(maps: &str, numa_maps: &str, region: Region) -> Option<Nodes> {
-    Nodes::from_maps(maps, numa_maps, &[Plot { region, node: Some(0), homes: vec![0, 1] }])
+    pages::from_maps(maps, numa_maps, &[Plot { region, node: Some(0), homes: vec![0, 1] }])
 }
 
 /// The pages of regions, by the text of `/proc/self/smaps`.
 #[must_use]
-pub fn pages(smaps: &str, regions: &[Region]) -> Option<PagesObtained> {
+pub fn pages(smaps: &str, regions: &[Region]) -> Option<Pages> {
     let plots: Vec<Plot> = regions.iter().map(|&region| Plot { region, node: None, homes: Vec::new() }).collect();
-    PagesObtained::from_smaps(smaps, &plots)
+    pages::from_smaps(smaps, &plots)
 }
 
-/// A line of `/proc/meminfo`, in bytes.
 #[must_use]
 pub fn meminfo(text: &str, name: &str) -> Option<u64> {
     limits::meminfo_bytes(text, name)

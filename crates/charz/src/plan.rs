@@ -22,14 +22,12 @@ use charz_data::MemoryPolicy;
 use charz_data::report::Point;
 use charz_data::units;
 
-/// What the user asked for.
 #[derive(Clone)]
 pub struct Request {
     /// At least one.
     pub kernels: Vec<&'static dyn Kernel>,
     /// At least one; `None` takes what fits each kernel.
     pub mappings: Option<Vec<Mapping>>,
-    /// Numbers of workers.
     pub threads: Threads,
     /// Steps of a loop per worker and repetition; `None` takes as many as the budget allows.
     pub iterations: Option<u64>,
@@ -37,13 +35,11 @@ pub struct Request {
     pub samples: Option<u64>,
     /// How long a repetition lasts that runs by time, likewise.
     pub span: Option<Duration>,
-    /// What is varied beside the workers, where it was asked for.
     pub asked: Asked,
     /// The other parameters; its own `iterations`, `samples` and `span` are not looked at.
     pub params: Params,
     /// Repetitions in each invocation, at least 1; `None` takes as many as a fresh process is worth.
     pub repetitions: Option<usize>,
-    /// How many invocations each cell gets.
     pub invocations: Invocations,
     /// The relative half width of the interval that is wanted, as a fraction; `None` takes the family's.
     pub precision: Option<f64>,
@@ -53,14 +49,11 @@ pub struct Request {
     pub oversubscribe: usize,
     /// Whether workers that contend may outnumber strands although the kernel panics on a lockup.
     pub accept_panic: bool,
-    /// The longest that the sweep may take.
     pub budget: Budget,
 }
 
-/// How long a sweep may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// At most so long.
     Of(Duration),
     /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where all cells would not fit well.
     Fitting,
@@ -83,10 +76,8 @@ pub const LARGER_BUDGET: Duration = Duration::from_secs(230);
 /// What a coarse look is given.
 pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
-/// How many invocations a cell gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invocations {
-    /// The fewest, at least 1.
     pub least: usize,
     /// The most; those beyond the fewest go where the interval is still too wide.
     pub most: usize,
@@ -99,51 +90,35 @@ impl Default for Invocations {
     }
 }
 
-/// A validated sweep.
 pub struct Plan {
-    /// The parameters of every cell.
     pub params: Params,
     /// Numbers of workers, ascending.
     pub threads: Vec<usize>,
-    /// Repetitions in each invocation, if they were asked for.
     pub repetitions: Option<usize>,
-    /// How many invocations each cell gets.
     pub invocations: Invocations,
-    /// From it comes the order of the cells.
     pub seed: u64,
-    /// The longest that the sweep may take.
     pub budget: Duration,
     /// The cells, by kernel, then point, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
     /// anew for each round: a machine that drifts favours none.
     pub cells: Vec<PlannedCell>,
 }
 
-/// One cell to come.
 pub struct PlannedCell {
-    /// The kernel.
     pub kernel: &'static dyn Kernel,
-    /// The parameters that are varied.
     pub point: Point,
     /// The level of caches that holds the blocks, by name; `None` where it is not known, or there are none.
     pub level: Option<String>,
-    /// The mapping.
     pub mapping: Mapping,
     /// One seat a worker; `None` floats.
     pub seats: Vec<Option<u32>>,
-    /// What the workers' blocks take in all.
     pub footprint_bytes: u64,
-    /// Repetitions in each invocation.
     pub repetitions: usize,
-    /// The relative half width of the interval that is wanted, as a fraction.
     pub precision: f64,
-    /// How long an invocation will take, roughly.
     pub predicted: Duration,
-    /// Why it will not run.
     pub obstacle: Option<Obstacle>,
 }
 
 impl PlannedCell {
-    /// A cell with everything but its amounts.
     fn new(
         request: &Request,
         machine: &Machine,
@@ -170,7 +145,6 @@ impl PlannedCell {
     }
 }
 
-/// Why a cell will not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The kernel cannot run on this machine.
@@ -179,7 +153,6 @@ pub enum Obstacle {
     Skipped(String),
 }
 
-/// The most invocations that can be asked for.
 pub const MOST_INVOCATIONS: usize = 1000;
 /// The most workers a strand that may contend: beyond it nothing is learnt, and the machine suffers.
 pub const MOST_OVERSUBSCRIBED: usize = 64;
@@ -209,7 +182,6 @@ pub struct Fitted<'a> {
     machine: &'a Machine,
     /// The points of each kernel, in the order of the request.
     points: Vec<Vec<Point>>,
-    /// Whether numbers of workers were asked for.
     counted: bool,
     /// Numbers of workers, ascending.
     threads: Vec<usize>,
@@ -221,16 +193,11 @@ pub struct Fitted<'a> {
     meeting: Vec<(Mapping, Order)>,
     /// and for two of them.
     pairs: Vec<(Mapping, Order)>,
-    /// The usable strands.
     strands: usize,
 }
 
 impl Request {
     /// Finds out what the request means on a machine, before anything runs.
-    ///
-    /// # Errors
-    /// A mapping that does not fit the machine, more workers than the system can hold, or blocks that no machine of this
-    /// size can.
     pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<Fitted<'a>, Error> {
         for policy in self.asked.list(&params::MEMORY).into_iter().flatten().map(|value| value.memory) {
             if !matches!(policy, MemoryPolicy::Node(_)) {
@@ -275,7 +242,6 @@ impl Request {
     }
 }
 
-/// A time as parameters have it.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -325,15 +291,12 @@ fn spreads(card: &Card) -> bool {
     }
 }
 
-/// The mappings of processor and memory kernels.
 const SPREAD: &str = "round-robin,dumb,auto";
-/// Those of kernels whose workers meet.
 const MEETING: &str = "round-robin";
 /// What stands beside pairs of strands.
 const FLOATING: &str = "auto";
 
 impl Plan {
-    /// Lays the cells out.
     pub fn new(request: &Request, fitted: Fitted<'_>, limits: &Limits, predictor: &Predictor) -> Self {
         let mut cells = Vec::new();
         for (&kernel, points) in request.kernels.iter().zip(&fitted.points) {
@@ -371,7 +334,6 @@ impl Plan {
         plan
     }
 
-    /// What the fewest invocations of all cells will take together.
     pub fn predicted(&self) -> Duration {
         let round: Duration = self.cells.iter().filter(|cell| cell.obstacle.is_none()).map(|cell| cell.predicted).sum();
         round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
@@ -423,7 +385,6 @@ impl Plan {
 /// Beyond it every amount is at its least.
 const LARGEST_FACTOR: u32 = 100;
 
-/// The numbers of workers in a plan, ascending.
 fn numbers(cells: &[PlannedCell]) -> Vec<usize> {
     cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -480,4 +441,4 @@ pub fn precision(family: Family) -> f64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -10,7 +10,6 @@ use charz_kernels::{Family, Kernel, Metric, Params, params};
 
 use crate::invoke::{Invoke, Order};
 
-/// Scales pilots to cells.
 #[derive(Clone, Debug)]
 pub struct Predictor {
     strands: usize,
@@ -19,7 +18,6 @@ pub struct Predictor {
     rates: HashMap<&'static str, Rate>,
 }
 
-/// Nanoseconds of one worker.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rate {
     /// For a unit: a step of the loop, a byte that is passed over, a nanosecond of the time that is given.
@@ -61,7 +59,6 @@ impl Rate {
 
 /// Repetitions of a pilot: another process rarely disturbs three spans of 1 ms in a row.
 const PILOTS: u64 = 3;
-/// Steps of a pilot: about 1 ms.
 const PILOT_ITERATIONS: u64 = 200_000;
 /// Pairs of times of a pilot: threads that are woken take some ten microseconds each.
 const PILOT_SAMPLES: u64 = 50;
@@ -126,7 +123,6 @@ impl Predictor {
         Predictor { strands: strands.max(1), process: Duration::ZERO, rates }
     }
 
-    /// The time of one invocation.
     pub fn invocation(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> Duration {
         let (timed, around) = self.parts(kernel, params, workers, repetitions);
         around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
@@ -170,7 +166,6 @@ impl Predictor {
     }
 }
 
-/// What a kernel's time is proportional to.
 fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
     let card = kernel.card();
     if card.obeys(&params::SPAN) {

@@ -53,7 +53,6 @@ fn refuse_borrowed_rights() -> Result<(), Error> {
     ))
 }
 
-/// One line: the sentence and what caused it.
 fn complain(error: &Error) {
     let mut line = format!("charz: {error}");
     let mut cause = std::error::Error::source(error);

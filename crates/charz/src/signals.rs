@@ -15,16 +15,13 @@ use signal_hook::low_level::{pipe, unregister};
 
 use crate::exit::Exit;
 
-/// The signals that end a sweep.
 const HANDLED: [(i32, &str, Exit); 3] =
     [(SIGINT, "SIGINT", Exit::Interrupted), (SIGTERM, "SIGTERM", Exit::Terminated), (SIGHUP, "SIGHUP", Exit::HungUp)];
 
-/// Which signal came, if any.
 pub struct Signals {
     stop: Stop,
     which: Arc<AtomicUsize>,
     woken: UnixStream,
-    /// What a second signal does.
     second: Vec<SigId>,
 }
 
@@ -35,7 +32,6 @@ pub fn survive_file_size_limit() -> io::Result<()> {
 }
 
 impl Signals {
-    /// Handles these signals for the rest of the process's life.
     pub fn catch() -> io::Result<Self> {
         let (woken, waker) = UnixStream::pair()?;
         let mut signals = Signals { stop: Stop::new(), which: Arc::default(), woken, second: Vec::new() };
@@ -61,7 +57,6 @@ impl Signals {
         });
     }
 
-    /// Raised by the first signal.
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
@@ -71,7 +66,6 @@ impl Signals {
         self.woken.as_fd()
     }
 
-    /// How to end after the signal that came, and its name.
     pub fn received(&self) -> Option<(Exit, &'static str)> {
         let which = self.which.load(Ordering::Relaxed);
         HANDLED.iter().find(|(signal, ..)| *signal as usize == which).map(|(_, name, exit)| (*exit, *name))

@@ -5,7 +5,6 @@
 //! spread, and a drift of the machine favours no cell.
 
 mod host;
-mod pace;
 mod record;
 mod start;
 #[cfg(test)]
@@ -27,42 +26,33 @@ use crate::judge::{self, Facts};
 use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
-use charz_data::report;
-use charz_data::report::{Cell, Ending, Invocation, Outcome, Report, Status, Summary};
-
-use pace::Pace;
+use charz_data::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
 /// What happens in a sweep, for whoever wants to show it. Every method has an empty default.
 pub trait Listener {
     /// At least `invocations` are going to be made, in `predicted` time.
     fn begin(&mut self, _invocations: usize, _predicted: Duration) {}
-    /// An invocation of a cell begins.
     fn start(&mut self, _cell: &Cell) {}
     /// It is over; `left` is the predicted rest of the fewest invocations.
     fn finish(&mut self, _cell: &Cell, _left: Duration) {}
-    /// The sweep is over.
     fn end(&mut self, _report: &Report) {}
 }
 
+/// Shows nothing.
+impl Listener for () {}
+
 /// What a sweep runs with, besides the report that it fills.
 pub struct Sweep<'a> {
-    /// Who measures.
     pub invoke: &'a dyn Invoke,
-    /// What all orders have in common.
     pub order: &'a Order,
-    /// The parameters of all cells, but for what each varies.
     pub params: Params,
-    /// Where strands and memory are.
     pub machine: &'a charz_topology::Machine,
     /// What numbers are judged by, besides themselves; each cell brings its own card.
     pub facts: &'a Facts,
-    /// Raised when the user wants to leave.
     pub stop: &'a Stop,
-    /// For the budget and the ETA.
     pub predictor: &'a Predictor,
     /// Looked at again before each invocation: memory may have gone since the plan.
     pub limits: &'a dyn Fn() -> Limits,
-    /// The longest that this sitting may take.
     pub budget: Duration,
 }
 
@@ -259,7 +249,6 @@ impl Sweep<'_> {
         (0..places(report)).map(|at| missing(cell(report, at), report) as usize).sum()
     }
 
-    /// What they will take.
     fn left(&self, report: &Report) -> Duration {
         (0..places(report)).map(|at| self.owed(report, at)).sum()
     }
@@ -268,6 +257,28 @@ impl Sweep<'_> {
     fn owed(&self, report: &Report, place: usize) -> Duration {
         let missing = missing(cell(report, place), report);
         self.predicted(cell(report, place)) * u32::try_from(missing).unwrap_or(u32::MAX)
+    }
+}
+
+/// How far the predictions have been off so far.
+#[derive(Default)]
+struct Pace {
+    predicted: Duration,
+    taken: Duration,
+}
+
+impl Pace {
+    fn learn(&mut self, predicted: Duration, taken: Duration) {
+        self.predicted += predicted;
+        self.taken += taken;
+    }
+
+    fn correct(&self, predicted: Duration) -> Duration {
+        if self.predicted.is_zero() {
+            return predicted;
+        }
+        // One odd cell at the start must not stop a sweep or let it run for ever.
+        predicted.mul_f64((self.taken.as_secs_f64() / self.predicted.as_secs_f64()).clamp(0.2, 5.0))
     }
 }
 

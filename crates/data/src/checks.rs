@@ -7,6 +7,9 @@
 //! all: beyond the limit means worse. Limits whose source is "charz: first guess" wait for data from machines that were
 //! measured against themselves.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 mod clock;
 mod memory;
 mod program;
@@ -23,14 +26,15 @@ pub use schedule::V32;
 pub use scheduling::{LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS, V01, V02, V03, V04, V05, V06, V07};
 pub use times::{ENOUGH_PAIRS, V30, V31};
 
-/// How much a finding weighs, from the lightest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// How much a mark weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing; the number stands.
     Note,
-    /// The number may be wrong; it is printed with a question mark and its reasons, and compared with nothing.
+    /// The number is doubtful.
     Suspect,
-    /// The number is not what it says it is; it enters no maximum, fit, plot or comparison.
+    /// The number is not what it claims to be.
     Invalid,
 }
 

@@ -21,13 +21,14 @@ mod point;
 mod read;
 mod run;
 
+pub use crate::checks::Severity;
 pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Histogram, JointHistogram, MemoryPolicy as MemoryHome,
     PageKind, Peak, Shape,
 };
 pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
 pub use contention::Sharing;
-pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Severity, Timer};
+pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Timer};
 pub use file::FileError;
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};

@@ -1,23 +1,131 @@
-//! The arguments of `charz ab` and `charz selftest`, as the sweeps that they make.
+//! `charz ab` and `charz selftest`: their flags, and the sweeps that they make.
 
 use std::path::PathBuf;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use super::convert::{choice, sweep};
 use super::layers::Layers;
 use super::parameters::ParamArgs;
 use super::quantities::{count, percentage};
-use super::refusal;
-use super::spelling::{AbArgs, HowArgs, SelftestArgs, SideFlags, SweepArgs, WhatArgs};
-use super::usual;
+use super::spelling::{HowArgs, SweepArgs, WhatArgs};
+use super::{help, presets, refusal};
 use crate::command::{ab, selftest};
 use crate::exit::Error;
 use crate::plan::MOST_INVOCATIONS;
 use charz_data::params::SIZE;
-use charz_render::compare as compare_page;
+use charz_render::compare;
 
-/// The most comparisons of a self-test.
+/// Compare two configurations, or two builds of charz, interleaved on this machine
+///
+/// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
+/// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
+/// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
+/// B is slower than A anywhere. Inconclusive is not a pass.
+///
+/// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
+/// --mapping round-robin. Environment variables are ignored.
+#[derive(Debug, Args)]
+pub(crate) struct AbArgs {
+    /// Flags of side A: --mapping, --size, --pages, --layout, --allow-stack
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "", hide_default_value = true)]
+    pub(crate) a: String,
+    /// Flags of side B
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "", hide_default_value = true)]
+    pub(crate) b: String,
+    /// The build of charz that measures side A [default: this one]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) a_program: Option<PathBuf>,
+    /// The build of charz that measures side B [default: this one]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) b_program: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) what: WhatArgs,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+    /// Invocations of each side of a pair; below five there is no verdict
+    #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
+    pub(crate) invocations: String,
+    /// The longest that it may take, with a unit, e.g. 90s, 10m
+    #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
+    pub(crate) budget: String,
+    /// Keep the two reports as NAME.a.json and NAME.b.json [default: keep nothing]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace existing output files
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Compare suspect cells too; their rows are marked
+    #[arg(long)]
+    pub(crate) allow_suspect: bool,
+    /// Exit with code 5 unless every pair has a verdict
+    #[arg(long)]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) noise: NoiseArgs,
+    #[arg(long, default_value = "table", help = help::formats(compare::FORMATS.iter().map(|f| f.name)),
+        long_help = help::explained_formats(compare::FORMATS.iter().map(|f| (f.name, f.about))))]
+    pub(crate) format: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoiseArgs {
+    /// The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) noise: Option<PathBuf>,
+}
+
+/// Compare this machine with itself, and learn its noise floor
+///
+/// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
+/// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
+/// second side does that much more work: they show which differences are found here.
+#[derive(Debug, Args)]
+pub(crate) struct SelftestArgs {
+    /// Measure equal sides against each other
+    #[arg(long, required = true)]
+    pub(crate) aa: bool,
+    /// How many comparisons of equal sides; the noise floor needs 20
+    #[arg(long, value_name = "N", default_value = "20", allow_hyphen_values = true)]
+    pub(crate) rounds: String,
+    /// The slowdown to inject, in percent, in as many further comparisons
+    #[arg(long, value_name = "P%", allow_hyphen_values = true)]
+    pub(crate) planted: Option<String>,
+    #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "arith-int", help = help::kernels())]
+    pub(crate) kernel: Vec<String>,
+    /// How many workers, on seats by round-robin
+    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    pub(crate) threads: String,
+    /// Size of a worker's private block in memory kernels, a multiple of 64 bytes
+    #[arg(long, default_value = "256MiB", allow_hyphen_values = true)]
+    pub(crate) size: String,
+    /// Invocations of each side of a comparison
+    #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
+    pub(crate) invocations: String,
+    /// The longest that it may take, with a unit
+    #[arg(long, value_name = "TIME", default_value = "10m", allow_hyphen_values = true)]
+    pub(crate) budget: String,
+    /// Draw all orders from this number [default: another one each time]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) seed: Option<String>,
+    /// Wait for another charz that is measuring on this machine, instead of refusing
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// Compare suspect cells too
+    #[arg(long)]
+    pub(crate) allow_suspect: bool,
+    #[command(flatten)]
+    pub(crate) noise: NoiseArgs,
+}
+
+// In `--a` and `--b`. No doc comment: clap would take it for a description.
+#[derive(Debug, Parser)]
+#[command(name = "side", no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct SideFlags {
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+}
+
 const MOST_ROUNDS: usize = 100_000;
 
 pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, Error> {
@@ -32,9 +140,10 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
     let [program_a, program_b] = programs;
     let mut side = |flag: &str, text: &str, program: Option<PathBuf>| {
         let how = side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
-        let args_of_side = unkept(args.what.clone(), how, &invocations, &args.budget);
+        let (what, budget) = (args.what.clone(), args.budget.clone());
+        let asked = SweepArgs { what, how, invocations: invocations.clone(), budget, ..presets::usual() };
         let mut added = Vec::new();
-        let new = sweep(args_of_side, &Layers::default(), &mut added).map_err(|error| error.read_from(flag))?;
+        let new = sweep(asked, &Layers::default(), &mut added).map_err(|error| error.read_from(flag))?;
         added.retain(|note| !notes.contains(note));
         notes.extend(added);
         let by = program.as_ref().map(|program| format!(", measured by {program:?}")).unwrap_or_default();
@@ -62,7 +171,7 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
         allow_suspect: args.allow_suspect,
         strict: args.strict,
         noise: args.noise.noise,
-        format: choice("--format", &args.format, compare_page::FORMATS.iter().map(|f| (f.name, f)))?,
+        format: choice("--format", &args.format, compare::FORMATS.iter().map(|f| (f.name, f)))?,
     })
 }
 
@@ -76,11 +185,12 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         repetitions: REPETITIONS.into(),
         seed: args.seed,
         wait: args.wait,
-        ..usual::what(&kernels)
+        ..presets::what(&kernels)
     };
     let how =
-        HowArgs { mapping: vec!["round-robin".into()], ..usual::how(ParamArgs::default().with(&SIZE, args.size)) };
-    let new = sweep(unkept(what, how, &invocations, &args.budget), &Layers::default(), notes)?;
+        HowArgs { mapping: vec!["round-robin".into()], ..presets::how(ParamArgs::default().with(&SIZE, args.size)) };
+    let asked = SweepArgs { what, how, invocations, budget: args.budget, ..presets::usual() };
+    let new = sweep(asked, &Layers::default(), notes)?;
     let planted = args.planted.as_deref().map(|text| {
         percentage(text).map_err(|what| Error::bad_input(format!("--planted: {what}; example: --planted 5%")))
     });
@@ -106,24 +216,6 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
 /// repetitions of 8 ms had to wait for their strand, and 9% of those of 1.3 ms.
 const REPETITIONS: &str = "25";
 
-/// A sweep whose report is not kept.
-pub(super) fn unkept(what: WhatArgs, how: HowArgs, invocations: &str, budget: &str) -> SweepArgs {
-    SweepArgs {
-        what,
-        how,
-        invocations: invocations.to_owned(),
-        precision: "auto".into(),
-        strict: false,
-        budget: budget.to_owned(),
-        config: None,
-        output: None,
-        force: false,
-        resume: None,
-        dry_run: false,
-        quick: false,
-    }
-}
-
 /// The flags of a side; the common ones are the defaults.
 fn side_flags(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
     let words = shlex::split(text).ok_or_else(|| {
@@ -145,7 +237,7 @@ mod tests {
 
     fn common() -> HowArgs {
         let params = ParamArgs::default().with(&PAGES, "4k").with(&MEMORY, "first").with(&SIZE, "64MiB");
-        HowArgs { mapping: vec!["compact".into()], allow_stack: true, ..usual::how(params) }
+        HowArgs { mapping: vec!["compact".into()], allow_stack: true, ..presets::how(params) }
     }
 
     #[test]

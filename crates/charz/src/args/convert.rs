@@ -6,26 +6,22 @@ use charz_kernels::{Family, Kernel};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
-use super::generate::pages;
+use super::generate::{Page, pages};
+use super::history;
 use super::layers::Layers;
-use super::memory;
-use super::pairs;
 use super::parameters::{self, BLOCK, QUICK_BLOCK, amount};
+use super::presets;
 use super::quantities::{budget, count, percentage};
 use super::replicate;
 use super::spelling::{CompareArgs, MapArgs, SweepArgs, Verb};
-use crate::command::{Command, compare, docs, doctor, explain, kernels, map, render, sweep};
+use crate::command::{Command, compare, render, sweep};
 use crate::exit::Error;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, Request, Threads,
 };
-use crate::view::look::Colour;
-use crate::view::{
-    doctor as doctor_page, explain as explain_page, kernels as kernel_list, placement as placement_page,
-};
+use crate::view::{Format, doctor, explain, kernels as kernel_list, placement};
 use charz_analysis::compare::Options as Rules;
-use charz_data::checks;
-use charz_data::checks::{CHECKS, Check, INTERVAL_NEEDS};
+use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::params;
 use charz_render::compare as compare_page;
 use charz_render::formats::FORMATS;
@@ -36,11 +32,9 @@ const MOST_MAPPED: usize = 1 << 20;
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
 pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> Result<Command, Error> {
     Ok(match verb {
-        Verb::Topo(args) => Command::Topo(Box::new(memory::topo(*args, layers, notes)?)),
-        Verb::Map(args) => Command::Map(map(args)?),
-        Verb::Kernels(args) => Command::Kernels(kernels::Options {
-            format: choice("--format", &args.format, kernel_list::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
+        Verb::Topo(args) => Command::Topo(Box::new(presets::topo(*args, layers, notes)?)),
+        Verb::Map(args) => map(&args)?,
+        Verb::Kernels(args) => Command::Kernels(named(&args.format, kernel_list::FORMATS)?),
         Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
             Some(file) => sweep::Options::Resume(sweep::Resume {
                 file: file.clone(),
@@ -52,17 +46,15 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         })),
         Verb::Render(args) => Command::Render(render::Options {
             reports: args.reports,
-            showing: render::Showing {
-                format: choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, *format)))?,
-                figure: args.figure,
-                output: args.output,
-                colour: choice("--color", &args.color, Colour::ALL)?,
-            },
+            showing: history::showing(
+                choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
+                args.how,
+            )?,
         }),
-        Verb::History(args) => Command::History(Box::new(super::history::history(args)?)),
+        Verb::History(args) => Command::History(Box::new(history::history(args)?)),
         Verb::Compare(args) => Command::Compare(compare(args)?),
-        Verb::C2c(args) => Command::CoreToCore(Box::new(pairs::c2c(args, layers, notes)?)),
-        Verb::Numa(args) => Command::Numa(Box::new(memory::numa(args, layers, notes)?)),
+        Verb::C2c(args) => Command::CoreToCore(Box::new(presets::c2c(args, layers, notes)?)),
+        Verb::Numa(args) => Command::Numa(Box::new(presets::numa(args, layers, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
         Verb::Selftest(args) => Command::Selftest(Box::new(ab::selftest(args, notes)?)),
         Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, layers, notes)?)),
@@ -73,25 +65,23 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 Command::Measure
             }
         }
-        Verb::Doctor(args) => Command::Doctor(doctor::Options {
-            format: choice("--format", &args.format, doctor_page::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
-        Verb::Explain(args) => Command::Explain(explain::Options {
+        Verb::Doctor(args) => Command::Doctor(named(&args.format, doctor::FORMATS)?),
+        Verb::Explain(args) => Command::Explain {
             check: args.code.as_deref().map(check).transpose()?,
-            format: choice("--format", &args.format, explain_page::FORMATS.iter().map(|f| (f.name, f)))?,
-        }),
+            format: named(&args.format, explain::FORMATS)?,
+        },
         Verb::Docs(args) => Command::Docs(match args.page {
-            None => docs::Options::List(pages().into_iter().map(|page| (page.name, page.file)).collect()),
+            None => pages().iter().map(Page::line).collect::<String>().into_bytes(),
             Some(name) => {
                 let pages = pages().into_iter().map(|page| (page.name.clone(), page));
-                docs::Options::Page(choice("charz docs", &name, pages)?.text())
+                choice("charz docs", &name, pages)?.text()
             }
         }),
     })
 }
 
 fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
-    let (base, new) = super::history::base_and_new(args.base, args.new, args.baseline.as_deref(), args.db)?;
+    let (base, new) = history::base_and_new(args.base, args.new, args.baseline.as_deref(), args.db)?;
     Ok(compare::Options {
         base,
         new,
@@ -108,14 +98,14 @@ fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
     })
 }
 
-fn map(args: MapArgs) -> Result<map::Options, Error> {
+fn map(args: &MapArgs) -> Result<Command, Error> {
     let mapping = Mapping::from_str(&args.mapping)?;
     refuse_stacks(std::slice::from_ref(&mapping), args.allow_stack)?;
-    Ok(map::Options {
+    Ok(Command::Map {
         mapping,
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
         source: source(&args.source.topology),
-        format: choice("--format", &args.format, placement_page::FORMATS.iter().map(|f| (f.name, f)))?,
+        format: named(&args.format, placement::FORMATS)?,
     })
 }
 
@@ -309,6 +299,10 @@ fn distinct(mappings: Vec<Mapping>) -> Vec<Mapping> {
         }
     }
     seen
+}
+
+fn named<W>(name: &str, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
+    choice("--format", name, formats.iter().map(|format| (format.name, format)))
 }
 
 pub(super) fn choice<T, N: AsRef<str>>(

@@ -4,15 +4,13 @@ use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::spelling::Cli;
-use crate::view::{exits, explain, kernels, mappers};
+use crate::view::{self, explain, kernels};
 use charz_analysis::compare::Comparison;
 use charz_analysis::replicate::Replication;
 use charz_data::report::Report;
 use charz_render::json;
 
-/// A generated page.
 pub struct Page {
-    /// The name for `charz docs`.
     pub name: String,
     /// The file below the project's root in which it is kept, if it is.
     pub file: Option<&'static str>,
@@ -24,9 +22,9 @@ pub fn pages() -> Vec<Page> {
     type Make = fn() -> String;
     let texts: [(&str, Option<&'static str>, Make); 7] = [
         ("kernels", Some("docs/kernels.md"), kernels::markdown),
-        ("mappers", Some("docs/mappers.md"), mappers::markdown),
+        ("mappers", Some("docs/mappers.md"), view::mapper_page),
         ("checks", Some("docs/checks.md"), explain::markdown),
-        ("exit-codes", Some("docs/exit-codes.md"), exits::markdown),
+        ("exit-codes", Some("docs/exit-codes.md"), view::exit_page),
         ("schema", None, json::schema::<Report>),
         ("comparison-schema", None, json::schema::<Comparison>),
         ("replication-schema", None, json::schema::<Replication>),
@@ -51,6 +49,11 @@ pub fn pages() -> Vec<Page> {
 }
 
 impl Page {
+    pub fn line(&self) -> String {
+        let file = self.file.map(|file| format!("\t{file}")).unwrap_or_default();
+        format!("{}{file}\n", self.name)
+    }
+
     pub fn text(&self) -> Vec<u8> {
         (self.make)()
     }

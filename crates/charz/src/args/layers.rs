@@ -4,14 +4,18 @@
 //! What the environment and the file say become defaults of the grammar, so that a value is split and judged in the same way
 //! wherever it comes from. The keys are the flags that the grammar has: a new flag can be set everywhere at once.
 
-mod file;
-
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::Read;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
+use super::convert::nearest;
 use crate::exit::Error;
 
 /// Flags that say what is to be done this once: they must be typed.
@@ -20,20 +24,15 @@ const TYPED_ONLY: [&str; 7] = ["config", "resume", "force", "dry-run", "quick", 
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
 const TOGETHER: [&str; 2] = ["kernel", "family"];
 
-/// What a flag is followed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
-    /// Nothing: it is there or not.
     Nothing,
-    /// One value.
     One,
-    /// Values, as often as it is given.
     Several,
 }
 
 /// A flag that can be set elsewhere than on the command line.
 struct Key {
-    /// The grammar's own name for it.
     id: String,
     /// Without the dashes before it.
     long: String,
@@ -69,12 +68,10 @@ impl Key {
     }
 }
 
-/// What a layer says about a flag.
 struct Given {
     id: String,
     long: String,
     values: Vec<String>,
-    /// The variable, or the file with line and column.
     place: String,
 }
 
@@ -87,9 +84,6 @@ pub(super) struct Layers {
 
 impl Layers {
     /// Reads the layers below what was typed. `variable` looks into the environment.
-    ///
-    /// # Errors
-    /// One sentence that names the variable, or the file with line and column.
     pub(super) fn read(
         sweep: &Command,
         typed: &ArgMatches,
@@ -97,7 +91,7 @@ impl Layers {
     ) -> Result<Self, Error> {
         let keys: Vec<Key> = sweep.get_arguments().filter_map(Key::of).collect();
         let file = match typed.get_one::<PathBuf>("config") {
-            Some(path) => file::read(path, &keys)?,
+            Some(path) => file(path, &keys)?,
             None => Vec::new(),
         };
         let was_typed = |key: &&Key| typed.value_source(&key.id) == Some(ValueSource::CommandLine);
@@ -115,12 +109,10 @@ impl Layers {
         Ok(Layers { given, typed: Vec::new() })
     }
 
-    /// With what was typed, the program's name first.
     pub(super) fn with_typed(self, argv: &[OsString]) -> Self {
         Layers { typed: argv.to_vec(), ..self }
     }
 
-    /// The command line that asks for the same without an environment and a file: what was typed, and the layers as flags.
     pub(super) fn command_line(&self) -> String {
         let mut words: Vec<String> = vec!["charz".into()];
         words.extend(self.typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
@@ -184,4 +176,102 @@ fn environment(keys: &[Key], variable: &dyn Fn(&str) -> Option<OsString>) -> Res
         layer.push(Given { id: key.id.clone(), long: key.long.clone(), values, place });
     }
     Ok(layer)
+}
+
+/// The largest file in bytes: thousands of times what all flags take.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The file of `--config`: TOML, with the long names of the flags for keys.
+fn file(path: &Path, keys: &[Key]) -> Result<Vec<Given>, Error> {
+    let text = text(path)?;
+    let place = |span: Range<usize>| format!("{path:?}:{}", position(&text, span.start));
+    let table = DeTable::parse(&text).map_err(|error| {
+        let span = error.span().unwrap_or_default();
+        let reason = error.message().lines().collect::<Vec<_>>().join(", ");
+        let token = text.get(span.clone()).filter(|token| !token.is_empty()).map(|token| format!(" at {token:?}"));
+        let token = token.unwrap_or_default();
+        Error::bad_input(format!("{}: this is not TOML: {reason}{token}; write such as size = \"1GiB\"", place(span)))
+    })?;
+    let said = table.get_ref().iter().map(|(name, value)| {
+        let key = keys.iter().find(|key| key.long == name.get_ref().as_ref());
+        let key = key.ok_or_else(|| unknown(name.get_ref(), keys).read_from(&place(name.span())))?;
+        let values = values(key, value.get_ref()).map_err(|error| error.read_from(&place(value.span())))?;
+        Ok(Given { id: key.id.clone(), long: key.long.clone(), values, place: place(value.span()) })
+    });
+    said.collect()
+}
+
+/// The whole file, if it is one and not too large to be a configuration.
+fn text(path: &Path) -> Result<String, Error> {
+    let refuse = |why: String| Error::bad_input(format!("--config: {path:?} {why}"));
+    let unreadable = |error: std::io::Error| refuse("cannot be read".into()).caused_by(error);
+    // Before it is opened: a FIFO would wait for a writer.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(refuse("is not a regular file; name a file of TOML".into()));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(refuse(format!("is larger than {} MiB, which no configuration is", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8 text".into()))
+}
+
+fn unknown(name: &str, keys: &[Key]) -> Error {
+    let names: Vec<&str> = keys.iter().map(|key| key.long.as_str()).collect();
+    let near = nearest(name, &names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
+    Error::bad_input(format!("there is no key {name:?}{near}; the keys are {}", names.join(", ")))
+}
+
+fn values(key: &Key, value: &DeValue<'_>) -> Result<Vec<String>, Error> {
+    let (takes, example) = match key.takes {
+        Takes::Nothing => ("true or false", key.example.clone()),
+        Takes::One => ("a text in quotation marks or a whole number", format!("{:?}", key.example)),
+        Takes::Several => ("a text in quotation marks or a list of such", format!("[{:?}]", key.example)),
+    };
+    let right = format!("{} = {example}", key.long);
+    let refuse = |found: &DeValue<'_>| {
+        let article = if found.type_str().starts_with(['a', 'i']) { "an" } else { "a" };
+        Error::bad_input(format!("{} takes {takes}, not {article} {}; write {right}", key.long, found.type_str()))
+    };
+    let one = |value: &DeValue<'_>| match (value, key.takes) {
+        (DeValue::String(text), _) if text.is_empty() => {
+            Err(Error::bad_input(format!("{} is empty; leave it out, or write {right}", key.long)))
+        }
+        (DeValue::String(text), Takes::One | Takes::Several) => Ok(text.to_string()),
+        (DeValue::Integer(number), Takes::One) => Ok(decimal(number.as_str(), number.radix())),
+        (DeValue::Boolean(switch), Takes::Nothing) => Ok(switch.to_string()),
+        (other, _) => Err(refuse(other)),
+    };
+    match (value, key.takes) {
+        (DeValue::Array(list), Takes::Several) if !list.is_empty() => {
+            list.iter().map(Spanned::get_ref).map(one).collect()
+        }
+        (value, _) => Ok(vec![one(value)?]),
+    }
+}
+
+/// A number as it would be typed. One that is too large for the machine stays as it is: the flag refuses it by its looks.
+fn decimal(digits: &str, radix: u32) -> String {
+    i128::from_str_radix(digits, radix).map_or_else(|_| digits.to_owned(), |number| number.to_string())
+}
+
+/// `line:column` of a place in the text, both from 1; columns count characters.
+fn position(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    format!("{}:{}", 1 + before.matches('\n').count(), 1 + before[start..].chars().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::position;
+
+    #[test]
+    fn places_count_lines_and_characters_from_one() {
+        let text = "a = 1\n# é\nsize = 5";
+        for (at, expected) in [(0, "1:1"), (4, "1:5"), (6, "2:1"), (10, "2:4"), (11, "3:1"), (18, "3:8"), (99, "3:9")] {
+            assert_eq!(position(text, at), expected, "{at}");
+        }
+    }
 }

@@ -11,7 +11,6 @@ use crate::plan::{Asked, AskedSizes};
 
 /// The size of a block where a kernel is about memory.
 pub(super) const BLOCK: &str = "256MiB";
-/// The same in a coarse look.
 pub(super) const QUICK_BLOCK: &str = "128MiB";
 /// The value of a flag with which the sweep chooses.
 const AUTO: &str = "auto";
@@ -22,7 +21,6 @@ pub(crate) struct Typed<const AMOUNTS: bool>(Vec<(&'static Param, String)>);
 
 /// What is measured: the sides of a comparison may differ in it.
 pub(crate) type ParamArgs = Typed<false>;
-/// How much is measured.
 pub(crate) type AmountArgs = Typed<true>;
 
 impl<const AMOUNTS: bool> Typed<AMOUNTS> {
@@ -30,7 +28,6 @@ impl<const AMOUNTS: bool> Typed<AMOUNTS> {
         PARAMS.iter().copied().filter(|param| param.is_amount() == AMOUNTS)
     }
 
-    /// With this value of a parameter.
     pub(crate) fn with(mut self, wanted: &Param, value: impl Into<String>) -> Self {
         if let Some((_, text)) = self.0.iter_mut().find(|(param, _)| *param == wanted) {
             *text = value.into();

@@ -1,15 +1,19 @@
 //! That command lines plan the cells that they did when the lists under `tests/golden/cells` were written. With `CHARZ_GOLDEN_CELLS`
 //! set, each sweep's cells are also written to that folder, one line per cell.
 
-mod cells;
-mod list;
-
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
+use charz_kernels::{PageKind, Period, params};
 use charz_topology::{Machine, Source, discover};
 
-use cells::cells;
-use list::list;
+use super::{Parsed, parse_with};
+use crate::command::{Command, c2c, numa, replicate, sweep, topo};
+use crate::limits::Limits;
+use crate::plan::{Obstacle, Plan, PlannedCell, Request};
+use crate::predict::Predictor;
 
 const SWEEPS: &[&str] = &[
     "sweep",
@@ -42,7 +46,7 @@ fn check(name: &str, description: &str) {
         let cells = cells(sweep, &machine);
         if let Some(folder) = std::env::var_os("CHARZ_GOLDEN_CELLS") {
             let file = Path::new(&folder).join(format!("{name} {sweep}.tsv").replace(' ', "_"));
-            let lines: Vec<String> = cells.iter().map(cells::Cell::line).collect();
+            let lines: Vec<String> = cells.iter().map(Cell::line).collect();
             std::fs::write(file, lines.join("\n") + "\n").unwrap();
         }
         text += &list(sweep, &cells);
@@ -59,6 +63,194 @@ fn check(name: &str, description: &str) {
         }
     };
     crate::golden::check(&format!("cells/{name}.tsv"), &text, varies);
+}
+
+struct Cell {
+    kernel: &'static str,
+    /// Names and values of what its kernel obeys.
+    parameters: Vec<(&'static str, String)>,
+    /// The same of what says how much is measured.
+    amounts: Vec<(&'static str, String)>,
+    mapping: String,
+    workers: usize,
+    /// Seats, level, footprint, repetitions, precision.
+    rest: String,
+    skipped: bool,
+    /// Whether it depends on the computer that runs the test if the cell is skipped.
+    varies: bool,
+}
+
+impl Cell {
+    fn line(&self) -> String {
+        let words =
+            |list: &[(&str, String)]| list.iter().map(|(name, value)| format!("{name}={value} ")).collect::<String>();
+        format!(
+            "{}\t{}\t{}\t{}\t{}\t{}\t{}",
+            self.kernel,
+            words(&self.parameters),
+            words(&self.amounts),
+            self.mapping,
+            self.workers,
+            if self.skipped { "skipped" } else { "planned" },
+            self.rest
+        )
+    }
+}
+
+/// The cells of a command line on a machine with 64 GiB of free memory, on which each step takes 1 ns and each sample 20 µs.
+fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
+    let limits =
+        Limits { memory_total_bytes: Some(128 << 30), memory_budget_bytes: Some(64 << 30), ..Limits::unlimited() };
+    let rates = charz_kernels::kernels().map(|kernel| {
+        let sampled = kernel.card().obeys(&params::SAMPLES);
+        (&*kernel.card().name, if sampled { 20_000.0 } else { 1.0 }, 0.1)
+    });
+    let predictor = Predictor::with_rates(machine.usable_strands().count(), rates);
+    let usual = |mut request: Request| {
+        request.seed = Some(1);
+        request
+    };
+    let of_request =
+        |request: &Request| Plan::new(request, request.fit(machine, &limits).unwrap(), &limits, &predictor);
+    let argv = ["charz"].into_iter().chain(line.split(' ')).map(OsString::from);
+    let Ok(Parsed::Command { command, .. }) = parse_with(argv, &|_| None) else { panic!("{line} is not read") };
+    let plan = match *command {
+        Command::Sweep(options) => match *options {
+            sweep::Options::New(new) => of_request(&usual(new.request)),
+            sweep::Options::Resume(_) => panic!("{line} resumes"),
+        },
+        Command::Topo(options) => match *options {
+            topo::Options::Measure { new, .. } => of_request(&usual(new.request)),
+            _ => panic!("{line} measures nothing"),
+        },
+        Command::CoreToCore(options) => {
+            let mut request = Request { iterations: Some(5_000_000), ..usual(options.new.request) };
+            let wanted = |id| options.strands.as_ref().is_none_or(|ids| ids.contains(&id));
+            let strands: Vec<_> = machine.strands.iter().filter(|strand| wanted(strand.os_id)).collect();
+            let time = (!options.all_pairs).then_some(Duration::from_secs(100));
+            c2c::plan(&mut request, &strands, time, machine, &limits, &predictor).unwrap().1
+        }
+        Command::Numa(options) => numa::plan(&mut usual(options.new.request), machine, &limits, &predictor).unwrap(),
+        Command::Replicate(options) => match *options {
+            replicate::Options::Measure { asked, new } => {
+                let specs = asked.cells(machine);
+                Plan::of_specs(&usual(new.request), &specs, machine, &limits, &predictor).unwrap()
+            }
+            _ => panic!("{line} measures nothing"),
+        },
+        _ => panic!("{line} is no sweep"),
+    };
+    plan.cells.iter().map(|cell| of_planned(cell, &plan)).collect()
+}
+
+fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
+    let card = cell.kernel.card();
+    let own = cell.point.params(&plan.params);
+    let (mut parameters, mut amounts) = (Vec::new(), Vec::new());
+    for param in &*card.params {
+        // The lists call some of them by shorter words.
+        let name = param.name.trim_end_matches("-steps");
+        let value = match own.period {
+            _ if **param != params::PERIOD => (param.raw)(&own),
+            Period::Fitting => "auto".into(),
+            Period::Closed => "closed".into(),
+            Period::EveryNs(nanos) => nanos.to_string(),
+        };
+        let list = if param.is_amount() { &mut amounts } else { &mut parameters };
+        list.push((name, value));
+    }
+    let seats: Vec<String> = cell.seats.iter().map(|seat| seat.map_or("-".into(), |id| id.to_string())).collect();
+    let reserved = card.obeys(&params::PAGES) && matches!(own.pages, PageKind::Huge2M | PageKind::Huge1G);
+    Cell {
+        kernel: &card.name,
+        parameters,
+        amounts,
+        mapping: cell.mapping.to_string(),
+        workers: cell.seats.len(),
+        rest: format!(
+            "{}\t{}\t{}\t{}\t{}",
+            cell.level.as_deref().unwrap_or("-"),
+            cell.footprint_bytes,
+            cell.repetitions,
+            cell.precision,
+            seats.join(",")
+        ),
+        skipped: matches!(cell.obstacle, Some(Obstacle::Skipped(_))),
+        varies: reserved || matches!(cell.obstacle, Some(Obstacle::Unavailable(_))),
+    }
+}
+
+/// The order in which columns are put together; the last two are the mapping and the workers.
+const ORDER: [&str; 14] = [
+    "workers", "mapping", "size", "memory", "delay", "chains", "stride", "pages", "layout", "inside", "outside",
+    "period", "timeout", "kernel",
+];
+
+/// A sweep's cells: `cells` with what there is, `skipped` with what of it is skipped, `rest` with a digest of everything else by
+/// kernel, and `amounts` with how much is measured.
+fn list(sweep: &str, cells: &[Cell]) -> String {
+    let mut text = String::new();
+    let mut by_kernel: BTreeMap<&str, Vec<&Cell>> = BTreeMap::new();
+    cells.iter().for_each(|cell| by_kernel.entry(cell.kernel).or_default().push(cell));
+    for (kernel, cells) in &by_kernel {
+        for line in merged(cells.iter().copied()) {
+            text += &format!("cells\t{sweep}\t{kernel}\t{line}\n");
+        }
+        let skipped = cells.iter().copied().filter(|cell| cell.skipped && !cell.varies);
+        for line in merged(skipped) {
+            text += &format!("skipped\t{sweep}\t{kernel}\t{line}\n");
+        }
+        let mut lines: Vec<String> = cells
+            .iter()
+            .map(|cell| format!("{} {} {:?} {}", cell.mapping, cell.workers, cell.parameters, cell.rest))
+            .collect();
+        lines.sort_unstable();
+        text += &format!("rest\t{sweep}\t{kernel}\t{} cells\t{:016x}\n", lines.len(), digest(&lines.join("\n")));
+    }
+    if !cells.iter().any(|cell| cell.varies) {
+        let amounts: BTreeMap<_, _> =
+            cells.iter().flat_map(|cell| &cell.amounts).map(|(name, value)| (*name, value)).collect();
+        text += &format!("amounts\t{sweep}\t{amounts:?}\n");
+    }
+    text
+}
+
+/// Each line names, for each column, all values of which every combination is a cell.
+fn merged<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<String> {
+    type Row = BTreeMap<&'static str, Vec<String>>;
+    let row = |cell: &Cell| -> Row {
+        let own = [("mapping", cell.mapping.clone()), ("workers", cell.workers.to_string())];
+        let all = cell.parameters.iter().cloned().chain(own);
+        all.map(|(name, value)| (name, vec![value])).collect()
+    };
+    let mut rows: Vec<Row> = cells.map(row).collect();
+    for column in ORDER {
+        let mut groups: BTreeMap<Row, Vec<String>> = BTreeMap::new();
+        for mut row in rows {
+            let Some(values) = row.remove(column) else {
+                groups.entry(row).or_default();
+                continue;
+            };
+            groups.entry(row).or_default().extend(values);
+        }
+        rows = groups
+            .into_iter()
+            .map(|(mut row, mut values)| {
+                values.sort_by_key(|value| (value.parse().unwrap_or(u64::MAX), value.clone()));
+                if !values.is_empty() {
+                    row.insert(column, values);
+                }
+                row
+            })
+            .collect();
+    }
+    let value = |(name, values): (&&str, &Vec<String>)| format!("{name}={}", values.join("|"));
+    rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// FNV-1a, which never changes.
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[test]

@@ -5,25 +5,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::ab::{AbArgs, NoiseArgs, SelftestArgs};
 use super::help;
+use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
+use super::presets::{C2cArgs, NumaArgs, TopoArgs};
+use super::replicate::ReplicateArgs;
 use crate::view::{doctor, explain, kernels, placement};
 use charz_data::params::PARAMS;
 use charz_render::{compare, formats};
-
-mod ab;
-mod history;
-mod memory;
-mod pairs;
-mod replicate;
-mod square;
-
-pub(super) use ab::{AbArgs, NoiseArgs, SelftestArgs, SideFlags};
-pub(super) use history::{HistoryArgs, HistoryTask, PlotArgs, ShowingArgs};
-pub(super) use memory::{NumaArgs, TopoArgs};
-pub(super) use pairs::C2cArgs;
-pub(super) use replicate::ReplicateArgs;
-pub(super) use square::SquareArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -271,15 +261,8 @@ pub(super) struct RenderArgs {
     #[arg(long, default_value = "table", help = help::formats(formats::FORMATS.iter().map(|format| format.name)),
         long_help = help::explained_formats(formats::FORMATS.iter().map(|format| (format.name, format.about))))]
     pub(super) format: String,
-    /// The one figure to show, by its name; without a name the error lists them
-    #[arg(long, value_name = "NAME")]
-    pub(super) figure: Option<String>,
-    /// The file to write, all of it or nothing; replaces what stands there
-    #[arg(long, short, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
-    /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(super) color: String,
+    #[command(flatten)]
+    pub(super) how: ShowingArgs,
 }
 
 /// Compare two reports: faster, slower, the same, or inconclusive, for every cell

@@ -14,12 +14,10 @@ use crate::limits::Limits;
 use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
-use crate::sweep::{self, Context, Listener, NoRecorder, Recorder, Sweep, new_report};
+use crate::sweep::{self, Listener, NoRecorder, Recorder, Sweep, new_report};
 use crate::view::look::{self, Colour};
-use crate::view::progress;
-use crate::view::progress::note;
-use charz_analysis::compare;
-use charz_analysis::compare::Comparison;
+use crate::view::progress::{self, note};
+use charz_analysis::compare::{self, Comparison};
 use charz_data::report::{Report, Tool};
 use charz_render::compare::Format;
 
@@ -31,12 +29,9 @@ pub struct Options {
     pub binder: Backend,
     /// The name of the two reports: `NAME.a.json` and `NAME.b.json`; `None` keeps nothing.
     pub output: Option<PathBuf>,
-    /// Whether existing files may be replaced.
     pub force: bool,
-    /// Whether to wait for another charz that is measuring.
     pub wait: bool,
     pub allow_suspect: bool,
-    /// Whether every pair needs a verdict.
     pub strict: bool,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
@@ -75,18 +70,9 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
-    let binder = options.binder.to_string();
     let report = |plan: &Plan, tool: Tool| {
-        let context = Context {
-            command: "",
-            machine: &stage.machine,
-            limits: &limits,
-            clock: stage.clock(),
-            binder: &binder,
-            timer: stage.timer(),
-        };
         // An empty run takes the same on either side.
-        Report { tool, floor: Vec::new(), ..new_report(plan, &context) }
+        Report { tool, floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) }
     };
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
     let mut journals = record(files, [&a, &b], options.force)?;
@@ -126,7 +112,6 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     exit(&stage, &comparison, [&a, &b], options.strict)
 }
 
-/// One side while it is measured.
 pub(super) struct Measured<'a> {
     pub(super) invoke: &'a dyn Invoke,
     pub(super) params: Params,

@@ -8,60 +8,56 @@ use std::time::{Duration, SystemTime};
 use charz_kernels::Params;
 use charz_topology::{Machine, Mapping, Strand, cpulist};
 
-use super::sweep::{New, NewSweep, Stage};
+use super::sweep::{self, New, Stage};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Order};
 use crate::limits::Limits;
 use crate::plan::{PLANNED_SHARE, Plan, Request};
 use crate::predict::Predictor;
-use crate::view::pairs as pairs_table;
-use charz_analysis::pairs;
-use charz_analysis::pairs::{Choice, Class};
+use charz_analysis::pairs::{self, Choice, Class};
 use charz_render::formats::Format;
 
-/// What to measure, and how.
 pub struct Options {
     /// The sweep, whose mappings are still to be filled in.
     pub new: New,
-    /// OS ids of the strands; `None` takes all that are usable.
+    /// OS ids; `None` takes all that are usable.
     pub strands: Option<Vec<u32>>,
-    /// Whether every pair is measured however long it takes.
     pub all_pairs: bool,
-    /// How the matrix is shown.
     pub format: &'static Format,
 }
 
-pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let Options { mut new, strands, all_pairs, format } = options;
-    let file = new.file()?;
-    let stage = Stage::set(new.clock, new.binder, new.wait)?;
-    let limits = Limits::read();
-    if let Some(ids) = &strands {
-        check(ids, &stage.machine)?;
-    }
-    let machine = &stage.machine;
-    let wanted = |strand: &&Strand| strands.as_ref().is_none_or(|ids| ids.contains(&strand.os_id));
-    let strands: Vec<&Strand> = machine.usable_strands().filter(wanted).collect();
-    if strands.len() < 2 {
-        return Err(Error::bad_input(format!(
-            "--strands: a pair takes two strands, and there is {} to use; example: --strands 0-3",
-            strands.len()
-        )));
-    };
-    let predictor = stage.predictor(&new.request.kernels, &new.request.params);
-    if let Some((exit, _)) = stage.signals.received() {
-        return Ok(exit);
-    }
-    let request = &mut new.request;
-    let seed = *request.seed.get_or_insert_with(|| RandomState::new().hash_one(SystemTime::now()));
-    request.iterations = Some(iterations(&stage, request, nearest(machine, &strands, seed)));
-    let time = if all_pairs { None } else { Some(stage.left(request.budget.least())) };
-    let (choice, plan) = plan(request, &strands, time, machine, &limits, &predictor)?;
-    let Some(file) = file else {
-        pairs_table::write(&choice, machine, &plan, out)?;
-        return Ok(Exit::Done);
-    };
-    NewSweep { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let Options { new, strands: ids, all_pairs, format } = options;
+    sweep::measure(
+        new,
+        *format,
+        out,
+        |machine, _| {
+            if let Some(ids) = ids {
+                check(ids, machine)?;
+            }
+            let count = wanted(machine, ids.as_deref()).len();
+            if count < 2 {
+                return Err(Error::bad_input(format!(
+                    "--strands: a pair takes two strands, and there is {count} to use; example: --strands 0-3"
+                )));
+            }
+            Ok(new.request.kernels.clone())
+        },
+        |stage, limits, predictor| {
+            let (machine, mut request) = (&stage.machine, new.request.clone());
+            let strands = wanted(machine, ids.as_deref());
+            let seed = *request.seed.get_or_insert_with(|| RandomState::new().hash_one(SystemTime::now()));
+            request.iterations = Some(iterations(stage, &request, nearest(machine, &strands, seed)));
+            let time = (!all_pairs).then(|| stage.left(request.budget.least()));
+            let (choice, plan) = plan(&mut request, &strands, time, machine, limits, predictor)?;
+            Ok((plan, Some(choice)))
+        },
+    )
+}
+
+fn wanted<'a>(machine: &'a Machine, ids: Option<&[u32]>) -> Vec<&'a Strand> {
+    machine.usable_strands().filter(|strand| ids.is_none_or(|ids| ids.contains(&strand.os_id))).collect()
 }
 
 /// As many pairs as fit into the time, or all of them, and the plan that measures them. The request has iterations and a seed.
@@ -137,7 +133,6 @@ fn affordable(time: Duration, of_one: Duration) -> u64 {
     u64::try_from(pairs).unwrap_or(u64::MAX)
 }
 
-/// A mapping for each pair.
 fn mappings(pairs: &[[u32; 2]]) -> Result<Vec<Mapping>, Error> {
     pairs.iter().map(|[home, other]| Ok(format!("list:{home},{other}").parse()?)).collect()
 }

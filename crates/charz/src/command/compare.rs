@@ -1,5 +1,3 @@
-//! `charz compare`.
-
 use std::io::Write;
 use std::path::PathBuf;
 use std::thread;
@@ -9,36 +7,25 @@ use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::noise::largest_floor;
 use crate::view::look::{self, Colour};
-use charz_analysis::compare;
-use charz_analysis::compare::Totals;
+use charz_analysis::compare::{self, Totals};
 use charz_analysis::history::Wanted;
 use charz_render::compare::Format;
 
-/// What to compare.
 pub struct Options {
-    /// The report to compare with.
     pub base: Base,
-    /// The file of the report that is compared.
     pub new: PathBuf,
-    /// What may be compared.
     pub rules: compare::Options,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
-    /// Whether everything must have a verdict.
     pub strict: bool,
-    /// How to show it.
     pub format: &'static Format,
 }
 
-/// The report to compare with.
 pub enum Base {
-    /// In a file.
     File(PathBuf),
-    /// Out of a history.
     History {
-        /// The history's file; `None` takes the user's.
+        /// `None` takes the user's.
         file: Option<PathBuf>,
-        /// How it is chosen.
         wanted: Wanted,
     },
 }

@@ -1,5 +1,3 @@
-//! `charz history`.
-
 use std::collections::BTreeSet;
 use std::env;
 use std::io::Write;
@@ -10,15 +8,13 @@ use crate::exit::{Error, Exit};
 use crate::history::Store;
 use crate::noise::user_file;
 use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
-use charz_analysis::page;
-use charz_analysis::page::Source;
+use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
 use charz_render::history::{Format, write_added, write_list, write_plot};
 use charz_render::json::write_escaped;
 
-/// What to do with a history.
 pub struct Options {
-    /// The file; `None` takes the user's.
+    /// `None` takes the user's.
     pub file: Option<PathBuf>,
     pub task: Task,
 }
@@ -30,33 +26,26 @@ pub enum Task {
     Plot(Plot),
 }
 
-/// Which report to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     Newest,
     Number(i64),
 }
 
-/// How to show a report.
 pub enum How {
-    /// As it was added.
     Text,
     Rendered(Showing),
 }
 
-/// Which series to show, and how. An empty list means all.
 pub struct Plot {
     pub kernels: Vec<String>,
     pub mappings: Vec<String>,
     pub workers: Vec<u64>,
-    /// Words in the parameters.
     pub parameters: Option<String>,
-    /// Whether series without a change are left out.
     pub changed: bool,
     pub shown: Shown,
 }
 
-/// How to show series.
 pub enum Shown {
     Tables(Format),
     Page(Showing),

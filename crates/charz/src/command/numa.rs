@@ -6,38 +6,26 @@ use std::io::Write;
 use charz_data::{MemoryPolicy, Params, params};
 use charz_topology::{Machine, Mapping, cpulist};
 
-use super::sweep::{New, NewSweep, Stage};
+use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
-use crate::view::plan as plan_table;
 use charz_analysis::numa::is_latency;
 use charz_render::formats::Format;
 
-/// What to measure, and how.
 pub struct Options {
     /// The sweep, whose mappings, numbers of workers and places of memory are still to be filled in.
     pub new: New,
-    /// How the matrix is shown.
     pub format: &'static Format,
 }
 
-pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let Options { mut new, format } = options;
-    let file = new.file()?;
-    let stage = Stage::set(new.clock, new.binder, new.wait)?;
-    let limits = Limits::read();
-    let predictor = stage.predictor(&new.request.kernels, &new.request.params);
-    if let Some((exit, _)) = stage.signals.received() {
-        return Ok(exit);
-    }
-    let plan = plan(&mut new.request, &stage.machine, &limits, &predictor)?;
-    let Some(file) = file else {
-        plan_table::write(&plan, &limits, out)?;
-        return Ok(Exit::Done);
-    };
-    NewSweep { options: &new, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let Options { new, format } = options;
+    let kernels = |_: &Machine, _: &Limits| Ok(new.request.kernels.clone());
+    sweep::measure(new, *format, out, kernels, |stage, limits, predictor| {
+        Ok((plan(&mut new.request.clone(), &stage.machine, limits, predictor)?, None))
+    })
 }
 
 /// The strands of each node with the memory of each: one strand for the latency, and all for the bandwidth.
@@ -82,42 +70,21 @@ mod tests {
     const LATENCY: &str = "chase-random";
 
     use std::collections::BTreeSet;
-    use std::time::Duration;
 
-    use charz_kernels::Params;
     use charz_topology::{Source, discover};
 
     use super::*;
-    use crate::plan::{Asked, AskedSizes, Budget, Invocations};
+    use crate::plan::tests::request;
+    use crate::plan::{Asked, AskedSizes};
     use charz_data::report::MemoryHome;
-
-    fn request() -> Request {
-        Request {
-            asked: Asked {
-                sizes: Some(AskedSizes::List(vec![1 << 20])),
-                lists: vec![(&params::PAGES, params::PAGES.list("4k").unwrap())],
-            },
-            kernels: [LATENCY, "mem-read"].iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
-            mappings: None,
-            threads: "1".parse().unwrap(),
-            iterations: None,
-            samples: None,
-            span: None,
-            params: Params { size_bytes: 1 << 20, ..Params::SMALL },
-            repetitions: None,
-            invocations: Invocations::default(),
-            precision: None,
-            seed: Some(1),
-            oversubscribe: 1,
-            accept_panic: false,
-            budget: Budget::Of(Duration::from_secs(1)),
-        }
-    }
 
     #[test]
     fn every_node_meets_every_memory_twice() {
         let machine = discover(&Source::Synthetic("NUMA:3 Core:2 PU:2".into())).unwrap();
-        let plan = plan(&mut request(), &machine, &Limits::unlimited(), &Predictor::with_rates(4, [])).unwrap();
+        let pages = vec![(&params::PAGES, params::PAGES.list("4k").unwrap())];
+        let asked = Asked { sizes: Some(AskedSizes::List(vec![1 << 20])), lists: pages };
+        let mut request = Request { asked, ..request(&[LATENCY, "mem-read"], "dumb", "1") };
+        let plan = plan(&mut request, &machine, &Limits::unlimited(), &Predictor::with_rates(4, [])).unwrap();
         let found: BTreeSet<_> = plan
             .cells
             .iter()

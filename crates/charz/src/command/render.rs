@@ -1,5 +1,3 @@
-//! `charz render`.
-
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,30 +6,22 @@ use crate::exit::{Error, Exit};
 use crate::journal;
 use crate::view::look::{self, Colour};
 use charz_analysis::figure::Figure;
-use charz_analysis::page;
-use charz_analysis::page::{Page, Source};
-use charz_data::report;
-use charz_data::report::Report;
+use charz_analysis::page::{self, Page, Source};
+use charz_data::report::{self, Report};
 use charz_render::formats::{Draw, Format};
 use charz_render::look::Look;
 
-/// What to show.
 pub struct Options {
-    /// The reports' files; at least one.
     pub reports: Vec<PathBuf>,
-    /// How.
     pub showing: Showing,
 }
 
-/// How to show something, and where.
 pub struct Showing {
-    /// How.
     pub format: Format,
     /// Which figure of the page, where the view shows one.
     pub figure: Option<String>,
     /// Where to, if not to standard output. A file that stands there is replaced.
     pub output: Option<PathBuf>,
-    /// When to use colours.
     pub colour: Colour,
 }
 
@@ -55,7 +45,6 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     show(&sources, &options.showing, out)
 }
 
-/// Shows reports.
 pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
     let Draw::Report(write) = options.format.draw else { return show_page(page::page(sources), options, out) };
     let name = options.format.name;
@@ -125,7 +114,6 @@ fn put(
     Ok(Exit::Done)
 }
 
-/// The page with one figure alone, where one was asked for.
 fn only(mut page: Page, id: Option<&str>) -> Result<Page, Error> {
     let Some(id) = id else { return Ok(page) };
     find(&page, id)?;
@@ -139,7 +127,6 @@ fn only(mut page: Page, id: Option<&str>) -> Result<Page, Error> {
     Ok(page)
 }
 
-/// The figure that was asked for, or the only one.
 fn the_figure<'a>(page: &'a Page, id: Option<&str>, view: &str) -> Result<&'a Figure, Error> {
     let mut all = page.figures();
     match (id, all.next(), all.next()) {
@@ -178,7 +165,6 @@ pub(super) fn read(path: &Path) -> Result<Report, Error> {
     read_with_text(path).map(|(report, _)| report)
 }
 
-/// As [`read`], with what stands in the file.
 pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
     let unfinished = |report: &Path| {
         Error::bad_input(format!(

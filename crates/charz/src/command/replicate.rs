@@ -1,5 +1,3 @@
-//! `charz replicate`.
-
 #[cfg(test)]
 mod tests;
 
@@ -9,12 +7,11 @@ use std::path::PathBuf;
 use charz_topology::{Machine, Source, discover};
 
 use super::render::read;
-use super::sweep::{New, NewSweep, Stage};
+use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{self, Plan};
 use crate::view::look::{self, Colour};
-use crate::view::plan as plan_table;
 use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
 use charz_data::escape::counted;
 use charz_data::report::Report;
@@ -23,35 +20,16 @@ use charz_render::look::Look;
 use charz_render::replicate as view;
 use charz_render::replicate::Format;
 
-/// What to show, and of what.
 pub enum Options {
-    /// The list of documents.
     Documents,
-    /// What a sweep here can replicate.
     List(Asked),
-    /// The document beside a report that exists.
-    From {
-        /// The document.
-        asked: Asked,
-        /// The report's file.
-        report: PathBuf,
-    },
-    /// The document beside a new sweep.
-    Measure {
-        /// The document.
-        asked: Asked,
-        /// The sweep without its cells.
-        new: Box<New>,
-    },
+    From { asked: Asked, report: PathBuf },
+    Measure { asked: Asked, new: Box<New> },
 }
 
-/// Figures of a document.
 pub struct Asked {
-    /// The document.
     pub document: &'static Document,
-    /// At least one of its figures.
     pub figures: Vec<&'static Figure>,
-    /// How to show them.
     pub format: &'static Format,
 }
 
@@ -91,35 +69,27 @@ fn admits(kernel: &str, workers: u64) -> Result<(), String> {
 }
 
 impl Asked {
-    /// The cells that answer the figures on a machine.
     pub(crate) fn cells(&self, machine: &Machine) -> Vec<CellSpec> {
         self.document.cells(&self.figures, &Target::new(machine, admits))
     }
 }
 
 fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = new.file()?;
-    let name = &asked.document.citation.name;
-    let stage = Stage::set(new.clock, new.binder, new.wait)?;
-    let limits = Limits::read();
-    let specs = asked.cells(&stage.machine);
-    if specs.is_empty() {
-        return Err(Error::bad_input(format!(
-            "a sweep on this machine replicates none of these figures; charz replicate {name} --list has the reasons"
-        )));
-    }
-    let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, Error>>()?;
-    kernels.sort_by_key(|kernel| &*kernel.card().name);
-    kernels.dedup_by_key(|kernel| &*kernel.card().name);
-    let predictor = stage.predictor(&kernels, &new.request.params);
-    if let Some((exit, _)) = stage.signals.received() {
-        return Ok(exit);
-    }
-    let plan = Plan::of_specs(&new.request, &specs, &stage.machine, &limits, &predictor)?;
-    let Some(file) = file else {
-        plan_table::write(&plan, &limits, out)?;
-        return Ok(Exit::Done);
+    let kernels = |machine: &Machine, _: &Limits| {
+        let specs = asked.cells(machine);
+        if specs.is_empty() {
+            return Err(Error::bad_input(format!(
+                "a sweep on this machine replicates none of these figures; charz replicate {} --list has the reasons",
+                asked.document.citation.name
+            )));
+        }
+        let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, Error>>()?;
+        kernels.sort_by_key(|kernel| &*kernel.card().name);
+        kernels.dedup_by_key(|kernel| &*kernel.card().name);
+        Ok(kernels)
     };
-    NewSweep { options: new, stage: &stage, limits: &limits, predictor: &predictor, format: asked }
-        .run(&plan, file, out)
+    sweep::measure(new, asked, out, kernels, |stage, limits, predictor| {
+        let specs = asked.cells(&stage.machine);
+        Ok((Plan::of_specs(&new.request, &specs, &stage.machine, limits, predictor)?, None))
+    })
 }

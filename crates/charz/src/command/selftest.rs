@@ -16,10 +16,9 @@ use crate::noise::{Floor, Floors, Subject, noise_file};
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
 use crate::selftest::{Finding, Planted, Tally};
-use crate::sweep::{Context, Listener, NoRecorder, new_report};
+use crate::sweep::{NoRecorder, new_report};
 use crate::view::progress::note;
-use charz_analysis::compare;
-use charz_analysis::compare::Row;
+use charz_analysis::compare::{self, Row};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::Report;
@@ -32,7 +31,6 @@ pub struct Options {
     pub rounds: usize,
     /// The slowdown to inject, as a fraction, in as many further comparisons.
     pub planted: Option<f64>,
-    /// Whether to wait for another charz that is measuring.
     pub wait: bool,
     pub allow_suspect: bool,
     /// The file of noise floors; `None` takes the user's.
@@ -53,15 +51,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let iterations = Some(predictor.iterations(&request.kernels, SPAN));
     let request = &Request { iterations, ..request.clone() };
     let plan = Plan::new(request, fitted, &limits, &predictor);
-    let context = Context {
-        command: "",
-        machine: &stage.machine,
-        limits: &limits,
-        clock: stage.clock(),
-        binder: &Backend::Hwloc.to_string(),
-        timer: stage.timer(),
-    };
-    let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
+    let blank = Report { floor: Vec::new(), ..new_report(&plan, &stage.context("", &limits)) };
     let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
     let findings = trial.findings(&stage.processes(), request.budget.least())?;
     write_findings(&findings, options.planted, out)?;
@@ -93,22 +83,16 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 /// a scheduler, so that most repetitions end before they are disturbed.
 const SPAN: Duration = Duration::from_micros(1500);
 
-/// What all comparisons have in common.
 struct Trial<'a> {
     stage: &'a Stage,
     plan: &'a Plan,
     predictor: &'a Predictor,
     blank: &'a Report,
     options: &'a Options,
-    /// Comparisons made.
     done: usize,
 }
 
 const PROGRESS: Duration = Duration::from_secs(10);
-
-struct Silent;
-
-impl Listener for Silent {}
 
 impl Trial<'_> {
     /// Alternates comparisons of equal sides with those of an injected slowdown, so that both meet the same machine.
@@ -163,7 +147,7 @@ impl Trial<'_> {
             Measured { invoke: invoke[0], params, predictor, report: &mut a, recorder: &mut none_a },
             Measured { invoke: invoke[1], params, predictor, report: &mut b, recorder: &mut none_b },
         ];
-        measure(self.stage, sides, seed, budget, &mut Silent)?;
+        measure(self.stage, sides, seed, budget, &mut ())?;
         let rules = compare::Options { allow_suspect: self.options.allow_suspect, ..compare::Options::default() };
         Ok(compare::interleaved(&a, &b, &rules).rows)
     }
@@ -202,7 +186,6 @@ fn write_findings(findings: &[Finding], planted: Option<f64>, out: &mut dyn Writ
     Ok(())
 }
 
-/// Further reasons are rarer.
 const MOST_REASONS: usize = 4;
 
 fn unsettled(tally: &Tally) -> String {

@@ -1,11 +1,9 @@
-//! `charz sweep`.
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use charz_kernels::Kernel;
-use charz_topology::Backend;
+use charz_topology::{Backend, Machine};
 
 use super::render::read;
 use crate::exit::{Error, Exit};
@@ -13,12 +11,13 @@ use crate::journal;
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
-use crate::sweep::{Context, new_report};
+use crate::sweep::new_report;
 use crate::view::plan as plan_table;
 use crate::view::progress::note;
+use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::Report;
-use charz_render::formats::{Format, Show, TABLE};
+use charz_render::formats::{Show, TABLE};
 
 mod recorder;
 mod resume;
@@ -29,55 +28,37 @@ pub(super) use recorder::{JournalRecorder, cannot_record};
 use stage::Session;
 pub(super) use stage::Stage;
 
-/// A new sweep, or the rest of an old one.
 pub enum Options {
-    /// From the start.
     New(Box<New>),
-    /// From where it ended.
     Resume(Resume),
 }
 
-/// What to measure, and how.
 pub struct New {
     /// What was typed or set elsewhere, as one command line.
     pub command: String,
-    /// The cells.
     pub request: Request,
-    /// What stamps.
     pub clock: ClockKind,
-    /// What binds.
     pub binder: Backend,
     /// The report's file; `None` takes a name made of the date.
     pub output: Option<PathBuf>,
-    /// Whether an existing file may be replaced.
     pub force: bool,
-    /// Whether only the plan is wanted.
     pub dry_run: bool,
-    /// Whether to wait for another that is measuring.
     pub wait: bool,
-    /// Whether anything less than `ok` is a failure.
     pub strict: bool,
 }
 
-/// What to finish.
 pub struct Resume {
-    /// The unfinished report, or its journal.
     pub file: PathBuf,
     /// The longest that this session may take; where nothing is said, as long as the report's plan, or the usual
     /// time if that is more.
     pub budget: Budget,
-    /// Whether to wait for another that is measuring.
     pub wait: bool,
-    /// Whether anything less than `ok` is a failure.
     pub strict: bool,
 }
 
-/// What stamps starts and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockKind {
-    /// The operating system's monotonic clock.
     Os,
-    /// The time-stamp counter.
     Tsc,
     /// The time-stamp counter where it can serve as a clock, which is read in a quarter of the time; else the operating system's.
     Auto,
@@ -94,69 +75,60 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     }
 }
 
-/// A new sweep whose report is shown in a format when it ends.
-pub(super) fn start(options: &New, format: &'static Format, out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = options.file()?;
-    let stage = Stage::set(options.clock, options.binder, options.wait)?;
+/// A sweep of what was asked for, whose report is shown in a format when it ends.
+pub(super) fn start(new: &New, format: &dyn Show, out: &mut dyn Write) -> Result<Exit, Error> {
+    let request = &new.request;
+    measure(
+        new,
+        format,
+        out,
+        |machine, limits| request.fit(machine, limits).map(|_| request.kernels.clone()),
+        |stage, limits, predictor| {
+            Ok((Plan::new(request, request.fit(&stage.machine, limits)?, limits, predictor), None))
+        },
+    )
+}
+
+/// Plans a sweep, then prints the plan or measures it. `kernels` are those of the pilots, and refuses bad input before any runs;
+/// `plan` also returns the pairs that it chose, if they are what a reader of the plan wants to see.
+pub(super) fn measure(
+    new: &New,
+    format: &dyn Show,
+    out: &mut dyn Write,
+    kernels: impl FnOnce(&Machine, &Limits) -> Result<Vec<&'static dyn Kernel>, Error>,
+    plan: impl FnOnce(&Stage, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
+) -> Result<Exit, Error> {
+    let file = new.file()?;
+    let stage = Stage::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
-    let request = &options.request;
-    // Before the pilots: bad input is refused without running anything.
-    let fitted = request.fit(&stage.machine, &limits)?;
-    let predictor = stage.predictor(&request.kernels, &request.params);
+    let predictor = stage.predictor(&kernels(&stage.machine, &limits)?, &new.request.params);
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
-    let plan = Plan::new(request, fitted, &limits, &predictor);
+    let (plan, pairs) = plan(&stage, &limits, &predictor)?;
     let Some(file) = file else {
-        plan_table::write(&plan, &limits, out)?;
+        match pairs {
+            Some(choice) => plan_table::write_pairs(&choice, &stage.machine, &plan, out)?,
+            None => plan_table::write(&plan, &limits, out)?,
+        }
         return Ok(Exit::Done);
     };
-    NewSweep { options, stage: &stage, limits: &limits, predictor: &predictor, format }.run(&plan, file, out)
+    let mut report = new_report(&plan, &stage.context(&new.command, &limits));
+    let recorder = JournalRecorder::begin(file, &report, new.force)?;
+    for disturbance in &report.host.disturbances {
+        note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
+    }
+    let (params, budget, strict) = (plan.params, plan.budget, new.strict);
+    let session = Session { params, predictor: &predictor, budget, strict, format };
+    stage.sweep(&mut report, &session, recorder, out)
 }
 
 impl New {
     /// The report's file, refused before anything is measured if it cannot become one: a sweep that cannot be kept is not begun.
     /// `None` where only the plan is wanted.
-    pub(super) fn file(&self) -> Result<Option<PathBuf>, Error> {
+    fn file(&self) -> Result<Option<PathBuf>, Error> {
         let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
         if self.dry_run { Ok(None) } else { output(named(), self.force).map(Some) }
-    }
-}
-
-/// A new sweep that is about to begin.
-pub(super) struct NewSweep<'a> {
-    pub(super) options: &'a New,
-    pub(super) stage: &'a Stage,
-    pub(super) limits: &'a Limits,
-    pub(super) predictor: &'a Predictor,
-    /// How the report is shown when the sweep ends.
-    pub(super) format: &'a dyn Show,
-}
-
-impl NewSweep<'_> {
-    /// Measures a plan, records it, and shows its report.
-    pub(super) fn run(&self, plan: &Plan, file: PathBuf, out: &mut dyn Write) -> Result<Exit, Error> {
-        let NewSweep { options, stage, limits, predictor, format } = *self;
-        let context = Context {
-            command: &options.command,
-            machine: &stage.machine,
-            limits,
-            clock: stage.clock(),
-            binder: &options.binder.to_string(),
-            timer: stage.timer(),
-        };
-        let mut report = new_report(plan, &context);
-        let recorder = JournalRecorder::begin(file, &report, options.force)?;
-        warn(&report);
-        let session = Session { params: plan.params, predictor, budget: plan.budget, strict: options.strict, format };
-        stage.sweep(&mut report, &session, recorder, out)
-    }
-}
-
-/// What is known to disturb before anything is measured is told before anybody waits for it.
-fn warn(report: &Report) {
-    for disturbance in &report.host.disturbances {
-        note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
     }
 }
 
@@ -171,7 +143,6 @@ fn tell_file(file: &Path, format: &dyn Show, out: &mut dyn Write) -> std::io::Re
     out.flush()
 }
 
-/// The output's path, refused before anything is measured if it cannot become a report.
 pub(super) fn output(file: PathBuf, force: bool) -> Result<PathBuf, Error> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,5 +1,3 @@
-//! `charz topo`.
-
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -10,53 +8,34 @@ use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::look::{self, Colour};
 use crate::view::progress::note;
-use crate::view::topo;
-use crate::view::topo::Format;
+use crate::view::topo::{self, Format};
 use charz_analysis::figure::Figure;
 use charz_analysis::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::{Draw, Format as ReportFormat, Show};
 
-/// What to show.
 pub enum Options {
-    /// What is said of a machine.
     Said {
-        /// Which machine.
         source: Source,
         /// How, if not as fits the terminal.
         format: Option<&'static Format>,
     },
-    /// A machine as a picture.
     Picture {
-        /// Which machine.
         source: Source,
-        /// What writes it.
         write: fn(&Figure, &mut dyn Write) -> io::Result<()>,
         /// Whether it is text, that a terminal may get.
         is_text: bool,
     },
-    /// A machine as hwloc XML.
     Xml {
-        /// Which machine.
         source: Source,
         /// The report with what was measured of its memory, if any was.
         measured: Option<PathBuf>,
     },
     /// What was measured of a machine, beside what is said of it.
-    Card {
-        /// The report.
-        measured: PathBuf,
-        /// How.
-        format: &'static ReportFormat,
-    },
+    Card { measured: PathBuf, format: &'static ReportFormat },
     /// The same of this machine, now.
-    Measure {
-        /// The sweep.
-        new: Box<New>,
-        /// How its report is shown.
-        format: &'static ReportFormat,
-    },
+    Measure { new: Box<New>, format: &'static ReportFormat },
 }
 
 /// This machine, as hwloc XML, with what a report of it says.

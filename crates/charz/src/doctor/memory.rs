@@ -2,6 +2,7 @@
 
 use super::root::{chosen, start};
 use super::{Item, Look, Seen};
+use crate::limits::meminfo_bytes;
 use charz_data::units;
 use charz_topology::cpulist;
 
@@ -122,13 +123,10 @@ fn merging(look: &Look) -> Result<Seen, String> {
     Ok(if run == 1 { Seen::disturbs(read, format!("`echo 0 > {RUN}`")) } else { Seen::ok(read) })
 }
 
-/// A line of `/proc/meminfo`, which counts in KiB, in bytes.
 fn meminfo(look: &Look, name: &str) -> Result<u64, String> {
     const PATH: &str = "/proc/meminfo";
-    let text = look.root.text(PATH)?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kib.and_then(|kib| kib.checked_mul(1024)).ok_or_else(|| format!("{PATH}: does not tell {name}"))
+    let bytes = meminfo_bytes(&look.root.text(PATH)?, &format!("{name}:"));
+    bytes.ok_or_else(|| format!("{PATH}: does not tell {name}"))
 }
 
 fn swap(look: &Look) -> Result<Seen, String> {

@@ -1,11 +1,37 @@
-//! Which strands there are, and how much of them this process may have.
+//! Strands: how fast they run, how much of them this process may have, and the clock that laps are stamped with.
+
+use std::collections::BTreeMap;
 
 use charz_topology::{cgroup, cpulist};
 
+use super::load::QUIETEN;
 use super::{Item, Look, Seen};
+use charz_data::checks;
 use charz_data::escape::counted;
+use charz_data::units;
 
 pub(super) const ITEMS: &[Item] = &[
+    Item {
+        name: "frequency governor",
+        effect: "The frequency follows the load: short repetitions are measured on a processor that is still speeding up, \
+                 and rates of arithmetic differ by tens of percent.",
+        checks: &["V08", "V15"],
+        look: governor,
+    },
+    Item {
+        name: "turbo",
+        effect: "The frequency depends on how many cores work, on heat and on power: rates by worker fall as workers are \
+                 added, without any sharing.",
+        checks: &["V08", "V16", "V17"],
+        look: turbo,
+    },
+    Item {
+        name: "idle states",
+        effect: "A strand that slept deeply wakes late: the start of a repetition is spread over that time, and latencies of \
+                 waking hold it.",
+        checks: &["V18"],
+        look: idle,
+    },
     Item {
         name: "CPU quota",
         effect: "The control group stops all workers once they have used up their share of a period; what is measured then \
@@ -40,11 +66,72 @@ pub(super) const ITEMS: &[Item] = &[
         checks: &[],
         look: mitigations,
     },
+    Item {
+        name: "clock source",
+        effect: "Reading this clock is a call into the kernel, or slower: short repetitions hold the reading.",
+        checks: &["V09", "V10"],
+        look: source,
+    },
+    Item {
+        name: "timer",
+        effect: "The strand was elsewhere while it only read the clock, or the clock is coarse: repetitions have to be \
+                 longer.",
+        checks: &["V03", "V09"],
+        look: timer,
+    },
 ];
+
+/// The longest wake-up that is lost in the start of the workers, in microseconds: a hundredth of the shortest repetition of
+/// 1 ms that counts.
+const WAKE_US: u64 = 10;
+
+fn governor(look: &Look) -> Result<Seen, String> {
+    let mut governors: BTreeMap<String, usize> = BTreeMap::new();
+    let is_cpu = |name: &String| name.strip_prefix("cpu").is_some_and(|id| id.parse::<u32>().is_ok());
+    let mut reason = format!("{CPUS}: names no strand");
+    for cpu in look.root.names(CPUS)?.into_iter().filter(is_cpu) {
+        match look.root.text(format!("{CPUS}/{cpu}/cpufreq/scaling_governor")) {
+            Ok(governor) => *governors.entry(governor).or_default() += 1,
+            Err(error) => reason = error,
+        }
+    }
+    if governors.is_empty() {
+        return Err(format!("{reason}: the hypervisor or the firmware decides"));
+    }
+    let read = governors.iter().map(|(name, count)| format!("{name} on {}", counted(*count, "strand")));
+    let read = read.collect::<Vec<_>>().join(", ");
+    let fixed = governors.len() == 1 && governors.contains_key("performance");
+    Ok(if fixed { Seen::ok(read) } else { Seen::disturbs(read, "`cpupower frequency-set -g performance`") })
+}
+
+fn turbo(look: &Look) -> Result<Seen, String> {
+    let (intel, any) = (format!("{CPUS}/intel_pstate/no_turbo"), format!("{CPUS}/cpufreq/boost"));
+    let (path, off) = if look.root.has(&intel) { (intel, 1) } else { (any, 0) };
+    let value = look.root.number(&path)?;
+    let read = format!("{path} is {value}");
+    Ok(if value == off { Seen::ok(read) } else { Seen::disturbs(read, format!("`echo {off} > {path}`")) })
+}
+
+fn idle(look: &Look) -> Result<Seen, String> {
+    let folder = format!("{CPUS}/cpu0/cpuidle");
+    let mut deepest = None;
+    for state in look.root.names(&folder)?.iter().filter(|name| name.starts_with("state")) {
+        let file = |name: &str| format!("{folder}/{state}/{name}");
+        if look.root.number(file("disable"))? == 0 {
+            deepest = deepest.max(Some((look.root.number(file("latency"))?, look.root.text(file("name"))?)));
+        }
+    }
+    let (latency, name) = deepest.ok_or_else(|| format!("{folder}: names no state that is enabled"))?;
+    let read = format!("the deepest state, {name}, takes {} to leave", units::nanos(latency as f64 * 1000.0));
+    Ok(if latency <= WAKE_US {
+        Seen::ok(read)
+    } else {
+        Seen::limits(read, format!("`cpupower idle-set -D {WAKE_US}`"))
+    })
+}
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The strands of the affinity mask.
 pub(super) fn allowed(look: &Look) -> Result<Vec<u32>, String> {
     const STATUS: &str = "/proc/self/status";
     let status = look.root.text(STATUS)?;
@@ -166,5 +253,39 @@ fn mitigations(look: &Look) -> Result<Seen, String> {
     } else {
         let mend = "Where all programs are trusted: boot with `mitigations=off`.";
         Seen::limits(format!("{} active: {}", active.len(), active.join(", ")), mend)
+    })
+}
+
+/// The longest gap between two readings of the clock that is no disturbance, in nanoseconds: 1% of a repetition of 0.1 s.
+const GAP_NS: u64 = 1_000_000;
+
+/// Clock sources that are read without a call into the kernel.
+const FAST_SOURCES: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+
+fn source(look: &Look) -> Result<Seen, String> {
+    const FOLDER: &str = "/sys/devices/system/clocksource/clocksource0";
+    let current = look.root.text(format!("{FOLDER}/current_clocksource"))?;
+    let choices = look.root.text(format!("{FOLDER}/available_clocksource")).unwrap_or_default();
+    let better = choices.split_whitespace().find(|choice| FAST_SOURCES.contains(choice));
+    let mend = match better {
+        Some(better) => format!("`echo {better} > {FOLDER}/current_clocksource`"),
+        None => "See why the kernel dropped the time-stamp counter: `dmesg | grep -i clocksource`".into(),
+    };
+    let fast = FAST_SOURCES.contains(&current.as_str());
+    Ok(if fast { Seen::ok(current) } else { Seen::disturbs(current, mend) })
+}
+
+fn timer(look: &Look) -> Result<Seen, String> {
+    let timer = &look.timed.as_ref().ok_or("nobody watched")?.timer;
+    let nanos = |nanos: u64| units::nanos(nanos as f64);
+    let (step, cost) = (timer.resolution_ns, timer.overhead_ns);
+    let read =
+        format!("steps of {}, {} a reading, {} the longest gap", nanos(step), nanos(cost), nanos(timer.worst_gap_ns));
+    Ok(if timer.worst_gap_ns > GAP_NS {
+        Seen::disturbs(read, QUIETEN)
+    } else if checks::needed_ns(step as f64, cost as f64) > checks::needed_ns(0.0, 0.0) {
+        Seen::limits(read, "Give repetitions more work: `--iterations`, `--size`.")
+    } else {
+        Seen::ok(read)
     })
 }

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The folder that stands for `/`.
 #[derive(Clone, Debug)]
 pub struct Root {
     folder: PathBuf,
@@ -18,7 +17,6 @@ const LONGEST: u64 = 4 << 20;
 const MOST_ENTRIES: usize = 16_384;
 
 impl Root {
-    /// The system's own.
     pub fn system() -> Self {
         Root::below("/")
     }
@@ -33,9 +31,6 @@ impl Root {
     }
 
     /// The text of a file, without blanks at its ends.
-    ///
-    /// # Errors
-    /// As [`Root::text_or_empty`], or that it is empty.
     pub fn text(&self, path: impl AsRef<Path>) -> Result<String, String> {
         match self.text_or_empty(&path)? {
             text if text.is_empty() => Err(format!("{}: is empty", path.as_ref().display())),
@@ -44,9 +39,6 @@ impl Root {
     }
 
     /// As [`Root::text`], where nothing is an answer too.
-    ///
-    /// # Errors
-    /// Why it cannot be read, naming the file: it is not there, is no regular file, or is absurdly long.
     pub fn text_or_empty(&self, path: impl AsRef<Path>) -> Result<String, String> {
         let path = path.as_ref();
         let refuse = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
@@ -66,10 +58,6 @@ impl Root {
         Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
-    /// A file that holds one whole number.
-    ///
-    /// # Errors
-    /// As [`Root::text`]; or that it holds something else, quoted.
     pub fn number(&self, path: impl AsRef<Path>) -> Result<u64, String> {
         let text = self.text(&path)?;
         text.parse().map_err(|_| format!("{}: {:?} is not a number", path.as_ref().display(), start(&text)))
@@ -82,10 +70,6 @@ impl Root {
         !found.is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
     }
 
-    /// The names in a folder, sorted.
-    ///
-    /// # Errors
-    /// Why it cannot be listed.
     pub fn names(&self, path: &str) -> Result<Vec<String>, String> {
         let entries = fs::read_dir(self.place(Path::new(path))).map_err(|error| format!("{path}: {error}"))?;
         let mut names: Vec<String> =
@@ -95,7 +79,6 @@ impl Root {
     }
 }
 
-/// The beginning of a text that may be long.
 pub(super) fn start(text: &str) -> String {
     text.chars().take(40).collect()
 }

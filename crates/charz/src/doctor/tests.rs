@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::timed::{Processors, Timer};
+use super::timed::Processors;
 use super::*;
+use charz_data::report::Timer;
 
 const STATUS: &str = "Name:\tcharz\nUid:\t1000\t1000\t1000\t1000\nCpus_allowed_list:\t0-1\n";
 const MOUNT: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
@@ -85,7 +86,7 @@ fn quiet_timed() -> Timed {
     Timed {
         processors: Ok(Processors { strands: 2, total: 200, idle: 199, steal: 0 }),
         pressure: [Ok(0.0), Ok(0.0), Ok(0.0)],
-        timer: Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 60_000 },
+        timer: Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 60_000, skew_ns: None },
     }
 }
 
@@ -246,10 +247,11 @@ fn clocks() {
     const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     check("clock source", &[(CURRENT, "hpet\n")], Disturbs, "hpet");
     assert!(finding("clock source", &[(CURRENT, "hpet\n")], |_| {}).mend.contains("echo tsc >"));
-    let timer = |timer: Timer| move |look: &mut Look| look.timed = Some(Timed { timer, ..quiet_timed() });
-    let gap = Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 4_000_000 };
+    let timer =
+        |timer: Timer| move |look: &mut Look| look.timed = Some(Timed { timer: timer.clone(), ..quiet_timed() });
+    let gap = Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 4_000_000, skew_ns: None };
     check_look("timer", &[], timer(gap), Disturbs, "4.00 ms");
-    let coarse = Timer { resolution_ns: 4000, overhead_ns: 900, worst_gap_ns: 4000 };
+    let coarse = Timer { resolution_ns: 4000, overhead_ns: 900, worst_gap_ns: 4000, skew_ns: None };
     check_look("timer", &[], timer(coarse), Limits, "4.00 µs");
     check("timer", &[], Unavailable, "watched");
 }
@@ -366,7 +368,7 @@ proptest! {
         let mut look = quiet_look(folder.path());
         look.timed = Some(Timed {
             processors: Processors::read(&look.root),
-            pressure: timed::PRESSURES.map(|kind| timed::waited_us(&look.root, kind).map(|_| 0.0)),
+            pressure: timed::PRESSURES.map(|kind| timed::waited_ns(&look.root, kind).map(|_| 0.0)),
             ..quiet_timed()
         });
         let findings = examine(&look);

@@ -5,73 +5,53 @@ use std::time::{Duration, Instant};
 
 use super::Root;
 use super::root::start;
+use crate::harness::clock::{self, OsClock};
+use crate::harness::counters;
+use charz_data::report::Timer;
 
-/// The machine over a window, and the timer after it.
 #[derive(Clone, Debug)]
 pub struct Timed {
-    /// The time of all strands.
     pub processors: Result<Processors, String>,
     /// The shares of the window in which some task waited for processors, memory and the disk.
     pub pressure: [Result<f64, String>; 3],
-    /// The timer.
     pub timer: Timer,
 }
 
-/// Time of all strands, in the kernel's ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processors {
-    /// Strands that were counted.
     pub strands: u64,
-    /// All of it.
     pub total: u64,
-    /// Without work.
     pub idle: u64,
-    /// Taken by the hypervisor.
     pub steal: u64,
 }
 
-/// The clock that laps are stamped with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timer {
-    /// The smallest step that was seen, in nanoseconds.
-    pub resolution_ns: u64,
-    /// The median time from one reading to the next, in nanoseconds.
-    pub overhead_ns: u64,
-    /// The longest, in nanoseconds: how long the strand was elsewhere.
-    pub worst_gap_ns: u64,
-}
-
-/// The kinds of pressure, as the kernel names their files.
 pub(super) const PRESSURES: [&str; 3] = ["cpu", "memory", "io"];
 
 impl Timed {
     /// Watches for as long as the window, and then reads the clock for a tenth of a second.
     pub fn watch(root: &Root, window: Duration) -> Self {
-        let pressures = || PRESSURES.map(|kind| waited_us(root, kind));
+        let pressures = || PRESSURES.map(|kind| waited_ns(root, kind));
         let begin = Instant::now();
         let (processors, waited) = (Processors::read(root), pressures());
         thread::sleep(window);
         let (processors_after, waited_after) = (Processors::read(root), pressures());
-        let micros = begin.elapsed().as_micros() as f64;
+        let nanos = begin.elapsed().as_nanos() as f64;
         let mut pairs = waited.into_iter().zip(waited_after);
         let pressure = PRESSURES.map(|_| match pairs.next() {
-            Some((Ok(before), Ok(after))) => Ok((after.saturating_sub(before) as f64 / micros).min(1.0)),
+            Some((Ok(before), Ok(after))) => Ok((after.saturating_sub(before) as f64 / nanos).min(1.0)),
             Some((Err(reason), _) | (_, Err(reason))) => Err(reason),
             None => Err("nobody looked".into()),
         });
         Timed {
             processors: processors.and_then(|before| Ok(before.until(processors_after?))),
             pressure,
-            timer: Timer::measure(Duration::from_millis(100)),
+            timer: clock::watch(&OsClock::default(), Duration::from_millis(100)),
         }
     }
 }
 
 impl Processors {
     /// Since the system started, by `/proc/stat`.
-    ///
-    /// # Errors
-    /// That the file cannot be read, or is not as proc(5) describes it.
     pub fn read(root: &Root) -> Result<Self, String> {
         let stat = root.text("/proc/stat")?;
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).ok_or("/proc/stat: has no line cpu")?;
@@ -86,7 +66,6 @@ impl Processors {
         Ok(Processors { strands, total, idle: idle.saturating_add(wait), steal })
     }
 
-    /// What passed until a later reading.
     fn until(self, later: Self) -> Self {
         Processors {
             strands: later.strands,
@@ -108,39 +87,9 @@ impl Processors {
     }
 }
 
-/// The microseconds since the system started in which some task waited.
-pub(super) fn waited_us(root: &Root, kind: &str) -> Result<u64, String> {
+/// The nanoseconds since the system started in which some task waited.
+pub(super) fn waited_ns(root: &Root, kind: &str) -> Result<u64, String> {
     let path = format!("/proc/pressure/{kind}");
     let text = root.text(&path)?;
-    let total = text.lines().find(|line| line.starts_with("some ")).and_then(|line| line.split_once("total="));
-    total
-        .and_then(|(_, total)| total.trim().parse().ok())
-        .ok_or_else(|| format!("{path}: {:?} has no total of the waits of some", start(&text)))
-}
-
-impl Timer {
-    /// Reads the system's monotonic clock again and again for as long as told.
-    pub fn measure(time: Duration) -> Self {
-        // Enough readings for the median; the worst gap is looked for until the end.
-        let mut gaps: Vec<u64> = Vec::with_capacity(1 << 16);
-        let begin = Instant::now();
-        let mut last = begin;
-        let mut worst_gap_ns = 0;
-        while last - begin < time {
-            let now = Instant::now();
-            let gap = u64::try_from((now - last).as_nanos()).unwrap_or(u64::MAX);
-            worst_gap_ns = worst_gap_ns.max(gap);
-            if gaps.len() < gaps.capacity() {
-                gaps.push(gap);
-            }
-            last = now;
-        }
-        gaps.sort_unstable();
-        let step = gaps.iter().copied().find(|&gap| gap > 0);
-        Timer {
-            resolution_ns: step.unwrap_or(0),
-            overhead_ns: gaps.get(gaps.len() / 2).copied().unwrap_or(0),
-            worst_gap_ns,
-        }
-    }
+    counters::pressure(&text).ok_or_else(|| format!("{path}: {:?} has no total of the waits of some", start(&text)))
 }

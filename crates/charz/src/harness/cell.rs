@@ -1,26 +1,22 @@
-//! Measuring one cell.
-
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use charz_data::JointHistogram;
+use charz_data::report::{Ending, Evidence, Run};
 use charz_kernels::{Kernel, Params, Stage};
 
 use super::counters::MachineCounts;
 use super::fingerprint::Fingerprint;
-use super::frequency::{Frequencies, Frequency};
+use super::frequency::Frequencies;
 use super::gate::{Decision, Gate};
-use super::pages::{Nodes, PagesObtained, Plot};
-use super::worker::{Outcome, Post};
-use super::{Bench, Failure, Measurement, Run};
+use super::pages::{self, Plot};
+use super::worker::{Outcome, Post, Stamped};
+use super::{Bench, Failure, Measurement};
 
-/// What is to be measured.
 #[derive(Clone, Copy)]
 pub struct Cell<'a> {
-    /// The kernel.
     pub kernel: &'static dyn Kernel,
-    /// Its parameters.
     pub params: Params,
     /// One seat a worker: an OS id, or `None` for a floating worker. Not empty.
     pub seats: &'a [Option<u32>],
@@ -29,7 +25,6 @@ pub struct Cell<'a> {
     /// The NUMA nodes that each worker's memory is to come from, by OS ids: an element a worker, or one that stands for all;
     /// none where each worker's own touch decides.
     pub homes: &'a [Vec<u32>],
-    /// How often, at least once.
     pub repetitions: usize,
 }
 
@@ -38,12 +33,9 @@ pub struct Cell<'a> {
 const STACK_BYTES: usize = 1024 * 1024;
 
 /// Runs a cell on its own threads and joins them all, whatever happens.
-///
-/// # Errors
-/// The first failure, by rank, of any worker; nothing that was measured before it is trusted.
 pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure> {
     if bench.stop.raised() {
-        return Err(Failure::Stopped);
+        return Err(Failure::stopped());
     }
     cell.kernel.check()?;
     let workers = cell.seats.len();
@@ -75,9 +67,8 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
                     gate.close();
-                    watched.failure = Some(Failure::Refused(format!(
-                        "the system gave {rank} of {workers} threads and refused the next: {error}"
-                    )));
+                    let reason = format!("the system gave {rank} of {workers} threads and refused the next: {error}");
+                    watched.failure = Some(Failure::new(Ending::Refused, reason));
                     break;
                 }
             }
@@ -90,23 +81,20 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
             .map(|handle| {
                 handle.join().unwrap_or_else(|_| Outcome {
                     laps: Vec::new(),
-                    failure: Some(Failure::Panicked("a worker panicked outside of its kernel".into())),
+                    failure: Some(Failure::new(Ending::Died, "a worker panicked outside of its kernel")),
                 })
             })
             .collect()
     });
-    watched.changes = before.changes(&Fingerprint::read());
-    watched.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
+    watched.evidence.changes = before.changes(&Fingerprint::read());
+    watched.evidence.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
     conclude(stage.as_ref(), cell, bench, watched, outcomes)
 }
 
 /// What the calling thread saw between the gates.
 #[derive(Default)]
 struct Watched {
-    pages: Option<PagesObtained>,
-    nodes: Option<Nodes>,
-    frequency: Option<Frequency>,
-    changes: Vec<String>,
+    evidence: Evidence,
     machine: Vec<MachineCounts>,
     failure: Option<Failure>,
 }
@@ -117,7 +105,7 @@ impl Watched {
             return;
         }
         let plots = plots.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.pages, self.nodes) = (PagesObtained::look_up(&plots), Nodes::look_up(&plots));
+        (self.evidence.pages, self.evidence.nodes) = (pages::look_up(&plots), pages::look_up_nodes(&plots));
         drop(plots);
         if gate.arrive() == Decision::NoGo {
             return;
@@ -156,22 +144,70 @@ fn conclude(
     // A stop in the middle of a run leaves some workers with a lap more than others: only whole runs count.
     let whole = outcomes.iter().map(|outcome| outcome.laps.len()).min().unwrap_or(0);
     if whole == 0 && bench.stop.raised() {
-        return Err(Failure::Stopped);
+        return Err(Failure::stopped());
     }
     let mut laps: Vec<_> = outcomes.into_iter().map(|outcome| outcome.laps.into_iter()).collect();
     let runs = watched
         .machine
         .into_iter()
         .take(whole)
-        .map(|machine| Run { laps: laps.iter_mut().filter_map(Iterator::next).collect(), machine })
+        .map(|machine| run(laps.iter_mut().filter_map(Iterator::next).collect(), machine))
         .collect();
-    Ok(Measurement {
-        variant: stage.variant(),
-        runs,
-        pages: watched.pages,
-        nodes: watched.nodes,
-        frequency: watched.frequency,
-        changes: watched.changes,
-        stopped: whole < cell.repetitions,
-    })
+    Ok(Measurement { variant: stage.variant(), runs, evidence: watched.evidence, stopped: whole < cell.repetitions })
+}
+
+fn run(stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
+    let starts = stamped.iter().map(|worker| worker.lap.start_ns);
+    let (first, last) = (starts.clone().min().unwrap_or(0), starts.max().unwrap_or(0));
+    let end = stamped.iter().map(|worker| worker.lap.end_ns).max().unwrap_or(0);
+    let interval_ns = end.saturating_sub(first);
+    let mut samples = stamped.iter().filter_map(|worker| worker.samples.as_ref()).peekable();
+    Run {
+        interval_ns,
+        start_skew_ns: last - first,
+        steal_ns: machine.steal_ns,
+        throttled_periods: machine.throttled_periods,
+        pressure_ns: machine.pressure_ns.map(|pressure| {
+            // The thread that reads is woken by the last worker, and may itself be the one that waits for a processor then:
+            // what it took beyond the interval may all have been pressure.
+            let beyond = machine.time_ns.map_or(0, |time| time.saturating_sub(interval_ns));
+            pressure.saturating_sub(beyond)
+        }),
+        dirty: Vec::new(),
+        samples: samples.peek().is_some().then(|| Box::new(JointHistogram::sum(samples))),
+        // One worker reports it for all.
+        growth: stamped.iter().find_map(|worker| worker.growth.clone()).map(Box::new),
+        laps: stamped.into_iter().map(|worker| worker.lap).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::{Lap, Unit};
+
+    fn lap(rank: u64, start_ns: u64, end_ns: u64) -> Stamped {
+        let lap = Lap { rank, start_ns, end_ns, ops: 100, ..Lap::default() };
+        Stamped { lap, samples: None, growth: None }
+    }
+
+    #[test]
+    fn pressure_that_may_have_been_outside_of_the_interval_is_left_out() {
+        let of = |pressure_ns, time_ns| {
+            let machine = MachineCounts { pressure_ns, time_ns, ..MachineCounts::default() };
+            run(vec![lap(0, 100, 1100)], machine).pressure_ns
+        };
+        assert_eq!(of(Some(700), Some(1500)), Some(200));
+        assert_eq!(of(Some(400), Some(1500)), Some(0));
+        assert_eq!(of(Some(700), Some(1000)), Some(700));
+        assert_eq!(of(None, Some(1500)), None, "unknown is not none");
+    }
+
+    #[test]
+    fn the_interval_is_first_start_to_last_end() {
+        let run = run(vec![lap(0, 50, 150), lap(1, 10, 90), lap(2, 30, 210)], MachineCounts::default());
+        assert_eq!((run.interval_ns, run.start_skew_ns, run.samples.as_ref()), (200, 40, None));
+        assert_eq!(run.value(Unit::OpsPerSecond), 300.0 / 200e-9);
+        assert_eq!(run.value(Unit::Nanoseconds), 200.0);
+    }
 }

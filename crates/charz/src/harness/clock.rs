@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 pub use charz_kernels::{Clock, OsClock};
-pub use timer::{Timer, skew};
+pub(crate) use timer::{skew, watch};
 
 /// The invariant time-stamp counter, calibrated against the operating system's clock. Its ticks are not core cycles.
 #[derive(Debug)]
@@ -20,10 +20,6 @@ pub struct TscClock {
 const CALIBRATION_NS: u128 = 20_000_000;
 
 impl TscClock {
-    /// Calibrates the counter; takes about 20 ms.
-    ///
-    /// # Errors
-    /// The reason why the counter cannot serve as a clock shared by all threads of this machine.
     pub fn calibrate() -> Result<Self, String> {
         check_tsc()?;
         let start = Instant::now();
@@ -47,7 +43,6 @@ impl TscClock {
         TscClock { origin: ticks(), nanos_per_tick }
     }
 
-    /// Nanoseconds a tick.
     pub fn nanos_per_tick(&self) -> f64 {
         self.nanos_per_tick
     }
@@ -110,7 +105,6 @@ pub struct FakeClock {
 }
 
 impl FakeClock {
-    /// A clock that advances by `step` nanoseconds at each reading, from 0.
     pub const fn new(step: u64) -> Self {
         FakeClock { step, next: AtomicU64::new(0) }
     }

@@ -7,75 +7,50 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use charz_data::report::Counts;
 use charz_topology::cgroup;
 use rustix::time::ClockId;
 
-/// What was counted for the calling thread since it began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ThreadCounts {
-    /// Times that it gave up its strand by itself.
-    pub voluntary_switches: Option<u64>,
-    /// Times that its strand was taken from it.
-    pub involuntary_switches: Option<u64>,
-    /// Moves from strand to strand.
-    pub migrations: Option<u64>,
-    /// Nanoseconds that it was ready to run and had to wait for its strand.
-    pub run_delay_ns: Option<u64>,
-    /// Nanoseconds that it ran.
-    pub cpu_ns: Option<u64>,
-    /// Page faults that needed no disk.
-    pub minor_faults: Option<u64>,
-    /// Page faults that waited for a disk.
-    pub major_faults: Option<u64>,
+/// The calling thread's counts before a run; about 30 µs. What grows while others are read is read last.
+pub(super) fn before() -> Counts {
+    let counts = with_usage(of_files(Counts::default()));
+    Counts { cpu_ns: time(ClockId::ThreadCPUTime), ..counts }
 }
 
-impl ThreadCounts {
-    /// Reads the counts before a run; about 30 µs. What grows while others are read is read last.
-    pub fn before() -> Self {
-        let files = Self::of_files();
-        ThreadCounts { cpu_ns: time(ClockId::ThreadCPUTime), ..files.with_usage() }
-    }
+/// The same after a run: what grows meanwhile first.
+pub(super) fn after() -> Counts {
+    let cpu_ns = time(ClockId::ThreadCPUTime);
+    of_files(with_usage(Counts { cpu_ns, ..Counts::default() }))
+}
 
-    /// Reads the counts after a run, what grows meanwhile first.
-    pub fn after() -> Self {
-        let cpu_ns = time(ClockId::ThreadCPUTime);
-        let usage = ThreadCounts { cpu_ns, ..ThreadCounts::default() }.with_usage();
-        let files = Self::of_files();
-        ThreadCounts { migrations: files.migrations, run_delay_ns: files.run_delay_ns, ..usage }
+fn of_files(counts: Counts) -> Counts {
+    let file = |name: &str| fs::read_to_string(format!("/proc/thread-self/{name}")).ok();
+    Counts {
+        migrations: file("sched").and_then(|text| migrations(&text)),
+        run_delay_ns: file("schedstat").and_then(|text| run_delay(&text)),
+        ..counts
     }
+}
 
-    fn of_files() -> Self {
-        ThreadCounts {
-            migrations: fs::read_to_string("/proc/thread-self/sched").ok().and_then(|text| migrations(&text)),
-            run_delay_ns: fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| run_delay(&text)),
-            ..ThreadCounts::default()
-        }
+fn with_usage(counts: Counts) -> Counts {
+    let Some(usage) = resource_usage() else { return counts };
+    let count = |number: libc::c_long| u64::try_from(number).ok();
+    Counts {
+        involuntary_switches: count(usage.ru_nivcsw),
+        minor_faults: count(usage.ru_minflt),
+        major_faults: count(usage.ru_majflt),
+        ..counts
     }
+}
 
-    fn with_usage(self) -> Self {
-        let Some(usage) = resource_usage() else { return self };
-        let count = |number: libc::c_long| u64::try_from(number).ok();
-        ThreadCounts {
-            voluntary_switches: count(usage.ru_nvcsw),
-            involuntary_switches: count(usage.ru_nivcsw),
-            minor_faults: count(usage.ru_minflt),
-            major_faults: count(usage.ru_majflt),
-            ..self
-        }
-    }
-
-    /// What was counted from `earlier` to `self`.
-    #[must_use]
-    pub fn since(self, earlier: Self) -> Self {
-        ThreadCounts {
-            voluntary_switches: difference(self.voluntary_switches, earlier.voluntary_switches),
-            involuntary_switches: difference(self.involuntary_switches, earlier.involuntary_switches),
-            migrations: difference(self.migrations, earlier.migrations),
-            run_delay_ns: difference(self.run_delay_ns, earlier.run_delay_ns),
-            cpu_ns: difference(self.cpu_ns, earlier.cpu_ns),
-            minor_faults: difference(self.minor_faults, earlier.minor_faults),
-            major_faults: difference(self.major_faults, earlier.major_faults),
-        }
+pub(super) fn since(later: Counts, earlier: Counts) -> Counts {
+    Counts {
+        cpu_ns: difference(later.cpu_ns, earlier.cpu_ns),
+        run_delay_ns: difference(later.run_delay_ns, earlier.run_delay_ns),
+        involuntary_switches: difference(later.involuntary_switches, earlier.involuntary_switches),
+        migrations: difference(later.migrations, earlier.migrations),
+        minor_faults: difference(later.minor_faults, earlier.minor_faults),
+        major_faults: difference(later.major_faults, earlier.major_faults),
     }
 }
 
@@ -85,7 +60,6 @@ pub struct MachineCounts {
     /// Nanoseconds that the hypervisor ran something else while one of the strands in question wanted to run, summed over
     /// them. `/proc/stat` counts it in ticks of 10 ms.
     pub steal_ns: Option<u64>,
-    /// Periods in which the control group's CPU quota stopped us.
     pub throttled_periods: Option<u64>,
     /// Nanoseconds in which somebody on the machine waited for a processor (pressure stall information, `some`).
     pub pressure_ns: Option<u64>,
@@ -104,8 +78,6 @@ impl MachineCounts {
         }
     }
 
-    /// What was counted from `earlier` to `self`.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         MachineCounts {
             steal_ns: difference(self.steal_ns, earlier.steal_ns),
@@ -121,7 +93,6 @@ fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
     Some(later?.saturating_sub(earlier?))
 }
 
-/// Nanoseconds by a clock, exact to the call.
 fn time(clock: ClockId) -> Option<u64> {
     let time = rustix::time::clock_gettime(clock);
     u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
@@ -214,8 +185,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_stays_missing() {
-        let counted = ThreadCounts { migrations: Some(5), run_delay_ns: Some(9), ..ThreadCounts::default() };
-        let since = counted.since(ThreadCounts { migrations: Some(3), ..ThreadCounts::default() });
-        assert_eq!(since, ThreadCounts { migrations: Some(2), ..ThreadCounts::default() });
+        let counts =
+            |migrations, run_delay_ns| Counts { migrations: Some(migrations), run_delay_ns, ..Counts::default() };
+        assert_eq!(since(counts(5, Some(9)), counts(3, None)), counts(2, None));
     }
 }

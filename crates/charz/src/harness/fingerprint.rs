@@ -5,7 +5,6 @@ use std::path::Path;
 
 use charz_topology::cgroup;
 
-/// Settings by name; `None` where the system does not tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint(Vec<(&'static str, Option<String>)>);
 
@@ -32,7 +31,6 @@ impl Fingerprint {
         ])
     }
 
-    /// What is not as it was, in words.
     pub fn changes(&self, later: &Self) -> Vec<String> {
         let pairs = self.0.iter().zip(&later.0).filter(|(before, after)| before != after);
         let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
@@ -45,7 +43,6 @@ fn line(status: &str, name: &str) -> Option<String> {
     status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
 }
 
-/// The content of a one-line file.
 pub fn word(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();

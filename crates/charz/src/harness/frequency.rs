@@ -2,27 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use charz_data::report::Frequency;
 use charz_kernels::canary;
 
-/// What the workers' canaries told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frequency {
-    /// Hertz of the slowest worker's core before the first repetition.
-    pub before_hz: f64,
-    /// Hertz of the slowest worker's core after the last repetition.
-    pub after_hz: f64,
-    /// Hertz of the fastest worker's core at either time.
-    pub highest_hz: f64,
-    /// The largest change of any one worker's core, as a fraction.
-    pub drift: f64,
-}
-
-/// Collects what the workers measure.
 #[derive(Debug, Default)]
 pub(super) struct Frequencies(Mutex<Vec<(f64, f64)>>);
 
 impl Frequencies {
-    /// One worker's two measurements.
     pub(super) fn note(&self, before: Option<f64>, after: Option<f64>) {
         let Some(pair) = before.zip(after) else { return };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pair);
@@ -44,7 +30,6 @@ impl Frequencies {
     }
 }
 
-/// Hertz of the core that the calling thread is on.
 pub(super) fn measure() -> Option<f64> {
     canary::measure().map(|canary| canary.hz)
 }

@@ -1,79 +1,55 @@
-//! Which pages a cell's memory really got, as the kernel tells it in `/proc/self/smaps`.
+//! Which pages a cell's memory got, and on which NUMA nodes they lie: `smaps`, `maps` and `numa_maps` of `/proc/self`.
 
-pub use super::nodes::Nodes;
+use std::collections::HashMap;
+use std::fs;
 
+use charz_data::report::{Nodes, Pages};
 use charz_kernels::Region;
 
 /// A worker's block, the NUMA node of its seat as far as it is known, and those that were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plot {
-    /// Where the block lies.
     pub region: Region,
-    /// The node.
     pub node: Option<u32>,
     /// The nodes that the block is to lie on, in equal parts; none where nothing else was asked than the worker's own.
     pub homes: Vec<u32>,
 }
 
 impl Plot {
-    pub(super) fn overlaps(&self, start: usize, end: usize) -> bool {
+    fn overlaps(&self, start: usize, end: usize) -> bool {
         self.region.start < end && start < self.region.start.saturating_add(self.region.bytes)
     }
 }
 
-/// Bytes of resident memory by kind of page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PagesObtained {
-    /// The size of a base page.
-    pub base_page_bytes: u64,
-    /// On pages of the base size.
-    pub base_bytes: u64,
-    /// On transparent huge pages.
-    pub transparent_bytes: u64,
-    /// On reserved huge pages (hugetlb) of 2 MiB.
-    pub huge_2m_bytes: u64,
-    /// On reserved huge pages (hugetlb) of 1 GiB.
-    pub huge_1g_bytes: u64,
+/// The pages of the blocks. `None` without any or without `/proc`.
+pub(super) fn look_up(plots: &[Plot]) -> Option<Pages> {
+    if plots.is_empty() {
+        return None;
+    }
+    from_smaps(&fs::read_to_string("/proc/self/smaps").ok()?, plots)
 }
 
-impl PagesObtained {
-    /// All of it.
-    pub fn total(self) -> u64 {
-        let parts = [self.base_bytes, self.transparent_bytes, self.huge_2m_bytes, self.huge_1g_bytes];
-        parts.into_iter().fold(0, u64::saturating_add)
-    }
-
-    /// Looks blocks up. `None` without any or without `/proc`.
-    pub fn look_up(plots: &[Plot]) -> Option<Self> {
-        if plots.is_empty() {
-            return None;
-        }
-        Self::from_smaps(&std::fs::read_to_string("/proc/self/smaps").ok()?, plots)
-    }
-
-    /// The kernel joins neighbouring blocks into one mapping, so that only the sum over all mappings that hold a part of
-    /// a block can be told.
-    pub(crate) fn from_smaps(smaps: &str, plots: &[Plot]) -> Option<Self> {
-        let mut obtained = PagesObtained::default();
-        let mut mapping = Mapping::default();
-        for line in smaps.lines() {
-            if let Some((start, end)) = header(line) {
-                mapping.add_to(&mut obtained);
-                let ours = plots.iter().any(|plot| plot.overlaps(start, end));
-                mapping = Mapping { ours, ..Mapping::default() };
-            } else if let Some((name, bytes)) = field(line) {
-                match name {
-                    "KernelPageSize" => mapping.page_bytes = bytes,
-                    "Rss" => mapping.resident = bytes,
-                    "AnonHugePages" => mapping.transparent = bytes,
-                    "Private_Hugetlb" | "Shared_Hugetlb" => mapping.reserved = mapping.reserved.saturating_add(bytes),
-                    _ => {}
-                }
+/// The kernel joins neighbouring blocks into one mapping, so only the sum over all mappings that hold a part of a block is known.
+pub(crate) fn from_smaps(smaps: &str, plots: &[Plot]) -> Option<Pages> {
+    let mut obtained = Pages::default();
+    let mut mapping = Mapping::default();
+    for line in smaps.lines() {
+        if let Some((start, end)) = header(line) {
+            mapping.add_to(&mut obtained);
+            let ours = plots.iter().any(|plot| plot.overlaps(start, end));
+            mapping = Mapping { ours, ..Mapping::default() };
+        } else if let Some((name, bytes)) = field(line) {
+            match name {
+                "KernelPageSize" => mapping.page_bytes = bytes,
+                "Rss" => mapping.resident = bytes,
+                "AnonHugePages" => mapping.transparent = bytes,
+                "Private_Hugetlb" | "Shared_Hugetlb" => mapping.reserved = mapping.reserved.saturating_add(bytes),
+                _ => {}
             }
         }
-        mapping.add_to(&mut obtained);
-        (obtained.total() > 0).then_some(obtained)
     }
+    mapping.add_to(&mut obtained);
+    (obtained.total() > 0).then_some(obtained)
 }
 
 #[derive(Default)]
@@ -86,7 +62,7 @@ struct Mapping {
 }
 
 impl Mapping {
-    fn add_to(&self, obtained: &mut PagesObtained) {
+    fn add_to(&self, obtained: &mut Pages) {
         if !self.ours {
             return;
         }
@@ -102,7 +78,7 @@ impl Mapping {
 }
 
 /// `7f0000000000-7f0010000000 rw-p 00000000 00:00 0`
-pub(super) fn header(line: &str) -> Option<(usize, usize)> {
+fn header(line: &str) -> Option<(usize, usize)> {
     let (range, _) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
@@ -113,6 +89,66 @@ fn field(line: &str) -> Option<(&str, u64)> {
     let (name, value) = line.split_once(':')?;
     let kib: u64 = value.trim().strip_suffix(" kB")?.parse().ok()?;
     Some((name, kib.checked_mul(1024)?))
+}
+
+/// The nodes that blocks lie on whose worker's node is known, or that were asked for. `None` without any, or where the system does
+/// not report them.
+pub(super) fn look_up_nodes(plots: &[Plot]) -> Option<Nodes> {
+    if !plots.iter().any(|plot| plot.node.is_some() || !plot.homes.is_empty()) {
+        return None;
+    }
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let numa_maps = fs::read_to_string("/proc/self/numa_maps").ok()?;
+    let balancing = fs::read_to_string("/proc/sys/kernel/numa_balancing").ok();
+    let balancing = balancing.and_then(|text| Some(text.trim().parse::<u32>().ok()? != 0));
+    Some(Nodes { balancing, ..from_maps(&maps, &numa_maps, plots)? })
+}
+
+/// `numa_maps` names a mapping by its start only; its end is in `maps`. A mapping that holds blocks of workers on several nodes
+/// counts as local on each of them: the kernel joins neighbouring blocks.
+pub(crate) fn from_maps(maps: &str, numa_maps: &str, plots: &[Plot]) -> Option<Nodes> {
+    let ends: HashMap<usize, usize> = maps.lines().filter_map(header).collect();
+    let mut nodes = Nodes::default();
+    for line in numa_maps.lines() {
+        let mut words = line.split_whitespace();
+        let Some(start) = words.next().and_then(|word| usize::from_str_radix(word, 16).ok()) else { continue };
+        let Some(&end) = ends.get(&start) else { continue };
+        let held: Vec<&Plot> = plots.iter().filter(|plot| plot.overlaps(start, end)).collect();
+        if held.iter().all(|plot| plot.node.is_none() && plot.homes.is_empty()) {
+            continue;
+        }
+        let page_bytes = words.clone().find_map(|word| word.strip_prefix("kernelpagesize_kB=")?.parse().ok());
+        let page_bytes = page_bytes.unwrap_or(4_u64).checked_mul(1024)?;
+        let shares = words.filter_map(share).map(|(node, pages)| Some((node, pages.checked_mul(page_bytes)?)));
+        let shares: Vec<(u32, u64)> = shares.collect::<Option<_>>()?;
+        let all = shares.iter().try_fold(0_u64, |sum, (_, bytes)| sum.checked_add(*bytes))?;
+        nodes.bytes = nodes.bytes.checked_add(all)?;
+        let local = shares.iter().filter(|(node, _)| held.iter().any(|plot| plot.node == Some(*node)));
+        nodes.local_bytes += local.map(|(_, bytes)| bytes).sum::<u64>();
+        if let Some(asked) = as_asked(&held, &shares, all, page_bytes) {
+            nodes.asked_bytes = Some(nodes.asked_bytes.unwrap_or(0) + asked);
+        }
+    }
+    (nodes.bytes > 0).then_some(nodes)
+}
+
+/// Bytes of a mapping that lie as its blocks were asked to. A node that several were asked for holds as asked no more than its
+/// part, and a page of each block, since each begins to go round where it likes: all of the memory on one of two nodes is not
+/// interleaved. `None` where nothing was asked.
+fn as_asked(held: &[&Plot], shares: &[(u32, u64)], all: u64, page_bytes: u64) -> Option<u64> {
+    let parts = held.iter().map(|plot| plot.homes.len()).max().filter(|parts| *parts > 0)? as u64;
+    let most = match parts {
+        1 => all,
+        _ => (all / parts).saturating_add(page_bytes.saturating_mul(held.len() as u64)),
+    };
+    let asked = shares.iter().filter(|(node, _)| held.iter().any(|plot| plot.homes.contains(node)));
+    Some(asked.map(|(_, bytes)| (*bytes).min(most)).sum())
+}
+
+/// `N0=256`: a node and its pages.
+fn share(word: &str) -> Option<(u32, u64)> {
+    let (node, pages) = word.strip_prefix('N')?.split_once('=')?;
+    Some((node.parse().ok()?, pages.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -138,32 +174,84 @@ Rss:                 512 kB
 AnonHugePages:         0 kB
 ";
 
-    fn at(start: usize) -> Plot {
-        Plot { region: Region { start, bytes: 4096 }, node: None, homes: Vec::new() }
+    fn plot(start: usize, node: Option<u32>) -> Plot {
+        Plot { region: Region { start, bytes: 4096 }, node, homes: Vec::new() }
     }
 
     #[test]
     fn only_mappings_that_hold_a_region_count() {
-        let obtained = PagesObtained::from_smaps(SMAPS, &[at(0x7f00_0000_1000), at(0x7f10_0000_0000)]).unwrap();
-        assert_eq!(obtained.base_page_bytes, 4096);
-        assert_eq!(obtained.base_bytes, 2 << 20);
-        assert_eq!(obtained.transparent_bytes, 2 << 20);
-        assert_eq!(obtained.huge_2m_bytes, 4 << 20);
-        assert_eq!(obtained.total(), 8 << 20);
+        let plots = [plot(0x7f00_0000_1000, None), plot(0x7f10_0000_0000, None)];
+        let expected = Pages {
+            base_page_bytes: 4096,
+            base_bytes: 2 << 20,
+            transparent_bytes: 2 << 20,
+            huge_2m_bytes: 4 << 20,
+            huge_1g_bytes: 0,
+        };
+        assert_eq!(from_smaps(SMAPS, &plots), Some(expected));
     }
 
     #[test]
     fn memory_outside_of_every_mapping_is_unknown() {
-        assert_eq!(PagesObtained::from_smaps(SMAPS, &[at(0x1000)]), None);
-        assert_eq!(PagesObtained::from_smaps("", &[at(0x1000)]), None);
-        assert_eq!(PagesObtained::look_up(&[]), None);
+        assert_eq!(from_smaps(SMAPS, &[plot(0x1000, None)]), None);
+        assert_eq!(from_smaps("", &[plot(0x1000, None)]), None);
+        assert_eq!(look_up(&[]), None);
     }
 
     #[test]
     fn a_touched_buffer_of_this_process_is_found() {
         let buffer = vec![1_u8; 1 << 20];
         let region = Region { start: std::hint::black_box(buffer.as_ptr()) as usize, bytes: buffer.len() };
-        let Some(obtained) = PagesObtained::look_up(&[Plot { region, node: None, homes: Vec::new() }]) else { return };
-        assert!(obtained.total() >= 1 << 20, "{obtained:?}");
+        let plots = [Plot { region, node: Some(0), homes: Vec::new() }];
+        let (pages, nodes) = (look_up(&plots), look_up_nodes(&plots));
+        assert!(pages.is_none_or(|pages| pages.total() >= 1 << 20), "{pages:?}");
+        assert!(nodes.is_none_or(|nodes| nodes.bytes >= 1 << 20), "{nodes:?}");
+    }
+
+    const MAPS: &str = "\
+7f0000000000-7f0000100000 rw-p 00000000 00:00 0
+7f1000000000-7f1000400000 rw-p 00000000 00:00 0
+7f2000000000-7f2000100000 rw-p 00000000 00:00 0
+";
+    const NUMA_MAPS: &str = "\
+7f0000000000 default anon=256 dirty=256 N0=192 N1=64 kernelpagesize_kB=4
+7f1000000000 default huge anon=2 dirty=2 N1=2 kernelpagesize_kB=2048
+7f2000000000 default anon=9 N0=9 kernelpagesize_kB=4
+";
+
+    #[test]
+    fn pages_on_another_node_are_not_local() {
+        let plots = [plot(0x7f00_0000_0000, Some(0)), plot(0x7f10_0000_0000, Some(1))];
+        let nodes = from_maps(MAPS, NUMA_MAPS, &plots).unwrap();
+        assert_eq!(nodes.bytes, (256 * 4 + 2 * 2048) * 1024);
+        assert_eq!(nodes.local_bytes, (192 * 4 + 2 * 2048) * 1024);
+    }
+
+    #[track_caller]
+    fn check_asked(blocks: &[(usize, &[u32])], expected: u64) {
+        let plots: Vec<Plot> = blocks
+            .iter()
+            .map(|(start, homes)| Plot { homes: homes.to_vec(), ..plot(0x7f00_0000_0000 + (start << 36), Some(0)) })
+            .collect();
+        let nodes = from_maps(MAPS, NUMA_MAPS, &plots).unwrap();
+        assert_eq!(nodes.asked_bytes, Some(expected << 10), "{nodes:?}");
+    }
+
+    #[test]
+    fn pages_are_as_asked_on_the_nodes_that_were_asked_for() {
+        check_asked(&[(0, &[0])], 192 * 4);
+        check_asked(&[(0, &[1])], 64 * 4);
+        check_asked(&[(0, &[2])], 0);
+        check_asked(&[(0, &[1]), (1, &[1])], 64 * 4 + 2 * 2048);
+        // Of 1 MiB in two parts, one node has 768 KiB: as asked are 512 KiB and a page of them, and the other's 256 KiB.
+        check_asked(&[(0, &[0, 1])], 512 + 4 + 256);
+        // Nine pages on one of two nodes are not interleaved.
+        check_asked(&[(2, &[0, 1])], 9 * 4 / 2 + 4);
+    }
+
+    #[test]
+    fn blocks_without_a_home_are_not_judged() {
+        assert_eq!(look_up_nodes(&[plot(0x7f00_0000_0000, None)]), None);
+        assert_eq!(from_maps(MAPS, NUMA_MAPS, &[plot(0x1000, Some(0))]), None);
     }
 }

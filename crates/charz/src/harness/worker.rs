@@ -1,20 +1,19 @@
-//! What one thread does in a cell.
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use charz_data::report::{Counts, Ending, Lap};
+use charz_data::{Growth, JointHistogram};
 use charz_kernels::{Stage, Watch, Work, Worker};
 use charz_topology::{Binder, Seating};
 
-use super::counters::ThreadCounts;
+use super::counters;
 use super::frequency::{self, Frequencies};
 use super::gate::{Decision, Gate};
 use super::pages::Plot;
-use super::{Bench, Failure, Lap};
+use super::{Bench, Failure};
 use charz_data::units;
 
-/// What a thread needs to know.
 pub(super) struct Post<'a> {
     pub(super) rank: usize,
     pub(super) seat: Option<u32>,
@@ -30,8 +29,15 @@ pub(super) struct Post<'a> {
 
 /// The laps that were finished, and what went wrong, if anything did. The gate is closed on every failure.
 pub(super) struct Outcome {
-    pub(super) laps: Vec<Lap>,
+    pub(super) laps: Vec<Stamped>,
     pub(super) failure: Option<Failure>,
+}
+
+/// A lap, and what is added up over the workers.
+pub(super) struct Stamped {
+    pub(super) lap: Lap,
+    pub(super) samples: Option<JointHistogram>,
+    pub(super) growth: Option<Growth>,
 }
 
 impl Post<'_> {
@@ -52,15 +58,14 @@ impl Post<'_> {
 
     fn build(&self) -> Result<Box<dyn Worker>, Failure> {
         if let Some(seat) = self.seat {
-            self.bench
-                .binder
-                .seat(seat)
-                .map_err(|error| Failure::Refused(format!("worker {} has no seat: {error}", self.rank)))?;
+            let refused = |error| Failure::new(Ending::Refused, format!("worker {} has no seat: {error}", self.rank));
+            self.bench.binder.seat(seat).map_err(refused)?;
         }
         if !self.homes.is_empty() {
             // The policy is the thread's, and ends with it: kernels that touch memory in their span get it from there too.
             let placed = self.bench.binder.place_memory(self.homes);
-            placed.map_err(|error| Failure::Unavailable(format!("worker {}: {error}", self.rank)))?;
+            let refused = |error| Failure::new(Ending::Unavailable, format!("worker {}: {error}", self.rank));
+            placed.map_err(refused)?;
         }
         let worker = self.stage.worker(self.rank)?;
         if let Some(region) = worker.region() {
@@ -71,7 +76,7 @@ impl Post<'_> {
     }
 
     /// Leaves quietly when the gate is closed: whoever closed it tells why.
-    fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Lap>, Failure> {
+    fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Stamped>, Failure> {
         let mut laps = Vec::new();
         let before_hz = self.frequencies.and_then(|_| frequency::measure());
         // Everybody has built its block; the calling thread looks at the pages now.
@@ -96,7 +101,7 @@ impl Post<'_> {
             let watch = watch.with_clock(Arc::clone(self.bench.clock));
             self.gate.rush(round);
             watch.begin(self.stage.span());
-            let (start, end, work) = self.timed(worker, &watch);
+            let (start_ns, end_ns, work) = self.timed(worker, &watch);
             let after = Reading::after(self.bench.binder);
             // Nobody verifies while another still runs.
             if self.gate.arrive() == Decision::NoGo {
@@ -111,21 +116,21 @@ impl Post<'_> {
                 return self.fell_short(work, &watch, laps);
             }
             worker.verify()?;
-            laps.push(Lap {
-                rank: self.rank,
+            let lap = Lap {
+                rank: self.rank as u64,
                 seat: self.seat,
-                start,
-                end,
-                work,
+                strand: after.seating.as_ref().and_then(|seating| seating.on),
+                start_ns,
+                end_ns,
+                ops: work.ops.0,
+                bytes: work.bytes.0,
                 on_seat: self.seat.and_then(|seat| on_seat(seat, &before, &after)),
-                strand: after.strand(),
                 checks: watch.polls(),
                 strays: watch.off_seat(),
-                counts: after.counts.since(before.counts),
+                counts: counters::since(after.counts, before.counts),
                 contention: worker.contention(),
-                samples: worker.samples(),
-                growth: worker.growth(),
-            });
+            };
+            laps.push(Stamped { lap, samples: worker.samples(), growth: worker.growth() });
             // Nobody prepares while another still verifies what they share.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
@@ -138,21 +143,20 @@ impl Post<'_> {
     }
 
     /// Less work than agreed is right after a stop, out of time at the end of the time box, and a broken kernel otherwise.
-    fn fell_short(&self, work: Work, watch: &Watch, laps: Vec<Lap>) -> Result<Vec<Lap>, Failure> {
+    fn fell_short(&self, work: Work, watch: &Watch, laps: Vec<Stamped>) -> Result<Vec<Stamped>, Failure> {
         if self.bench.stop.raised() {
             // The others are not to wait for this one.
             self.gate.close();
             return Ok(laps);
         }
         if watch.deadline_passed() {
-            let (worker, time_box) = (self.rank, units::duration(self.bench.time_box));
-            return Err(Failure::Overdue(format!(
-                "worker {worker} did not end a repetition in its time box of {time_box}"
-            )));
+            let time_box = units::duration(self.bench.time_box);
+            let reason = format!("worker {} did not end a repetition in its time box of {time_box}", self.rank);
+            return Err(Failure::new(Ending::Overdue, reason));
         }
-        let (worker, agreed) = (self.rank, self.stage.work());
         let told = |work: Work| format!("{} operations and {} bytes", work.ops.0, work.bytes.0);
-        Err(Failure::Wrong(format!("worker {worker} did {} instead of {}", told(work), told(agreed))))
+        let (done, agreed) = (told(work), told(self.stage.work()));
+        Err(Failure::new(Ending::Wrong, format!("worker {} did {done} instead of {agreed}", self.rank)))
     }
 
     #[inline(never)]
@@ -164,25 +168,20 @@ impl Post<'_> {
     }
 }
 
-/// What the system says of the calling thread at one moment.
 struct Reading {
     seating: Option<Seating>,
-    counts: ThreadCounts,
+    counts: Counts,
 }
 
 impl Reading {
     fn before(binder: &Binder) -> Self {
         let seating = binder.read_back().ok();
-        Reading { seating, counts: ThreadCounts::before() }
+        Reading { seating, counts: counters::before() }
     }
 
     fn after(binder: &Binder) -> Self {
-        let counts = ThreadCounts::after();
+        let counts = counters::after();
         Reading { seating: binder.read_back().ok(), counts }
-    }
-
-    fn strand(&self) -> Option<u32> {
-        self.seating.as_ref()?.on
     }
 }
 
@@ -199,16 +198,11 @@ fn on_seat(seat: u32, before: &Reading, after: &Reading) -> Option<bool> {
     }
 }
 
-/// Turns a panic of a kernel into a failure of its cell.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     // Unwind safety: after a panic the worker is dropped and nothing else of its state is looked at.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let text = panic
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "without a message".to_owned());
-        Err(Failure::Panicked(format!("a worker panicked: {text}")))
+        let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+        Err(Failure::new(Ending::Died, format!("a worker panicked: {}", text.unwrap_or("without a message"))))
     })
 }
 
@@ -217,12 +211,12 @@ mod tests {
     use super::*;
 
     fn reading(allowed: &[u32], on: Option<u32>) -> Reading {
-        Reading { seating: Some(Seating { allowed: allowed.to_vec(), on }), counts: ThreadCounts::default() }
+        Reading { seating: Some(Seating { allowed: allowed.to_vec(), on }), counts: Counts::default() }
     }
 
     #[test]
     fn a_seat_counts_only_when_bound_there_and_there() {
-        let unknown = || Reading { seating: None, counts: ThreadCounts::default() };
+        let unknown = || Reading { seating: None, counts: Counts::default() };
         let there = || reading(&[7], Some(7));
         assert_eq!(on_seat(7, &there(), &there()), Some(true));
         assert_eq!(on_seat(7, &there(), &reading(&[7], None)), Some(true));

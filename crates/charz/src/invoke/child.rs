@@ -11,9 +11,9 @@ use charz_kernels::Stop;
 use charz_topology::{Backend, Binder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{GRACE, Order, PROTOCOL, STUCK, convert};
+use super::{GRACE, Order, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
-use crate::harness::{self, Bench};
+use crate::harness::{self, Bench, Failure};
 use charz_data::report::{Ending, Invocation};
 use charz_data::units;
 
@@ -21,27 +21,18 @@ use charz_data::units;
 const MAX_ORDER_BYTES: u64 = 1 << 20;
 
 /// Reads an order from standard input, measures it, and writes the invocation to `out`.
-///
-/// # Errors
-/// Those of the input and the output: whoever asked is gone, and nobody is left to be told.
 pub fn serve(out: &mut dyn Write) -> io::Result<()> {
     prepare();
     let mut line = String::new();
     io::Read::take(io::stdin().lock(), MAX_ORDER_BYTES).read_line(&mut line)?;
     let invocation = match serde_json::from_str::<Order>(&line) {
         Ok(order) if order.protocol == PROTOCOL => measure(&order),
-        Ok(order) => Invocation::without_runs(
-            Ending::Refused,
-            format!(
-                "the measuring program speaks version {PROTOCOL}, not {}; build both from one source",
-                order.protocol
-            ),
-        ),
-        Err(error) => Invocation::without_runs(
-            Ending::Refused,
-            format!("the measuring program does not understand its order: {error}"),
-        ),
+        Ok(Order { protocol, .. }) => Err(refused(format!(
+            "the measuring program speaks version {PROTOCOL}, not {protocol}; build both from one source"
+        ))),
+        Err(error) => Err(refused(format!("the measuring program does not understand its order: {error}"))),
     };
+    let invocation = invocation.unwrap_or_else(Invocation::from);
     serde_json::to_writer(&mut *out, &invocation)?;
     out.write_all(b"\n")?;
     out.flush()
@@ -54,15 +45,13 @@ fn prepare() {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
 }
 
-fn measure(order: &Order) -> Invocation {
-    try_measure(order).unwrap_or_else(|(ending, reason)| Invocation::without_runs(ending, reason))
+fn refused(reason: String) -> Failure {
+    Failure::new(Ending::Refused, reason)
 }
 
-fn try_measure(order: &Order) -> Result<Invocation, (Ending, String)> {
-    let refused = |reason: String| (Ending::Refused, reason);
-    let Some(kernel) = charz_kernels::find(&order.kernel) else {
-        return Err((Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)));
-    };
+fn measure(order: &Order) -> Result<Invocation, Failure> {
+    let kernel = charz_kernels::find(&order.kernel)
+        .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
     let params = order.params;
     let backend = Backend::from_str(&order.binder).map_err(refused)?;
     let binder = Binder::new(backend).map_err(|error| refused(error.to_string()))?;
@@ -83,7 +72,17 @@ fn try_measure(order: &Order) -> Result<Invocation, (Ending, String)> {
     let repetitions = usize::try_from(order.repetitions).unwrap_or(usize::MAX);
     let cell =
         harness::Cell { kernel, params, seats: &order.seats, nodes: &order.nodes, homes: &order.homes, repetitions };
-    let invocation = convert::invocation(harness::measure(&cell, bench));
+    let invocation = match harness::measure(&cell, bench) {
+        Ok(measured) => Invocation {
+            ending: if measured.stopped { Ending::Stopped } else { Ending::Done },
+            reason: measured.stopped.then(|| format!("stopped after {} whole repetitions", measured.runs.len())),
+            variant: Some(measured.variant.to_owned()),
+            evidence: Some(measured.evidence),
+            runs: measured.runs,
+            ..Invocation::without_runs(Ending::Done, "")
+        },
+        Err(failure) => failure.into(),
+    };
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }
 

@@ -42,16 +42,12 @@ impl<'a> Processes<'a> {
         Processes { program: if program.exists() { program } else { named() }, stop, wake }
     }
 
-    /// The same with another program.
     #[must_use]
     pub fn with_program(self, program: &Path) -> Self {
         Processes { program: program.to_owned(), ..self }
     }
 
     /// How the program says that it was built.
-    ///
-    /// # Errors
-    /// It does not start, does not end, or is no charz that could be asked: the end of a sentence that begins with its name.
     pub fn about(&self) -> Result<Tool, String> {
         let talk = self.spawn(&[VERB, ABOUT], 0).and_then(|child| self.converse(child, b"", ABOUT_TIME));
         let talk = talk.map_err(|error| format!("cannot be run: {error}"))?;
@@ -146,7 +142,6 @@ impl Invoke for Processes<'_> {
     }
 }
 
-/// What a child said, and how it ended.
 struct Talk {
     end: End,
     status: ExitStatus,
@@ -230,7 +225,6 @@ impl Pipes {
     }
 }
 
-/// Why a process ended without an answer.
 fn death(status: ExitStatus, complaint: &[u8], kills: &OomKills) -> String {
     let complaint = String::from_utf8_lossy(complaint);
     let last = complaint.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:"));
@@ -247,7 +241,6 @@ fn death(status: ExitStatus, complaint: &[u8], kills: &OomKills) -> String {
     }
 }
 
-/// How often the memory killer has struck in this process's control groups.
 struct OomKills(Vec<(PathBuf, u64)>);
 
 impl OomKills {
@@ -264,7 +257,6 @@ impl OomKills {
     }
 }
 
-/// The line `oom_kill N`.
 fn kills(file: &Path) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     text.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()

@@ -26,7 +26,6 @@ fn file(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("r.json.journal")
 }
 
-/// A journal of `count` cells.
 fn written(path: &Path, count: usize) -> Vec<u8> {
     let mut journal = Journal::create(path, HEADER.to_owned()).unwrap();
     cells(count).iter().for_each(|cell| journal.append(cell).unwrap());

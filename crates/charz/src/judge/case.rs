@@ -41,17 +41,14 @@ impl<'a> Case<'a> {
         self.runs().flat_map(|run| &run.laps).filter(|lap| lap.seat.is_some())
     }
 
-    /// The invocations' values, in the order in which they were measured.
     pub(super) fn values(&self) -> Vec<f64> {
         self.done().filter_map(|invocation| invocation.value).collect()
     }
 
-    /// The values of all clean repetitions.
     pub(super) fn clean_values(&self) -> Vec<f64> {
         self.clean_runs().map(|run| run.value(self.cell.unit)).collect()
     }
 
-    /// How many strands the workers are on.
     pub(super) fn strands_in_use(&self) -> usize {
         self.cell.seats.len().min(self.facts.strands).max(1)
     }
@@ -76,7 +73,6 @@ pub(super) fn crowded(seats: &[Option<u32>], facts: &Facts) -> bool {
     excess(seats, facts) > 0
 }
 
-/// How many workers there are beyond those that can run at once.
 pub(super) fn excess(seats: &[Option<u32>], facts: &Facts) -> usize {
     let mut taken: Vec<u32> = seats.iter().flatten().copied().collect();
     let seated = taken.len();

@@ -1,7 +1,7 @@
 //! Whether times can be trusted, and rates be true: V08, V09, V11, V17 and V18.
 
 use super::case::Case;
-use super::waits::plural;
+use super::scheduling::plural;
 use super::{mark, raise};
 use charz_data::checks::{LEFT_ASIDE, V08, V09, V11, V17, V18, needed_ns};
 use charz_data::report::{Mark, Severity, Unit};

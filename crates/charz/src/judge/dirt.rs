@@ -6,18 +6,15 @@ use charz_data::report::{Lap, Run};
 /// What a minor fault takes in the kernel, in nanoseconds: about a microsecond on the machines that charz was made on.
 const MINOR_FAULT_NS: f64 = 1000.0;
 
-/// What of a cell decides which causes are causes.
 #[derive(Clone, Copy)]
 pub(super) struct Conditions {
     /// Whether the kernel has work to repeat: shares of no time say nothing.
     pub(super) timed: bool,
-    /// Whether workers share strands.
     pub(super) crowded: bool,
     /// Whether waiting, sleeping and faults are part of what is measured.
     pub(super) system: bool,
 }
 
-/// Notes on a repetition why it does not count.
 pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
     let Conditions { timed, crowded, system } = conditions;

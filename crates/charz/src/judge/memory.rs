@@ -2,7 +2,7 @@
 
 use charz_kernels::{PageKind, Sizes, params};
 
-use super::case::{Case, total};
+use super::case::Case;
 use super::{dirt, mark, raise};
 use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
 use charz_data::report::{Mark, Nodes, Pages, Run, Severity};
@@ -37,8 +37,7 @@ fn lacking(pages: &Pages, policy: PageKind) -> f64 {
         PageKind::Huge2M => pages.huge_2m_bytes,
         PageKind::Huge1G => pages.huge_1g_bytes,
     };
-    let all = [pages.base_bytes, pages.transparent_bytes, pages.huge_2m_bytes, pages.huge_1g_bytes];
-    1.0 - of_kind as f64 / total(all.into_iter()) as f64
+    1.0 - of_kind as f64 / pages.total() as f64
 }
 
 fn nodes(case: &Case<'_>) -> Option<Mark> {

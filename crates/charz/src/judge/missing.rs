@@ -28,7 +28,6 @@ use charz_data::report::Severity;
 use charz_data::report::Severity::{Note, Suspect};
 use charz_data::report::{Counts, Evidence, Lap, Mark, Run};
 
-/// A mark for each check that could not be made and would have been asked for.
 pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let facts = case.facts;
     let several = case.cell.seats.len() > 1 && !case.crowded;

@@ -1,11 +1,20 @@
 //! What the repetitions and invocations say of themselves: V12 to V16, V28 and V29.
+//!
+//! V15 compares values, but no repetition is left out for its own: if first repetitions differ from the others of their process,
+//! all first repetitions are left out.
 
 use super::case::Case;
-use super::{attempts, mark, raise, steady, summary};
+use super::{attempts, mark, raise, summary};
 use charz_data::checks::{ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29};
-use charz_data::report::{Ending, Mark, Severity};
+use charz_data::report::{Cell, Ending, Mark, Run, Severity};
 use charz_data::units;
-use charz_stats::Sample;
+use charz_stats::{LEAST_FOR_INTERVAL, Sample, median_interval, trend};
+
+/// How sure it must be that first repetitions differ.
+const CONFIDENCE: f64 = 0.95;
+
+/// How often at most a series without a trend may be said to have one: a sweep has many cells.
+const FALSE_TRENDS: f64 = 0.01;
 
 pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark>> {
     if !case.timed {
@@ -48,7 +57,7 @@ fn outliers(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
 
 /// A trend of the invocations is in the number. First repetitions that differ are not, as they were left out.
 fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
-    let drift = steady::drift(&case.values()).and_then(|drift| {
+    let trend = drift(&case.values()).and_then(|drift| {
         let signed = format!("{:+.1}%", drift * 100.0);
         raise(&V15, drift.abs(), || format!("the last invocations differ from the first by {signed}, by and by"))
     });
@@ -58,7 +67,7 @@ fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
             format!("first repetitions differ from the others by {signed}, and are left out of every invocation");
         mark(&V15, Severity::Note, reason)
     });
-    drift.or(start)
+    trend.or(start)
 }
 
 fn modes(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
@@ -83,4 +92,38 @@ fn failed(case: &Case<'_>) -> Option<Mark> {
         let first = failures.next().and_then(|invocation| invocation.reason.as_deref());
         format!("{failed} of {all} invocations gave nothing: {}", first.unwrap_or("they do not say why"))
     })
+}
+
+/// By how much the first repetition of a process differs from its others, as a fraction (negative: it is smaller), where
+/// that is more than noise: the median over the invocations, whose interval must leave zero out.
+pub(super) fn first_repetition(cell: &Cell) -> Option<f64> {
+    let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
+    let differences = done.filter_map(|invocation| {
+        let (first, rest) = invocation.runs.split_first()?;
+        let clean = |run: &&Run| run.dirty.is_empty();
+        let rest = Sample::new(rest.iter().filter(clean).map(|run| run.value(cell.unit)).collect())?;
+        Some(first).filter(clean).map(|first| (first.value(cell.unit) / rest.median()).ln())
+    });
+    let differences = Sample::new(differences.collect())?;
+    let interval = median_interval(&differences, CONFIDENCE)?;
+    let difference = differences.median().exp() - 1.0;
+    (!interval.covers(0.0) && V15.severity(difference.abs()).is_some()).then_some(difference)
+}
+
+pub(super) fn leave_first_out(cell: &mut Cell) {
+    for run in cell.invocations.iter_mut().filter_map(|invocation| invocation.runs.first_mut()) {
+        run.dirty.push(V15.code.into());
+    }
+}
+
+/// By how much the last third of the values differs from the first, as a fraction, where that is more than noise: the values
+/// must rise or fall throughout, by the test of Mann and Kendall.
+pub(super) fn drift(values: &[f64]) -> Option<f64> {
+    if values.len() < LEAST_FOR_INTERVAL {
+        return None;
+    }
+    let third = values.len() / 3;
+    let median = |values: &[f64]| Sample::new(values.to_vec()).map(|sample| sample.median());
+    let drift = median(&values[values.len() - third..])? / median(&values[..third])? - 1.0;
+    (trend(values)? < FALSE_TRENDS).then_some(drift)
 }

@@ -1,10 +1,9 @@
-//! The numbers of a cell.
+//! The numbers of a cell, and what workers cost each other at what they share.
 
-use super::case::Case;
-use charz_data::report::{Interval, Run, Summary};
+use super::case::{Case, total};
+use charz_data::report::{Contention, Interval, Run, Sharing, Summary};
 use charz_stats::{Sample, median_interval};
 
-/// The confidence of a cell's interval.
 const CONFIDENCE: f64 = 0.95;
 
 /// How many repetitions the T3-4 report took the best of.
@@ -58,4 +57,85 @@ pub(super) fn resolution(case: &Case<'_>, clean: &Sample) -> f64 {
     let typical =
         Sample::new(case.clean_runs().map(interval).collect()).map_or(f64::INFINITY, |sample| sample.median());
     clean.median().abs() * step / typical
+}
+
+/// Over the repetitions that count; `None` where the workers share nothing, and where not one of them succeeded.
+pub(super) fn sharing(case: &Case<'_>) -> Option<Sharing> {
+    let met = || case.clean_runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention);
+    let count = |of: fn(&Contention) -> u64| total(met().map(|met| of(&met)));
+    let (attempts, failures, waits) = (count(|met| met.attempts), count(|met| met.failures), count(|met| met.waits));
+    let successes = attempts.checked_sub(failures).filter(|successes| *successes > 0)?;
+    let interval_ns = total(case.clean_runs().map(|run| run.interval_ns));
+    let waited = case.cell.samples();
+    let wait_share = (waited.count > 0)
+        .then(|| {
+            // A pair is a taking and a giving back: two that may each have waited.
+            let mean_ns = f64::midpoint(waited.first.mean(), waited.second.mean());
+            wait_share(waits, mean_ns, interval_ns as f64 / 1e9, case.strands_in_use())
+        })
+        .filter(|share| share.is_finite());
+    // An idle run has nothing to be shared out.
+    let shares = || case.clean_runs().filter(|run| run.laps.iter().any(|lap| lap.ops > 0));
+    Some(Sharing {
+        attempts_per_success: attempts as f64 / successes as f64,
+        // The last one may have waited in vain.
+        waited: (waits as f64 / successes as f64).min(1.0),
+        wait_share,
+        fairness: Sample::new(shares().map(fairness).collect())?.median(),
+        // A worker with nothing leaves no quotient, and is in the middle as soon as it is in half of the repetitions.
+        most_to_least: middle(shares().map(most_to_least).collect()),
+    })
+}
+
+/// The share of the strands' time that was lost to waiting: `waits` of `mean_ns` each, in `elapsed_s` on so many strands. It is
+/// what `lockutil` computes from the events of Solaris' `lockstat` (S. Sistare, "Solaris Scalability").
+fn wait_share(waits: u64, mean_ns: f64, elapsed_s: f64, strands: usize) -> f64 {
+    waits as f64 * mean_ns / (elapsed_s * strands as f64 * 1e9)
+}
+
+/// (Σx)² / (n Σx²): R. Jain, D. Chiu and W. Hawe, "A Quantitative Measure of Fairness and Discrimination for Resource Allocation
+/// in Shared Computer Systems", DEC-TR-301 (1984).
+fn fairness(run: &Run) -> f64 {
+    let sum: f64 = run.laps.iter().map(|lap| lap.ops as f64).sum();
+    let squares: f64 = run.laps.iter().map(|lap| (lap.ops as f64).powi(2)).sum();
+    (sum * sum / (run.laps.len() as f64 * squares)).min(1.0)
+}
+
+/// Infinite where a worker had none.
+fn most_to_least(run: &Run) -> f64 {
+    let ops = || run.laps.iter().map(|lap| lap.ops);
+    ops().max().unwrap_or(0) as f64 / ops().min().unwrap_or(0) as f64
+}
+
+/// The median of quotients that may be infinite; `None` where it is.
+fn middle(mut quotients: Vec<f64>) -> Option<f64> {
+    quotients.sort_by(f64::total_cmp);
+    let upper = quotients.len() / 2;
+    let lower = quotients.len().checked_sub(1)? / 2;
+    Some(f64::midpoint(quotients[lower], quotients[upper])).filter(|middle| middle.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows and the sum that `lockutil` prints for a machine of 512 strands, and a row of another one of 256.
+    #[test]
+    fn golden_shares_of_lockutil() {
+        let shown = |share: f64| format!("{share:.3}");
+        assert_eq!(shown(wait_share(557_331, 88_454.0, 10.135, 256)), "0.019");
+        let rows = [(1_170_899, 11_444_141.0, "0.866"), (202_679, 332_996.0, "0.004"), (86_959, 8_840_242.0, "0.050")];
+        for (count, mean_ns, expected) in rows {
+            assert_eq!(shown(wait_share(count, mean_ns, 30.214, 512)), expected);
+        }
+        let sum: f64 = rows.iter().map(|(count, mean_ns, _)| wait_share(*count, *mean_ns, 30.214, 512)).sum();
+        assert_eq!(shown(sum), "0.920");
+    }
+
+    #[test]
+    fn the_middle_of_quotients() {
+        assert_eq!(middle(vec![]), None);
+        assert_eq!(middle(vec![3.0, 1.0, f64::INFINITY]), Some(3.0));
+        assert_eq!(middle(vec![1.0, f64::INFINITY]), None);
+    }
 }

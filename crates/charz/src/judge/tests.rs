@@ -1,41 +1,27 @@
 //! Cells that nothing speaks against, to be spoilt in one way at a time.
 
 mod endings;
-mod gaps;
-mod golden;
 mod laws;
 mod raised;
-mod raised_by_memory;
-mod raised_by_samples;
-mod readable;
+mod raised_by_evidence;
 mod shared;
 
-use charz_kernels::{Layout, PageKind, Params};
+use charz_kernels::{Card, Layout, PageKind, Params, Sizes};
 
 use super::{Facts, judge};
 use charz_data::report::{
-    Cell, Counts, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity,
-    Status, Timer, Unit,
+    Cell, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity, Status,
+    Timer, Unit,
 };
 
 const MIB: u64 = 1 << 20;
-/// What a repetition takes, about.
 const INTERVAL_NS: f64 = 1e8;
 const REPETITIONS: usize = 5;
 
-/// A cell and everything that it is judged by.
 #[derive(Clone, Debug)]
 struct Trial {
     cell: Cell,
-    kernel: &'static str,
-    params: Params,
-    timer: Option<Timer>,
-    strands: usize,
-    numa_nodes: usize,
-    last_cache_bytes: Option<u64>,
-    virtual_machine: Option<bool>,
-    quota: bool,
-    optimised: bool,
+    facts: Facts,
 }
 
 /// Two workers of `mem-read` on strands of their own, in ten invocations of five repetitions.
@@ -61,22 +47,29 @@ fn clean() -> Trial {
             distribution: None,
             sharing: None,
         },
-        kernel: "mem-read",
-        params: Params {
-            iterations: 1,
-            size_bytes: 512 * MIB,
-            pages: PageKind::Transparent,
-            layout: Layout::default(),
-            ..Params::SMALL
+        facts: Facts {
+            card: card("mem-read"),
+            sizes: Sizes::Block,
+            params: Params {
+                iterations: 1,
+                size_bytes: 512 * MIB,
+                pages: PageKind::Transparent,
+                layout: Layout::default(),
+                ..Params::SMALL
+            },
+            timer: Some(Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) }),
+            strands: 2,
+            numa_nodes: 2,
+            last_cache_bytes: Some(32 * MIB),
+            virtual_machine: Some(true),
+            quota: true,
+            optimised: true,
         },
-        timer: Some(Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) }),
-        strands: 2,
-        numa_nodes: 2,
-        last_cache_bytes: Some(32 * MIB),
-        virtual_machine: Some(true),
-        quota: true,
-        optimised: true,
     }
+}
+
+fn card(kernel: &str) -> &'static Card {
+    charz_kernels::find(kernel).expect("a kernel of the catalog").card()
 }
 
 fn invocation(number: usize) -> Invocation {
@@ -116,38 +109,14 @@ fn noise(number: usize) -> f64 {
 
 fn run(number: usize) -> Run {
     let interval = (INTERVAL_NS * noise(number)) as u64;
-    let lap = |rank: u32| Lap {
-        rank: u64::from(rank),
-        seat: Some(rank),
-        strand: Some(rank),
-        start_ns: 0,
-        end_ns: interval,
-        ops: 0,
-        bytes: 512 * MIB,
-        on_seat: Some(true),
-        checks: 1000,
-        strays: Some(0),
-        counts: Counts {
-            cpu_ns: Some(interval + 2000),
-            run_delay_ns: Some(0),
-            involuntary_switches: Some(3),
-            migrations: Some(0),
-            minor_faults: Some(5),
-            major_faults: Some(0),
-        },
-        contention: None,
+    let lap = |rank: u32| {
+        let mut lap = Lap { bytes: 512 * MIB, ..Lap::undisturbed(rank.into(), Some(rank), interval) };
+        // As on any machine that is not idle.
+        lap.counts.cpu_ns = Some(interval + 2000);
+        (lap.counts.involuntary_switches, lap.counts.minor_faults) = (Some(3), Some(5));
+        lap
     };
-    Run {
-        interval_ns: interval,
-        start_skew_ns: 0,
-        steal_ns: Some(0),
-        throttled_periods: Some(0),
-        pressure_ns: Some(0),
-        dirty: Vec::new(),
-        laps: vec![lap(0), lap(1)],
-        samples: None,
-        growth: None,
-    }
+    Run::undisturbed(vec![lap(0), lap(1)])
 }
 
 /// Makes a repetition take another time without a cause.
@@ -161,20 +130,7 @@ fn stretch(run: &mut Run, factor: f64) {
 
 impl Trial {
     fn judge(&mut self) {
-        let card = charz_kernels::find(self.kernel).expect("a kernel of the catalog").card();
-        let facts = Facts {
-            sizes: charz_kernels::Sizes::Block,
-            card,
-            params: self.params,
-            strands: self.strands,
-            numa_nodes: self.numa_nodes,
-            last_cache_bytes: self.last_cache_bytes,
-            timer: self.timer.clone(),
-            virtual_machine: self.virtual_machine,
-            quota: self.quota,
-            optimised: self.optimised,
-        };
-        judge(&mut self.cell, &facts);
+        judge(&mut self.cell, &self.facts);
     }
 
     fn marks(&self) -> Vec<(&str, Severity)> {
@@ -208,6 +164,14 @@ impl Trial {
         let invocation = &mut self.cell.invocations[at];
         (invocation.ending, invocation.reason) = (ending, Some("a reason".into()));
         (invocation.evidence, invocation.runs) = (None, Vec::new());
+    }
+}
+
+/// What each of several amounts of a change raises.
+#[track_caller]
+fn check_each<T: Copy>(change: impl Fn(&mut Trial, T), expected: &[(T, &[(&str, Severity)])]) {
+    for (amount, marks) in expected {
+        check(|trial| change(trial, *amount), marks);
     }
 }
 

@@ -10,7 +10,6 @@ use charz_data::report::Point;
 /// What was asked for, in place of what each kernel varies by itself. A list with a single value is the plan's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Sizes of a worker's block.
     pub sizes: Option<AskedSizes>,
     /// Values of other parameters.
     pub lists: Vec<(&'static Param, Vec<Params>)>,
@@ -23,7 +22,6 @@ impl Asked {
     }
 }
 
-/// Sizes that were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskedSizes {
     /// These, in bytes; at least one.
@@ -119,7 +117,6 @@ fn holds_data(holds: CacheHolds) -> bool {
     holds != CacheHolds::Instruction
 }
 
-/// The points that a kernel is measured at.
 pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: &Ladder) -> Vec<Point> {
     let (own, card) = (kernel.axes(), kernel.card());
     let block = base.size_bytes;

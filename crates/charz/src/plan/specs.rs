@@ -17,9 +17,6 @@ use charz_data::report::{MemoryHome, Point};
 impl Plan {
     /// Plans each of these cells once. One that does not fit the machine is skipped, with the reason. The kernels, mappings, worker
     /// counts and lists of parameters of the request are ignored.
-    ///
-    /// # Errors
-    /// Kernels that do not exist, and malformed mappings.
     pub fn of_specs(
         request: &Request,
         specs: &[CellSpec],
@@ -64,10 +61,6 @@ impl Plan {
     }
 }
 
-/// The kernel of a cell.
-///
-/// # Errors
-/// If there is none with this name.
 pub fn kernel(spec: &CellSpec) -> Result<&'static dyn Kernel, Error> {
     charz_kernels::find(&spec.kernel).ok_or_else(|| Error::environment(format!("there is no kernel {:?}", spec.kernel)))
 }

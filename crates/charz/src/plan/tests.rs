@@ -3,7 +3,7 @@ use charz_data::report::MemoryHome;
 use charz_kernels::{Layout, PageKind};
 use charz_topology::{Source, discover};
 
-pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
+pub(crate) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
     Request {
         kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
         mappings: Some(parse_mappings(mappings).unwrap()),

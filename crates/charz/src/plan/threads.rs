@@ -23,9 +23,6 @@ const EXAMPLE: &str = "example: --threads 1,2,4-8,16-64:16, or --threads auto";
 
 impl Threads {
     /// The numbers for a machine of which `strands` strands are usable.
-    ///
-    /// # Errors
-    /// A number in a list above what the system can hold. The other forms leave that to the plan, which skips such cells.
     pub fn resolve(&self, strands: usize, limits: &Limits) -> Result<Vec<usize>, Error> {
         let cap = limits.threads.at_most;
         match self {
@@ -68,9 +65,6 @@ impl FromStr for Threads {
 
 impl Threads {
     /// Reads what a user wrote, and tells the least number that stands there more than once, if one does.
-    ///
-    /// # Errors
-    /// A sentence with the wrong piece in it, and an example.
     pub fn read(text: &str) -> Result<(Self, Option<usize>), String> {
         if text == "auto" {
             return Ok((Threads::Auto, None));

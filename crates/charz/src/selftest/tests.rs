@@ -1,11 +1,8 @@
 use charz_kernels::Params;
-use std::time::Duration;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::invoke::{Invoke, Order};
-use charz_data::report::{Counts, Ending, Invocation, Lap, Run, Unit};
+use charz_data::report::{Ending, Lap, Run, Unit};
 
 /// Does what is ordered, at one step or byte per ns.
 struct Honest;
@@ -14,31 +11,9 @@ impl Invoke for Honest {
     fn invoke(&self, order: &Order, _seed: u64) -> Invocation {
         let memory = order.kernel.starts_with("mem");
         let done = if memory { order.params.size_bytes } else { order.params.iterations };
-        let lap = Lap {
-            rank: 0,
-            seat: None,
-            strand: None,
-            start_ns: 0,
-            end_ns: done,
-            ops: if memory { 0 } else { 8 * done },
-            bytes: if memory { done } else { 0 },
-            on_seat: None,
-            checks: 0,
-            strays: None,
-            counts: Counts::default(),
-            contention: None,
-        };
-        let run = Run {
-            interval_ns: done,
-            start_skew_ns: 0,
-            steal_ns: None,
-            throttled_periods: None,
-            pressure_ns: None,
-            dirty: Vec::new(),
-            laps: vec![lap],
-            samples: None,
-            growth: None,
-        };
+        let (ops, bytes) = if memory { (0, done) } else { (8 * done, 0) };
+        let lap = Lap { ops, bytes, ..Lap::undisturbed(0, None, done) };
+        let run = Run::undisturbed(vec![lap]);
         Invocation { runs: vec![run], ..Invocation::without_runs(Ending::Done, "") }
     }
 

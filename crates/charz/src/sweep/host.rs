@@ -7,7 +7,6 @@ use crate::harness::fingerprint::word;
 use crate::limits::Limits;
 use charz_data::report::{Host, Memory, Tool};
 
-/// How this program was built.
 pub fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -21,7 +20,6 @@ pub fn tool() -> Tool {
     }
 }
 
-/// The system that this process runs on.
 pub fn host(machine: &Machine, limits: &Limits) -> Host {
     Host {
         name: word("/proc/sys/kernel/hostname"),
@@ -73,7 +71,6 @@ fn microcode(cpuinfo: &str) -> Option<String> {
     first_word(cpuinfo, "microcode").filter(|word| !word.is_empty()).map(str::to_owned)
 }
 
-/// What the first processor says under this name.
 fn first_word<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
     let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim())

@@ -3,15 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::journal::JournalError;
-use charz_data::report;
-use charz_data::report::{Ending, Invocation, Report, Status};
+use charz_data::report::{self, Ending, Invocation, Report, Status};
 
-/// One invocation, for the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The place of its cell, counted through the floor's cells and then the plan's.
     pub cell: u64,
-    /// What was measured.
     pub invocation: Invocation,
 }
 
@@ -38,7 +35,6 @@ impl Record {
     }
 }
 
-/// Where invocations are recorded.
 pub trait Recorder {
     /// When this returns, the record survives the program. If it cannot be recorded, those before it still are.
     fn record(&mut self, record: &Record) -> Result<(), JournalError>;

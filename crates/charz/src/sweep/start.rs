@@ -10,22 +10,14 @@ use charz_topology::{Machine, Mapping};
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Obstacle, Plan, PlannedCell};
-use charz_data::report;
-use charz_data::report::{Cell, Estimator, Outcome, Point, Report, Schema, Status};
+use charz_data::report::{self, Cell, Estimator, Outcome, Point, Report, Schema, Status};
 
-/// What a report says about its origin.
 pub struct Context<'a> {
-    /// The command line that asks for it.
     pub command: &'a str,
-    /// The machine.
     pub machine: &'a Machine,
-    /// What the system lets us have.
     pub limits: &'a Limits,
-    /// The name of the clock.
     pub clock: &'a str,
-    /// The name of what binds.
     pub binder: &'a str,
-    /// What was found out about the clock.
     pub timer: report::Timer,
 }
 
@@ -112,7 +104,6 @@ fn random_name() -> String {
     format!("{:016x}{:016x}", half(), half())
 }
 
-/// The cards of the kernels that have a cell.
 fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
     let mut seen = HashSet::new();
     let planned = plan.cells.iter().map(|cell| cell.kernel.card());
@@ -120,7 +111,6 @@ fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
     planned.chain(empty).filter(|card| seen.insert(&card.name)).cloned().collect()
 }
 
-/// The kernel that does nothing.
 fn empty() -> Option<&'static dyn Kernel> {
     charz_kernels::kernels().find(|kernel| kernel.card().role == Role::Floor)
 }

@@ -5,12 +5,11 @@ mod golden;
 use std::cell::RefCell;
 use std::time::Duration;
 
-use charz_kernels::{Layout, PageKind};
-use charz_topology::{Machine, Source, discover, parse_mappings};
+use charz_topology::{Machine, Source, discover};
 
 use super::*;
 use crate::plan::{Invocations, Plan, Request};
-use charz_data::report::{Counts, Evidence, Lap, Run, Timer};
+use charz_data::report::{Evidence, Lap, Run, Timer};
 
 /// Answers orders out of the air.
 struct Fake<'a> {
@@ -58,41 +57,79 @@ impl Invoke for Fake<'_> {
 
 /// A repetition in which nothing went wrong, of so many nanoseconds.
 fn run(order: &Order, nanos: f64) -> Run {
-    let lap = |(rank, seat): (u64, &Option<u32>)| Lap {
-        rank,
-        seat: *seat,
-        strand: *seat,
-        start_ns: 0,
-        end_ns: nanos as u64,
-        ops: 100_000,
-        bytes: 0,
-        on_seat: seat.map(|_| true),
-        checks: 100,
-        strays: seat.map(|_| 0),
-        counts: Counts {
-            cpu_ns: Some(nanos as u64),
-            run_delay_ns: Some(0),
-            involuntary_switches: Some(0),
-            migrations: Some(0),
-            minor_faults: Some(0),
-            major_faults: Some(0),
-        },
-        contention: None,
+    let lap = |(rank, seat): (u64, &Option<u32>)| {
+        let lap = Lap::undisturbed(rank, *seat, nanos as u64);
+        Lap { ops: 100_000, ..lap }
     };
-    Run {
-        interval_ns: nanos as u64,
-        start_skew_ns: 0,
-        steal_ns: Some(0),
-        throttled_periods: Some(0),
-        pressure_ns: Some(0),
-        dirty: Vec::new(),
-        laps: (0..).zip(&order.seats).map(lap).collect(),
-        samples: None,
-        growth: None,
+    Run::undisturbed((0..).zip(&order.seats).map(lap).collect())
+}
+
+/// As [`plan::tests::request`](crate::plan::tests::request), in as many invocations as a sweep makes.
+pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
+    Request {
+        iterations: Some(1_000_000),
+        repetitions: Some(2),
+        invocations: Invocations { least: 6, most: 20 },
+        oversubscribe: 64,
+        accept_panic: true,
+        ..crate::plan::tests::request(kernels, mappings, threads)
     }
 }
 
-/// Records in memory.
+/// What a sweep of a request runs with on a synthetic machine.
+pub(super) struct Setting {
+    machine: Machine,
+    predictor: Predictor,
+    params: Params,
+    facts: Facts,
+    order: Order,
+    /// The report before its first cell.
+    pub(super) blank: Report,
+}
+
+impl Setting {
+    pub(super) fn new(synthetic: &str, request: &Request, rates: &[(&'static str, f64, f64)]) -> Self {
+        let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
+        let (strands, limits) = (machine.strands.len(), Limits::unlimited());
+        let predictor = Predictor::with_rates(strands, rates.iter().copied());
+        let plan = Plan::new(request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+        let (command, clock, binder) = ("charz sweep", "os", "hwloc");
+        let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
+        let context = Context { command, machine: &machine, limits: &limits, clock, binder, timer: timer.clone() };
+        let blank = new_report(&plan, &context);
+        let facts = Facts {
+            sizes: charz_kernels::Sizes::Block,
+            card: charz_kernels::find("noop").unwrap().card(),
+            params: plan.params,
+            strands,
+            numa_nodes: 1,
+            last_cache_bytes: None,
+            timer: Some(timer),
+            virtual_machine: Some(false),
+            quota: false,
+            optimised: true,
+        };
+        let order = Order { strands: strands as u64, ..Order::new(&plan.params) };
+        Setting { machine, predictor, params: plan.params, facts, order, blank }
+    }
+
+    pub(super) fn sweep<'a>(&'a self, invoke: &'a dyn Invoke, stop: &'a Stop, budget: Duration) -> Sweep<'a> {
+        Sweep {
+            invoke,
+            order: &self.order,
+            params: self.params,
+            machine: &self.machine,
+            facts: &self.facts,
+            stop,
+            predictor: &self.predictor,
+            limits: &Limits::unlimited,
+            budget,
+        }
+    }
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
 #[derive(Default)]
 struct Memory(Vec<Record>);
 
@@ -123,83 +160,17 @@ fn sweep_under(
     budget: Duration,
     change: impl FnOnce(&mut Fake<'_>),
 ) -> Swept {
-    let machine: Machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
-    let params = Params {
-        iterations: 1_000_000,
-        size_bytes: 1 << 30,
-        pages: PageKind::Small,
-        layout: Layout::Padded,
-        ..Params::SMALL
-    };
-    let limits = Limits::unlimited();
-    let request = Request {
-        asked: crate::plan::Asked::default(),
-        kernels: kernels.split(',').map(|name| charz_kernels::find(name).unwrap()).collect(),
-        mappings: Some(parse_mappings(mappings).unwrap()),
-        threads: threads.parse().unwrap(),
-        iterations: Some(1_000_000),
-        samples: None,
-        span: None,
-        params,
-        repetitions: Some(2),
-        invocations: Invocations { least: 6, most: 20 },
-        precision: None,
-        seed: Some(1),
-        oversubscribe: 64,
-        accept_panic: true,
-        budget: crate::plan::Budget::Of(budget),
-    };
-    let predictor = Predictor::with_rates(8, []);
-    let fitted = request.fit(&machine, &limits).unwrap();
-    let plan = Plan::new(&request, fitted, &limits, &predictor);
-    let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-    let context = Context {
-        command: "charz sweep",
-        machine: &machine,
-        limits: &limits,
-        clock: "os",
-        binder: "hwloc",
-        timer: timer.clone(),
-    };
-    let mut report = new_report(&plan, &context);
-    let blank = report.clone();
+    let names: Vec<&str> = kernels.split(',').collect();
+    let request = Request { budget: crate::plan::Budget::Of(budget), ..request(&names, mappings, threads) };
+    let setting = Setting::new(QUIET, &request, &[]);
+    let mut report = setting.blank.clone();
     let stop = Stop::new();
     let mut fake = Fake::new(&stop);
     change(&mut fake);
-    let order = Order { strands: 8, time_box_ns: 1, deadline_ns: 1, ..Order::new(&params) };
-    let facts = Facts {
-        sizes: charz_kernels::Sizes::Block,
-        card: charz_kernels::find("noop").unwrap().card(),
-        params,
-        strands: 8,
-        numa_nodes: 1,
-        last_cache_bytes: None,
-        timer: Some(timer),
-        virtual_machine: Some(false),
-        quota: false,
-        optimised: true,
-    };
     let mut memory = Memory::default();
-    Sweep {
-        invoke: &fake,
-        order: &order,
-        params,
-        machine: &machine,
-        facts: &facts,
-        stop: &stop,
-        predictor: &predictor,
-        limits: &Limits::unlimited,
-        budget,
-    }
-    .run(&mut report, &mut memory, &mut Silent)
-    .unwrap();
-    Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank }
+    setting.sweep(&fake, &stop, budget).run(&mut report, &mut memory, &mut ()).unwrap();
+    Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank: setting.blank }
 }
-
-struct Silent;
-impl Listener for Silent {}
-
-const HOUR: Duration = Duration::from_secs(3600);
 
 fn made(cell: &Cell) -> usize {
     cell.invocations.len()

@@ -6,8 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::pace::Pace;
-use super::{Listener, Recorder, Sweep, cell, contends, nanos, places, wants_more};
+use super::{Listener, Pace, Recorder, Sweep, cell, contends, nanos, places, wants_more};
 use crate::journal::JournalError;
 use charz_analysis::findings::findings;
 use charz_data::report::{Cell, Ending, Report};

@@ -9,18 +9,11 @@ use crate::doctor::{Finding, State};
 use charz_data::escape::{counted, plain};
 use charz_render::wrapped;
 
-/// A way to show findings.
-pub struct Format {
-    /// The word on the command line.
-    pub name: &'static str,
-    /// Writes them.
-    pub write: fn(&[Finding], &mut dyn Write) -> io::Result<()>,
-}
+pub type Format = super::Format<fn(&[Finding], &mut dyn Write) -> io::Result<()>>;
 
-/// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[Format { name: "table", write: table }, Format { name: "json", write: json }];
+pub static FORMATS: &[Format] =
+    &[Format { name: "table", about: "", write: table }, Format { name: "json", about: "", write: json }];
 
-/// How many findings there are of each kind.
 #[derive(Serialize)]
 struct Summary {
     disturb: usize,

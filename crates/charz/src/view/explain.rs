@@ -6,18 +6,15 @@ use super::look;
 use charz_data::checks::{CHECKS, Check, Scale, Severity};
 use charz_render::wrapped;
 
-/// A way to show checks.
-pub struct Format {
-    /// The word on the command line.
-    pub name: &'static str,
-    /// Writes one check, or without one all of them.
-    pub write: fn(Option<&Check>, &mut dyn Write) -> io::Result<()>,
-}
+pub type Format = super::Format<fn(Option<&Check>, &mut dyn Write) -> io::Result<()>>;
 
-/// All formats; the first is the default.
-pub const FORMATS: &[Format] = &[
-    Format { name: "text", write: text },
-    Format { name: "markdown", write: |check, out| out.write_all(check.map_or_else(markdown, section).as_bytes()) },
+pub static FORMATS: &[Format] = &[
+    Format { name: "text", about: "", write: text },
+    Format {
+        name: "markdown",
+        about: "",
+        write: |check, out| out.write_all(check.map_or_else(markdown, section).as_bytes()),
+    },
 ];
 
 /// Columns before the text of a field: the longest label and two blanks.
@@ -39,7 +36,6 @@ fn text(check: Option<&Check>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What is told of a check, each with its label.
 fn fields(check: &Check) -> Vec<(&'static str, String)> {
     let mut fields = vec![
         ("cause", check.cause.to_owned()),
@@ -79,7 +75,6 @@ fn beyond(scale: Scale, limit: f64) -> String {
     }
 }
 
-/// A check in a few lines, for the page.
 fn section(check: &Check) -> String {
     let sentence = |label: &str, codes: &[&str]| match codes {
         [] => String::new(),
@@ -101,7 +96,6 @@ fn section(check: &Check) -> String {
     )
 }
 
-/// The page `docs/checks.md`.
 pub fn markdown() -> String {
     let sections: String = CHECKS.iter().map(|check| format!("\n{}", section(check))).collect();
     format!(

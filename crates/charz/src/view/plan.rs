@@ -1,18 +1,18 @@
-//! A plan, for `--dry-run`.
+//! What a sweep, or `charz c2c`, is going to measure: for `--dry-run`.
 
 use std::io::{self, Write};
 
+use charz_data::machine::Machine;
+
 use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
 use crate::plan::{Obstacle, Plan, PlannedCell};
+use charz_analysis::page::matrix::class_name;
+use charz_analysis::pairs::{Choice, Chosen};
 use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::units;
 use charz_render::grid;
 
-/// Every cell with its memory and its predicted time, then the totals.
-///
-/// # Errors
-/// Those of the output.
 pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<_> = plan.cells.iter().map(row).collect();
     let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
@@ -53,4 +53,22 @@ fn row(cell: &PlannedCell) -> [String; 8] {
         time,
         runs,
     ]
+}
+
+/// Every class of pairs with how many there are and how many will be measured, then the totals.
+pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    let row =
+        |chosen: &Chosen| [class_name(&chosen.class, machine), chosen.pairs.to_string(), chosen.chosen.to_string()];
+    let rows: Vec<_> = choice.classes.iter().map(row).collect();
+    grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, out)?;
+    let all: u64 = choice.classes.iter().map(|chosen| chosen.pairs).sum();
+    writeln!(
+        out,
+        "\n{} of {all}, {}, {} each: about {} of a budget of {}, the rest of which narrows wide intervals",
+        counted(choice.pairs.len(), "pair"),
+        counted(plan.cells.len(), "cell"),
+        counted(plan.invocations.least, "invocation"),
+        units::duration(plan.predicted()),
+        units::duration(plan.budget),
+    )
 }

@@ -11,7 +11,6 @@ use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
 
-/// The listener for this standard error.
 pub fn on_stderr(terminal: bool) -> Box<dyn Listener> {
     if terminal { Box::new(Bar { bar: ProgressBar::hidden() }) } else { Box::new(Lines::default()) }
 }
@@ -46,7 +45,6 @@ impl Listener for Bar {
     }
 }
 
-/// Often enough to see that it lives, seldom enough for a log.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
@@ -90,7 +88,6 @@ fn rest(left: Duration) -> String {
     if left.is_zero() { "narrowing wide intervals".into() } else { format!("{} left", units::duration(left)) }
 }
 
-/// A line on standard error that is no result.
 pub fn note(line: &str) {
     // Progress that nobody can read is no reason to stop measuring.
     let _ = writeln!(std::io::stderr(), "charz: {line}");

@@ -1,39 +1,36 @@
 //! A machine in words: one format a line in [`FORMATS`].
 
-mod boxes;
 mod psrinfo;
-mod table;
 mod tree;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use charz_topology::Machine;
+use charz_topology::{Machine, Mapping, Strand, place};
 
-use charz_analysis::figure::Figure;
+use charz_analysis::figure::{Body, Figure, Nest, Order};
+use charz_analysis::page;
+use charz_data::escape::{or_dash, plain};
+use charz_render::grid::columns;
 use charz_render::json;
 use charz_render::look::Look;
+use charz_render::term::nest::{UNUSABLE, boxes as draw, has_unusable};
+use charz_render::term::pen::Pen;
 
-/// A way to show a machine.
-pub struct Format {
-    /// The word on the command line.
-    pub name: &'static str,
-    /// One sentence: what it shows.
-    pub about: &'static str,
-    /// Writes a machine.
-    pub write: fn(&Machine, &Look, &mut dyn Write) -> io::Result<()>,
-}
+use tree::{head, rest};
+
+pub type Format = super::Format<fn(&Machine, &Look, &mut dyn Write) -> io::Result<()>>;
 
 /// All formats; the first is the default where nobody is known to look.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
     Format { name: "tree", about: "Packages, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, _, out| tree::write(machine, out) },
-    Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: boxes::write },
-    Format { name: "table", about: "A row a strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: |machine, _, out| table::write(machine, out) },
+    Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: boxes },
+    Format { name: "table", about: "A row a strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: |machine, _, out| table(machine, out) },
     Format { name: "psrinfo", about: "The text of Solaris' psrinfo -pv.", write: |machine, _, out| psrinfo::write(machine, out) },
     Format { name: "json", about: "Everything that is known, for programs.", write: |machine, _, out| json(machine, out) },
 ];
 
-/// What else there is, with what it shows.
 pub const OTHERS: [(&str, &str); 3] = [
     (
         "xml",
@@ -45,13 +42,8 @@ pub const OTHERS: [(&str, &str); 3] = [
 
 /// The format for a terminal: boxes where they have room, else a tree.
 pub fn fitting(machine: &Machine, look: &Look) -> &'static Format {
-    let wanted = if boxes::fits(machine, look) { "boxes" } else { "tree" };
+    let wanted = if fits(machine, look) { "boxes" } else { "tree" };
     FORMATS.iter().find(|format| format.name == wanted).unwrap_or(&FORMATS[0])
-}
-
-/// The machine as a picture.
-pub fn figure(machine: &Machine) -> Figure {
-    boxes::figure(machine)
 }
 
 fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
@@ -59,13 +51,80 @@ fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
+fn table(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    let heading = ["strand", "package", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];
+    let rows: Vec<_> = machine.strands.iter().map(|strand| row(machine, strand)).collect();
+    columns(&heading, &[heading.len() - 1], &rows, out)
+}
+
+fn row(machine: &Machine, strand: &Strand) -> [String; 10] {
+    let caches = strand.caches.iter().filter_map(|cache| machine.caches.get(*cache as usize));
+    let caches: Vec<String> = caches.map(ToString::to_string).collect();
+    [
+        strand.os_id.to_string(),
+        or_dash(strand.package),
+        or_dash(strand.numa),
+        or_dash(strand.core),
+        strand.alu.to_string(),
+        strand.slot.to_string(),
+        strand.strand_in_core.to_string(),
+        or_dash(strand.kind),
+        if strand.usable { "yes" } else { "no" }.to_owned(),
+        if caches.is_empty() { "-".to_owned() } else { caches.join(" ") },
+    ]
+}
+
+/// As boxes where they have room, as a tree where they do not.
+fn boxes(machine: &Machine, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let nest = nest(machine);
+    let Some(sheet) = draw(&nest, Pen::new(look, out).width()) else { return tree::write(machine, out) };
+    head(machine, out)?;
+    let mut pen = Pen::new(look, out);
+    pen.sheet(&sheet)?;
+    if has_unusable(&nest.parts) {
+        pen.text("", UNUSABLE)?;
+    }
+    models(machine, &mut pen)?;
+    rest(machine, out)
+}
+
+fn fits(machine: &Machine, look: &Look) -> bool {
+    draw(&nest(machine), look.columns).is_some()
+}
+
+pub fn figure(machine: &Machine) -> Figure {
+    Figure {
+        id: "machine".to_owned(),
+        title: plain(machine.name.as_deref().unwrap_or(&machine.source)),
+        about: Vec::new(),
+        body: Body::Nest(nest(machine)),
+        table: None,
+    }
+}
+
+/// The parts, and the orders in which the usual mappings fill them once.
+fn nest(machine: &Machine) -> Nest {
+    let strands = machine.usable_strands().count();
+    let order = |name: &str| {
+        let mapping: Mapping = name.parse().ok()?;
+        let seats = place(&mapping.order(machine).ok()?, strands).seats;
+        Some(Order { mapping: name.to_owned(), seats: seats.into_iter().flatten().collect() })
+    };
+    page::nest(machine, true, ["round-robin", "dumb"].into_iter().filter_map(order).collect())
+}
+
+/// What the boxes have no room for: each model of processors once.
+fn models(machine: &Machine, pen: &mut Pen<'_>) -> io::Result<()> {
+    let models: BTreeSet<&str> = machine.packages.iter().filter_map(|package| package.model.as_deref()).collect();
+    models.into_iter().try_for_each(|model| pen.text("processor: ", model.trim()))
+}
+
 #[cfg(test)]
 mod tests {
     use charz_topology::{Machine, Source, discover};
 
-    use super::{FORMATS, Look};
+    use super::*;
 
-    /// What a format makes of a machine.
     #[track_caller]
     pub(super) fn show(name: &str, machine: &Machine) -> String {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
@@ -106,5 +165,45 @@ mod tests {
             assert!(!shown.contains('\u{1b}'), "{}", format.name);
             assert!(format.name == "json" || !shown.contains('\u{202e}'), "{}", format.name);
         }
+    }
+
+    #[test]
+    fn a_row_says_where_a_strand_is_and_what_it_shares() {
+        let mut machine = synthetic("pack:2 l2:1 core:2 l1d:1 group:2 pu:2");
+        machine.strands[15].usable = false;
+        let table = show("table", &machine);
+        let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows.len(), 17);
+        assert_eq!(rows[0].join(" "), "strand package numa core alu slot in-core kind usable caches");
+        assert_eq!(rows[7].join(" "), "6 0 0 1 1 0 2 - yes L1d:1 L2:0");
+        assert_eq!(rows[16].join(" "), "15 1 0 3 1 1 3 - no L1d:3 L2:1");
+        assert_eq!(show("table", &synthetic("pu:1")).lines().last().unwrap().split_whitespace().nth(1), Some("-"));
+    }
+
+    fn shown(machine: &Machine, columns: usize) -> String {
+        let mut out = Vec::new();
+        boxes(machine, &Look { columns, ..Look::PLAIN }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_machine_is_drawn_as_boxes() {
+        let mut machine =
+            synthetic("pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2");
+        machine.strands[15].usable = false;
+        let found = shown(&machine, 120);
+        for words in ["┌package 0", "NUMA node 1", "core 3", "[8 9] [10 11]", "[12 13] [14 (15)]"] {
+            assert!(found.contains(words), "{words}: {found}");
+        }
+        assert!(found.contains("(…) may not be used"), "{found}");
+        assert!(found.ends_with("ALU groups: stated: the topology groups strands below the core\n"), "{found}");
+    }
+
+    #[test]
+    fn where_boxes_have_no_room_there_is_a_tree() {
+        let machine = synthetic("pack:1 die:2 l3:1 l2:2 core:2 pu:2");
+        assert!(fits(&machine, &Look { columns: 100, ..Look::PLAIN }));
+        assert!(!fits(&machine, &Look { columns: 9, ..Look::PLAIN }));
+        assert!(fits(&synthetic("Package:4 Core:16 Group:2 PU:4"), &Look { columns: 60, ..Look::PLAIN }));
     }
 }

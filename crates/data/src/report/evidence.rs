@@ -1,5 +1,6 @@
 //! What was seen around the repetitions, and what speaks against a number.
 
+use crate::checks::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +13,6 @@ pub struct Mark {
     pub severity: Severity,
     /// What was found, in words.
     pub reason: String,
-}
-
-/// How much a mark weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Worth knowing; the number stands.
-    Note,
-    /// The number is doubtful.
-    Suspect,
-    /// The number is not what it claims to be.
-    Invalid,
 }
 
 /// What one invocation saw, besides what its laps say. What could not be read is null, never zero.
@@ -60,6 +49,13 @@ pub struct Pages {
     pub huge_1g_bytes: u64,
 }
 
+impl Pages {
+    pub fn total(&self) -> u64 {
+        let kinds = [self.base_bytes, self.transparent_bytes, self.huge_2m_bytes, self.huge_1g_bytes];
+        kinds.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
 /// Where the pages of seated workers' blocks lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nodes {
@@ -88,7 +84,7 @@ pub struct Frequency {
 }
 
 /// The clock that stamps laps, looked at before the sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Timer {
     /// What a reading costs, the median.
     pub overhead_ns: u64,

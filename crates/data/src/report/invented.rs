@@ -101,31 +101,58 @@ fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
     let is_bytes = matches!(unit, Unit::BytesPerSecond | Unit::MillisecondsPerGib);
     let lap = |rank| Lap {
         rank,
-        seat: None,
-        strand: None,
-        start_ns: 0,
         end_ns: interval_ns,
         ops: if is_bytes { 0 } else { each },
         bytes: if is_bytes { each } else { 0 },
-        on_seat: None,
         checks: 1000,
-        strays: None,
-        counts: Counts::default(),
-        contention: None,
+        ..Lap::default()
     };
     let run = Run {
         interval_ns,
-        start_skew_ns: 0,
-        steal_ns: None,
-        throttled_periods: None,
-        pressure_ns: None,
-        dirty: Vec::new(),
         laps: (0..workers).map(lap).collect(),
         samples: (unit == Unit::NanosecondsSampled)
             .then(|| Box::new([(interval_ns, interval_ns)].into_iter().collect())),
-        growth: None,
+        ..Run::default()
     };
     Invocation { runs: vec![run], ..barren(Ending::Done) }
+}
+
+impl Lap {
+    /// The lap of a worker that nothing disturbed.
+    pub fn undisturbed(rank: u64, seat: Option<u32>, nanos: u64) -> Self {
+        Lap {
+            rank,
+            seat,
+            strand: seat,
+            end_ns: nanos,
+            on_seat: seat.map(|_| true),
+            checks: 1000,
+            strays: seat.map(|_| 0),
+            counts: Counts {
+                cpu_ns: Some(nanos),
+                run_delay_ns: Some(0),
+                involuntary_switches: Some(0),
+                migrations: Some(0),
+                minor_faults: Some(0),
+                major_faults: Some(0),
+            },
+            ..Lap::default()
+        }
+    }
+}
+
+impl Run {
+    /// A repetition that nothing disturbed, as long as its longest lap.
+    pub fn undisturbed(laps: Vec<Lap>) -> Self {
+        Run {
+            interval_ns: laps.iter().map(|lap| lap.end_ns).max().unwrap_or(0),
+            steal_ns: Some(0),
+            throttled_periods: Some(0),
+            pressure_ns: Some(0),
+            laps,
+            ..Run::default()
+        }
+    }
 }
 
 /// An invocation that ended so, without a repetition.

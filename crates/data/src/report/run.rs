@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::cell::Unit;
 
 /// One repetition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// From the first start to the last end over all laps.
     pub interval_ns: u64,
@@ -32,7 +32,7 @@ pub struct Run {
 }
 
 /// One worker's part of a repetition. Stamps count from an arbitrary origin that all laps of an invocation share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lap {
     /// The worker's number.
     pub rank: u64,

@@ -10,19 +10,14 @@ use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal::{self, Journal, JournalError, Recovered};
 use crate::sweep::{Record, Recorder};
-use charz_data::report;
-use charz_data::report::Report;
+use charz_data::report::{self, Report};
 
-/// What the journal begins with.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    /// The report as it was when the session began.
     report: Report,
-    /// Whether it may replace a file that was there before.
     replace: bool,
 }
 
-/// Records a sweep whose report will be `file`.
 pub(crate) struct JournalRecorder {
     file: PathBuf,
     journal_file: PathBuf,
@@ -42,7 +37,6 @@ impl JournalRecorder {
         Ok(JournalRecorder { file, journal_file, journal, replace })
     }
 
-    /// Removes a journal without records.
     pub(crate) fn discard(self) {
         // If it cannot be removed, the next sweep of this name is refused and says so.
         let _ = fs::remove_file(&self.journal_file);

@@ -18,8 +18,7 @@ use crate::sweep;
 use crate::view::look::{self, Colour};
 use crate::view::progress::note;
 use charz_data::escape::plain;
-use charz_data::report;
-use charz_data::report::Report;
+use charz_data::report::{self, Report};
 use charz_render::formats::{Show, TABLE};
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {

@@ -9,19 +9,21 @@ use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
 use crate::exit::{Error, Exit};
-use crate::harness::clock::{Clock, OsClock, Timer, TscClock, skew};
+use crate::harness::clock::{self, Clock, OsClock, TscClock};
 use crate::invoke::{Invoke, Order, Processes};
 use crate::judge::Facts;
 use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
-use crate::sweep::Sweep;
+use crate::sweep::{Context, Sweep};
 use crate::view::look::{self, Colour};
 use crate::view::progress;
-use charz_data::report;
-use charz_data::report::{Ending, Report, Status};
+use charz_data::report::{Ending, Report, Status, Timer};
 use charz_render::formats::Show;
+
+/// Some 100,000 readings of the clock.
+const WATCH: Duration = Duration::from_millis(3);
 
 /// The machine, the clock, the signals, and the right to measure here.
 pub(crate) struct Stage {
@@ -30,8 +32,7 @@ pub(crate) struct Stage {
     pub(crate) timer: Timer,
     clock: &'static str,
     nanos_per_tick: Option<f64>,
-    skew_ns: Option<u64>,
-    binder: Backend,
+    binder: String,
     begun: Instant,
     /// Nobody else measures on this machine while it lives.
     _lock: MachineLock,
@@ -65,14 +66,13 @@ impl Stage {
             }
         };
         let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
-        let timer = Timer::look_at(clock.as_ref());
-        let skew_ns = skew(clock.as_ref(), &Binder::new(backend)?, &strands);
+        let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend)?, &strands);
+        let timer = Timer { skew_ns, ..clock::watch(clock.as_ref(), WATCH) };
         Ok(Stage {
             clock: clock.name(),
             timer,
             nanos_per_tick,
-            skew_ns,
-            binder: backend,
+            binder: backend.to_string(),
             machine,
             signals,
             begun,
@@ -85,32 +85,27 @@ impl Stage {
         budget.saturating_sub(self.begun.elapsed())
     }
 
-    /// The name of the clock.
-    pub(crate) fn clock(&self) -> &'static str {
-        self.clock
-    }
-
-    /// What was found out about it, for the report.
-    pub(crate) fn timer(&self) -> report::Timer {
-        report::Timer {
-            overhead_ns: self.timer.overhead_ns,
-            resolution_ns: self.timer.resolution_ns,
-            worst_gap_ns: self.timer.worst_gap_ns,
-            skew_ns: self.skew_ns,
+    /// What a report of this session says about its origin.
+    pub(crate) fn context<'a>(&'a self, command: &'a str, limits: &'a Limits) -> Context<'a> {
+        Context {
+            command,
+            machine: &self.machine,
+            limits,
+            clock: self.clock,
+            binder: &self.binder,
+            timer: self.timer.clone(),
         }
     }
 
-    /// Whoever measures for this process.
     pub(crate) fn processes(&self) -> Processes<'_> {
         Processes::new(self.signals.stop(), self.signals.wake())
     }
 
-    /// What all orders have in common; everything that a cell decides is still to be filled in.
     pub(crate) fn order(&self, params: &Params) -> Order {
         Order {
             strands: worth(&self.machine) as u64,
             nanos_per_tick: self.nanos_per_tick,
-            binder: self.binder.to_string(),
+            binder: self.binder.clone(),
             time_box_ns: PILOT_TIME.as_nanos() as u64,
             deadline_ns: PILOT_TIME.as_nanos() as u64,
             ..Order::new(params)
@@ -148,7 +143,6 @@ impl Stage {
         }
     }
 
-    /// Measures what is missing, records it, and shows the report.
     pub(super) fn sweep(
         &self,
         report: &mut Report,
@@ -213,15 +207,11 @@ impl Stage {
 
 /// What is measured with from start or resume to the end of the process.
 pub(super) struct Session<'a> {
-    /// The parameters of all cells.
     pub(super) params: Params,
-    /// For the budget and the ETA.
     pub(super) predictor: &'a Predictor,
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,
-    /// Whether anything less than `ok` is a failure.
     pub(super) strict: bool,
-    /// How the report is shown in the end.
     pub(super) format: &'a dyn Show,
 }
 
@@ -235,7 +225,6 @@ fn worth(machine: &Machine) -> usize {
     strands.min(quota).max(1)
 }
 
-/// The largest cache for data that any one strand reaches.
 fn last_cache(machine: &Machine) -> Option<u64> {
     let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
     data.filter_map(|cache| cache.size_bytes).max()

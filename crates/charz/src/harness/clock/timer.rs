@@ -3,40 +3,32 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
+use charz_data::report::Timer;
 use charz_topology::Binder;
 
 use super::Clock;
 
-/// What was found out about a clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timer {
-    /// What a reading costs, the median, in nanoseconds.
-    pub overhead_ns: u64,
-    /// The smallest step between two different readings, in nanoseconds.
-    pub resolution_ns: u64,
-    /// The largest gap between two readings in a row, in nanoseconds.
-    pub worst_gap_ns: u64,
-}
-
-/// Readings in a row: some 3 ms.
-const READINGS: usize = 100_000;
-
-impl Timer {
-    /// Looks at a clock for a few milliseconds, on the calling thread.
-    pub fn look_at(clock: &dyn Clock) -> Self {
-        let stamps: Vec<u64> = (0..READINGS).map(|_| clock.now()).collect();
-        let mut gaps: Vec<u64> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        gaps.sort_unstable();
-        Timer {
-            overhead_ns: gaps[gaps.len() / 2],
-            resolution_ns: gaps.iter().copied().find(|&gap| gap > 0).unwrap_or(0),
-            worst_gap_ns: gaps[gaps.len() - 1],
+/// Reads a clock again and again on the calling thread for as long as told.
+pub fn watch(clock: &dyn Clock, time: Duration) -> Timer {
+    // Enough readings for the median; the worst gap is looked for until the end.
+    let mut gaps = Vec::with_capacity(1 << 16);
+    let (begun, mut last, mut worst_gap_ns) = (clock.now(), clock.now(), 0);
+    while Duration::from_nanos(last.saturating_sub(begun)) < time {
+        let now = clock.now();
+        let gap = now.saturating_sub(last);
+        worst_gap_ns = gap.max(worst_gap_ns);
+        if gaps.len() < gaps.capacity() {
+            gaps.push(gap);
         }
+        last = now;
     }
+    gaps.sort_unstable();
+    let resolution_ns = gaps.iter().copied().find(|&gap| gap > 0).unwrap_or(0);
+    Timer { overhead_ns: gaps.get(gaps.len() / 2).copied().unwrap_or(0), resolution_ns, worst_gap_ns, skew_ns: None }
 }
 
-/// Exchanges of a pair of strands.
 const EXCHANGES: usize = 200;
 /// Strands beyond the first that are looked at: the kernel has compared all of them already when it chose its clock.
 const MOST_PARTNERS: usize = 16;
@@ -117,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_steps_by_seven() {
-        let timer = Timer::look_at(&FakeClock::new(7));
-        assert_eq!(timer, Timer { overhead_ns: 7, resolution_ns: 7, worst_gap_ns: 7 });
+        let timer = watch(&FakeClock::new(7), Duration::from_micros(1));
+        assert_eq!(timer, Timer { overhead_ns: 7, resolution_ns: 7, worst_gap_ns: 7, skew_ns: None });
     }
 
     #[test]

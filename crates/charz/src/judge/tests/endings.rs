@@ -82,8 +82,8 @@ fn a_stopped_invocation_keeps_its_repetitions_and_has_no_value() {
 #[test]
 fn the_weightiest_mark_is_the_reason() {
     let mut trial = clean();
-    trial.strands = 1;
-    trial.params.size_bytes = MIB;
+    trial.facts.strands = 1;
+    trial.facts.params.size_bytes = MIB;
     trial.evidence(|evidence| evidence.pages = Some(Pages::default()));
     trial.judge();
     assert_eq!(trial.marks(), [("V19", Severity::Note), ("V20", Invalid), ("V27", Suspect)]);
@@ -93,7 +93,7 @@ fn the_weightiest_mark_is_the_reason() {
 #[test]
 fn an_empty_kernel_is_held_to_no_time() {
     let mut trial = clean();
-    (trial.kernel, trial.cell.unit) = ("noop", Unit::Nanoseconds);
+    (trial.facts.card, trial.cell.unit) = (card("noop"), Unit::Nanoseconds);
     trial.cell.invocations.truncate(1);
     trial.runs().for_each(|run| stretch(run, 1e-6));
     trial.laps(|lap| (lap.counts.run_delay_ns, lap.counts.cpu_ns) = (Some(500), Some(40_000)));

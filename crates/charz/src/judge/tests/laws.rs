@@ -1,12 +1,13 @@
-//! What holds whatever was measured.
+//! What holds whatever was measured: of any cell, of what is written of it, and of the cells in `tests/golden/verdicts/cells.tsv`.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::judge::wants_more;
+use charz_data::report::{self, Report};
 
 /// Something that can happen to a repetition, with and without a cause.
-pub(super) fn spoil(run: &mut Run, kind: u8) {
+fn spoil(run: &mut Run, kind: u8) {
     match kind {
         0 => stretch(run, 1.7),
         1 => run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 3),
@@ -31,7 +32,7 @@ prop_compose! {
     ) -> Trial {
         let mut trial = clean();
         trial.cell.invocations = (0..count).map(invocation).collect();
-        trial.strands = strands;
+        trial.facts.strands = strands;
         for (at, kind) in happened {
             if let Some(run) = trial.runs().nth(at) {
                 spoil(run, kind);
@@ -149,4 +150,128 @@ proptest! {
             prop_assert!(summary.worst <= raw && raw <= summary.best);
         }
     }
+}
+
+fn report_of(trial: &Trial) -> Report {
+    let golden = include_str!("../../../../../tests/golden/reports/arithmetic.json");
+    let mut report: Report = serde_json::from_str(golden).expect("the golden report can be read");
+    report.cells = vec![trial.cell.clone()];
+    report
+}
+
+/// A repetition that was over before the clock ticked.
+fn without_time(run: &mut Run) {
+    run.interval_ns = 0;
+    for lap in &mut run.laps {
+        (lap.start_ns, lap.end_ns) = (0, 0);
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_reader_takes_what_the_judge_says(
+        timeless in prop::collection::vec((0..50_usize, any::<bool>()), 0..4),
+        endings in prop::collection::vec((0..10_usize, 0..4_u8), 0..4),
+    ) {
+        let mut trial = clean();
+        for (at, dirty) in timeless {
+            let run = trial.runs().nth(at).expect("ten invocations of five repetitions");
+            without_time(run);
+            run.laps[0].on_seat = Some(!dirty);
+        }
+        for (at, kind) in endings {
+            trial.cell.invocations[at].ending = [Ending::Died, Ending::Overdue, Ending::Stopped, Ending::Wrong][usize::from(kind)];
+        }
+        trial.judge();
+        let text = serde_json::to_string(&report_of(&trial)).unwrap();
+        let again: Report = serde_json::from_str(&text).expect("no number is infinite");
+        prop_assert_eq!(report::check(&again), Ok(()), "{:?}", again.cells[0].summary);
+        prop_assert_eq!(&again.cells[0], &trial.cell);
+        prop_assert!(serde_json::to_string(&again).unwrap() == text, "written again, it is another text");
+    }
+}
+
+#[test]
+fn repetitions_without_time_leave_no_infinity() {
+    let mut trial = clean();
+    trial.runs().for_each(without_time);
+    trial.judge();
+    assert_eq!(trial.cell.summary, None);
+    assert!(matches!(trial.cell.outcome.status, Status::Invalid), "{:?}", trial.cell.outcome);
+    assert_eq!(report::check(&report_of(&trial)), Ok(()));
+}
+
+/// What can happen to repetitions: the kinds of [`spoil`].
+const KINDS: u8 = 9;
+
+fn row(what: &str, mut trial: Trial) -> String {
+    trial.judge();
+    let marks: Vec<String> = trial.marks().iter().map(|(code, severity)| format!("{code} {severity:?}")).collect();
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.9e}"));
+    let summary = trial.cell.summary;
+    let interval = summary.and_then(|summary| summary.interval);
+    let counts = summary.map(|summary| (summary.invocations, summary.clean_runs, summary.dirty_runs));
+    let numbers = [
+        summary.and_then(|summary| summary.value),
+        summary.and_then(|summary| summary.raw),
+        interval.map(|interval| interval.low),
+        interval.map(|interval| interval.high),
+        summary.and_then(|summary| summary.spread),
+        summary.map(|summary| summary.best),
+        summary.map(|summary| summary.worst),
+    ];
+    format!(
+        "{what}\t{:?}\t{}\t{counts:?}\t{}\n",
+        trial.cell.outcome.status,
+        marks.join(", "),
+        numbers.map(number).join("\t")
+    )
+}
+
+fn spoilt_on(kernel: &'static str, strands: usize, happened: &[(u8, usize)]) -> Trial {
+    let mut trial = clean();
+    (trial.facts.card, trial.facts.strands) = (card(kernel), strands);
+    happened.iter().for_each(|&(kind, count)| trial.some_runs(count, |run| spoil(run, kind)));
+    trial
+}
+
+#[test]
+fn the_same_verdicts_on_cells() {
+    let mut text = String::from(
+        "what happened\tstatus\tmarks\tinvocations, clean, dirty\tvalue\traw\tlow\thigh\tspread\tbest\tworst\n",
+    );
+    for (kernel, strands) in [("mem-read", 2), ("arith-int", 2), ("flag", 1)] {
+        text += &row(&format!("{kernel} on {strands}: nothing"), spoilt_on(kernel, strands, &[]));
+        for kind in 0..KINDS {
+            for count in [1, 6, 26, 50] {
+                let what = format!("{kernel} on {strands}: {kind} in {count}");
+                text += &row(&what, spoilt_on(kernel, strands, &[(kind, count)]));
+            }
+            let other = (kind + 4) % KINDS;
+            let what = format!("{kernel} on {strands}: {kind} in 8, {other} in 3");
+            text += &row(&what, spoilt_on(kernel, strands, &[(kind, 8), (other, 3)]));
+        }
+    }
+    let endings = [
+        ("died", Ending::Died),
+        ("refused", Ending::Refused),
+        ("stopped", Ending::Stopped),
+        ("wrong", Ending::Wrong),
+        ("too long", Ending::Overdue),
+        ("not made", Ending::Withheld),
+        ("unavailable", Ending::Unavailable),
+    ];
+    for (name, ending) in endings {
+        for count in [1, 4, 10] {
+            let mut trial = clean();
+            (0..count).for_each(|at| trial.failing(at, ending));
+            text += &row(&format!("{name} {count} times"), trial);
+        }
+    }
+    for count in [1, 3, 6, 9] {
+        let mut trial = clean();
+        trial.cell.invocations.truncate(count);
+        text += &row(&format!("only {count} invocations"), trial);
+    }
+    crate::golden::check("verdicts/cells.tsv", &text, |_| false);
 }

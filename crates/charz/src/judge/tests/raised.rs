@@ -2,6 +2,7 @@
 
 use super::*;
 use charz_data::checks::{V05, V06, V08, V11, V17, V18};
+use charz_data::report::Counts;
 use charz_data::report::Severity::{Invalid, Note, Suspect};
 
 #[test]
@@ -66,14 +67,14 @@ fn v04_stood_still() {
     // Also where workers share strands; and a wait is not a stop, even where only its switches are known.
     check(
         |trial| {
-            trial.strands = 1;
+            trial.facts.strands = 1;
             trial.some_runs(6, |run| stand(run, 0.9));
         },
         &[("V04", Suspect), ("V19", Note)],
     );
     // Workers that spin nap where they share strands, and nowhere else.
     let spinning = |trial: &mut Trial, strands: usize| {
-        (trial.kernel, trial.strands) = ("flag", strands);
+        (trial.facts.card, trial.facts.strands) = (card("flag"), strands);
         trial.some_runs(6, |run| stand(run, 0.9));
     };
     check(|trial| spinning(trial, 1), &[("V19", Note)]);
@@ -104,38 +105,28 @@ fn too_few_clean_repetitions_are_left() {
 
 #[test]
 fn v05_stolen() {
-    let limit = |severity| V05.limit(severity).unwrap();
-    let steal = |share: f64| {
-        move |trial: &mut Trial| {
-            trial.runs().for_each(|run| run.steal_ns = Some((run.interval_ns as f64 * 2.0 * share) as u64))
-        }
+    let [suspect, invalid] = [V05.suspect, V05.invalid].map(Option::unwrap);
+    let steal = |trial: &mut Trial, share: f64| {
+        trial.runs().for_each(|run| run.steal_ns = Some((run.interval_ns as f64 * 2.0 * share) as u64));
     };
-    check(steal(limit(charz_data::checks::Severity::Suspect) * 0.99), &[]);
-    check(steal(limit(charz_data::checks::Severity::Suspect) * 1.01), &[("V05", Suspect)]);
-    check(steal(limit(charz_data::checks::Severity::Invalid) * 1.01), &[("V05", Invalid)]);
-    // Of a single tick in a short time nothing can be told.
-    let ticks = |count: u64| {
-        move |trial: &mut Trial| {
-            trial.runs().for_each(|run| stretch(run, 0.15));
-            trial.some_runs(1, |run| run.steal_ns = Some(count * 10_000_000));
-        }
+    let (over, far) = (suspect * 1.01, invalid * 1.01);
+    check_each(steal, &[(suspect * 0.99, &[]), (over, &[("V05", Suspect)]), (far, &[("V05", Invalid)])]);
+    // Of a single tick in a short time nothing is known.
+    let ticks = |trial: &mut Trial, count: u64| {
+        trial.runs().for_each(|run| stretch(run, 0.15));
+        trial.some_runs(1, |run| run.steal_ns = Some(count * 10_000_000));
     };
-    check(ticks(1), &[]);
-    check(ticks(2), &[("V05", Suspect)]);
+    check_each(ticks, &[(1, &[]), (2, &[("V05", Suspect)])]);
 }
 
 #[test]
 fn v06_pressure() {
-    let press = |share: f64| {
-        move |trial: &mut Trial| {
-            trial.runs().for_each(|run| run.pressure_ns = Some((run.interval_ns as f64 * share) as u64))
-        }
+    let press = |trial: &mut Trial, share: f64| {
+        trial.runs().for_each(|run| run.pressure_ns = Some((run.interval_ns as f64 * share) as u64));
     };
     let (note, suspect) = (V06.note.unwrap(), V06.suspect.unwrap());
-    check(press(note * 0.99), &[]);
-    check(press(note * 1.01), &[("V06", Note)]);
-    check(press(suspect * 0.99), &[("V06", Note)]);
-    check(press(suspect * 1.01), &[("V06", Suspect)]);
+    check_each(press, &[(note * 0.99, &[]), (note * 1.01, &[("V06", Note)])]);
+    check_each(press, &[(suspect * 0.99, &[("V06", Note)]), (suspect * 1.01, &[("V06", Suspect)])]);
 }
 
 #[test]
@@ -155,14 +146,12 @@ fn v07_throttled() {
 
 #[test]
 fn v08_drifted() {
-    let drift = |share: f64| {
-        move |trial: &mut Trial| trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().drift = share)
+    let drift = |trial: &mut Trial, share: f64| {
+        trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().drift = share);
     };
     let [note, suspect, invalid] = [V08.note, V08.suspect, V08.invalid].map(Option::unwrap);
-    check(drift(note * 0.99), &[]);
-    check(drift(note * 1.01), &[("V08", Note)]);
-    check(drift(suspect * 1.01), &[("V08", Suspect)]);
-    check(drift(invalid * 1.01), &[("V08", Invalid)]);
+    check_each(drift, &[(note * 0.99, &[]), (note * 1.01, &[("V08", Note)])]);
+    check_each(drift, &[(suspect * 1.01, &[("V08", Suspect)]), (invalid * 1.01, &[("V08", Invalid)])]);
     // In fewer than half of the invocations it cannot move their median.
     check(
         |trial| {
@@ -176,19 +165,14 @@ fn v08_drifted() {
 
 #[test]
 fn v09_short() {
-    let shorten = |factor: f64| {
-        move |trial: &mut Trial| {
-            trial.runs().for_each(|run| stretch(run, factor));
-            trial.laps(|lap| lap.bytes = (lap.bytes as f64 * factor) as u64);
-        }
+    let shorten = |trial: &mut Trial, factor: f64| {
+        trial.runs().for_each(|run| stretch(run, factor));
+        trial.laps(|lap| lap.bytes = (lap.bytes as f64 * factor) as u64);
     };
-    check(shorten(0.0102), &[]);
-    check(shorten(0.0098), &[("V09", Suspect)]);
-    check(shorten(0.00019), &[("V09", Invalid)]);
-    let coarse = |resolution_ns| move |trial: &mut Trial| trial.timer.as_mut().unwrap().resolution_ns = resolution_ns;
-    check(coarse(90_000), &[]);
-    check(coarse(110_000), &[("V09", Suspect)]);
-    check(|trial| trial.timer.as_mut().unwrap().overhead_ns = 1_100_000, &[("V09", Suspect)]);
+    check_each(shorten, &[(0.0102, &[]), (0.0098, &[("V09", Suspect)]), (0.00019, &[("V09", Invalid)])]);
+    let coarse = |trial: &mut Trial, step| trial.facts.timer.as_mut().unwrap().resolution_ns = step;
+    check_each(coarse, &[(90_000, &[]), (110_000, &[("V09", Suspect)])]);
+    check(|trial| trial.facts.timer.as_mut().unwrap().overhead_ns = 1_100_000, &[("V09", Suspect)]);
 }
 
 #[test]
@@ -199,55 +183,46 @@ fn v10_another_clock() {
 
 #[test]
 fn v11_clocks_apart() {
-    let skew = |share: f64| {
-        move |trial: &mut Trial| trial.timer.as_mut().unwrap().skew_ns = Some((INTERVAL_NS * share) as u64)
+    let skew = |trial: &mut Trial, share: f64| {
+        trial.facts.timer.as_mut().unwrap().skew_ns = Some((INTERVAL_NS * share) as u64);
     };
     let limit = V11.invalid.unwrap();
-    check(skew(limit * 0.95), &[]);
-    check(skew(limit * 1.05), &[("V11", Invalid)]);
+    check_each(skew, &[(limit * 0.95, &[]), (limit * 1.05, &[("V11", Invalid)])]);
 }
 
 #[test]
 fn v17_impossible() {
-    let of_peak = |share: f64| {
-        move |trial: &mut Trial| {
-            let per_cycle = charz_kernels::find("mem-read").unwrap().card().max_per_cycle.unwrap();
-            let rate = 1024.0 * MIB as f64 / (INTERVAL_NS / 1e9);
-            let highest_hz = rate / (per_cycle * 2.0 * share);
-            trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = highest_hz);
-        }
+    let of_peak = |trial: &mut Trial, share: f64| {
+        let rate = 1024.0 * MIB as f64 / (INTERVAL_NS / 1e9);
+        let highest_hz = rate / (trial.facts.card.max_per_cycle.unwrap() * 2.0 * share);
+        trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = highest_hz);
     };
     let limit = V17.invalid.unwrap();
-    check(of_peak(limit * 0.98), &[]);
-    check(of_peak(limit * 1.02), &[("V17", Invalid)]);
+    check_each(of_peak, &[(limit * 0.98, &[]), (limit * 1.02, &[("V17", Invalid)])]);
 }
 
 #[test]
 fn v18_apart() {
     // One of the workers begins late, and is at work to the end all the same.
-    let late = |runs: usize, share: f64| {
-        move |trial: &mut Trial| {
-            trial.some_runs(runs, |run| {
-                run.laps[1].start_ns = (run.interval_ns as f64 * share) as u64;
-                run.start_skew_ns = run.laps[1].start_ns;
-            });
-        }
+    let late = |trial: &mut Trial, (runs, share): (usize, f64)| {
+        trial.some_runs(runs, |run| {
+            run.laps[1].start_ns = (run.interval_ns as f64 * share) as u64;
+            run.start_skew_ns = run.laps[1].start_ns;
+        });
     };
     let [suspect, invalid] = [V18.suspect, V18.invalid].map(Option::unwrap);
-    check(late(50, suspect * 0.99), &[]);
-    check(late(5, 0.5), &[]);
-    check(late(6, suspect * 1.01), &[("V18", Suspect)]);
-    check(late(50, invalid * 1.01), &[("V18", Invalid)]);
+    check_each(late, &[((50, suspect * 0.99), &[]), ((5, 0.5), &[])]);
+    check_each(late, &[((6, suspect * 1.01), &[("V18", Suspect)]), ((50, invalid * 1.01), &[("V18", Invalid)])]);
 }
 
 #[test]
 fn v19_shared() {
-    check(|trial| trial.strands = 1, &[("V19", Note)]);
+    check(|trial| trial.facts.strands = 1, &[("V19", Note)]);
     check(|trial| trial.cell.seats = vec![Some(0), Some(0)], &[("V19", Note)]);
     // Waiting, pressure and late starts are what sharing is.
     check(
         |trial| {
-            trial.strands = 1;
+            trial.facts.strands = 1;
             trial.evidence(|evidence| evidence.frequency = None);
             trial.runs().for_each(|run| {
                 (run.pressure_ns, run.laps[1].start_ns) = (Some(run.interval_ns), run.interval_ns / 2);

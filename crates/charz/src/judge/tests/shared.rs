@@ -3,7 +3,6 @@
 use super::*;
 use charz_data::report::{Contention, Distribution, JointHistogram};
 
-/// What one worker stamped in a repetition.
 fn stamped(pairs: impl IntoIterator<Item = (u64, u64)>) -> JointHistogram {
     pairs.into_iter().collect()
 }
@@ -131,12 +130,11 @@ fn check_times(in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
     check_times_of("mem-read", in_each, timer, expected);
 }
 
-/// The same of another kernel.
 #[track_caller]
 fn check_times_of(kernel: &'static str, in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
     let mut trial = sampled(in_each);
-    trial.kernel = kernel;
-    trial.timer = Some(timer);
+    trial.facts.card = card(kernel);
+    trial.facts.timer = Some(timer);
     trial.judge();
     assert_eq!(trial.marks(), expected, "{:#?}", trial.cell.marks);
 }

@@ -1,36 +1,26 @@
+use std::cell::RefCell;
 use std::time::Duration;
 
-use std::cell::RefCell;
-
-use charz_kernels::{Layout, PageKind, Params, Stop};
-use charz_topology::{Machine, Source, discover};
+use charz_kernels::Stop;
 
 use super::*;
 use crate::invoke::{Invoke, Order};
-use crate::judge::Facts;
-use crate::limits::Limits;
-use crate::plan::{Invocations, Plan, Request};
-use crate::predict::Predictor;
-use crate::sweep::{Context, NoRecorder, new_report};
-use charz_analysis::compare;
-use charz_analysis::compare::Verdict;
-use charz_data::report::{Counts, Evidence, Frequency, Invocation, Lap, Run, Status, Timer};
-
-const SEATS: [Option<u32>; 1] = [Some(0)];
+use crate::plan::{Invocations, Request};
+use crate::sweep::NoRecorder;
+use crate::sweep::tests::{Setting, request};
+use charz_analysis::compare::{self, Verdict};
+use charz_data::report::{Evidence, Frequency, Invocation, Lap, Run, Status};
 
 /// A machine that does a step of a kernel in about a nanosecond.
 struct Fake<'a> {
     side: char,
-    /// How much longer it takes than the other.
     factor: f64,
-    /// How much it varies from process to process.
     spread: f64,
     /// From which invocation on every process dies.
     dies_at: usize,
     /// After which invocation the user has had enough.
     stops_at: usize,
     stop: &'a Stop,
-    /// Who was asked for which kernel.
     log: &'a RefCell<Vec<(char, String)>>,
 }
 
@@ -50,24 +40,11 @@ impl Invoke for Fake<'_> {
         let process = about(self.spread);
         let runs = (0..order.repetitions).map(|_| {
             let interval_ns = (order.params.iterations as f64 * self.factor * process * about(0.002)) as u64;
-            Run {
-                interval_ns,
-                start_skew_ns: 0,
-                steal_ns: Some(0),
-                throttled_periods: Some(0),
-                pressure_ns: Some(0),
-                dirty: Vec::new(),
-                laps: vec![lap(order, interval_ns)],
-                samples: None,
-                growth: None,
-            }
+            let lap = Lap::undisturbed(0, Some(0), interval_ns);
+            Run::undisturbed(vec![Lap { ops: order.params.iterations, ..lap }])
         });
-        let evidence = Evidence {
-            pages: None,
-            nodes: None,
-            frequency: Some(Frequency { before_hz: 3e9, after_hz: 3e9, highest_hz: 3e9, drift: 0.0 }),
-            changes: Vec::new(),
-        };
+        let frequency = Frequency { before_hz: 3e9, after_hz: 3e9, highest_hz: 3e9, drift: 0.0 };
+        let evidence = Evidence { frequency: Some(frequency), ..Evidence::default() };
         Invocation {
             runs: runs.collect(),
             evidence: Some(evidence),
@@ -80,31 +57,6 @@ impl Invoke for Fake<'_> {
     fn rest(&self, _: Duration) {}
 }
 
-fn lap(order: &Order, interval_ns: u64) -> Lap {
-    Lap {
-        rank: 0,
-        seat: SEATS[0],
-        strand: SEATS[0],
-        start_ns: 0,
-        end_ns: interval_ns,
-        ops: order.params.iterations,
-        bytes: 0,
-        on_seat: Some(true),
-        checks: 100,
-        strays: Some(0),
-        counts: Counts {
-            cpu_ns: Some(interval_ns),
-            run_delay_ns: Some(0),
-            involuntary_switches: Some(0),
-            migrations: Some(0),
-            minor_faults: Some(0),
-            major_faults: Some(0),
-        },
-        contention: None,
-    }
-}
-
-/// What both sides are asked.
 struct Trial {
     kernels: &'static [&'static str],
     invocations: usize,
@@ -120,59 +72,16 @@ struct Taken {
     log: Vec<(char, String)>,
 }
 
-fn machine() -> Machine {
-    discover(&Source::Synthetic("Package:1 Core:2 PU:1".into())).unwrap()
-}
-
 /// Has two machines take turns; `change` spoils them.
 fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
-    let machine = machine();
-    let params =
-        Params { iterations: 1, size_bytes: 1 << 20, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
-    let invocations = Invocations { least: trial.invocations, most: trial.invocations };
     let request = Request {
-        asked: crate::plan::Asked::default(),
-        kernels: trial.kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
-        mappings: Some(charz_topology::parse_mappings("dumb").unwrap()),
-        threads: "1".parse().unwrap(),
         iterations: Some(10_000_000),
-        samples: None,
-        span: None,
-        params,
         repetitions: Some(5),
-        invocations,
-        precision: None,
-        seed: Some(1),
-        oversubscribe: 1,
-        accept_panic: false,
-        budget: crate::plan::Budget::Of(Duration::from_secs(60)),
+        invocations: Invocations { least: trial.invocations, most: trial.invocations },
+        ..request(trial.kernels, "dumb", "1")
     };
-    let predictor = Predictor::with_rates(2, trial.kernels.iter().map(|name| (*name, 1.0, 0.0)));
-    let limits = Limits::unlimited();
-    let plan = Plan::new(&request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
-    let timer = Timer { overhead_ns: 20, resolution_ns: 10, worst_gap_ns: 60_000, skew_ns: Some(100) };
-    let context = Context {
-        command: "charz sweep",
-        machine: &machine,
-        limits: &limits,
-        clock: "os",
-        binder: "hwloc",
-        timer: timer.clone(),
-    };
-    let blank = Report { floor: Vec::new(), ..new_report(&plan, &context) };
-    let order = Order { strands: 2, ..Order::new(&params) };
-    let facts = Facts {
-        sizes: charz_kernels::Sizes::Block,
-        card: charz_kernels::find("arith-int").unwrap().card(),
-        params: plan.params,
-        strands: 2,
-        numa_nodes: 1,
-        last_cache_bytes: None,
-        timer: Some(timer),
-        virtual_machine: Some(false),
-        quota: true,
-        optimised: true,
-    };
+    let rates: Vec<_> = trial.kernels.iter().map(|name| (*name, 1.0, 0.0)).collect();
+    let setting = Setting::new("Package:1 Core:2 PU:1", &request, &rates);
     let (stop, log) = (Stop::new(), RefCell::new(Vec::new()));
     let fake = |side| {
         let never = usize::MAX;
@@ -182,26 +91,15 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
         fake
     };
     let (fake_a, fake_b) = (fake('A'), fake('B'));
-    let (mut a, mut b) = (blank.clone(), blank);
+    let blank = || Report { floor: Vec::new(), ..setting.blank.clone() };
+    let (mut a, mut b) = (blank(), blank());
     let (mut recorder_a, mut recorder_b) = (NoRecorder, NoRecorder);
-    let sweep = |invoke| Sweep {
-        invoke,
-        order: &order,
-        params: plan.params,
-        machine: &machine,
-        facts: &facts,
-        stop: &stop,
-        predictor: &predictor,
-        limits: &Limits::unlimited,
-        budget: trial.budget,
-    };
+    let sweep = |invoke| setting.sweep(invoke, &stop, trial.budget);
     let mut sides = [
         Side { sweep: sweep(&fake_a), report: &mut a, recorder: &mut recorder_a },
         Side { sweep: sweep(&fake_b), report: &mut b, recorder: &mut recorder_b },
     ];
-    struct Silent;
-    impl Listener for Silent {}
-    take_turns(&mut sides, trial.seed, &mut Silent).unwrap();
+    take_turns(&mut sides, trial.seed, &mut ()).unwrap();
     Taken { a, b, log: log.into_inner() }
 }
 

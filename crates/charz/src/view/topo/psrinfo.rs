@@ -39,13 +39,11 @@ pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// How many virtual processors, and which.
 fn processors_text(mut ids: Vec<u32>) -> String {
     ids.sort_unstable();
     format!("{} ({})", counted(ids.len(), "virtual processor"), collapsed(&ids))
 }
 
-/// Ascending ids with ranges.
 fn collapsed(ids: &[u32]) -> String {
     let mut pieces = Vec::new();
     for run in ids.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
@@ -57,7 +55,6 @@ fn collapsed(ids: &[u32]) -> String {
     pieces.join(" ")
 }
 
-/// The processor's name, with its highest clock where that is known.
 fn chip(machine: &Machine, package: Option<u32>, strands: &[&Strand]) -> Option<String> {
     let model = machine.packages.get(package? as usize)?.model.as_deref()?;
     let kinds = strands.iter().filter_map(|strand| machine.kinds.get(strand.kind? as usize));

@@ -18,14 +18,12 @@ pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     rest(machine, out)
 }
 
-/// Which machine it is.
 pub(super) fn head(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let name = machine.name.as_deref().map(|name| format!(" ({})", plain(name))).unwrap_or_default();
     let all = counted(machine.strands.len(), "strand");
     writeln!(out, "{}{name}: {all}", plain(&machine.source))
 }
 
-/// What is known beside its strands.
 pub(super) fn rest(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     for (node, about) in machine.numa_nodes.iter().enumerate().filter(|(_, about)| about.strands == 0) {
         let about = numa_node(node, about.memory_bytes, about.subtype.as_deref());
@@ -54,7 +52,6 @@ enum What {
     Core,
 }
 
-/// The parts around a strand, from the outside in.
 fn path(machine: &Machine, strand: &Strand) -> Vec<Part> {
     let of = |what, index: u32, strands: Option<u32>| strands.map(|strands| Part { strands, what, index });
     let groups = strand
@@ -135,7 +132,6 @@ fn numa_node(at: usize, memory: Option<u64>, subtype: Option<&str>) -> String {
     format!("NUMA node {at}{about}")
 }
 
-/// The ids of a part's strands, each ALU group in brackets where there are several.
 fn strand_ids(strands: &[Strand]) -> String {
     let ids = |strands: &[Strand]| cpulist::print(&strands.iter().map(|strand| strand.os_id).collect::<Vec<_>>());
     let groups: Vec<&[Strand]> =
@@ -149,7 +145,6 @@ fn strand_ids(strands: &[Strand]) -> String {
     }
 }
 
-/// What this process may use, apart from what the machine has.
 fn usable(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let usable = &machine.usable;
     if let Some(cpuset) = &usable.cpuset {

@@ -1,0 +1,290 @@
+//! Commands that make a sweep of their own, of which their users name only a part: `charz c2c`, `charz numa`, `charz topo --measured`.
+
+use std::path::PathBuf;
+
+use charz_topology::Source;
+use clap::{Args, Command, FromArgMatches};
+
+use super::convert::{choice, source, sweep};
+use super::help;
+use super::layers::Layers;
+use super::parameters::{AmountArgs, ParamArgs};
+use super::spelling::{HowArgs, SourceArgs, SweepArgs, WhatArgs};
+use crate::command::{c2c, numa, topo};
+use crate::exit::Error;
+use crate::plan::AskedSizes;
+use crate::view::topo as topo_page;
+use charz_data::card::{Access, Chase, LineOperation};
+use charz_data::{Role, cpulist, params};
+use charz_render::formats::{CSV, JSON, MEASURED};
+use charz_render::picture::{png, svg};
+use charz_render::report::CARD;
+
+/// A sweep whose cells are pairs of a square.
+#[derive(Debug, Args)]
+pub(crate) struct SquareArgs {
+    /// Invocations per configuration: min-max, or one number for both
+    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
+    pub(crate) invocations: String,
+    /// The half width of the 95% interval that is wanted, in percent of the number; auto is 5% for lines between cores, and 2% for memory
+    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
+    pub(crate) precision: String,
+    /// The longest that it may take, with a unit, e.g. 90s, 10m
+    #[arg(long, value_name = "TIME", default_value = "5m", allow_hyphen_values = true)]
+    pub(crate) budget: String,
+    /// Draw the order, and pairs that do not all fit, from this number [default: another one each time]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) seed: Option<String>,
+    /// The report's file [default: charz-<date>-<time>.json in this folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the plan and the predicted time; measure nothing but a few milliseconds of pilot runs
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Wait for another charz that is measuring on this machine, instead of refusing
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// End with code 5 unless every configuration is ok
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// These kernels with blocks of these sizes, and all that is said of a square.
+pub(super) fn square(what: WhatArgs, params: ParamArgs, args: SquareArgs) -> SweepArgs {
+    let what = WhatArgs { seed: args.seed, wait: args.wait, ..what };
+    SweepArgs {
+        precision: args.precision,
+        strict: args.strict,
+        dry_run: args.dry_run,
+        output: args.output,
+        force: args.force,
+        invocations: args.invocations,
+        budget: args.budget,
+        what,
+        how: how(params),
+        ..usual()
+    }
+}
+
+/// The first kernel in each of these roles.
+pub(super) fn kernels(roles: &[Role]) -> Vec<&'static str> {
+    let card = |role: &Role| charz_kernels::kernels().map(|kernel| kernel.card()).find(|card| card.role == *role);
+    roles.iter().filter_map(card).map(|card| &*card.name).collect()
+}
+
+/// These kernels, for as many workers as the command itself finds out.
+pub(super) fn what(kernels: &[&str]) -> WhatArgs {
+    WhatArgs { kernel: kernels.iter().map(|name| (*name).to_owned()).collect(), ..usual().what }
+}
+
+pub(super) fn how(params: ParamArgs) -> HowArgs {
+    HowArgs { params, ..usual().how }
+}
+
+/// What `charz sweep` asks for without flags.
+pub(super) fn usual() -> SweepArgs {
+    let matches = SweepArgs::augment_args(Command::new("sweep")).try_get_matches_from(["sweep"]);
+    matches.and_then(|matches| SweepArgs::from_arg_matches(&matches)).expect("every flag may be left out")
+}
+
+/// Measure how long a line of memory takes from each core to each other
+///
+/// Two workers hand a line back and forth, on every pair of strands; the number is the time of one way. Pairs of one NUMA node
+/// are measured once, others both ways: the memory behind the line is on the node of the first. Where all pairs do not fit into
+/// half of the budget, pairs of each kind (distance, NUMA nodes, kinds of core) are drawn at random, at least three of each, and
+/// the table says how many there are.
+///
+/// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
+/// render shows it again, and charz compare compares it.
+#[derive(Debug, Args)]
+pub(crate) struct C2cArgs {
+    /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
+    #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
+    pub(crate) mode: Vec<String>,
+    /// Only pairs of these strands, e.g. 0-3,8 [default: all that are usable]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub(crate) strands: Option<String>,
+    /// Plan every pair, however many there are; the budget still ends it
+    #[arg(long)]
+    pub(crate) all_pairs: bool,
+    #[command(flatten)]
+    pub(crate) square: SquareArgs,
+    /// What stamps: os, tsc, or auto, as for charz sweep
+    #[arg(long, default_value = "auto")]
+    pub(crate) clock: String,
+    /// What binds workers to seats: hwloc, or core-affinity
+    #[arg(long, default_value = "hwloc")]
+    pub(crate) binder: String,
+    #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
+    pub(crate) format: String,
+}
+
+/// Repetitions in each invocation: they are short, so that few of them are interrupted.
+const PAIR_REPETITIONS: &str = "5";
+
+pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<c2c::Options, Error> {
+    let modes = LineOperation::ALL.map(|operation| (operation.name(), Role::LineTransfer(operation)));
+    let role = |mode: &String| choice("--mode", mode, modes.clone());
+    let roles = args.mode.iter().map(role).collect::<Result<Vec<_>, Error>>()?;
+    let strands = args.strands.as_deref().map(|text| {
+        cpulist::parse(text).map_err(|what| Error::bad_input(format!("--strands: {what}; example: --strands 0-3,8")))
+    });
+    // As many iterations as it takes turns out when the machine is known, as the pairs do.
+    let what = WhatArgs {
+        threads: "2".into(),
+        repetitions: PAIR_REPETITIONS.into(),
+        clock: args.clock,
+        binder: args.binder,
+        ..what(&kernels(&roles))
+    };
+    let asked = square(what, ParamArgs::default(), args.square);
+    Ok(c2c::Options {
+        new: sweep(asked, layers, notes)?,
+        strands: strands.transpose()?,
+        all_pairs: args.all_pairs,
+        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
+    })
+}
+
+/// Show where the strands of a machine are, or what was measured of it
+///
+/// Prints packages, NUMA nodes, caches, cores, ALU slots and strands. What the process may use (control group, affinity
+/// mask, CPU quota) is shown apart from what the machine has.
+///
+/// With --measured, what a report says of caches and memory stands beside what the system claims: sizes, latencies, bandwidths,
+/// what the TLB reaches, the clock; whatever contradicts is marked and explained. Without a report the machine is measured, for
+/// about a minute.
+#[derive(Debug, Args)]
+pub(crate) struct TopoArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Show what was measured beside what is claimed: by this report, or measure now
+    #[arg(long, value_name = "REPORT", num_args = 0..=1)]
+    pub(crate) measured: Option<Option<PathBuf>>,
+    /// The longest that measuring may take, with a unit, e.g. 90s, 10m
+    #[arg(long, value_name = "TIME", default_value = "1m", allow_hyphen_values = true, requires = "measured")]
+    pub(crate) budget: String,
+    /// The file of the new report [default: charz-<date>-<time>.json in this folder]
+    #[arg(long, value_name = "FILE", requires = "measured")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(long, requires = "measured")]
+    pub(crate) force: bool,
+    /// Wait for another charz that is measuring on this machine, instead of refusing
+    #[arg(long, requires = "measured")]
+    pub(crate) wait: bool,
+    #[arg(long, value_name = "FORMAT", help = topo_formats(),
+        long_help = help::explained_formats(topo_page::FORMATS.iter().map(|f| (f.name, f.about)).chain(topo_page::OTHERS)))]
+    pub(crate) format: Option<String>,
+}
+
+fn topo_formats() -> String {
+    let plain =
+        topo_page::FORMATS.iter().map(|format| format.name).chain(topo_page::OTHERS.iter().map(|(name, _)| *name));
+    format!(
+        "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, csv, json, xml [default: table]",
+        help::formats(plain)
+    )
+}
+
+/// Measure what memory takes from each NUMA node to each
+///
+/// Latency is that of one worker on each node that follows a random cycle through a block on each (chase-random), bandwidth that
+/// of workers on all strands of the node that read such blocks together (mem-read). The report says where the blocks were; beside
+/// the numbers stands what the firmware claims of distances.
+///
+/// The result is the report of a sweep with a mapping such as list:0-7 for each node of workers and a place such as node:1 for
+/// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
+/// --format xml writes it where lstopo finds it.
+#[derive(Debug, Args)]
+pub(crate) struct NumaArgs {
+    /// Size of a worker's block, past all caches
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
+    pub(crate) size: String,
+    /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)
+    #[arg(long, value_name = "KIND", default_value = "thp")]
+    pub(crate) pages: String,
+    #[command(flatten)]
+    pub(crate) square: SquareArgs,
+    #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
+    pub(crate) format: String,
+}
+
+pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
+    const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
+    let axes = ParamArgs::default().with(&params::PAGES, args.pages).with(&params::SIZE, args.size);
+    let new = sweep(square(what(&kernels(&ROLES)), axes, args.square), layers, notes)?;
+    match &new.request.asked.sizes {
+        Some(AskedSizes::List(list)) if list.len() == 1 => {}
+        _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
+    }
+    Ok(numa::Options {
+        new,
+        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
+    })
+}
+
+/// What is measured for a card: the curve of latencies, and the bandwidths of each level.
+const CARD_ROLES: [Role; 4] = [
+    Role::Latency(Chase::Random),
+    Role::LevelBandwidth(Access::Read),
+    Role::LevelBandwidth(Access::Write),
+    Role::LevelBandwidth(Access::Copy),
+];
+
+/// Invocations of each of its cells: there are many, and a minute for all.
+const CARD_INVOCATIONS: &str = "2-6";
+
+/// Repetitions in each, and how long they last: on a busy machine few of those that are short are interrupted, and the best of many
+/// counts.
+const CARD_REPETITIONS: &str = "10";
+const CARD_SPAN: &str = "3ms";
+
+pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
+    let source = source(&args.source.topology);
+    let Some(measured) = args.measured else {
+        let Some(format) = args.format.as_deref() else { return Ok(topo::Options::Said { source, format: None }) };
+        let said =
+            |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format: Some(format) };
+        let picture = |write, is_text| topo::Options::Picture { source: source.clone(), write, is_text };
+        let others = [
+            ("xml", topo::Options::Xml { source: source.clone(), measured: None }),
+            ("svg", picture(svg as _, true)),
+            ("png", picture(png as _, false)),
+        ];
+        return choice(
+            "--format",
+            format,
+            topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
+        );
+    };
+    let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
+    let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
+    match measured {
+        Some(measured) if format.name == topo::XML.name => Ok(topo::Options::Xml { source, measured: Some(measured) }),
+        _ if source != Source::ThisMachine => Err(Error::bad_input(
+            "--topology: a card is of the machine that was measured; beside --measured REPORT it is for --format xml only",
+        )),
+        Some(measured) => Ok(topo::Options::Card { measured, format }),
+        None => {
+            let what = WhatArgs {
+                repetitions: CARD_REPETITIONS.into(),
+                amounts: AmountArgs::default().with(&params::SPAN, CARD_SPAN),
+                wait: args.wait,
+                ..what(&kernels(&CARD_ROLES))
+            };
+            let asked = SweepArgs {
+                what,
+                invocations: CARD_INVOCATIONS.into(),
+                budget: args.budget,
+                output: args.output,
+                force: args.force,
+                ..usual()
+            };
+            Ok(topo::Options::Measure { new: Box::new(sweep(asked, layers, notes)?), format })
+        }
+    }
+}

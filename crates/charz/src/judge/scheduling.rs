@@ -1,0 +1,140 @@
+//! Where the workers were, what was taken from them, and whether the machine stayed the same: V01 to V07, V10, V19, V25 and V32.
+
+use charz_kernels::params;
+
+use super::case::{Case, excess, total};
+use super::{dirt, raise};
+use charz_data::checks::{Check, LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS};
+use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32};
+use charz_data::report::{Evidence, Mark, Run};
+use charz_data::units;
+
+pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
+    vec![
+        off_seat(case),
+        moved(case),
+        dirty(case, &V03, "a worker had to wait for its strand"),
+        dirty(case, &V04, "a worker stood still, neither running nor waiting for its strand"),
+        stolen(case),
+        pressed(case),
+        throttled(case),
+        clock_changed(case),
+        shared(case),
+        changed(case),
+        late(case),
+    ]
+}
+
+fn off_seat(case: &Case<'_>) -> Option<Mark> {
+    let laps = case.seated_laps().filter(|lap| dirt::off_seat(lap)).count();
+    raise(&V01, laps as f64, || {
+        let all = case.seated_laps().count();
+        format!("in {laps} of {all} laps a worker was not on its seat: the binding was not honoured")
+    })
+}
+
+fn moved(case: &Case<'_>) -> Option<Mark> {
+    let moves = total(case.seated_laps().filter_map(|lap| lap.counts.migrations));
+    raise(&V02, moves as f64, || format!("seated workers were moved {moves} {}", plural(moves, "time")))
+}
+
+fn shared(case: &Case<'_>) -> Option<Mark> {
+    let (workers, strands) = (case.cell.seats.len(), case.facts.strands);
+    raise(&V19, excess(&case.cell.seats, case.facts) as f64, || {
+        if workers > strands {
+            format!(
+                "{workers} workers, and {strands} can run at once: there are no more strands, or the CPU quota is used up"
+            )
+        } else {
+            "workers share a strand although others are free".into()
+        }
+    })
+}
+
+fn clock_changed(case: &Case<'_>) -> Option<Mark> {
+    let changes = changes(case, true);
+    raise(&V10, changes.len() as f64, || {
+        format!("the kernel took another clock while it measured: {}", changes.join("; "))
+    })
+}
+
+fn changed(case: &Case<'_>) -> Option<Mark> {
+    let changes = changes(case, false);
+    raise(&V25, changes.len() as f64, || format!("the machine changed while it was measured: {}", changes.join("; ")))
+}
+
+/// What changed, each once: the clock source, or everything else.
+fn changes<'a>(case: &Case<'a>, of_the_clock: bool) -> Vec<&'a str> {
+    let is_clock = |change: &str| change.split(':').next() == Some(Evidence::CLOCK_SOURCE);
+    let all = case.evidence().flat_map(|evidence| &evidence.changes).map(String::as_str);
+    let mut changes: Vec<&str> = all.filter(|change| is_clock(change) == of_the_clock).collect();
+    changes.sort_unstable();
+    changes.dedup();
+    changes
+}
+
+/// By the share of repetitions that do not count for this cause, which is the whole where too few are left to say anything.
+fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
+    let dirty = case.runs().filter(|run| has(run, check)).count();
+    let (all, clean) = (case.runs().count(), case.clean_runs().count());
+    let too_few = dirty > 0 && all >= LEAST_CLEAN && clean < LEAST_CLEAN;
+    let share = if too_few { 1.0 } else { dirty as f64 / all.max(1) as f64 };
+    raise(check, share, || {
+        let left = if too_few { format!("; {clean} are left, too few to say anything") } else { String::new() };
+        format!("in {dirty} of {all} repetitions, which do not count, {what}{left}")
+    })
+}
+
+fn has(run: &Run, check: &Check) -> bool {
+    run.dirty.iter().any(|code| code == check.code)
+}
+
+/// Of what counts, like pressure. It is read around a little more than the repetition, which is much more than an empty one.
+fn stolen(case: &Case<'_>) -> Option<Mark> {
+    if !case.timed {
+        return None;
+    }
+    let stolen = total(case.clean_runs().filter_map(|run| run.steal_ns));
+    let window = total(case.clean_runs().map(|run| run.interval_ns)).max(1) as f64;
+    let counted = window >= STEAL_WINDOW_NS as f64 || stolen >= STEAL_TICKS_NS;
+    // What was there to be stolen: the time of the strands that the workers were on.
+    let share = stolen as f64 / (window * case.strands_in_use() as f64);
+    raise(&V05, if counted { share } else { 0.0 }, || {
+        format!("the hypervisor took {} of the workers' time", units::percent(share.min(1.0)))
+    })
+}
+
+/// Of what counts: what does not is told by the check that left it out.
+fn pressed(case: &Case<'_>) -> Option<Mark> {
+    if case.crowded || !case.timed || case.facts.card.blocks_in_kernel {
+        return None;
+    }
+    let pressure = total(case.clean_runs().filter_map(|run| run.pressure_ns));
+    let time = total(case.clean_runs().map(|run| run.interval_ns)).max(1);
+    let share = (pressure as f64 / time as f64).min(1.0);
+    raise(&V06, share, || format!("for {} of the time other work waited for a processor", units::percent(share)))
+}
+
+fn throttled(case: &Case<'_>) -> Option<Mark> {
+    let periods = total(case.runs().filter_map(|run| run.throttled_periods));
+    raise(&V07, periods as f64, || {
+        format!("the control group's processor quota stopped the process in {periods} {}", plural(periods, "period"))
+    })
+}
+
+pub(super) fn plural(count: u64, one: &str) -> String {
+    if count == 1 { one.into() } else { format!("{one}s") }
+}
+
+/// Whether samples began when they were due.
+fn late(case: &Case<'_>) -> Option<Mark> {
+    if !case.obeys(&params::PERIOD) {
+        return None;
+    }
+    let met = || case.clean_runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention);
+    let samples = total(met().map(|met| met.attempts));
+    let late = total(met().map(|met| met.waits)) as f64 / samples.max(1) as f64;
+    raise(&V32, late, || {
+        format!("{} of the samples began late, since those before them took so long", units::percent(late))
+    })
+}
