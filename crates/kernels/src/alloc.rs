@@ -35,7 +35,6 @@ const ON_THEIR_WAY: usize = 256;
 /// Replacements between two looks at the watch: 20 to 60 µs on Zen 4.
 const STRETCH: u64 = 1024;
 
-/// A kernel about one allocator.
 #[derive(Debug)]
 struct Allocating<A> {
     card: &'static Card,
@@ -43,7 +42,6 @@ struct Allocating<A> {
     allocator: PhantomData<fn() -> A>,
 }
 
-/// What one operation is.
 const REPLACED: &str =
     "one object allocated and another freed, both ends of which are written, and checked when it goes";
 
@@ -121,7 +119,6 @@ impl<A: Allocator> Kernel for Allocating<A> {
     }
 }
 
-/// The stage.
 struct Replacing<A: Allocator> {
     name: &'static str,
     span: Duration,
@@ -147,7 +144,6 @@ impl<A: Allocator> Stage for Replacing<A> {
     }
 }
 
-/// A worker.
 struct Replacer<A: Allocator> {
     name: &'static str,
     inboxes: Arc<[ArrayQueue<Object<A>>]>,
@@ -169,7 +165,6 @@ impl<A: Allocator> Replacer<A> {
         Ok(worker)
     }
 
-    /// Replaces one object.
     #[inline]
     fn turn(&mut self, post: Option<&Post<'_, A>>) {
         let Replacer { objects, lots, spoilt, missed, .. } = self;
@@ -267,7 +262,6 @@ mod tests {
     use super::*;
     use crate::watch::Stop;
 
-    /// Two workers of a stage of this kernel.
     fn pair<A: Allocator>(kernel: &Allocating<A>) -> [Replacer<A>; 2] {
         let inboxes = (0..if kernel.remote { 2 } else { 0 }).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect();
         let stage = Replacing { name: &kernel.card.name, span: Duration::ZERO, inboxes };

@@ -48,7 +48,6 @@ pub static ARITH_INT: Arith<u64> = Arith::looking_every(8192);
 /// 40 µs.
 pub static ARITH_FLOAT: Arith<f64> = Arith::looking_every(6144);
 
-/// A chain on numbers of type `T`.
 #[derive(Debug)]
 pub struct Arith<T> {
     /// Steps between two looks.
@@ -70,11 +69,9 @@ impl<T> Arith<T> {
 
 /// What differs between the two chains.
 pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// The card of the chain on this type.
     const CARD: &'static Card;
     /// The most steps that can be counted and checked.
     const MOST: u64;
-    /// The inputs of worker `rank`.
     fn inputs(rank: usize) -> [Self; INPUTS];
     /// The value before the first step of a repetition.
     fn start(rank: usize, repetition: u64) -> Self;
@@ -209,14 +206,12 @@ impl<T: Number> Stage for Chains<T> {
     }
 }
 
-/// Where a worker's inputs are.
 #[derive(Debug)]
 enum Inputs<T> {
     Own(Box<CachePadded<[T; INPUTS]>>),
     Shared(Arc<[[T; INPUTS]]>),
 }
 
-/// A worker.
 #[derive(Debug)]
 struct Chain<T> {
     rank: usize,

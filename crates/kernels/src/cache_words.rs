@@ -41,14 +41,12 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::ops("a word of 8 by
     .source(SOURCE)
     .max_per_cycle(ROOM * LOADS);
 
-/// A load a word.
 pub static READ: Words = Words {
     card: &CARD
         .named("cache-read", "reads all words of a private block, each by a load of its own, over and over again"),
     form: Form::Read,
 };
 
-/// A sum, as compiled.
 pub static READ_COMPILED: Words = Words {
     card: &CARD.named("cache-read-compiled", "reads all words of a private block by a sum as the compiler makes it for any CPU of this architecture, over and over \
                 again")
@@ -56,7 +54,6 @@ pub static READ_COMPILED: Words = Words {
     form: Form::Compiled,
 };
 
-/// Own words, written before.
 pub static READ_OWN: Words = Words {
     card: &CARD.named("cache-read-own", "writes all words of a private block, meets the others, reads them, and meets the others again, round by round")
         .metric(Metric::ops("a word of 8 bytes that is written or read, one at a time"))
@@ -66,7 +63,6 @@ pub static READ_OWN: Words = Words {
     form: Form::Own,
 };
 
-/// The other's words.
 pub static READ_OTHER: Words = Words {
     card: &CARD.named("cache-read-other", "writes all words of a private block, meets the other worker, reads the words of the other, and meets it again, round by \
                 round")
@@ -78,7 +74,6 @@ pub static READ_OTHER: Words = Words {
     form: Form::Cross,
 };
 
-/// A kernel that goes through words.
 #[derive(Debug)]
 pub struct Words {
     card: &'static Card,
@@ -118,7 +113,6 @@ impl Kernel for Words {
     }
 }
 
-/// What the workers share.
 #[derive(Debug)]
 struct Shared {
     meeting: Meeting,
@@ -126,7 +120,6 @@ struct Shared {
     blocks: Box<[Mutex<Option<Arc<SharedMapping>>>]>,
 }
 
-/// The stage.
 #[derive(Debug)]
 struct WordsStage {
     name: &'static str,
@@ -159,7 +152,6 @@ impl Stage for WordsStage {
     }
 }
 
-/// What a wrong sum is reported as.
 fn check_sum(name: &str, found: u64, expected: u64) -> Result<(), Error> {
     if found == expected {
         return Ok(());

@@ -42,7 +42,6 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load tha
     .source("")
     .max_per_cycle(ROOM / LATENCY);
 
-/// One ring in a random order.
 pub static CHASE_RANDOM: Chase = Chase {
     card: &CARD.named("chase-random", "follows one random cycle through all places of a private block, a load at a time")
         .uncounted_traffic("the translation of the address: with small pages a block that is larger than what the TLB reaches pays for page \
@@ -53,7 +52,6 @@ pub static CHASE_RANDOM: Chase = Chase {
     axes: Axes { sizes: Sizes::Curve, lists: &[CURVE_PAGES], alone: true },
 };
 
-/// One ring in ascending order.
 pub static CHASE_STRIDE: Chase = Chase {
     card: &CARD.named("chase-stride", "follows the places of a private block in ascending order, a stride apart and over again, a load at a time")
         .uncounted_traffic("what the hardware reads ahead, which is most of it where the stride is short: then the time is none of memory's \
@@ -68,7 +66,6 @@ pub static CHASE_STRIDE: Chase = Chase {
     },
 };
 
-/// Several rings at once, each in a random order.
 pub static CHASE_CHAINS: Chase = Chase {
     card: &CARD.named("chase-chains", "follows several random cycles through a private block at once, each of which waits for itself alone")
         .metric(Metric::op_time(
@@ -87,7 +84,6 @@ pub static CHASE_CHAINS: Chase = Chase {
     },
 };
 
-/// A kernel that follows rings.
 #[derive(Debug)]
 pub struct Chase {
     card: &'static Card,

@@ -88,7 +88,6 @@ pub trait Kernel: Sync {
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error>;
 }
 
-/// What the workers of one cell share.
 pub trait Stage: Sync {
     /// The code path chosen at run time, e.g. `avx512`, `avx2+fma`, `neon`, `scalar`, `rep stosb`.
     fn variant(&self) -> &'static str;

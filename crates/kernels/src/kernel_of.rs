@@ -10,36 +10,26 @@ use crate::kernel::{Axes, Error, Kernel, Stage};
 /// A stage that knows all of its kernel but the card.
 pub(crate) trait StageBuilder: Stage + Sized + 'static {
     /// As [`Kernel::check`].
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] with the reason.
     fn check() -> Result<(), Error> {
         Ok(())
     }
 
-    /// As [`Kernel::axes`].
     fn axes() -> Axes {
         Axes::NONE
     }
 
-    /// As [`Kernel::footprint`].
     fn footprint(params: &Params) -> Bytes;
 
     /// As [`Kernel::stage`], where [`StageBuilder::check`] has nothing against it.
-    ///
-    /// # Errors
-    /// As there.
     fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error>;
 }
 
-/// The kernel with this card and this stage.
 pub(crate) struct KernelOf<S> {
     card: &'static Card,
     stage: PhantomData<fn() -> S>,
 }
 
 impl<S> KernelOf<S> {
-    /// The one with this card.
     pub(crate) const fn new(card: &'static Card) -> Self {
         KernelOf { card, stage: PhantomData }
     }

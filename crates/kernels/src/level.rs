@@ -48,7 +48,6 @@ macro_rules! allocate {
     };
 }
 
-/// Loads.
 pub static LEVEL_READ: Level = Level {
     card: &card(
         "level-read",
@@ -62,7 +61,6 @@ pub static LEVEL_READ: Level = Level {
     op: Op::Read,
 };
 
-/// Ordinary stores.
 pub static LEVEL_WRITE: Level = Level {
     card: &card(
         "level-write",
@@ -76,7 +74,6 @@ pub static LEVEL_WRITE: Level = Level {
     op: Op::Write,
 };
 
-/// Stores past the caches.
 pub static LEVEL_WRITE_NT: Level = Level {
     card: &card(
         "level-write-nt",
@@ -89,7 +86,6 @@ pub static LEVEL_WRITE_NT: Level = Level {
     op: Op::WriteNt,
 };
 
-/// One array into another.
 pub static LEVEL_COPY: Level = Level {
     card: &card(
         "level-copy",
@@ -104,7 +100,6 @@ pub static LEVEL_COPY: Level = Level {
     op: Op::Copy,
 };
 
-/// The sum of one array and a multiple of another.
 pub static LEVEL_TRIAD: Level = Level {
     card: &card(
         "level-triad",
@@ -118,7 +113,6 @@ pub static LEVEL_TRIAD: Level = Level {
     op: Op::Triad,
 };
 
-/// A line read for each that is written.
 pub static LEVEL_MIX_1_1: Level = Level {
     card: &card(
         "level-mix-1-1",
@@ -132,7 +126,6 @@ pub static LEVEL_MIX_1_1: Level = Level {
     op: Op::Mix1,
 };
 
-/// Two.
 pub static LEVEL_MIX_2_1: Level = Level {
     card: &card(
         "level-mix-2-1",
@@ -145,7 +138,6 @@ pub static LEVEL_MIX_2_1: Level = Level {
     op: Op::Mix2,
 };
 
-/// Three.
 pub static LEVEL_MIX_3_1: Level = Level {
     card: &card(
         "level-mix-3-1",
@@ -179,7 +171,6 @@ const fn card(
         .max_per_cycle(ROOM * most)
 }
 
-/// A kernel that makes passes over a block.
 #[derive(Debug)]
 pub struct Level {
     card: &'static Card,
@@ -208,9 +199,6 @@ impl Level {
     }
 
     /// The stage of its workers.
-    ///
-    /// # Errors
-    /// As [`Kernel::stage`].
     pub(crate) fn passing(&self, params: &Params) -> Result<Passing, Error> {
         let (name, op, looping) = (&*self.card.name, self.op, self.looping()?);
         let length = whole_pages(op, lines_of_part(name, params.size_bytes, op.arrays(), op.round())?);
@@ -245,7 +233,6 @@ impl Kernel for Level {
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     name: &'static str,

@@ -44,7 +44,6 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load of 
     .max_per_cycle(ROOM / LATENCY)
     .workers(WorkerCount::AtLeast(2));
 
-/// The others read.
 pub static LOADED_READ: Loaded = Loaded {
     card: &CARD.named(
         "loaded-read",
@@ -53,13 +52,11 @@ pub static LOADED_READ: Loaded = Loaded {
     load: &LEVEL_READ,
 };
 
-/// The others write.
 pub static LOADED_WRITE: Loaded = Loaded {
     card: &CARD.named("loaded-write", "worker 0 follows a random cycle through its block, while all others overwrite blocks of their own with ordinary stores"),
     load: &LEVEL_WRITE,
 };
 
-/// A kernel of which one worker waits for loads and the others load the memory.
 #[derive(Debug)]
 pub struct Loaded {
     card: &'static Card,
@@ -91,7 +88,6 @@ fn line_by_line(params: &Params) -> Params {
     Params { stride_bytes: Params::SMALL.stride_bytes, chains: 1, ..*params }
 }
 
-/// The stage.
 struct Loading {
     chase: Box<dyn Stage>,
     load: Passing,
@@ -119,7 +115,6 @@ impl Stage for Loading {
     }
 }
 
-/// A worker that loads the memory.
 #[derive(Debug)]
 struct Loader {
     passer: Passer,

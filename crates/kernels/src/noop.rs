@@ -10,7 +10,6 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&NOOP];
 
 pub static NOOP: Noop = Noop;
 
-/// See [`NOOP`].
 #[derive(Debug)]
 pub struct Noop;
 

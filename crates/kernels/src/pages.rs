@@ -39,9 +39,7 @@ const CLEARED: f64 = 64.0;
 enum Deed {
     /// The first write to each page, which the system answers with memory.
     Touch,
-    /// `mlock`.
     Lock,
-    /// `munmap`.
     Release,
 }
 
@@ -56,7 +54,6 @@ enum Before {
     Locked,
 }
 
-/// A kernel that has the system do one thing to all pages of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Handling {
     card: &'static Card,
@@ -91,9 +88,7 @@ macro_rules! handling {
     };
 }
 
-/// What touching includes.
 const CLEARS: &str = "the system clears each page before it hands it out";
-/// What is different about shared memory when it is unmapped.
 const LAST_FREES: &str =
     "the memory of a shared mapping is freed when its last part goes, by the worker that unmaps it";
 
@@ -130,7 +125,6 @@ impl Handling {
         self.before > Before::Mapped || self.deed == Deed::Touch
     }
 
-    /// Whether it locks them.
     fn locks(&self) -> bool {
         self.before == Before::Locked || self.deed == Deed::Lock
     }
@@ -171,7 +165,6 @@ impl Kernel for Handling {
     }
 }
 
-/// The stage.
 struct Handled {
     kernel: Handling,
     segment: Arc<Segment>,

@@ -33,21 +33,16 @@ const ADVANTAGE: f64 = 1.02;
 /// The most rounds of a run: the accumulators stay exact, and the operations can be counted.
 const MOST: u64 = 1 << 45;
 
-/// Independent integer additions.
 pub static PEAK_INT: Peak<u64> = Peak(PhantomData);
 
-/// Independent fused multiply-adds and additions on doubles.
 pub static PEAK_FLOAT: Peak<f64> = Peak(PhantomData);
 
-/// Independent operations on numbers of type `T`.
 #[derive(Debug)]
 pub struct Peak<T>(PhantomData<T>);
 
 /// What differs between the two kernels.
 pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// The card of the kernel on this type.
     const CARD: &'static Card;
-    /// The path chosen for this process.
     fn fastest() -> &'static Path<Self>;
     /// A whole number below 2^53 as a value of this type.
     fn from_count(n: u64) -> Self;
@@ -149,7 +144,6 @@ impl<T: Lane> Kernel for Peak<T> {
     }
 }
 
-/// The stage.
 #[derive(Debug)]
 struct Streams<T: 'static> {
     path: &'static Path<T>,
@@ -170,7 +164,6 @@ impl<T: Lane> Stage for Streams<T> {
     }
 }
 
-/// A worker.
 #[derive(Debug)]
 struct Adder<T: 'static> {
     path: &'static Path<T>,

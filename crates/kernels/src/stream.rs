@@ -24,7 +24,6 @@ use write::{MEM_MEMSET, MEM_WRITE, MEM_WRITE_DATA, MEM_WRITE_NT};
 pub(crate) static KERNELS: &[&dyn Kernel] =
     &[&MEM_READ, &MEM_READ_STREAMS, &MEM_WRITE, &MEM_WRITE_DATA, &MEM_MEMSET, &MEM_WRITE_NT, &MEM_COPY, &MEM_TRIAD];
 
-/// What the memory kernels obey.
 const OBEYS: &[&Param] = &[&SIZE, &MEMORY, &PAGES];
 
 /// Bytes that a core can load in a cycle: two vectors of 64 on Intel's and AMD's widest (Intel, "64 and IA-32 Architectures
@@ -55,12 +54,10 @@ pub(crate) fn lines_of_part(name: &str, size: u64, parts: usize, step: usize) ->
     }
 }
 
-/// The work of moving `lines` lines.
 fn bytes(lines: usize) -> Work {
     Work::bytes((lines * Line::BYTES) as u64)
 }
 
-/// What a wrong word is reported as.
 pub(crate) fn wrong(name: &str, index: usize, expected: Line, found: Line) -> Error {
     Error::Wrong(format!(
         "{name}: line {index} of the block holds {:x?} instead of {:x?}: the result of this run is void",

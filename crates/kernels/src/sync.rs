@@ -29,15 +29,11 @@ mod wait_stats;
 
 pub use section::section;
 
-/// The memory for so many pairs of times.
 pub(crate) fn pairs(samples: u64) -> Bytes {
     Bytes(samples.saturating_mul(size_of::<(u64, u64)>() as u64))
 }
 
 /// Whether a kernel is asked for samples at all.
-///
-/// # Errors
-/// It is not.
 pub(crate) fn check_samples(card: &Card, params: &Params) -> Result<(), Error> {
     match params.samples {
         0 => Err(Error::Unavailable(format!("{} takes at least 1 sample, not 0 samples", card.name))),

@@ -28,13 +28,11 @@ use crate::kernel::Kernel;
 
 pub(crate) use timeout::KERNELS as TIMEOUT_KERNELS;
 
-/// What all of the family have in common.
 const CARD: Card = Card::new("", Family::Timer, "", Metric::Duration).params(&[&SAMPLES]).source(
     "TACC multi-core report, Table 2: the time-stamp counter's accuracy, its throughput back to back, and what a first \
              call costs; here for other clocks too",
 );
 
-/// The three kernels of each clock.
 macro_rules! clocks {
     ($($source:ty, $read:ident, $step:ident, $first:ident, $word:literal, $what:literal;)*) => {
         $(

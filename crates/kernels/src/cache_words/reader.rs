@@ -17,7 +17,6 @@ use super::{Form, WordsStage, check_sum, sum_of};
 /// The most passes between two looks at the watch: of 512 bytes, they take 40 µs at 2 words a cycle and 6 GHz.
 const MOST: u64 = 8192;
 
-/// The words that a worker reads.
 #[derive(Debug)]
 enum Data {
     /// A load each.
@@ -26,13 +25,11 @@ enum Data {
     Any(Block),
 }
 
-/// The worker.
 #[derive(Debug)]
 pub(super) struct Reader {
     name: &'static str,
     data: Data,
     region: Region,
-    /// What the words add up to.
     whole: u64,
     /// What was found since the worker was built, and in how many passes.
     pub(super) found: u64,

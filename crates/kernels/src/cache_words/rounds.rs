@@ -14,7 +14,6 @@ use crate::watch::Watch;
 use super::reader::sum;
 use super::{Form, Shared, WordsStage, check_sum, sum_of};
 
-/// The worker.
 #[derive(Debug)]
 pub(super) struct Rounds {
     name: &'static str,
@@ -28,7 +27,6 @@ pub(super) struct Rounds {
     runs: u64,
     /// Rounds of the last run.
     rounds: u64,
-    /// What was found in them.
     pub(super) found: u64,
     /// How long the two phases of each took.
     pub(super) phases: Vec<(u64, u64)>,
@@ -91,7 +89,6 @@ impl Rounds {
     }
 }
 
-/// Writes words that count up, a store each.
 #[inline]
 fn write(words: &[AtomicU64], first: u64) {
     for (line, first) in words

@@ -3,12 +3,10 @@
 use crate::block::Block;
 use crate::sys::chase::Rings;
 
-/// An order of places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Any, all with the same chance.
     Random,
-    /// From the first place to the last.
     Ascending,
 }
 

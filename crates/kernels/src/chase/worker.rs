@@ -19,7 +19,6 @@ const WARM: Duration = Duration::from_millis(5);
 /// From it, the orders of all workers are drawn: the same in every process.
 const SEED: u64 = 0x5a77_0106;
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chasing {
     pub(super) name: &'static str,
@@ -53,7 +52,6 @@ impl Stage for Chasing {
     }
 }
 
-/// A worker.
 #[derive(Debug)]
 pub(super) struct Chaser {
     name: &'static str,

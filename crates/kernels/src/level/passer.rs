@@ -27,7 +27,6 @@ const FAR: usize = 4 << 20;
 const SPACING: usize = 257;
 const MOVE: usize = 37;
 
-/// The worker.
 #[derive(Debug)]
 pub(crate) struct Passer {
     stage: Passing,
@@ -35,7 +34,6 @@ pub(crate) struct Passer {
     first: u64,
     registers: Registers,
     pace: Pace,
-    /// Runs that were begun.
     runs: usize,
     place: Place,
     /// Where the last run began.

@@ -19,7 +19,6 @@ use crate::sys::mmap::{Mapping, base_page};
 /// 65,530 (`vm.max_map_count`), of which its threads need some.
 const MOST_PARTS: usize = 32_768;
 
-/// The segment of a stage.
 #[derive(Debug)]
 pub(super) struct Segment {
     name: &'static str,
@@ -43,7 +42,6 @@ struct Laid {
     run: Option<u64>,
     /// What each worker has not fetched yet.
     shares: Vec<Option<Mapping>>,
-    /// What went wrong in the run.
     trouble: Option<Error>,
 }
 
@@ -76,12 +74,10 @@ impl Segment {
         Ok(Segment { name, workers, share, part, pages, shared, laid, offered, handled })
     }
 
-    /// Bytes of each worker's share.
     pub(super) fn share(&self) -> usize {
         self.share
     }
 
-    /// How many parts there are in all.
     pub(super) fn parts(&self) -> usize {
         self.offered.capacity()
     }
@@ -97,9 +93,6 @@ impl Segment {
 
     /// A worker's share of the segment for run number `run`, untouched and in parts. The first worker that asks has the segment mapped
     /// anew; a worker that comes when a later run has begun gets nothing.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the system maps no such segment.
     pub(super) fn fetch(&self, run: u64, rank: usize) -> Result<Vec<Mapping>, Error> {
         let mut laid = self.lock();
         if laid.run < Some(run) {
@@ -129,14 +122,12 @@ impl Segment {
         })
     }
 
-    /// Offers parts to whoever takes them.
     pub(super) fn offer(&self, parts: Vec<Mapping>) {
         for part in parts {
             self.offered.push(part).expect("there is room for all parts of a segment");
         }
     }
 
-    /// The next part, if there is one left.
     pub(super) fn take(&self) -> Option<Mapping> {
         self.offered.pop()
     }
@@ -152,9 +143,6 @@ impl Segment {
     }
 
     /// Checks that the workers together handled all of it. To be called when all have ended the run.
-    ///
-    /// # Errors
-    /// What went wrong, or [`Error::Wrong`] if something was left.
     pub(super) fn check(&self) -> Result<(), Error> {
         if let Some(trouble) = &self.lock().trouble {
             return Err(trouble.clone());

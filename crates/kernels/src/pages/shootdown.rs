@@ -17,7 +17,6 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&TLB_SHOOTDOWN];
 
 static TLB_SHOOTDOWN: TlbShootdown = TlbShootdown;
 
-/// See [`TLB_SHOOTDOWN`].
 #[derive(Debug)]
 pub(crate) struct TlbShootdown;
 
@@ -50,7 +49,6 @@ impl Kernel for TlbShootdown {
     }
 }
 
-/// What the workers share.
 #[derive(Debug, Default)]
 struct Shared {
     /// The page, while it is mapped.
@@ -91,7 +89,6 @@ impl Shared {
     }
 }
 
-/// The stage.
 struct ShootdownStage {
     samples: u64,
     readers: usize,
@@ -119,7 +116,6 @@ impl Stage for ShootdownStage {
     }
 }
 
-/// The first worker.
 struct Mapper {
     samples: u64,
     readers: usize,
@@ -189,7 +185,6 @@ impl Worker for Mapper {
     }
 }
 
-/// Every other worker.
 struct Reader {
     samples: u64,
     shared: Arc<Shared>,

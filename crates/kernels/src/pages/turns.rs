@@ -18,27 +18,17 @@ use crate::watch::Watch;
 /// Touched pages between two looks at the watch: a turn with one takes 2 to 8 µs in a virtual machine on Zen 4.
 const STRETCH: usize = 8;
 
-/// What a worker repeats.
 pub(super) trait Turn: Sized + 'static {
-    /// Pages that a turn touches.
     const PAGES: usize;
-    /// The calls, for reports.
     const VARIANT: &'static str;
 
     /// What a worker keeps from turn to turn.
-    ///
-    /// # Errors
-    /// The system gives no memory.
     fn new() -> io::Result<Self>;
 
     /// One turn. Whether the memory held what it should.
-    ///
-    /// # Errors
-    /// That of the system's call that was refused.
     fn turn(&mut self) -> io::Result<bool>;
 }
 
-/// A kernel that repeats a turn.
 #[derive(Debug)]
 pub(crate) struct Turning<T> {
     card: &'static Card,
@@ -92,7 +82,6 @@ impl Turn for Protect {
     }
 }
 
-/// What stands beside each of these kernels.
 const BESIDE: &str = "each turn interrupts the strands that the process runs on, for their old translations (TLB shootdown), where \
                       the processor has no instruction for that";
 
@@ -136,7 +125,6 @@ impl<T: Turn> Kernel for Turning<T> {
     }
 }
 
-/// The stage.
 struct Repeated<T> {
     name: &'static str,
     span: Duration,
@@ -163,7 +151,6 @@ impl<T: Turn> Stage for Repeated<T> {
     }
 }
 
-/// A worker.
 struct Turner<T> {
     name: &'static str,
     turn: T,
@@ -203,7 +190,6 @@ impl<T: Turn> Worker for Turner<T> {
     }
 }
 
-/// What the system's refusal is reported as.
 fn refused(name: &str, error: &io::Error) -> Error {
     Error::Refused(format!(
         "{name}: the system maps or protects no more pages ({error}): end what else runs, or ask for fewer workers"

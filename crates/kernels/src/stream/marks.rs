@@ -13,10 +13,8 @@ const SPACING: usize = 256;
 /// By how many lines the marks move each time: odd, so that they come by every line.
 const MOVE: usize = 37;
 
-/// What no pass writes.
 const MARK: Line = Line([0xdead_beef_0bad_cafe; Line::WORDS]);
 
-/// The marks of a block.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     repetition: usize,
@@ -40,7 +38,6 @@ impl Marks {
         }
     }
 
-    /// The marked lines among `lines`.
     fn places(&self, lines: usize) -> impl Iterator<Item = usize> + use<> {
         let offset = self.repetition * MOVE % SPACING;
         (0..lines).step_by(SPACING).map(move |first| first + offset % SPACING.min(lines - first))

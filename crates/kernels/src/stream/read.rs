@@ -14,7 +14,6 @@ use super::{LOADED, OBEYS, STRETCH, bytes, lines_of_part};
 /// no more; on a machine under load, 8 gained more still.
 const STREAMS: usize = 8;
 
-/// One stream from the first line to the last.
 pub static MEM_READ: Read<1> = Read {
     card: &Card::new(
         "mem-read",
@@ -30,7 +29,6 @@ pub static MEM_READ: Read<1> = Read {
     .max_per_cycle(ROOM * LOADED),
 };
 
-/// Several streams at once, which keep more page walks and more prefetchers busy.
 pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
     card: &Card::new(
         "mem-read-streams",
@@ -44,7 +42,6 @@ pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
     .max_per_cycle(ROOM * LOADED),
 };
 
-/// A kernel that reads a block in `N` streams.
 #[derive(Debug)]
 pub struct Read<const N: usize> {
     card: &'static Card,
@@ -75,14 +72,12 @@ impl<const N: usize> Read<N> {
         Ok(Reading { name, vectors: Vectors::widest(), length, pages })
     }
 
-    /// A worker that a test can spoil.
     #[cfg(test)]
     pub(super) fn reader(&self, params: &Params, rank: usize) -> Result<Reader<N>, Error> {
         Reader::new(self.reading(params)?, rank)
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 struct Reading<const N: usize> {
     name: &'static str,
@@ -106,14 +101,11 @@ impl<const N: usize> Stage for Reading<N> {
     }
 }
 
-/// A worker.
 #[derive(Debug)]
 pub(super) struct Reader<const N: usize> {
     stage: Reading<N>,
     block: Block,
-    /// What the words add up to.
     expected: u64,
-    /// What they were found to add up to.
     pub(super) found: u64,
 }
 

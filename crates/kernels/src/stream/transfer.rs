@@ -11,13 +11,11 @@ use crate::watch::Watch;
 use super::marks::Marks;
 use super::{LOADED, OBEYS, STORED, STRETCH, bytes, lines_of_part, wrong};
 
-/// The factor of the triad.
 const FACTOR: f64 = 3.0;
 
 const BESIDE: &str =
     if HAS_NON_TEMPORAL { "" } else { "a read of each line before it is overwritten (write-allocate)" };
 
-/// One array into another.
 pub static MEM_COPY: Transfer = Transfer {
     card: &Card::new(
         "mem-copy",
@@ -33,7 +31,6 @@ pub static MEM_COPY: Transfer = Transfer {
     form: Form::Copy,
 };
 
-/// The sum of one array and a multiple of another.
 pub static MEM_TRIAD: Transfer = Transfer {
     card: &Card::new(
         "mem-triad",
@@ -50,7 +47,6 @@ pub static MEM_TRIAD: Transfer = Transfer {
     form: Form::Triad,
 };
 
-/// A kernel that writes one array of a block from the others.
 #[derive(Debug)]
 pub struct Transfer {
     card: &'static Card,
@@ -99,14 +95,12 @@ impl Transfer {
         Ok(Transferring { name, form, vectors: Vectors::widest(), length, pages })
     }
 
-    /// A worker that a test can spoil.
     #[cfg(test)]
     pub(super) fn mover(&self, params: &Params) -> Result<Mover, Error> {
         Mover::new(self.transferring(params)?)
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 struct Transferring {
     name: &'static str,
@@ -131,7 +125,6 @@ impl Stage for Transferring {
     }
 }
 
-/// A worker.
 #[derive(Debug)]
 pub(super) struct Mover {
     stage: Transferring,

@@ -26,7 +26,6 @@ const DATA: u64 = 0x0123_4567_89ab_cdef;
 /// What the block holds before the first run: neither zeros nor [`DATA`].
 const BEFORE: u64 = 0x5555_aaaa_5555_aaaa;
 
-/// Zeros, in the fastest way of this CPU.
 pub static MEM_WRITE: Write = Write {
     card: &Card::new(
         "mem-write",
@@ -44,7 +43,6 @@ pub static MEM_WRITE: Write = Write {
     word: 0,
 };
 
-/// Other data than zeros, by ordinary stores.
 pub static MEM_WRITE_DATA: Write = Write {
     card: &Card::new(
         "mem-write-data",
@@ -60,7 +58,6 @@ pub static MEM_WRITE_DATA: Write = Write {
     word: DATA,
 };
 
-/// Zeros, by the C library.
 pub static MEM_MEMSET: Write = Write {
     card: &Card::new(
         "mem-memset",
@@ -76,7 +73,6 @@ pub static MEM_MEMSET: Write = Write {
     word: 0,
 };
 
-/// Other data than zeros, by non-temporal stores.
 pub static MEM_WRITE_NT: Write = Write {
     card: &Card::new(
         "mem-write-nt",
@@ -91,7 +87,6 @@ pub static MEM_WRITE_NT: Write = Write {
     word: DATA,
 };
 
-/// A kernel that overwrites a block.
 #[derive(Debug)]
 pub struct Write {
     card: &'static Card,
@@ -100,14 +95,10 @@ pub struct Write {
     word: u64,
 }
 
-/// A way to overwrite memory.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// Ordinary stores.
     Vectors(Vectors),
-    /// Stores past the caches.
     NonTemporal(Vectors),
-    /// `rep stos`.
     #[cfg(target_arch = "x86_64")]
     String,
     /// The C library, zeros only.
@@ -184,7 +175,6 @@ impl Write {
         Ok(Writing { name, way, word, length, pages })
     }
 
-    /// A worker that a test can spoil.
     #[cfg(test)]
     pub(super) fn writer(&self, params: &Params) -> Result<Writer, Error> {
         Writer::new(self.writing(params)?)
@@ -220,7 +210,6 @@ impl Kernel for Write {
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 struct Writing {
     name: &'static str,
@@ -245,7 +234,6 @@ impl Stage for Writing {
     }
 }
 
-/// A worker.
 #[derive(Debug)]
 pub(super) struct Writer {
     stage: Writing,

@@ -44,7 +44,6 @@ impl Lie {
     }
 }
 
-/// A kernel that repeats one atomic operation.
 #[derive(Debug)]
 pub struct AtomicKernel<O> {
     card: &'static Card,
@@ -162,13 +161,11 @@ struct Claim {
     last: AtomicU64,
 }
 
-/// What the workers share.
 struct Shared<O: Operation> {
     lines: Lines<O::Word>,
     claims: Box<[Claim]>,
 }
 
-/// The stage.
 struct Repeating<O: Operation> {
     name: &'static str,
     span: Duration,
@@ -203,7 +200,6 @@ impl<O: Operation> Repeating<O> {
     }
 }
 
-/// A worker.
 struct Repeater<O: Operation> {
     name: &'static str,
     rank: usize,

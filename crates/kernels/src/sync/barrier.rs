@@ -28,34 +28,24 @@ pub(crate) use kinds::KERNELS;
 /// Nanoseconds after which a worker looks at its watch again.
 const STRETCH: u64 = 20_000;
 
-/// A barrier.
 trait Meet: Send + Sync + Sized + 'static {
-    /// What a party keeps for itself.
     type Own;
 
-    /// The code path.
     const VARIANT: &'static str;
 
-    /// For so many parties.
-    ///
-    /// # Errors
-    /// The system refuses it.
     fn new(parties: usize) -> Result<Self, Error>;
 
     /// That of a party that meets the others for the first time. All parties ask before they meet.
     fn own(&self) -> Self::Own;
 
-    /// Waits until all parties have arrived.
     fn meet(&self, own: &mut Self::Own);
 }
 
-/// A kernel that measures a barrier.
 type Barrier<B> = KernelOf<Meeting<B>>;
 
 /// When a worker arrived and left, in each episode.
 type Stamps = Vec<(u64, u64)>;
 
-/// What the workers share.
 struct Shared<B> {
     barrier: B,
     /// The last episode of a run that a watch ended. They are counted from 1 over all runs.
@@ -66,7 +56,6 @@ struct Shared<B> {
     stamps: Box<[RwLock<Stamps>]>,
 }
 
-/// The stage.
 struct Meeting<B> {
     name: &'static str,
     episodes: u64,
@@ -114,7 +103,6 @@ impl<B: Meet> Stage for Meeting<B> {
     }
 }
 
-/// A worker.
 struct Party<B: Meet> {
     name: &'static str,
     rank: usize,

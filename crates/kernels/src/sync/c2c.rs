@@ -27,7 +27,6 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&C2C_READ_WRITE, &C2C_CAS, &C2C_FE
 /// Iterations that make one way of the line. The two workers share them.
 const ITERATIONS_PER_WAY: u64 = 256;
 
-/// Hand-overs by a store that the other core waits for.
 pub static C2C_READ_WRITE: CoreToCore<ReadWrite> = CoreToCore::new(
     const {
         &CARD.named("c2c-read-write", "waits by loads for a number in the other worker's line and stores the next to its own, which the other waits for")
@@ -36,7 +35,6 @@ pub static C2C_READ_WRITE: CoreToCore<ReadWrite> = CoreToCore::new(
     },
 );
 
-/// Hand-overs by compare-and-swap.
 pub static C2C_CAS: CoreToCore<Cas> = CoreToCore::new(
     const {
         &CARD.named("c2c-cas", "tries to compare-and-swap the number of its turn for the other worker's in one line that both share, until it \
@@ -46,7 +44,6 @@ pub static C2C_CAS: CoreToCore<Cas> = CoreToCore::new(
     },
 );
 
-/// Hand-overs by additions.
 pub static C2C_FETCH_ADD: CoreToCore<FetchAdd> = CoreToCore::new(
     const {
         &CARD.named("c2c-fetch-add", "adds 1 to one line that two workers share, until it finds that the other has added since")
@@ -56,7 +53,6 @@ pub static C2C_FETCH_ADD: CoreToCore<FetchAdd> = CoreToCore::new(
     },
 );
 
-/// Hand-overs by exchanges.
 pub static C2C_EXCHANGE: CoreToCore<Exchange> = CoreToCore::new(
     const {
         &CARD.named("c2c-exchange", "swaps its mark into one line that two workers share, until it gets the other's mark out of it")
@@ -66,7 +62,6 @@ pub static C2C_EXCHANGE: CoreToCore<Exchange> = CoreToCore::new(
     },
 );
 
-/// What the cards have in common.
 const CARD: Card = Card::new(
     "",
     Family::Sync,
@@ -84,7 +79,6 @@ const CARD: Card = Card::new(
 .contends(true)
 .workers(WorkerCount::Exactly(2));
 
-/// A kernel whose two workers hand over by one kind of operation.
 #[derive(Debug)]
 pub struct CoreToCore<M> {
     card: &'static Card,
@@ -119,7 +113,6 @@ impl<M: Mode> Kernel for CoreToCore<M> {
     }
 }
 
-/// What the two workers share.
 #[derive(Debug)]
 struct Shared<M> {
     /// Mapped by worker 0.
@@ -135,17 +128,14 @@ impl<M> Default for Shared<M> {
     }
 }
 
-/// What a worker says of its last run.
 #[derive(Debug, Default)]
 struct Account {
     turns: AtomicU64,
     mode: AtomicU64,
 }
 
-/// The stage.
 #[derive(Debug)]
 struct Handing<M> {
-    /// Of the kernel.
     name: &'static str,
     /// Turns of each worker in a full run.
     rounds: u64,
@@ -176,7 +166,6 @@ impl<M: Mode> Stage for Handing<M> {
     }
 }
 
-/// A worker.
 #[derive(Debug)]
 struct Hand<M> {
     rank: usize,

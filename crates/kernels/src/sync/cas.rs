@@ -18,10 +18,8 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&CAS_COUNTER];
 /// altogether, since they come one after the other anyway.
 const ITERATIONS_PER_INCREMENT: u64 = 8;
 
-/// Increments of one shared counter by compare-and-swap.
 pub static CAS_COUNTER: CasCounter = CasCounter;
 
-/// See [`CAS_COUNTER`].
 #[derive(Debug)]
 pub struct CasCounter;
 
@@ -77,7 +75,6 @@ impl Shared {
     }
 }
 
-/// The stage.
 #[derive(Debug)]
 struct Counting {
     /// Of each worker in a full run.
@@ -106,14 +103,12 @@ impl Counting {
     }
 }
 
-/// A worker.
 #[derive(Debug)]
 struct Counter {
     rank: usize,
     /// Increments of a full run.
     increments: u64,
     shared: Arc<Shared>,
-    /// What it met in its last run.
     stats: CachePadded<Contention>,
 }
 

@@ -29,7 +29,6 @@ const BURST: u64 = 64;
 /// when they do; and enough for one that is alone.
 const SHARE: u64 = BURST / 4 * 3;
 
-/// A counter of a limited resource.
 pub(super) trait Counter: Send + Sync + 'static {
     /// Takes a unit for worker `rank`, unless all are out.
     ///
@@ -61,7 +60,6 @@ impl Counter for CachePadded<Mutex<u64>> {
     }
 }
 
-/// A number that everybody adds to.
 #[derive(Debug)]
 pub struct Global {
     /// Units that are out, and those that were asked for in vain and are about to be taken off again.
@@ -89,7 +87,6 @@ impl Counter for Global {
     }
 }
 
-/// A kernel over one of the counters.
 pub struct CounterKernel<C> {
     card: &'static Card,
     variant: &'static str,
@@ -126,15 +123,12 @@ macro_rules! counters {
 }
 
 counters! {
-    /// One number under a lock.
     COUNTER_MUTEX, CachePadded<Mutex<u64>>, "counter-mutex", "in one number under a mutex of Rust's standard library",
         "refused units are failed attempts; the lock and the number move from core to core", true, "std::sync::Mutex", Mutex,
         |units, _| CachePadded::new(Mutex::new(units));
-    /// One number that everybody adds to.
     COUNTER_ATOMIC, Global, "counter-atomic", "in one number by atomic additions",
         "refused units are failed attempts, and additions that are undone; the number moves from core to core", false,
         "fetch-add", Atomic, |units, _| Global { out: CachePadded::new(AtomicU64::new(0)), limit: units };
-    /// A stock for each strand.
     COUNTER_SHARDED, Sharded, "counter-sharded", "in a stock for each strand, which fetches 16 from the middle when it is empty",
         "refused units are failed attempts, which have looked into every stock", false, "compare-and-swap", Sharded, |units, workers| {
             Sharded::with_shards(units, workers.min(std::thread::available_parallelism().map_or(1, usize::from)))
@@ -165,7 +159,6 @@ impl<C: Counter> Kernel for CounterKernel<C> {
     }
 }
 
-/// The stage.
 struct Counting<C> {
     name: &'static str,
     variant: &'static str,
@@ -196,14 +189,12 @@ impl<C: Counter> Stage for Counting<C> {
     }
 }
 
-/// A worker.
 struct Taker<C> {
     name: &'static str,
     units: u64,
     rank: usize,
     sections: [u64; 2],
     counter: Arc<C>,
-    /// What it met in its last run.
     stats: CachePadded<Contention>,
     /// What its sections have come to.
     state: u64,

@@ -33,24 +33,16 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes of stack that a new thread gets: little, since it does little, and at least what every C library asks for.
 const STACK: usize = 64 << 10;
 
-/// A way to make threads.
 trait Method: Sized + 'static {
     /// What has to be dropped for a thread to be gone, or to have been let go.
     type Thread;
 
-    /// The code path, e.g. `pthread_create`.
     const VARIANT: &'static str;
 
     /// Makes threads on the strands of a lender, or on those of the calling thread.
-    ///
-    /// # Errors
-    /// The system refuses.
     fn new(lent: Option<&Mask>) -> Result<Self, Error>;
 
     /// The call: makes a thread that calls [`Child::enter`].
-    ///
-    /// # Errors
-    /// The system refuses.
     fn make(&self, child: Arc<Child>) -> Result<Self::Thread, Error>;
 }
 
@@ -68,7 +60,6 @@ impl Child {
         Arc::new(Child { clock: Arc::clone(clock), stamp: AtomicU64::new(0), here: AtomicU32::new(0) })
     }
 
-    /// What the new thread does.
     fn run(&self) {
         self.stamp.store(self.clock.now(), Ordering::Relaxed);
         self.here.store(1, Ordering::Release);
@@ -88,13 +79,10 @@ impl Child {
     }
 }
 
-/// A kernel that makes threads.
 type Create<M> = KernelOf<Making<M>>;
 
-/// What the maker and the lender share.
 #[derive(Debug, Default)]
 struct Shared {
-    /// The strands that are lent.
     lent: Mutex<Option<Mask>>,
     /// 1 once a worker has left the run.
     over: AtomicU32,
@@ -118,7 +106,6 @@ impl Shared {
     }
 }
 
-/// The stage.
 struct Making<M> {
     card: &'static Card,
     params: Params,
@@ -158,7 +145,6 @@ impl<M: Method> Stage for Making<M> {
     }
 }
 
-/// The worker that makes threads.
 struct Parent<M> {
     name: &'static str,
     shared: Arc<Shared>,
@@ -231,7 +217,6 @@ impl<M: Method> Parent<M> {
     }
 }
 
-/// A worker that lends its seat.
 struct Lender {
     shared: Arc<Shared>,
 }
@@ -246,7 +231,6 @@ impl Worker for Lender {
         Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
     }
 
-    /// What is to be verified is the other's.
     fn verify(&mut self) -> Result<(), Error> {
         Ok(())
     }

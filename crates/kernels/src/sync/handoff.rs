@@ -82,20 +82,15 @@ const WAKES_ONE: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
 const T3_4: &str = "T3-4 report (arXiv:1106.2992), section 6: the same call, two intervals, 10^5 samples; G. Tene, How NOT to \
                     Measure Latency (2013): the schedule";
 
-/// A way in which one worker wakes others.
 trait WakePrimitive: Send + Sync + Sized + 'static {
     /// What the waker holds from the beginning of a round until its call.
     type Held<'a>;
     /// What a waiter has got when it was woken.
     type Got<'a>;
 
-    /// The code path, e.g. `futex`.
     const VARIANT: &'static str;
 
     /// For so many waiters.
-    ///
-    /// # Errors
-    /// The system refuses a part of it.
     fn new() -> Result<Self, Error>;
 
     /// A waiter introduces itself, on its own thread.
@@ -115,7 +110,6 @@ trait WakePrimitive: Send + Sync + Sized + 'static {
     fn wait(&self, round: u64, ready: impl FnOnce()) -> Option<Self::Got<'_>>;
 }
 
-/// A kernel that measures a [`WakePrimitive`].
 type HandOff<M> = KernelOf<HandOffStage<M>>;
 
 /// What a waiter tells the waker: on a line of its own.
@@ -130,7 +124,6 @@ struct WaiterSlot {
     strand: Whereabouts,
 }
 
-/// What the workers share.
 struct Shared<M> {
     meeting: M,
     /// The round that is open: they are counted from 1 over all runs, so that what is left of an aborted one is no other's; 0
@@ -158,7 +151,6 @@ impl<M: WakePrimitive> Shared<M> {
     }
 }
 
-/// The stage.
 struct HandOffStage<M> {
     card: &'static Card,
     params: Params,
@@ -196,7 +188,6 @@ impl<M: WakePrimitive> Stage for HandOffStage<M> {
     }
 }
 
-/// The worker that wakes.
 struct Waker<M> {
     name: &'static str,
     shared: Arc<Shared<M>>,
@@ -270,9 +261,7 @@ impl<M: WakePrimitive> Shared<M> {
     }
 }
 
-/// A worker that is woken.
 struct Waiter<M> {
-    /// Its number among the waiters.
     slot: usize,
     shared: Arc<Shared<M>>,
     /// The last round in which it was woken.
@@ -287,7 +276,6 @@ impl<M: WakePrimitive> Worker for Waiter<M> {
         Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
     }
 
-    /// What is to be verified is the waker's.
     fn verify(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -37,9 +37,6 @@ pub(super) trait Pool: Sized + Send + Sync + 'static {
     type Hand;
 
     /// An empty one, for so many workers and the items below `items`.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] where the system refuses what it needs.
     fn new(workers: usize, items: u32) -> Result<Self, Error>;
 
     /// The hand of worker `rank`. No two threads use one of the same worker at a time.
@@ -72,7 +69,6 @@ struct About {
 const LOCK: Role = Role::LockPool { is_reference: false, backs_off: None };
 const LOCK_FREE: Role = Role::LockFreePool { backs_off: None };
 
-/// The card of such a kernel.
 const fn card(kernel: About) -> Card {
     Card::new(kernel.name, Family::Sync, kernel.about, Metric::ops("one item taken and given back"))
         .times("to take an item", "to give it back")

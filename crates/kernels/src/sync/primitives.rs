@@ -27,7 +27,6 @@ const NAP: Duration = Duration::from_micros(50);
 pub(super) struct Spin(u32);
 
 impl Spin {
-    /// Before the first look.
     pub(super) const fn start() -> Self {
         Spin(0)
     }

@@ -31,7 +31,6 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[
     &RING_FLAG,
 ];
 
-/// A kernel whose workers stand in a ring.
 #[derive(Debug)]
 pub struct RingKernel<L> {
     card: &'static Card,
@@ -41,13 +40,10 @@ pub struct RingKernel<L> {
     link: PhantomData<fn() -> L>,
 }
 
-/// Where the cascade comes from.
 const LIBMICRO: &str = "B. Smaalders, P. Harman: libMicro (Sun Microsystems, 2005), cascade_mutex, cascade_cond: the order of \
                         the locks";
-/// Where sleeping on a word comes from.
 const FUTEX: &str = "H. Franke, R. Russell, M. Kirkwood: Fuss, futexes and furwocks, Ottawa Linux Symposium (2002); the ring \
                      after libMicro's cascade_mutex";
-/// Where looking at a word comes from.
 const FLAGS: &str = "J. Mellor-Crummey, M. Scott: Algorithms for scalable synchronization on shared-memory multiprocessors, \
                      TOCS 9 (1991): flags that one writes and one spins on; the ring after libMicro's cascade_mutex";
 
@@ -215,7 +211,6 @@ impl<L: Link> Kernel for RingKernel<L> {
     }
 }
 
-/// The stage.
 #[derive(Debug)]
 struct Circle<L: Link> {
     ring: Arc<Ring<L>>,
@@ -248,7 +243,6 @@ impl<L: Link> Stage for Circle<L> {
     }
 }
 
-/// Who stands in the ring for a worker.
 #[derive(Debug)]
 enum Place<L: Link> {
     /// The worker itself.
@@ -257,7 +251,6 @@ enum Place<L: Link> {
     Apart(Remote<L>),
 }
 
-/// A worker.
 #[derive(Debug)]
 struct Participant<L: Link> {
     ring: Arc<Ring<L>>,

@@ -37,9 +37,7 @@ const GRACE: u64 = 1_000;
 /// What a sample was, beside what the waiters stamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// When the call began.
     pub called: u64,
-    /// When it returned.
     pub returned: u64,
     /// When everybody was ready for the next.
     pub ended: u64,
@@ -63,9 +61,6 @@ pub(super) struct Sampler {
 
 impl Sampler {
     /// Takes so many samples in a run, each with so many waiters.
-    ///
-    /// # Errors
-    /// There is no memory for that many.
     pub(super) fn new(period: Period, samples: u64, waiters: usize) -> Result<Self, Error> {
         let mut pairs = Vec::new();
         let number = usize::try_from(samples).ok().and_then(|samples| samples.checked_mul(waiters));
@@ -146,7 +141,6 @@ impl Sampler {
         }
     }
 
-    /// How many samples a run takes.
     pub(super) fn samples(&self) -> u64 {
         self.samples
     }
@@ -156,15 +150,11 @@ impl Sampler {
         Contention { attempts: (self.pairs.len() / self.waiters.max(1)) as u64, failures: 0, waits: self.late }
     }
 
-    /// The pairs of the last run.
     pub(super) fn joint(&self) -> JointHistogram {
         self.pairs.iter().copied().collect()
     }
 
     /// Whether there are as many pairs as there are to be.
-    ///
-    /// # Errors
-    /// There are not.
     pub(super) fn verify(&self, name: &str) -> Result<(), Error> {
         let (found, samples, waiters) = (self.pairs.len(), self.samples, self.waiters);
         if found as u64 == samples * waiters as u64 {

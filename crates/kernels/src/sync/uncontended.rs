@@ -31,12 +31,10 @@ const CARD: Card = Card::new(
 .max_per_cycle(ROOM / 8.0)
 .workers(WorkerCount::Exactly(1));
 
-/// `pthread_mutex_lock`, `PTHREAD_MUTEX_DEFAULT`.
 pub static LOCK_PTHREAD: &dyn Kernel = &Lock::<Pthread<false>>::new(
     const { &CARD.named("lock-pthread", "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again") },
 );
 
-/// `pthread_mutex_lock`, `PTHREAD_MUTEX_ADAPTIVE_NP`.
 pub static LOCK_PTHREAD_ADAPTIVE: &dyn Kernel = &Lock::<Pthread<true>>::new(
     const {
         &CARD
@@ -44,20 +42,16 @@ pub static LOCK_PTHREAD_ADAPTIVE: &dyn Kernel = &Lock::<Pthread<true>>::new(
     },
 );
 
-/// `std::sync::Mutex`.
 pub static LOCK_STD: &dyn Kernel = &Lock::<Std>::new(
     const { &CARD.named("lock-std", "locks and unlocks a std::sync::Mutex of its own, again and again") },
 );
 
-/// `parking_lot::Mutex`.
 pub static LOCK_PARKING_LOT: &dyn Kernel = &Lock::<ParkingLot>::new(
     const { &CARD.named("lock-parking-lot", "locks and unlocks a parking_lot::Mutex of its own, again and again") },
 );
 
-/// A kernel that takes a mutex that is free.
 type Lock<M> = KernelOf<Locking<M>>;
 
-/// The stage.
 struct Locking<M> {
     name: &'static str,
     /// Of a full run.
@@ -93,7 +87,6 @@ impl<M: Mutex> Stage for Locking<M> {
     }
 }
 
-/// A worker.
 struct Locker<M> {
     name: &'static str,
     pairs: u64,
@@ -133,7 +126,6 @@ mod tests {
     use super::*;
     use crate::watch::Stop;
 
-    /// A mutex that stays locked.
     struct Stuck;
 
     impl Mutex for Stuck {

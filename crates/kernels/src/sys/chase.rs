@@ -9,7 +9,6 @@ use std::ptr;
 
 use crate::block::{Block, Line};
 
-/// Rings that can be followed at once.
 pub const MOST_RINGS: usize = charz_data::params::MAX_CHAINS as usize;
 
 /// Loads of each ring between two looks at the number of turns, so that counting hides behind them.
@@ -91,17 +90,14 @@ impl Rings {
         self.heads[..self.rings].iter().map(move |head| lines[(head - start) / Line::BYTES].0[RANK] - 1)
     }
 
-    /// How many rings there are.
     pub fn rings(&self) -> usize {
         self.rings
     }
 
-    /// How many places are in each.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The memory.
     pub fn block(&self) -> &Block {
         &self.block
     }

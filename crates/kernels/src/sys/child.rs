@@ -18,9 +18,6 @@ impl Child {
     /// Forks a process that does `body` and ends. It sits on the strands of the calling thread, takes no signal but the one
     /// that kills it, and keeps no file open, so that nobody who waits for one to close waits for it.
     ///
-    /// # Errors
-    /// The system refuses another process.
-    ///
     /// # Safety
     /// The other threads of this process stand still in the new one, wherever they were: `body` waits for none of them. It
     /// takes no lock that one of them may hold, allocates nothing and frees nothing.
@@ -44,7 +41,6 @@ impl Child {
         }
     }
 
-    /// Whether it still runs.
     pub fn runs(&mut self) -> bool {
         if !self.gone {
             // SAFETY: the number is that of a child of ours whose end nobody has taken note of; no status is asked for.

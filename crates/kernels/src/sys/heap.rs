@@ -6,14 +6,12 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// An allocator's functions.
 #[derive(Debug)]
 pub struct Heap {
     malloc: unsafe extern "C" fn(usize) -> *mut c_void,
     free: unsafe extern "C" fn(*mut c_void),
 }
 
-/// Where a heap comes from.
 pub trait Allocator: 'static {
     /// What is loaded, for people.
     const FILE: &'static str;
@@ -21,13 +19,9 @@ pub trait Allocator: 'static {
     const PACKAGE: &'static str;
 
     /// The heap, the same whenever it is asked for.
-    ///
-    /// # Errors
-    /// What the dynamic linker says.
     fn heap() -> Result<&'static Heap, &'static str>;
 }
 
-/// The C library's `malloc`.
 #[derive(Debug)]
 pub enum System {}
 
@@ -168,7 +162,6 @@ impl<A: Allocator> Object<A> {
         self.start.as_ptr().addr() as u64 ^ u64::from(self.bytes) << 48
     }
 
-    /// Its first and its last word.
     fn ends(&self) -> [*mut u64; 2] {
         let start = self.start.as_ptr();
         [start.cast(), start.wrapping_add(self.bytes as usize - 8).cast()]

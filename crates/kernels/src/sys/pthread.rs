@@ -31,10 +31,6 @@ unsafe impl Send for Mutex {}
 unsafe impl Sync for Mutex {}
 
 impl Mutex {
-    /// A free mutex.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new(kind: Kind) -> Result<Self, Error> {
         let mutex = Mutex(Box::pin(Inner(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))));
         // SAFETY: the memory is that of a mutex that nobody has seen yet.
@@ -46,7 +42,6 @@ impl Mutex {
         self.0.0.get()
     }
 
-    /// Waits until it is free, and takes it.
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
         // SAFETY: it was initialised, and lives as long as the reference.
@@ -56,7 +51,6 @@ impl Mutex {
         Guard { mutex: self, stays: PhantomData }
     }
 
-    /// Takes it if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         // SAFETY: it was initialised, and lives as long as the reference.
@@ -73,9 +67,6 @@ impl Drop for Mutex {
 }
 
 /// Makes a mutex of the C library out of memory for one.
-///
-/// # Errors
-/// The C library refuses it.
 ///
 /// # Safety
 /// The pointer is to memory for a mutex that nobody uses, and that stays where it is as long as the mutex is used.
@@ -106,9 +97,6 @@ pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: 
 }
 
 /// Makes a condition variable of the C library out of memory for one.
-///
-/// # Errors
-/// The C library refuses it.
 ///
 /// # Safety
 /// The pointer is to memory for a condition variable that nobody uses, and that stays where it is as long as it is used.
@@ -155,7 +143,6 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// A condition variable of the C library.
 pub struct Condvar(Pin<Box<InnerCondvar>>);
 
 struct InnerCondvar(UnsafeCell<libc::pthread_cond_t>);
@@ -196,7 +183,6 @@ impl Condvar {
         unsafe { libc::pthread_cond_signal(self.raw()) };
     }
 
-    /// Wakes all who wait.
     #[inline]
     pub fn broadcast(&self) {
         // SAFETY: it was initialised, and outlives the call.

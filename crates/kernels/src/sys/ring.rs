@@ -21,15 +21,11 @@ pub const LAPS: usize = 1 << 18;
 /// How long a participant sleeps at most, where it can choose, before it looks whether the ring is over.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How participants wait for each other.
 pub trait Link: Sync + Send + Sized + 'static {
     /// One that is yet to be [established](Link::establish). `machine` says whether its participants are processes.
     fn new(machine: bool) -> Self;
 
     /// Makes it fit for use, at the place where it stays.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     fn establish(&self, machine: bool) -> Result<(), Error>;
 
     /// Before a run, by every participant and before any of them receives: bars the way of the next one, unless that is the
@@ -110,7 +106,6 @@ struct Account {
     done: AtomicU32,
 }
 
-/// What all participants look at.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Common {
@@ -122,7 +117,6 @@ struct Common {
     laps: AtomicU64,
 }
 
-/// A ring.
 #[derive(Debug)]
 pub struct Ring<L: Sync> {
     stations: Shared<Station<L>>,
@@ -134,9 +128,6 @@ pub struct Ring<L: Sync> {
 
 impl<L: Link> Ring<L> {
     /// A ring of so many, threads of this process or, with `machine`, processes.
-    ///
-    /// # Errors
-    /// The system or the C library refuses what it needs.
     pub fn new(participants: usize, machine: bool) -> Result<Self, Error> {
         let station = || Station { link: L::new(machine), token: AtomicU64::new(0) };
         let ring = Ring {
@@ -149,14 +140,12 @@ impl<L: Link> Ring<L> {
         Ok(ring)
     }
 
-    /// Of one participant.
     pub const BYTES: usize = size_of::<Station<L>>() + size_of::<Account>();
 
     fn common(&self) -> &Common {
         &self.common[0]
     }
 
-    /// Has everybody leave.
     pub fn end(&self) {
         self.common().over.store(true, Ordering::Relaxed);
     }
@@ -174,9 +163,6 @@ impl<L: Link> Ring<L> {
 
     /// Whether the token was passed on as often as the participants say, and never came out of turn. To be asked when all
     /// have ended a run, and none has begun another.
-    ///
-    /// # Errors
-    /// [`Error::Wrong`].
     pub fn verify(&self) -> Result<(), Error> {
         if self.common().broken.load(Ordering::Relaxed) {
             return Err(Error::Wrong("a process of the ring ended or hung: the result of this run is void".into()));
@@ -221,7 +207,6 @@ pub struct Member<L: Link> {
 }
 
 impl<L: Link> Member<L> {
-    /// The participant with this number, from 0.
     pub fn new(ring: Arc<Ring<L>>, rank: usize) -> Self {
         Member { ring, rank, base: 0, bars: false, stays: PhantomData }
     }

@@ -22,9 +22,6 @@ unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T: Sync> Shared<T> {
     /// So many values, each as `make` has it.
-    ///
-    /// # Errors
-    /// The system refuses the memory.
     pub fn new(len: usize, mut make: impl FnMut() -> T) -> Result<Self, Error> {
         const { assert!(!mem::needs_drop::<T>() && align_of::<T>() <= 4096 && size_of::<T>() > 0) }
         let refused = |why: String| Error::Refused(format!("no memory to share for {len} values of a ring: {why}"));

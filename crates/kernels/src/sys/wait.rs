@@ -15,9 +15,6 @@ pub use file::{Epoll, Queue, TimerFd};
 pub use lock::{Bell, Lock, RwLock, Semaphore};
 
 /// `poll` of nothing. Whole milliseconds: what is asked is rounded up.
-///
-/// # Errors
-/// The system refuses.
 pub fn poll(time: Duration) -> io::Result<bool> {
     // SAFETY: there are no descriptors, so that nothing is read or written.
     let result = unsafe { libc::poll(ptr::null_mut(), 0, millis(time)) };
@@ -25,9 +22,6 @@ pub fn poll(time: Duration) -> io::Result<bool> {
 }
 
 /// `ppoll` of nothing.
-///
-/// # Errors
-/// The system refuses.
 pub fn ppoll(time: Duration) -> io::Result<bool> {
     let time = timespec(time);
     // SAFETY: there are no descriptors and no mask, and the time outlives the call.
@@ -36,9 +30,6 @@ pub fn ppoll(time: Duration) -> io::Result<bool> {
 }
 
 /// `select` of nothing. Whole microseconds: what is asked is rounded up.
-///
-/// # Errors
-/// The system refuses.
 pub fn select(time: Duration) -> io::Result<bool> {
     let micros = time.as_nanos().div_ceil(1000);
     let mut time = libc::timeval {
@@ -52,9 +43,6 @@ pub fn select(time: Duration) -> io::Result<bool> {
 }
 
 /// `nanosleep`.
-///
-/// # Errors
-/// The system refuses.
 pub fn nanosleep(time: Duration) -> io::Result<bool> {
     let time = timespec(time);
     // SAFETY: the time outlives the call, and what is left of it is not asked for.
@@ -63,9 +51,6 @@ pub fn nanosleep(time: Duration) -> io::Result<bool> {
 }
 
 /// `clock_nanosleep` until a time of `CLOCK_MONOTONIC`.
-///
-/// # Errors
-/// The system refuses.
 pub fn clock_nanosleep(time: Duration) -> io::Result<bool> {
     let until = after(libc::CLOCK_MONOTONIC, time);
     let (clock, flags) = (libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME);
@@ -75,9 +60,6 @@ pub fn clock_nanosleep(time: Duration) -> io::Result<bool> {
 }
 
 /// `sigtimedwait` for no signal.
-///
-/// # Errors
-/// The system refuses.
 pub fn sigtimedwait(time: Duration) -> io::Result<bool> {
     let time = timespec(time);
     let mut none = MaybeUninit::<libc::sigset_t>::zeroed();
@@ -89,9 +71,6 @@ pub fn sigtimedwait(time: Duration) -> io::Result<bool> {
 }
 
 /// `FUTEX_WAIT` on a word that nobody changes.
-///
-/// # Errors
-/// The system refuses.
 pub fn futex(time: Duration) -> io::Result<bool> {
     let (word, time) = (AtomicU32::new(0), timespec(time));
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
@@ -101,9 +80,6 @@ pub fn futex(time: Duration) -> io::Result<bool> {
 }
 
 /// `std::thread::park_timeout`, which may return for no reason, and does not say so.
-///
-/// # Errors
-/// Never.
 pub fn park(time: Duration) -> io::Result<bool> {
     std::thread::park_timeout(time);
     Ok(true)

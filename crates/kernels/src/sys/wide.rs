@@ -10,7 +10,6 @@ pub struct Wide(UnsafeCell<u128>);
 // SAFETY: the value is read and written by one instruction that the processor makes atomic, and by nothing else.
 unsafe impl Sync for Wide {}
 
-/// Whether the processor can exchange such a word.
 pub fn available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {

@@ -69,7 +69,6 @@ impl<C: Source> Probe for First<C> {
     }
 }
 
-/// The ticks of one reading.
 fn timed<C: Source>() -> u64 {
     counter::time(code::nothing);
     counter::time(call::<C>)

@@ -23,10 +23,8 @@ pub(super) const CARD: Card = super::CARD
     // Opteron in the same table.
     .max_per_cycle(1.0);
 
-/// A kernel that reads a clock.
 pub(super) type Read<C> = KernelOf<Reading<C>>;
 
-/// The stage.
 pub(super) struct Reading<C> {
     name: &'static str,
     span: Duration,
@@ -69,7 +67,6 @@ impl<C: Source> Stage for Reading<C> {
     }
 }
 
-/// A worker.
 struct Reader<C: Source> {
     name: &'static str,
     /// The end of a stretch, and that of a later one which the clock says came before it.

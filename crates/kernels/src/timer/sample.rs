@@ -9,15 +9,10 @@ use crate::kernel_of::{KernelOf, StageBuilder};
 use crate::sync::{check_samples, pairs};
 use crate::watch::Watch;
 
-/// What takes a pair of times.
 pub(super) trait Probe: Sized + 'static {
-    /// The code path, e.g. `rdtsc`.
     const VARIANT: &'static str;
 
     /// Whether it can run on this machine.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] with the reason.
     fn check() -> Result<(), Error>;
 
     /// Whether it can be asked for this.
@@ -29,22 +24,14 @@ pub(super) trait Probe: Sized + 'static {
     }
 
     /// One for the calling worker of the kernel `name`.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the system refuses what it needs.
     fn new(name: &'static str, params: &Params) -> Result<Self, Error>;
 
     /// Takes a pair; `None` if this one is none, or the watch ends.
-    ///
-    /// # Errors
-    /// Why there can be no more in this run.
     fn sample(&mut self, watch: &Watch) -> Result<Option<(u64, u64)>, Error>;
 }
 
-/// A kernel that takes pairs of times.
 pub(super) type Sampled<P> = KernelOf<Sampling<P>>;
 
-/// The stage.
 pub(super) struct Sampling<P> {
     name: &'static str,
     params: Params,
@@ -90,7 +77,6 @@ impl<P: Probe> Stage for Sampling<P> {
     }
 }
 
-/// A worker.
 struct Sampler<P> {
     probe: P,
     samples: u64,

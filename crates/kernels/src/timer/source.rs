@@ -12,18 +12,13 @@ pub(super) trait Source: 'static {
     /// What a reading gives, before anything is made of it.
     type Reading: Copy + PartialEq + Send;
 
-    /// The code path, e.g. `rdtsc`.
     const VARIANT: &'static str;
 
     /// Whether it can be read here.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] with the reason.
     fn check() -> Result<(), Error> {
         Ok(())
     }
 
-    /// A reading.
     fn read() -> Self::Reading;
 
     /// The place of a reading on the clock's own scale, in units of [`Source::unit`].
@@ -35,7 +30,6 @@ pub(super) trait Source: 'static {
     }
 }
 
-/// Parts of a second.
 const NANOS: i64 = 1_000_000_000;
 const MICROS: i64 = 1_000_000;
 
@@ -81,7 +75,6 @@ counters! {
     Waiting, "rdtscp", counter::read_waiting, counter::waits(), "this processor has no rdtscp";
 }
 
-/// Clocks of `clock_gettime`.
 macro_rules! system {
     ($($(#[$about:meta])* $name:ident, $clock:ident;)*) => {
         $(

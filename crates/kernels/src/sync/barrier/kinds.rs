@@ -26,7 +26,6 @@ pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTi
 
 const SPINS: Card = BLOCKS.contends(true).blocks_in_kernel(false);
 
-/// `pthread_barrier_wait`.
 pub static BARRIER_PTHREAD: &dyn Kernel = &Barrier::<pthread::barrier::Barrier>::new(
     const {
         &BLOCKS.named(
@@ -36,7 +35,6 @@ pub static BARRIER_PTHREAD: &dyn Kernel = &Barrier::<pthread::barrier::Barrier>:
     },
 );
 
-/// `std::sync::Barrier`.
 pub static BARRIER_STD: &dyn Kernel = &Barrier::<std::sync::Barrier>::new(
     const {
         &BLOCKS.named(
@@ -46,14 +44,12 @@ pub static BARRIER_STD: &dyn Kernel = &Barrier::<std::sync::Barrier>::new(
     },
 );
 
-/// A central counter with a generation.
 pub static BARRIER_SPIN: &dyn Kernel = &Barrier::<Central>::new(
     const {
         &SPINS.named("barrier-spin", "meets all others at a counter of arrivals, and spins until the last one changes the number of the generation")
     },
 );
 
-/// The sense-reversing barrier.
 pub static BARRIER_SENSE: &dyn Kernel = &Barrier::<Sense>::new(
     const {
         &SPINS

@@ -16,7 +16,6 @@ const LINES: usize = 3;
 /// Runs until the first lines are used again, as many as fit in a page of 4 KiB.
 const RUNS: usize = 4096 / (8 * STEP * LINES);
 
-/// The bytes that they take.
 pub(super) const BYTES: u64 = 4096;
 
 /// A page of lines. Each run takes other lines, so that what an address means to the caches (the slice that it belongs to) is
@@ -26,9 +25,6 @@ pub(super) struct Lines(SharedMapping);
 
 impl Lines {
     /// Maps the page and touches it first from the calling thread: its memory lies where that thread is seated.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the system has no memory.
     pub(super) fn map() -> Result<Lines, Error> {
         let refused = |error: io::Error| {
             Error::Refused(format!("no memory for the page that the workers share ({error}): end other programs"))
@@ -46,7 +42,6 @@ impl Lines {
     }
 }
 
-/// Where the two workers of a run meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting<'a> {
     /// The line that goes back and forth; where each worker writes to one of its own, that of worker 0.
@@ -65,7 +60,6 @@ impl Meeting<'_> {
         self.over.store(0, Ordering::Relaxed);
     }
 
-    /// What stands in the lines.
     pub(super) fn words(&self) -> [u64; 2] {
         [self.first, self.second].map(|word| word.load(Ordering::Relaxed))
     }
@@ -75,7 +69,6 @@ impl Meeting<'_> {
         self.over.store(1, Ordering::Relaxed);
     }
 
-    /// Whether the other worker has left early.
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed) != 0
     }

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::watch::Stop;
 
-/// A stage of so many turns each.
 fn handing<M: Mode>(rounds: u64) -> Handing<M> {
     Handing { name: "c2c", rounds, shared: Arc::new(Shared::default()) }
 }

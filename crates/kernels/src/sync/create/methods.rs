@@ -31,22 +31,18 @@ const STD: Card = PTHREAD
              counts, for the new thread, from when it was due (coordinated omission)")
     .workers(WorkerCount::Exactly(1));
 
-/// `pthread_create`, joined.
 pub static CREATE_PTHREAD: &dyn Kernel = &Create::<Pthread<false>>::new(
     const { &PTHREAD.named("create-pthread", "makes threads with pthread_create, one after the other, and joins each") },
 );
 
-/// `pthread_create`, detached.
 pub static CREATE_PTHREAD_DETACHED: &dyn Kernel = &Create::<Pthread<true>>::new(
     const { &PTHREAD.named("create-pthread-detached", "makes detached threads with pthread_create, one after the other") },
 );
 
-/// `std::thread::Builder::spawn`, joined.
 pub static CREATE_STD: &dyn Kernel = &Create::<Std<false>>::new(
     const { &STD.named("create-std", "makes threads with std::thread, one after the other, and joins each") },
 );
 
-/// `std::thread::Builder::spawn`, detached.
 pub static CREATE_STD_DETACHED: &dyn Kernel = &Create::<Std<true>>::new(
     const {
         &STD.named(
@@ -56,7 +52,6 @@ pub static CREATE_STD_DETACHED: &dyn Kernel = &Create::<Std<true>>::new(
     },
 );
 
-/// The C library.
 struct Pthread<const DETACHED: bool>(Attributes);
 
 impl Enter for Child {

@@ -10,7 +10,6 @@ use super::{HandOff, WAKES_ONE, WakePrimitive};
 use crate::kernel::{Error, Kernel};
 use crate::sync::spin::for_a_stretch;
 
-/// A hand-off by a store.
 pub static FLAG: &dyn Kernel = &HandOff::<Flag>::new(
     const {
         &WAKES_ONE.named("flag", "the first worker stores to a line of memory that the second one reads until it sees the change")

@@ -9,14 +9,12 @@ use crate::kernel::{Error, Kernel};
 
 const CHANNEL: Card = WAKES_ONE.times("from the send to its return", "from the send to the item received");
 
-/// `std::sync::mpsc::channel`.
 pub static CHANNEL_STD: &dyn Kernel = &HandOff::<Channel<StdChannel>>::new(
     const {
         &CHANNEL.named("channel-std", "the first worker sends one number through std::sync::mpsc::channel while the second one waits to receive it")
     },
 );
 
-/// `crossbeam::channel::unbounded`.
 pub static CHANNEL_CROSSBEAM: &dyn Kernel = &HandOff::<Channel<CrossbeamChannel>>::new(
     const {
         &CHANNEL.named("channel-crossbeam", "the first worker sends one number through crossbeam::channel::unbounded while the second one waits to receive it")
@@ -25,10 +23,8 @@ pub static CHANNEL_CROSSBEAM: &dyn Kernel = &HandOff::<Channel<CrossbeamChannel>
 
 /// A channel without a bound, whose items are rounds.
 trait Queue: Send + Sync + Sized + 'static {
-    /// An empty one.
     fn new() -> Self;
 
-    /// Sends an item.
     fn send(&self, item: u64);
 
     /// Sleeps until an item comes, at most [`PATIENCE`].
@@ -56,7 +52,6 @@ impl Queue for StdChannel {
     }
 }
 
-/// Of crossbeam.
 #[derive(Debug)]
 struct CrossbeamChannel(crossbeam::channel::Sender<u64>, crossbeam::channel::Receiver<u64>);
 
@@ -77,7 +72,6 @@ impl Queue for CrossbeamChannel {
     }
 }
 
-/// An item that is handed over.
 #[derive(Debug)]
 struct Channel<Q>(Q);
 

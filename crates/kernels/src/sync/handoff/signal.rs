@@ -17,12 +17,10 @@ const BROADCAST: Card = WAKES_ONE
     .times("from the call to its return", "from the call to a waiter running, of each waiter")
     .workers(WorkerCount::AtLeast(2));
 
-/// `pthread_cond_signal`.
 pub static SIGNAL_PTHREAD: &dyn Kernel = &HandOff::<Signal<pthread::Condvar, false>>::new(
     const { &WAKES_ONE.named("signal-pthread", "the first worker calls pthread_cond_signal while the second one waits") },
 );
 
-/// `std::sync::Condvar::notify_one`.
 pub static SIGNAL_STD: &dyn Kernel = &HandOff::<Signal<std::sync::Condvar, false>>::new(
     const {
         &WAKES_ONE
@@ -30,7 +28,6 @@ pub static SIGNAL_STD: &dyn Kernel = &HandOff::<Signal<std::sync::Condvar, false
     },
 );
 
-/// `parking_lot::Condvar::notify_one`.
 pub static SIGNAL_PARKING_LOT: &dyn Kernel = &HandOff::<Signal<parking_lot::Condvar, false>>::new(
     const {
         &WAKES_ONE.named(
@@ -40,19 +37,16 @@ pub static SIGNAL_PARKING_LOT: &dyn Kernel = &HandOff::<Signal<parking_lot::Cond
     },
 );
 
-/// `pthread_cond_broadcast`.
 pub static BROADCAST_PTHREAD: &dyn Kernel = &HandOff::<Signal<pthread::Condvar, true>>::new(
     const { &BROADCAST.named("broadcast-pthread", "the first worker calls pthread_cond_broadcast while all others wait") },
 );
 
-/// `std::sync::Condvar::notify_all`.
 pub static BROADCAST_STD: &dyn Kernel = &HandOff::<Signal<std::sync::Condvar, true>>::new(
     const {
         &BROADCAST.named("broadcast-std", "the first worker calls std::sync::Condvar::notify_all while all others wait")
     },
 );
 
-/// `parking_lot::Condvar::notify_all`.
 pub static BROADCAST_PARKING_LOT: &dyn Kernel = &HandOff::<Signal<parking_lot::Condvar, true>>::new(
     const {
         &BROADCAST.named(

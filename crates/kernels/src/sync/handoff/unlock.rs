@@ -14,7 +14,6 @@ const UNLOCK: Card = WAKES_ONE
     .uncounted_traffic("the waiter says that it is about to lock, and gets 10 µs to spin and fall asleep. A sample that begins more than \
              1 µs after it was due counts, for the waiter, from when it was due (coordinated omission)");
 
-/// Unlocking a contended `PTHREAD_MUTEX_DEFAULT`.
 pub static UNLOCK_PTHREAD: &dyn Kernel = &HandOff::<Unlock<Pthread<false>>>::new(
     const {
         &UNLOCK
@@ -22,12 +21,10 @@ pub static UNLOCK_PTHREAD: &dyn Kernel = &HandOff::<Unlock<Pthread<false>>>::new
     },
 );
 
-/// Unlocking a contended `std::sync::Mutex`.
 pub static UNLOCK_STD: &dyn Kernel = &HandOff::<Unlock<Std>>::new(
     const { &UNLOCK.named("unlock-std", "the first worker unlocks a std::sync::Mutex that the second one waits for") },
 );
 
-/// Unlocking a contended `parking_lot::Mutex`.
 pub static UNLOCK_PARKING_LOT: &dyn Kernel = &HandOff::<Unlock<ParkingLot>>::new(
     const {
         &UNLOCK
@@ -35,7 +32,6 @@ pub static UNLOCK_PARKING_LOT: &dyn Kernel = &HandOff::<Unlock<ParkingLot>>::new
     },
 );
 
-/// A mutex that is given back.
 struct Unlock<M>(M);
 
 impl<M: Mutex> WakePrimitive for Unlock<M> {

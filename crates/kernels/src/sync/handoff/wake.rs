@@ -11,7 +11,6 @@ use super::{HandOff, PATIENCE, WAKES_ONE, WakePrimitive};
 use crate::kernel::{Error, Kernel};
 use crate::sys::futex::{self, Scope};
 
-/// The system call that wakes.
 pub static FUTEX_WAKE: &dyn Kernel = &HandOff::<FutexWake>::new(
     const {
         &WAKES_ONE.named("futex-wake", "the first worker wakes the second one, which sleeps on a word of memory (FUTEX_WAKE, private)")
@@ -56,7 +55,6 @@ impl WakePrimitive for FutexWake {
     }
 }
 
-/// `std::thread::Thread::unpark`.
 pub static UNPARK_STD: &dyn Kernel = &HandOff::<Unpark>::new(
     const {
         &WAKES_ONE
@@ -68,7 +66,6 @@ pub static UNPARK_STD: &dyn Kernel = &HandOff::<Unpark>::new(
     },
 );
 
-/// A thread that parks.
 #[derive(Debug)]
 struct Unpark {
     parked: std::sync::Mutex<Option<Thread>>,

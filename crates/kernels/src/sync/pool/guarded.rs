@@ -34,7 +34,6 @@ impl List {
 impl<L: Lock> Pool for Guarded<L> {
     const MEETING: &'static str = "one lock";
 
-    /// Its number.
     type Hand = usize;
 
     fn new(workers: usize, items: u32) -> Result<Self, Error> {

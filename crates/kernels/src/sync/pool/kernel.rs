@@ -19,10 +19,8 @@ use crate::sync::section;
 use crate::sync::wait_stats::WaitStats;
 use crate::watch::Watch;
 
-/// A kernel about one kind of pool.
 pub(super) type Pooling<P> = KernelOf<Pooled<P>>;
 
-/// What the workers share.
 pub(super) struct Shared<P> {
     name: &'static str,
     pub(super) pool: P,
@@ -87,7 +85,6 @@ impl<P: Pool> Shared<P> {
     }
 }
 
-/// The stage.
 pub(super) struct Pooled<P> {
     pub(super) span: Duration,
     pub(super) inside_steps: u64,
@@ -113,9 +110,6 @@ impl<P: Pool> StageBuilder for Pooled<P> {
 }
 
 /// Whether a kernel that runs by time has any.
-///
-/// # Errors
-/// It has none.
 pub(super) fn check_span(card: &Card, params: &Params) -> Result<(), Error> {
     if params.span_ns == 0 {
         return Err(Error::Unavailable(format!("{} runs by time and was given none: ask for a span", card.name)));
@@ -144,7 +138,6 @@ impl<P: Pool> Stage for Pooled<P> {
     }
 }
 
-/// A worker.
 struct Taker<P: Pool> {
     rank: usize,
     inside_steps: u64,
@@ -153,9 +146,7 @@ struct Taker<P: Pool> {
     hand: P::Hand,
     /// What its sections have come to.
     state: u64,
-    /// How many runs it has begun.
     run: u64,
-    /// What it met in its last run.
     stats: WaitStats,
     sampler: Sampler,
 }

@@ -29,7 +29,6 @@ impl Sampler {
     /// What the samples of a run take up at most.
     pub(super) const BYTES: usize = MOST * size_of::<(u64, u64)>();
 
-    /// Before a run.
     pub(super) fn clear(&mut self) {
         self.kept.clear();
         (self.every, self.left) = (EVERY, EVERY);

@@ -24,7 +24,6 @@ use crate::watch::Watch;
 
 use runtime::{Runtime, Thread};
 
-/// The card of such a kernel.
 pub(super) const fn card(name: &'static str, about: &'static str) -> Card {
     Card::new(name, Family::Sync, about, Metric::ops("one activity of the recursion"))
         .role(Role::ThreadPool)
@@ -42,7 +41,6 @@ pub(super) const fn card(name: &'static str, about: &'static str) -> Card {
 /// A kernel about a runtime with one kind of pool.
 pub(super) type Spawning<P> = KernelOf<Spawned<P>>;
 
-/// The stage.
 pub(super) struct Spawned<P> {
     name: &'static str,
     span: Duration,

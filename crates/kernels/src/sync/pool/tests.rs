@@ -11,10 +11,8 @@ use super::*;
 use crate::kernel::Stage;
 use crate::watch::{Stop, Watch};
 
-/// How long a run of a test takes.
 const SPAN: Duration = Duration::from_millis(if cfg!(miri) { 100 } else { 20 });
 
-/// Workers where there are many.
 const MANY: u32 = if cfg!(miri) { 3 } else { 8 };
 
 fn pooled<P: Pool>(workers: usize, items: u32) -> Pooled<P> {

@@ -8,7 +8,6 @@ use super::*;
 use crate::sys::ring::LAPS;
 use crate::watch::Stop;
 
-/// Every ring.
 const RINGS: [&dyn Kernel; 8] = [
     &RING_MUTEX,
     &RING_MUTEX_ADAPTIVE,
@@ -20,7 +19,6 @@ const RINGS: [&dyn Kernel; 8] = [
     &RING_FLAG,
 ];
 
-/// What a ring came to in a run.
 struct Run {
     hops: Vec<u64>,
     laps: u64,

@@ -8,7 +8,6 @@ use super::*;
 use crate::clock::Clock;
 use crate::watch::Stop;
 
-/// A clock that goes on when told to.
 #[derive(Debug, Default)]
 struct Told(AtomicU64);
 

@@ -32,7 +32,6 @@ impl Barrier {
         Ok(Barrier(inner))
     }
 
-    /// Sleeps until all parties wait.
     #[inline]
     pub fn wait(&self) {
         // SAFETY: it was initialised, and lives as long as the reference.

@@ -20,9 +20,6 @@ pub trait Bar: Sync + Send + Sized + 'static {
     const NEW: Self;
 
     /// Makes it fit for use, at the place where it stays, among threads or, with `machine`, among processes.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     fn establish(&self, machine: bool) -> Result<(), Error>;
 
     /// Waits until it is open, and closes it.
@@ -38,7 +35,6 @@ pub trait Bar: Sync + Send + Sized + 'static {
     unsafe fn open(&self);
 }
 
-/// Two bars.
 #[derive(Debug)]
 pub struct Cascade<B>([B; 2]);
 

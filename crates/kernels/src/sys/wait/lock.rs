@@ -21,17 +21,11 @@ pub struct Lock(Mutex);
 
 impl Lock {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new() -> Result<Self, Error> {
         Ok(Lock(Mutex::new(Kind::Default)?))
     }
 
     /// `pthread_mutex_timedlock`. Whoever holds such a mutex and asks for it again waits like anybody else.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let _held = self.0.lock();
         let until = after(libc::CLOCK_REALTIME, time);
@@ -49,17 +43,11 @@ pub struct Bell {
 
 impl Bell {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new() -> Result<Self, Error> {
         Ok(Bell { mutex: Mutex::new(Kind::Default)?, bell: Condvar::default() })
     }
 
     /// `pthread_cond_timedwait`, by the real-time clock.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let code = self.bell.wait_for(&mut self.mutex.lock(), time);
         coded(code, libc::ETIMEDOUT)
@@ -71,9 +59,6 @@ pub struct RwLock(Pin<Box<UnsafeCell<libc::pthread_rwlock_t>>>);
 
 impl RwLock {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses to have it read.
     pub fn new() -> Result<Self, Error> {
         let lock = RwLock(Box::pin(UnsafeCell::new(libc::PTHREAD_RWLOCK_INITIALIZER)));
         // SAFETY: it was initialised, and nobody else has it.
@@ -82,9 +67,6 @@ impl RwLock {
     }
 
     /// `pthread_rwlock_timedwrlock`: a writer waits for the reader.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let until = after(libc::CLOCK_REALTIME, time);
         // SAFETY: the lock was initialised, and outlives the call, as the time does.
@@ -107,9 +89,6 @@ pub struct Semaphore(Pin<Box<UnsafeCell<MaybeUninit<libc::sem_t>>>>);
 
 impl Semaphore {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new() -> Result<Self, Error> {
         let memory = Box::pin(UnsafeCell::new(MaybeUninit::uninit()));
         // SAFETY: the memory is for a semaphore that nobody has seen yet, and stays where it is.
@@ -121,9 +100,6 @@ impl Semaphore {
     }
 
     /// `sem_timedwait`.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let until = after(libc::CLOCK_REALTIME, time);
         // SAFETY: the semaphore was initialised, and outlives the call, as the time does.

@@ -22,7 +22,6 @@ fn what_a_call_takes_in_wholes_is_rounded_up() {
     assert_eq!(whole(nano, milli), milli);
 }
 
-/// What a wait says, one after the other.
 struct Told(std::cell::RefCell<Vec<io::Result<bool>>>);
 
 impl TimedWait for Told {

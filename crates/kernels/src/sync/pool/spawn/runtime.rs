@@ -21,13 +21,11 @@ const SIZES: usize = 31;
 /// Threads wanted beyond those there are, in all sizes together, after which it is enough.
 const MOST_WANTED: u64 = 1_000_000;
 
-/// What the threads share.
 pub(super) struct Runtime<P> {
     /// Those who have nothing to do, and have had something to do before.
     pool: P,
     /// How many have had something to do, number 0 among them; more than there are once all have.
     made: CachePadded<AtomicU32>,
-    /// Everybody is to leave.
     over: CachePadded<AtomicBool>,
     desks: Box<[CachePadded<Desk>]>,
 }
@@ -88,7 +86,6 @@ impl<P: Pool> Runtime<P> {
     }
 }
 
-/// One thread.
 pub(super) struct Thread<P: Pool> {
     runtime: Arc<Runtime<P>>,
     rank: u32,
@@ -115,7 +112,6 @@ impl<'a> Look<'a> {
         Look { watch, pace: Pace::start(), left: 1 }
     }
 
-    /// After each activity.
     #[inline]
     fn step(&mut self, over: &AtomicBool) {
         self.left -= 1;
@@ -217,7 +213,6 @@ impl<P: Pool> Thread<P> {
         (Growth { steps, stopped_by }, verdict)
     }
 
-    /// Does what it is told until all leave.
     pub(super) fn obey(&mut self, watch: &Watch) {
         let mut look = Look::start(watch);
         look.now(&self.runtime.over);
