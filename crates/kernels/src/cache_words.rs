@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use charz_data::card::{self, ROOM};
 use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work, WorkerCount};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, WorkerCount};
 
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 use crate::stream::{LOADED, lines_of_part};
 use crate::sys::mmap::SharedMapping;
 
@@ -109,7 +110,12 @@ impl Kernel for Words {
         let lines = lines_of_part(&self.card.name, params.size_bytes, 1, 1)?;
         let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
         let (name, form, pages, span) = (&*self.card.name, self.form, params.pages, params.span());
-        Ok(Box::new(WordsStage { name, form, lines, pages, span, shared: Arc::new(shared) }))
+        let setting = Setting { name, form, lines, pages, span, shared: Arc::new(shared) };
+        let variant = if form == Form::Compiled { "as compiled" } else { "words of 8 bytes" };
+        stage(variant, Extent::Span(span), move |rank| match form {
+            Form::Read | Form::Compiled => Ok(Box::new(reader::Reader::new(&setting, rank)?)),
+            Form::Own | Form::Cross => Ok(Box::new(rounds::Rounds::new(&setting, rank)?)),
+        })
     }
 }
 
@@ -121,7 +127,7 @@ struct Shared {
 }
 
 #[derive(Debug)]
-struct WordsStage {
+struct Setting {
     name: &'static str,
     form: Form,
     /// Of a block.
@@ -131,36 +137,13 @@ struct WordsStage {
     shared: Arc<Shared>,
 }
 
-impl Stage for WordsStage {
-    fn variant(&self) -> &'static str {
-        if self.form == Form::Compiled { "as compiled" } else { "words of 8 bytes" }
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        match self.form {
-            Form::Read | Form::Compiled => Ok(Box::new(reader::Reader::new(self, rank)?)),
-            Form::Own | Form::Cross => Ok(Box::new(rounds::Rounds::new(self, rank)?)),
-        }
-    }
+pub(crate) fn check_sum(name: &str, found: u64, expected: u64) -> Result<(), Error> {
+    Error::unless(found == expected, name, || format!("the sum is {found} instead of {expected}"))
 }
 
-fn check_sum(name: &str, found: u64, expected: u64) -> Result<(), Error> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::Wrong(format!("{name}: the sum is {found} instead of {expected}: the result of this run is void")))
-}
-
-/// The sum modulo 2^64 of so many words that count up from the first; a block has an even number of them.
-fn sum_of(first: u64, words: u64) -> u64 {
+/// The sum modulo 2^64 of so many words that count up from the first: `n first + n (n - 1) / 2`. A block has an even number of
+/// them, so its half is exact also modulo 2^64.
+pub(crate) fn sum_of(first: u64, words: u64) -> u64 {
     words.wrapping_mul(first).wrapping_add((words / 2).wrapping_mul(words.wrapping_sub(1)))
 }
 

@@ -71,3 +71,6 @@ pub fn kernels() -> impl Iterator<Item = &'static dyn Kernel> {
 pub fn find(name: &str) -> Option<&'static dyn Kernel> {
     kernels().find(|kernel| kernel.card().name == name)
 }
+
+#[cfg(test)]
+mod tests;

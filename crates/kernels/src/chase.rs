@@ -19,10 +19,11 @@ use charz_data::{Bytes, Card, Family, Metric, Param, Params, Role};
 
 use crate::block::Line;
 use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 use crate::sys::chase::MOST_RINGS;
 
 use order::Order;
-use worker::Chasing;
+use worker::{Chaser, Chasing};
 
 pub(crate) static KERNELS: &[&dyn Kernel] = &[&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS];
 
@@ -106,7 +107,8 @@ impl Kernel for Chase {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.chasing(params)?))
+        let chasing = self.chasing(params)?;
+        stage("loads of 8 bytes", Extent::Span(chasing.span), move |rank| Ok(Box::new(Chaser::new(chasing, rank)?)))
     }
 }
 

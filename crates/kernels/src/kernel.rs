@@ -5,6 +5,7 @@
 //! first-touch placement follows the seat. [`Worker::run`] is the timed span and nothing else. [`Worker::prepare`]
 //! and [`Worker::verify`] run before and after it, untimed, once per repetition.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use charz_data::{Bytes, Card, Contention, Growth, JointHistogram, Param, Params, Work};
@@ -52,6 +53,18 @@ pub enum Error {
     /// A wrong result: the measurement is void.
     #[error("{0}")]
     Wrong(String),
+}
+
+impl Error {
+    /// A run of the kernel `name` that counts for nothing, and why.
+    pub(crate) fn void(name: &str, reason: impl Display) -> Error {
+        Error::Wrong(format!("{name}: {reason}: the result of this run is void"))
+    }
+
+    /// The verdict on a run of the kernel `name`, and the reason if it is not `right`.
+    pub(crate) fn unless(right: bool, name: &str, reason: impl FnOnce() -> String) -> Result<(), Error> {
+        if right { Ok(()) } else { Err(Error::void(name, reason())) }
+    }
 }
 
 /// A kernel: one value, in one line of its module's `KERNELS`.

@@ -14,7 +14,8 @@ use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
 use charz_data::{Bytes, Card, Family, Metric, PageKind, Param, Params, Role, Work};
 
 use crate::block::Line;
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 use crate::stream::{LOADED, STORED, lines_of_part};
 use crate::sys::level::{Loop, Op};
 
@@ -229,7 +230,8 @@ impl Kernel for Level {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.passing(params)?))
+        let passing = self.passing(params)?;
+        stage(passing.looping.name(), Extent::Span(passing.span), move |rank| Ok(Box::new(Passer::new(passing, rank)?)))
     }
 }
 
@@ -237,34 +239,16 @@ impl Kernel for Level {
 pub(crate) struct Passing {
     name: &'static str,
     op: Op,
-    looping: Loop,
+    pub(crate) looping: Loop,
     /// Lines of an array.
     length: usize,
     pages: PageKind,
-    span: Duration,
+    pub(crate) span: Duration,
 }
 
 impl Passing {
     /// Bytes moved by going through so many lines of each array.
     pub(crate) fn bytes(&self, lines: u64) -> Work {
         Work::bytes(lines * (self.op.arrays() * Line::BYTES) as u64)
-    }
-}
-
-impl Stage for Passing {
-    fn variant(&self) -> &'static str {
-        self.looping.name()
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Passer::new(*self, rank)?))
     }
 }

@@ -27,7 +27,8 @@ use charz_data::card::ROOM;
 use charz_data::params::{MEMORY, PAGES, SIZE};
 use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
 
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 pub(crate) use turns::KERNELS as TURN_KERNELS;
 
 /// Bytes that a core can clear in a cycle, which the system does with each page before it hands it out: a vector of 64 (Intel, "64
@@ -71,7 +72,6 @@ const SOURCE: &str =
 macro_rules! handling {
     ($($kernel:ident, $name:literal, $about:literal, $bytes:literal, $beside:expr, $most:expr, $shared:literal, $before:ident,
        $deed:ident;)*) => {$(
-        #[doc = $about]
         pub static $kernel: Handling = Handling {
             card: &Card::new($name, Family::Memory, $about, Metric::time_per_gib($bytes))
                 .uncounted_traffic($beside)
@@ -85,6 +85,9 @@ macro_rules! handling {
         };
     )*
         pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+
+        #[cfg(test)]
+        const HANDLING: &[&Handling] = &[$(&$kernel),*];
     };
 }
 
@@ -161,34 +164,15 @@ impl Kernel for Handling {
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         let segment = Segment::new(&self.card.name, params, self.shared, workers, self.part(params.pages))?;
-        Ok(Box::new(Handled { kernel: *self, segment: Arc::new(segment) }))
-    }
-}
-
-struct Handled {
-    kernel: Handling,
-    segment: Arc<Segment>,
-}
-
-impl Stage for Handled {
-    fn variant(&self) -> &'static str {
-        match self.kernel.deed {
+        let (kernel, segment) = (*self, Arc::new(segment));
+        let variant = match self.deed {
             Deed::Touch => "first write",
             Deed::Lock => "mlock",
             Deed::Release => "munmap",
-        }
-    }
-
-    fn work(&self) -> Work {
-        Work::bytes(self.segment.share() as u64)
-    }
-
-    fn shares_work(&self) -> bool {
-        true
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Handler::new(self.kernel, Arc::clone(&self.segment), rank)?))
+        };
+        stage(variant, Extent::Together(Work::bytes(segment.share() as u64)), move |rank| {
+            Ok(Box::new(Handler::new(kernel, Arc::clone(&segment), rank)?))
+        })
     }
 }
 

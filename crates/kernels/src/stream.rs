@@ -58,11 +58,11 @@ fn bytes(lines: usize) -> Work {
     Work::bytes((lines * Line::BYTES) as u64)
 }
 
-pub(crate) fn wrong(name: &str, index: usize, expected: Line, found: Line) -> Error {
-    Error::Wrong(format!(
-        "{name}: line {index} of the block holds {:x?} instead of {:x?}: the result of this run is void",
-        found.0, expected.0
-    ))
+/// The verdict on a line that was written.
+pub(crate) fn check_line(name: &str, index: usize, expected: Line, found: Line) -> Result<(), Error> {
+    Error::unless(found == expected, name, || {
+        format!("line {index} of the block holds {:x?} instead of {:x?}", found.0, expected.0)
+    })
 }
 
 #[cfg(test)]

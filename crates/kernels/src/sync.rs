@@ -5,10 +5,6 @@
 //! ([`Card::contends`](crate::Card::contends)); its worker ends by its own deadline, which it looks at as often as the
 //! module `pace` says; and what it counts is counted by each worker for itself, and added up when all have ended.
 
-use charz_data::{Bytes, Card, Params};
-
-use crate::kernel::Error;
-
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod c2c;
@@ -28,18 +24,3 @@ pub(crate) mod uncontended;
 mod wait_stats;
 
 pub use section::section;
-
-pub(crate) fn pairs(samples: u64) -> Bytes {
-    Bytes(samples.saturating_mul(size_of::<(u64, u64)>() as u64))
-}
-
-/// Whether a kernel is asked for samples at all.
-pub(crate) fn check_samples(card: &Card, params: &Params) -> Result<(), Error> {
-    match params.samples {
-        0 => Err(Error::Unavailable(format!("{} takes at least 1 sample, not 0 samples", card.name))),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -16,8 +16,7 @@ mod step;
 mod timeout;
 
 use first::First;
-use read::Read;
-use sample::Sampled;
+use sample::sampled;
 use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Tsc, Usage, Waiting};
 use step::Step;
 
@@ -36,14 +35,11 @@ const CARD: Card = Card::new("", Family::Timer, "", Metric::Duration).params(&[&
 macro_rules! clocks {
     ($($source:ty, $read:ident, $step:ident, $first:ident, $word:literal, $what:literal;)*) => {
         $(
-            #[doc = concat!("Reads ", $what, ", one reading after the other.")]
-            static $read: &dyn Kernel = &Read::<$source>::new(const { &read::CARD.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
+            static $read: &dyn Kernel = &read::read::<$source>(const { &read::CARD.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
 
-            #[doc = concat!("Looks how ", $what, " moves on.")]
-            static $step: &dyn Kernel = &Sampled::<Step<$source>>::new(const { &step::CARD.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
+            static $step: &dyn Kernel = &sampled::<Step<$source>>(const { &step::CARD.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
 
-            #[doc = concat!("Reads ", $what, " with code that was used just before, and with code that has to be fetched.")]
-            static $first: &dyn Kernel = &Sampled::<First<$source>>::new(const { &first::CARD.named(concat!("first-", $word), concat!("reads ", $what, " once right after another reading, and once after much other code ran")) });
+            static $first: &dyn Kernel = &sampled::<First<$source>>(const { &first::CARD.named(concat!("first-", $word), concat!("reads ", $what, " once right after another reading, and once after much other code ran")) });
         )*
         pub(crate) static KERNELS: &[&dyn Kernel] = &[$($read,)* $($step,)* $($first,)*];
     };

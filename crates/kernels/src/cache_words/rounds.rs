@@ -12,7 +12,7 @@ use crate::sys::mmap::SharedMapping;
 use crate::watch::Watch;
 
 use super::reader::sum;
-use super::{Form, Shared, WordsStage, check_sum, sum_of};
+use super::{Form, Setting, Shared, check_sum, sum_of};
 
 #[derive(Debug)]
 pub(super) struct Rounds {
@@ -45,7 +45,7 @@ fn room(words: u64, span: Duration) -> usize {
 }
 
 impl Rounds {
-    pub(super) fn new(stage: &WordsStage, rank: usize) -> Result<Self, Error> {
+    pub(super) fn new(stage: &Setting, rank: usize) -> Result<Self, Error> {
         let block = Block::filled(stage.lines, stage.pages, |_| 0)?;
         let (region, own) = (block.region(), Arc::new(block.shared()));
         let shared = Arc::clone(&stage.shared);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use charz_data::{PageKind, Work};
 
 use crate::block::{Block, Region};
-use crate::kernel::{Error, Stage, Worker};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::sys::chase::{Rings, TURN};
 use crate::watch::Watch;
@@ -32,24 +32,6 @@ pub(super) struct Chasing {
     pub(super) length: usize,
     pub(super) pages: PageKind,
     pub(super) span: Duration,
-}
-
-impl Stage for Chasing {
-    fn variant(&self) -> &'static str {
-        "loads of 8 bytes"
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Chaser::new(*self, rank)?))
-    }
 }
 
 #[derive(Debug)]
@@ -104,12 +86,9 @@ impl Worker for Chaser {
         let length = self.rings.length() as u64;
         for (ring, found) in (0..).zip(self.rings.ranks()) {
             let expected = ring * length + self.loads % length;
-            if found != expected {
-                let (name, loads) = (self.name, self.loads);
-                return Err(Error::Wrong(format!(
-                    "{name}: {loads} loads of cycle {ring} led to place {found} instead of {expected}: the result of this run is void"
-                )));
-            }
+            Error::unless(found == expected, self.name, || {
+                format!("{} loads of cycle {ring} led to place {found} instead of {expected}", self.loads)
+            })?;
         }
         Ok(())
     }

@@ -8,9 +8,10 @@
 use charz_data::{PageKind, Work};
 
 use crate::block::{Block, Line, Region};
+use crate::cache_words::check_sum;
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::stream::wrong;
+use crate::stream::check_line;
 use crate::sys::level::{Op, Registers};
 use crate::watch::Watch;
 
@@ -159,18 +160,12 @@ impl Worker for Passer {
 
     fn verify(&mut self) -> Result<(), Error> {
         let Passing { name, op, .. } = self.stage;
-        if op.sums() && self.registers.sum() != self.sum() {
-            let (found, expected) = (self.registers.sum(), self.sum());
-            return Err(Error::Wrong(format!(
-                "{name}: the sum is {found} instead of {expected}: the result of this run is void"
-            )));
+        if op.sums() {
+            check_sum(name, self.registers.sum(), self.sum())?;
         }
         let lines = self.block.lines();
         let mut written = self.checked().filter_map(|line| Some((line, self.expected(line)?)));
-        match written.find(|(line, expected)| lines[*line] != *expected) {
-            None => Ok(()),
-            Some((line, expected)) => Err(wrong(name, line, expected, lines[line])),
-        }
+        written.try_for_each(|(line, expected)| check_line(name, line, expected, lines[line]))
     }
 
     fn region(&self) -> Option<Region> {

@@ -2,7 +2,8 @@ use charz_data::Params;
 
 use super::passer::Passer;
 use super::*;
-use crate::watch::{Stop, Watch};
+use crate::kernel::Worker;
+use crate::testing::watch;
 
 const ALL: [&Level; 8] = [
     &LEVEL_READ,
@@ -23,9 +24,7 @@ fn passer(level: &Level, size: u64) -> Passer {
 /// Runs for some time and gives the verdict after `plant` has spoilt the worker.
 fn verdict(passer: &mut Passer, micros: u64, plant: impl FnOnce(&mut Passer)) -> Result<(), Error> {
     passer.prepare();
-    let watch = Watch::new(&Stop::new());
-    watch.begin(Some(Duration::from_micros(micros)));
-    passer.run(&watch);
+    passer.run(&watch(Some(Duration::from_micros(micros))));
     plant(passer);
     passer.verify()
 }

@@ -113,16 +113,13 @@ impl Worker for Handler {
 
     fn verify(&mut self) -> Result<(), Error> {
         self.segment.check()?;
-        let name = &self.kernel.card.name;
         let strange = self.strange();
         // The memory is gone before anybody prepares the next run.
         self.held.clear();
-        match strange {
-            None => Ok(()),
-            Some((expected, found)) => Err(Error::Wrong(format!(
-                "{name}: a page holds {found:#x} instead of {expected:#x}: the result of this run is void"
-            ))),
-        }
+        strange.map_or(Ok(()), |(expected, found)| {
+            let reason = format_args!("a page holds {found:#x} instead of {expected:#x}");
+            Err(Error::void(&self.kernel.card.name, reason))
+        })
     }
 
     fn region(&self) -> Option<Region> {

@@ -147,12 +147,8 @@ impl Segment {
         if let Some(trouble) = &self.lock().trouble {
             return Err(trouble.clone());
         }
-        let (name, handled, all) =
-            (self.name, self.handled.load(Ordering::Relaxed), (self.workers * self.share) as u64);
-        if handled == all {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!("{name}: {handled} of {all} bytes were handled: the result of this run is void")))
+        let (handled, all) = (self.handled.load(Ordering::Relaxed), (self.workers * self.share) as u64);
+        Error::unless(handled == all, self.name, || format!("{handled} of {all} bytes were handled"))
     }
 
     fn lock(&self) -> MutexGuard<'_, Laid> {

@@ -4,14 +4,13 @@
 //! list of mappings, and each is interrupted by what the others take away.
 
 use std::io;
-use std::marker::PhantomData;
-use std::time::Duration;
 
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
 use crate::block::Line;
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Kernel, Worker};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::sys::mmap::{Guarded, Mapping, base_page};
 use crate::watch::Watch;
 
@@ -27,12 +26,6 @@ pub(super) trait Turn: Sized + 'static {
 
     /// One turn. Whether the memory held what it should.
     fn turn(&mut self) -> io::Result<bool>;
-}
-
-#[derive(Debug)]
-pub(crate) struct Turning<T> {
-    card: &'static Card,
-    turn: PhantomData<fn() -> T>,
 }
 
 /// Maps so many pages, touches them, and unmaps them.
@@ -85,70 +78,48 @@ impl Turn for Protect {
 const BESIDE: &str = "each turn interrupts the strands that the process runs on, for their old translations (TLB shootdown), where \
                       the processor has no instruction for that";
 
-/// Makes the kernels: each a name, what a worker does, what one operation is, and the turn.
-macro_rules! turning {
-    ($($kernel:ident, $name:literal, $about:literal, $operation:literal, $turn:ty;)*) => {$(
-        #[doc = $about]
-        static $kernel: Turning<$turn> = Turning {
-            card: &Card::new($name, Family::Memory, $about, Metric::ops($operation))
-                .uncounted_traffic(BESIDE)
-                .params(&[&SPAN])
-                .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
-                .blocks_in_kernel(true),
-            turn: PhantomData,
-        };
-    )*
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
-    };
-}
+const CARD: Card = Card::new("", Family::Memory, "", Metric::Duration)
+    .uncounted_traffic(BESIDE)
+    .params(&[&SPAN])
+    .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
+    .blocks_in_kernel(true);
 
-turning! {
-    PAGES_MAP, "pages-map", "maps a page of its own, writes to it, and unmaps it, again and again",
-        "one page mapped, touched and unmapped", Remap<1>;
-    PAGES_MAP_64, "pages-map-64", "maps 64 pages of its own, writes to each, and unmaps them, again and again",
-        "64 pages mapped, touched and unmapped, together", Remap<64>;
-    PAGES_PROTECT, "pages-protect", "forbids writing to a page of its own, allows it again, and writes to it, again and again",
-        "one page protected, unprotected and touched", Protect;
-}
+pub(crate) static KERNELS: &[&dyn Kernel] = &[
+    &turning::<Remap<1>>(
+        const {
+            &CARD
+                .named("pages-map", "maps a page of its own, writes to it, and unmaps it, again and again")
+                .metric(Metric::ops("one page mapped, touched and unmapped"))
+        },
+    ),
+    &turning::<Remap<64>>(
+        const {
+            &CARD
+                .named("pages-map-64", "maps 64 pages of its own, writes to each, and unmaps them, again and again")
+                .metric(Metric::ops("64 pages mapped, touched and unmapped, together"))
+        },
+    ),
+    &turning::<Protect>(
+        const {
+            &CARD
+                .named(
+                    "pages-protect",
+                    "forbids writing to a page of its own, allows it again, and writes to it, again and again",
+                )
+                .metric(Metric::ops("one page protected, unprotected and touched"))
+        },
+    ),
+];
 
-impl<T: Turn> Kernel for Turning<T> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes((T::PAGES * base_page()) as u64)
-    }
-
-    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(Repeated { name: &self.card.name, span: params.span(), turn: self.turn }))
-    }
-}
-
-struct Repeated<T> {
-    name: &'static str,
-    span: Duration,
-    turn: PhantomData<fn() -> T>,
-}
-
-impl<T: Turn> Stage for Repeated<T> {
-    fn variant(&self) -> &'static str {
-        T::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        let name = self.name;
-        let turn = T::new().map_err(|error| refused(name, &error))?;
-        Ok(Box::new(Turner { name, turn, verdict: Ok(()) }))
-    }
+const fn turning<T: Turn>(card: &'static Card) -> PlainKernel {
+    let footprint = |_: &Params| Bytes((T::PAGES * base_page()) as u64);
+    PlainKernel::new(card, footprint, |card, params, _| {
+        let name = &*card.name;
+        stage(T::VARIANT, Extent::Span(params.span()), move |_| {
+            let turn = T::new().map_err(|error| refused(name, &error))?;
+            Ok(Box::new(Turner { name, turn, verdict: Ok(()) }))
+        })
+    })
 }
 
 struct Turner<T> {
@@ -178,9 +149,8 @@ impl<T: Turn> Worker for Turner<T> {
             }
         }
         if !right {
-            let name = self.name;
-            let wrong = format!("{name}: a page did not hold what it should: the result of this run is void");
-            self.verdict = self.verdict.clone().and(Err(Error::Wrong(wrong)));
+            let wrong = Error::void(self.name, "a page did not hold what it should");
+            self.verdict = self.verdict.clone().and(Err(wrong));
         }
         Work::ops(turns)
     }

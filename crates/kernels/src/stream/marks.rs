@@ -5,9 +5,12 @@
 //! every line would take as long as the pass, so it is done once, after the first repetition: a pass that leaves out
 //! lines leaves out the same ones each time.
 
-/// Lines between two marks: 16 KiB. At 256 MiB that is 16,384 marks.
 use crate::block::Line;
+use crate::kernel::Error;
 
+use super::check_line;
+
+/// Lines between two marks: 16 KiB. At 256 MiB that is 16,384 marks.
 const SPACING: usize = 256;
 
 /// By how many lines the marks move each time: odd, so that they come by every line.
@@ -29,12 +32,12 @@ impl Marks {
         }
     }
 
-    /// The first line that does not hold what it should, as `(index, expected, found)`.
-    pub(super) fn check(&self, lines: &[Line], expected: impl Fn(usize) -> Line) -> Option<(usize, Line, Line)> {
-        let differs = |i: usize| (lines[i] != expected(i)).then(|| (i, expected(i), lines[i]));
+    /// The verdict on a run of the kernel `name`: whether the lines hold what they should.
+    pub(super) fn check(&self, name: &str, lines: &[Line], expected: impl Fn(usize) -> Line) -> Result<(), Error> {
+        let check = |i: usize| check_line(name, i, expected(i), lines[i]);
         match self.repetition {
-            0 | 1 => (0..lines.len()).find_map(differs),
-            _ => self.places(lines.len()).find_map(differs),
+            0 | 1 => (0..lines.len()).try_for_each(check),
+            _ => self.places(lines.len()).try_for_each(check),
         }
     }
 

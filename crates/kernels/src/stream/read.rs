@@ -4,7 +4,9 @@ use charz_data::card::{Access, ROOM};
 use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::{Block, Line, Region};
+use crate::cache_words::{check_sum, sum_of};
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, stage};
 use crate::sys::stream::{Ahead, TURN, Vectors, sum};
 use crate::watch::Watch;
 
@@ -61,7 +63,10 @@ impl<const N: usize> Kernel for Read<N> {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.reading(params)?))
+        let reading = self.reading(params)?;
+        stage(reading.vectors.name(), Extent::Each(bytes(N * reading.length)), move |rank| {
+            Ok(Box::new(Reader::new(reading, rank)?))
+        })
     }
 }
 
@@ -87,20 +92,6 @@ struct Reading<const N: usize> {
     pages: PageKind,
 }
 
-impl<const N: usize> Stage for Reading<N> {
-    fn variant(&self) -> &'static str {
-        self.vectors.name()
-    }
-
-    fn work(&self) -> Work {
-        bytes(N * self.length)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Reader::new(*self, rank)?))
-    }
-}
-
 #[derive(Debug)]
 pub(super) struct Reader<const N: usize> {
     stage: Reading<N>,
@@ -114,9 +105,7 @@ impl<const N: usize> Reader<N> {
         // Words that count up tell apart which were read; their start tells workers apart.
         let first = (rank as u64) << 40;
         let block = Block::filled(N * stage.length, stage.pages, |i| first + i)?;
-        let count = (block.lines().len() * Line::WORDS) as u64;
-        // n first + n (n - 1) / 2; n is even, so its half is exact also modulo 2^64.
-        let expected = count.wrapping_mul(first).wrapping_add((count / 2).wrapping_mul(count - 1));
+        let expected = sum_of(first, (block.lines().len() * Line::WORDS) as u64);
         Ok(Reader { stage, block, expected, found: 0 })
     }
 }
@@ -146,11 +135,7 @@ impl<const N: usize> Worker for Reader<N> {
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        if self.found == self.expected {
-            return Ok(());
-        }
-        let (name, found, expected) = (self.stage.name, self.found, self.expected);
-        Err(Error::Wrong(format!("{name}: the sum is {found} instead of {expected}: the result of this run is void")))
+        check_sum(self.stage.name, self.found, self.expected)
     }
 
     fn region(&self) -> Option<Region> {

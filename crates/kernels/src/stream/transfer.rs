@@ -5,11 +5,12 @@ use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
 
 use crate::block::{Block, Line, Region};
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, stage};
 use crate::sys::stream::{Ahead, HAS_NON_TEMPORAL, Vectors, copy_nt, triad_nt};
 use crate::watch::Watch;
 
 use super::marks::Marks;
-use super::{LOADED, OBEYS, STORED, STRETCH, bytes, lines_of_part, wrong};
+use super::{LOADED, OBEYS, STORED, STRETCH, bytes, lines_of_part};
 
 const FACTOR: f64 = 3.0;
 
@@ -84,7 +85,10 @@ impl Kernel for Transfer {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.transferring(params)?))
+        let plan = self.transferring(params)?;
+        stage(plan.vectors.name_nt(), Extent::Each(bytes(plan.form.arrays() * plan.length)), move |_| {
+            Ok(Box::new(Mover::new(plan)?))
+        })
     }
 }
 
@@ -109,20 +113,6 @@ struct Transferring {
     /// Lines of an array.
     length: usize,
     pages: PageKind,
-}
-
-impl Stage for Transferring {
-    fn variant(&self) -> &'static str {
-        self.vectors.name_nt()
-    }
-
-    fn work(&self) -> Work {
-        bytes(self.form.arrays() * self.length)
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Mover::new(*self)?))
-    }
 }
 
 #[derive(Debug)]
@@ -184,10 +174,7 @@ impl Worker for Mover {
 
     fn verify(&mut self) -> Result<(), Error> {
         let written = &self.block.lines()[..self.stage.length];
-        match self.marks.check(written, |index| self.expected(index)) {
-            None => Ok(()),
-            Some((index, expected, found)) => Err(wrong(self.stage.name, index, expected, found)),
-        }
+        self.marks.check(self.stage.name, written, |index| self.expected(index))
     }
 
     fn region(&self) -> Option<Region> {

@@ -11,11 +11,12 @@ use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::{Block, Line, Region};
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, stage};
 use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
 use crate::watch::Watch;
 
 use super::marks::Marks;
-use super::{OBEYS, STORED, STRETCH, bytes, lines_of_part, wrong};
+use super::{OBEYS, STORED, STRETCH, bytes, lines_of_part};
 
 const ALLOCATE: &str = "a read of each line before it is overwritten (write-allocate), unless the hardware sees that \
                         whole lines are written; the line's way back to memory is what is counted";
@@ -206,7 +207,8 @@ impl Kernel for Write {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.writing(params)?))
+        let writing = self.writing(params)?;
+        stage(writing.way.name(), Extent::Each(bytes(writing.length)), move |_| Ok(Box::new(Writer::new(writing)?)))
     }
 }
 
@@ -218,20 +220,6 @@ struct Writing {
     /// Lines of the block.
     length: usize,
     pages: PageKind,
-}
-
-impl Stage for Writing {
-    fn variant(&self) -> &'static str {
-        self.way.name()
-    }
-
-    fn work(&self) -> Work {
-        bytes(self.length)
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Writer::new(*self)?))
-    }
 }
 
 #[derive(Debug)]
@@ -268,10 +256,7 @@ impl Worker for Writer {
 
     fn verify(&mut self) -> Result<(), Error> {
         let line = Line([self.stage.word; Line::WORDS]);
-        match self.marks.check(self.block.lines(), |_| line) {
-            None => Ok(()),
-            Some((index, expected, found)) => Err(wrong(self.stage.name, index, expected, found)),
-        }
+        self.marks.check(self.stage.name, self.block.lines(), |_| line)
     }
 
     fn region(&self) -> Option<Region> {

@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use charz_data::{Bytes, Card, Contention, JointHistogram, Params, Work};
+use charz_data::{Card, Contention, JointHistogram, Params, Work};
 
 use crate::clock::Clock;
-use crate::kernel::{Error, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Error, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, samples, stage};
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
@@ -79,7 +80,23 @@ impl Child {
     }
 }
 
-type Create<M> = KernelOf<Making<M>>;
+/// The kernel that measures a way to make threads.
+const fn making<M: Method>(card: &'static Card) -> PlainKernel {
+    let footprint = |params: &Params| Pairs::footprint(params.samples);
+    PlainKernel::new(card, footprint, |card, params, _| {
+        let (name, samples, period) = (&*card.name, samples(card, params)?, params.period);
+        let shared = Arc::<Shared>::default();
+        stage(M::VARIANT, Extent::Each(Work::ops(samples)), move |rank| {
+            let shared = Arc::clone(&shared);
+            if rank > 0 {
+                *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
+                return Ok(Box::new(Lender { shared }));
+            }
+            let sampler = Sampler::new(period, samples, 1)?;
+            Ok(Box::new(Parent::<M> { name, shared, sampler, refused: None, method: PhantomData }))
+        })
+    })
+}
 
 #[derive(Debug, Default)]
 struct Shared {
@@ -103,45 +120,6 @@ impl Shared {
         let left = self.over.swap(1, Ordering::AcqRel) == 1;
         futex::wake(&self.over, u32::MAX, Scope::Process);
         left
-    }
-}
-
-struct Making<M> {
-    card: &'static Card,
-    params: Params,
-    shared: Arc<Shared>,
-    method: PhantomData<fn() -> M>,
-}
-
-impl<M: Method> StageBuilder for Making<M> {
-    fn footprint(params: &Params) -> Bytes {
-        super::pairs(params.samples)
-    }
-
-    fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
-        super::check_samples(card, params)?;
-        Ok(Making { card, params: *params, shared: Arc::default(), method: PhantomData })
-    }
-}
-
-impl<M: Method> Stage for Making<M> {
-    fn variant(&self) -> &'static str {
-        M::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.params.samples)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let shared = Arc::clone(&self.shared);
-        if rank > 0 {
-            *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
-            return Ok(Box::new(Lender { shared }));
-        }
-        let sampler = Sampler::new(self.params.period, self.params.samples, 1)?;
-        let (name, refused) = (&*self.card.name, None);
-        Ok(Box::new(Parent::<M> { name, shared, sampler, refused, method: PhantomData }))
     }
 }
 

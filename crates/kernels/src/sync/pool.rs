@@ -23,9 +23,9 @@ use super::wait_stats::WaitStats;
 use crate::kernel::{Error, Kernel};
 
 use guarded::Guarded;
-use kernel::Pooling;
+use kernel::pooling;
 use queues::{Array, Deque, Segments};
-use spawn::Spawning;
+use spawn::spawning;
 use treiber::{AtOnce, Backoff, Treiber};
 
 /// A pool of items, for workers that are numbered from 0.
@@ -85,7 +85,7 @@ const fn card(kernel: About) -> Card {
 /// Defines kernels, each with the pool that it is about.
 macro_rules! pools {
     ($($kernel:ident: $pool:ty as $role:expr => $about:expr;)*) => { $(
-        static $kernel: &dyn Kernel = &Pooling::<$pool>::new(const { &card($about).role($role) });
+        static $kernel: &dyn Kernel = &pooling::<$pool>(const { &card($about).role($role) });
     )*
         pub(crate) static KERNELS: &[&dyn Kernel] = &[$($kernel,)* SPAWN_MUTEX, SPAWN_CAS];
     };
@@ -225,7 +225,7 @@ pools! {
     };
 }
 
-static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes::Std>>>::new(
+static SPAWN_MUTEX: &dyn Kernel = &spawning::<Guarded<Parked<mutexes::Std>>>(
     const {
         &spawn::card(
             "pool-spawn-mutex",
@@ -235,7 +235,7 @@ static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes::Std>>>::ne
     },
 );
 
-static SPAWN_CAS: &dyn Kernel = &Spawning::<Treiber<AtOnce>>::new(
+static SPAWN_CAS: &dyn Kernel = &spawning::<Treiber<AtOnce>>(
     const {
         &spawn::card(
             "pool-spawn-cas",

@@ -17,6 +17,7 @@
 use charz_data::{Contention, JointHistogram, Period};
 
 use crate::kernel::Error;
+use crate::pairs::Pairs;
 use crate::watch::Watch;
 
 /// How many times the median of what a sample takes a fitting period is.
@@ -52,7 +53,7 @@ pub(super) struct Sampler {
     samples: u64,
     /// Times that a sample has: its first time is paired with that of each waiter.
     waiters: usize,
-    pairs: Vec<(u64, u64)>,
+    pairs: Pairs,
     /// What the waiters stamped in the last sample.
     seen: Vec<u64>,
     /// Samples of the run that began late.
@@ -62,18 +63,12 @@ pub(super) struct Sampler {
 impl Sampler {
     /// Takes so many samples in a run, each with so many waiters.
     pub(super) fn new(period: Period, samples: u64, waiters: usize) -> Result<Self, Error> {
-        let mut pairs = Vec::new();
-        let number = usize::try_from(samples).ok().and_then(|samples| samples.checked_mul(waiters));
-        number.and_then(|number| pairs.try_reserve_exact(number).ok()).ok_or_else(|| {
-            Error::Refused(format!("there is no memory for {samples} samples of {waiters} waiters: ask for fewer"))
-        })?;
+        let pairs = Pairs::with_room(samples.saturating_mul(waiters as u64))?;
         Ok(Sampler { period, samples, waiters, pairs, seen: Vec::with_capacity(waiters), late: 0 })
     }
 
-    /// Before a run: forgets the last one, and touches its memory, so that no sample meets a page fault.
     pub(super) fn reset(&mut self) {
-        self.pairs.resize(self.pairs.capacity(), (1, 1));
-        self.pairs.clear();
+        self.pairs.reset();
         self.late = 0;
     }
 
@@ -98,7 +93,7 @@ impl Sampler {
             if let Some(call) = call {
                 let from = origin(due, call.called);
                 let first = call.returned.saturating_sub(call.called);
-                self.pairs.extend(self.seen.iter().map(|seen| (first, seen.saturating_sub(from))));
+                self.pairs.0.extend(self.seen.iter().map(|seen| (first, seen.saturating_sub(from))));
                 self.late += u64::from(from != call.called);
                 taken += 1;
             }
@@ -147,23 +142,19 @@ impl Sampler {
 
     /// How many there were in the last run, and how many of them had to wait for the one before.
     pub(super) fn kept(&self) -> Contention {
-        Contention { attempts: (self.pairs.len() / self.waiters.max(1)) as u64, failures: 0, waits: self.late }
+        Contention { attempts: (self.pairs.0.len() / self.waiters.max(1)) as u64, failures: 0, waits: self.late }
     }
 
     pub(super) fn joint(&self) -> JointHistogram {
-        self.pairs.iter().copied().collect()
+        self.pairs.joint()
     }
 
     /// Whether there are as many pairs as there are to be.
     pub(super) fn verify(&self, name: &str) -> Result<(), Error> {
-        let (found, samples, waiters) = (self.pairs.len(), self.samples, self.waiters);
-        if found as u64 == samples * waiters as u64 {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!(
-            "{name}: there are {found} pairs of times, not one of each of {waiters} waiters in {samples} samples: the \
-             result of this run is void"
-        )))
+        let (found, samples, waiters) = (self.pairs.0.len(), self.samples, self.waiters);
+        Error::unless(found as u64 == samples * waiters as u64, name, || {
+            format!("there are {found} pairs of times, not one of each of {waiters} waiters in {samples} samples")
+        })
     }
 }
 

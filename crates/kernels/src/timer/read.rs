@@ -2,15 +2,14 @@
 
 use std::hint::black_box;
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use charz_data::params::SPAN;
-use charz_data::{Bytes, Card, Metric, Params, Work};
+use charz_data::{Bytes, Card, Metric, Work};
 
 use super::source::Source;
-use crate::kernel::{Axes, Error, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Axes, Error, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
 pub(super) const CARD: Card = super::CARD
@@ -23,48 +22,18 @@ pub(super) const CARD: Card = super::CARD
     // Opteron in the same table.
     .max_per_cycle(1.0);
 
-pub(super) type Read<C> = KernelOf<Reading<C>>;
-
-pub(super) struct Reading<C> {
-    name: &'static str,
-    span: Duration,
-    source: PhantomData<fn() -> C>,
-}
-
-impl<C: Source> StageBuilder for Reading<C> {
-    fn check() -> Result<(), Error> {
-        C::check()
-    }
-
-    fn axes() -> Axes {
-        Axes { alone: true, ..Axes::NONE }
-    }
-
-    fn footprint(_: &Params) -> Bytes {
-        Bytes(0)
-    }
-
-    fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
-        Ok(Reading { name: &card.name, span: params.span(), source: PhantomData })
-    }
-}
-
-impl<C: Source> Stage for Reading<C> {
-    fn variant(&self) -> &'static str {
-        C::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, _rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Reader::<C> { name: self.name, back: None, source: PhantomData }))
-    }
+pub(super) const fn read<C: Source>(card: &'static Card) -> PlainKernel {
+    let kernel = PlainKernel::new(
+        card,
+        |_| Bytes(0),
+        |card, params, _| {
+            let name = &*card.name;
+            stage(C::VARIANT, Extent::Span(params.span()), move |_| {
+                Ok(Box::new(Reader::<C> { name, back: None, source: PhantomData }))
+            })
+        },
+    );
+    kernel.check(|_| C::check()).axes(Axes { alone: true, ..Axes::NONE })
 }
 
 struct Reader<C: Source> {
@@ -110,9 +79,12 @@ fn block<C: Source>(readings: u64) -> C::Reading {
 
 /// What is wrong with a clock that showed `last` and then `next`.
 pub(super) fn backwards(name: &str, last: u64, next: u64) -> Error {
-    Error::Wrong(format!(
-        "{name}: the clock went back by {} of its units in the middle of the run, as one does that is set, or whose \
-         processors disagree: the result of this run is void",
-        last.saturating_sub(next)
-    ))
+    let units = last.saturating_sub(next);
+    Error::void(
+        name,
+        format_args!(
+            "the clock went back by {units} of its units in the middle of the run, as one does that is set, or whose \
+             processors disagree"
+        ),
+    )
 }

@@ -92,10 +92,8 @@ fn whole(time: Duration, grain: Duration) -> Duration {
 fn lateness(name: &str, took: u64, time: Duration) -> Result<u64, Error> {
     let asked = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     if took < asked - asked / ALLOWANCE {
-        return Err(Error::Wrong(format!(
-            "{name}: a wait of {time:?} was over after {:?}: the result of this run is void",
-            Duration::from_nanos(took)
-        )));
+        let took = Duration::from_nanos(took);
+        return Err(Error::void(name, format_args!("a wait of {time:?} was over after {took:?}")));
     }
     Ok(took.saturating_sub(asked))
 }

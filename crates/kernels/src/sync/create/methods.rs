@@ -6,11 +6,9 @@ use std::thread;
 use charz_data::params::{PERIOD, SAMPLES};
 use charz_data::{Card, Family, Metric, WorkerCount};
 
-use super::{Child, Create, Method, STACK};
+use super::{Child, Method, STACK, making};
 use crate::kernel::{Error, Kernel};
 use crate::sys::pthread::thread::{self as pthread, Attributes, Enter, Mask};
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[CREATE_PTHREAD, CREATE_PTHREAD_DETACHED, CREATE_STD, CREATE_STD_DETACHED];
 
 const PTHREAD: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times("from the call to its return", "from the call to the new thread's first instruction")
@@ -31,26 +29,27 @@ const STD: Card = PTHREAD
              counts, for the new thread, from when it was due (coordinated omission)")
     .workers(WorkerCount::Exactly(1));
 
-pub static CREATE_PTHREAD: &dyn Kernel = &Create::<Pthread<false>>::new(
-    const { &PTHREAD.named("create-pthread", "makes threads with pthread_create, one after the other, and joins each") },
-);
-
-pub static CREATE_PTHREAD_DETACHED: &dyn Kernel = &Create::<Pthread<true>>::new(
-    const { &PTHREAD.named("create-pthread-detached", "makes detached threads with pthread_create, one after the other") },
-);
-
-pub static CREATE_STD: &dyn Kernel = &Create::<Std<false>>::new(
-    const { &STD.named("create-std", "makes threads with std::thread, one after the other, and joins each") },
-);
-
-pub static CREATE_STD_DETACHED: &dyn Kernel = &Create::<Std<true>>::new(
-    const {
-        &STD.named(
-            "create-std-detached",
-            "makes threads with std::thread, one after the other, and drops the handle of each",
-        )
-    },
-);
+pub(crate) static KERNELS: &[&dyn Kernel] = &[
+    &making::<Pthread<false>>(
+        const { &PTHREAD.named("create-pthread", "makes threads with pthread_create, one after the other, and joins each") },
+    ),
+    &making::<Pthread<true>>(
+        const {
+            &PTHREAD.named("create-pthread-detached", "makes detached threads with pthread_create, one after the other")
+        },
+    ),
+    &making::<Std<false>>(
+        const { &STD.named("create-std", "makes threads with std::thread, one after the other, and joins each") },
+    ),
+    &making::<Std<true>>(
+        const {
+            &STD.named(
+                "create-std-detached",
+                "makes threads with std::thread, one after the other, and drops the handle of each",
+            )
+        },
+    ),
+];
 
 struct Pthread<const DETACHED: bool>(Attributes);
 
