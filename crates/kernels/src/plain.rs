@@ -57,6 +57,15 @@ impl Kernel for PlainKernel {
     }
 }
 
+/// Makes the `KERNELS` of a module: functions of a card that make a kernel, with what else they take, and the cards.
+macro_rules! kernels {
+    ($($make:expr $(, $argument:expr)* => $card:expr;)*) => {
+        pub(crate) static KERNELS: &[&dyn $crate::kernel::Kernel] = &[$(&$make(const { &$card } $(, $argument)*)),*];
+    };
+}
+
+pub(crate) use kernels;
+
 /// When a run is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {

@@ -9,8 +9,8 @@ use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
 use crate::block::Line;
-use crate::kernel::{Error, Kernel, Worker};
-use crate::plain::{Extent, PlainKernel, stage};
+use crate::kernel::{Error, Worker};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::mmap::{Guarded, Mapping, base_page};
 use crate::watch::Watch;
 
@@ -84,32 +84,19 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::Duration)
     .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
     .blocks_in_kernel(true);
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &turning::<Remap<1>>(
-        const {
-            &CARD
-                .named("pages-map", "maps a page of its own, writes to it, and unmaps it, again and again")
-                .metric(Metric::ops("one page mapped, touched and unmapped"))
-        },
-    ),
-    &turning::<Remap<64>>(
-        const {
-            &CARD
-                .named("pages-map-64", "maps 64 pages of its own, writes to each, and unmaps them, again and again")
-                .metric(Metric::ops("64 pages mapped, touched and unmapped, together"))
-        },
-    ),
-    &turning::<Protect>(
-        const {
-            &CARD
-                .named(
-                    "pages-protect",
-                    "forbids writing to a page of its own, allows it again, and writes to it, again and again",
-                )
-                .metric(Metric::ops("one page protected, unprotected and touched"))
-        },
-    ),
-];
+kernels! {
+    turning::<Remap<1>> => CARD
+        .named("pages-map", "maps a page of its own, writes to it, and unmaps it, again and again")
+        .metric(Metric::ops("one page mapped, touched and unmapped"));
+    turning::<Remap<64>> => CARD
+        .named("pages-map-64", "maps 64 pages of its own, writes to each, and unmaps them, again and again")
+        .metric(Metric::ops("64 pages mapped, touched and unmapped, together"));
+    turning::<Protect> => CARD.named(
+            "pages-protect",
+            "forbids writing to a page of its own, allows it again, and writes to it, again and again",
+        )
+        .metric(Metric::ops("one page protected, unprotected and touched"));
+}
 
 const fn turning<T: Turn>(card: &'static Card) -> PlainKernel {
     let footprint = |_: &Params| Bytes((T::PAGES * base_page()) as u64);

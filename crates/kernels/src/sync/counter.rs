@@ -14,9 +14,9 @@ use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Role, Work};
 
 use super::primitives::{self, AtomicU64, CachePadded, Ordering, strands};
 use super::section;
-use crate::kernel::{Error, Kernel, Worker};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::plain::{Extent, PlainKernel, stage};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::watch::Watch;
 
 use sharded::Sharded;
@@ -137,40 +137,26 @@ macro_rules! about {
     };
 }
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &counting::<CachePadded<Mutex<u64>>>(
-        const {
-            &CARD
-                .named("counter-mutex", about!("in one number under a mutex of Rust's standard library"))
-                .role(Role::Counter(CounterKind::Mutex))
-                .uncounted_traffic("refused units are failed attempts; the lock and the number move from core to core")
-                .blocks_in_kernel(true)
-        },
-    ),
-    &counting::<Global>(
-        const {
-            &CARD
-                .named("counter-atomic", about!("in one number by atomic additions"))
-                .role(Role::Counter(CounterKind::Atomic))
-                .uncounted_traffic(
-                    "refused units are failed attempts, and additions that are undone; the number moves from core to core",
-                )
-                .contends(true)
-        },
-    ),
-    &counting::<Sharded>(
-        const {
-            &CARD
-                .named(
-                    "counter-sharded",
-                    about!("in a stock for each strand, which fetches 16 from the middle when it is empty"),
-                )
-                .role(Role::Counter(CounterKind::Sharded))
-                .uncounted_traffic("refused units are failed attempts, which have looked into every stock")
-                .contends(true)
-        },
-    ),
-];
+kernels! {
+    counting::<CachePadded<Mutex<u64>>> => CARD
+        .named("counter-mutex", about!("in one number under a mutex of Rust's standard library"))
+        .role(Role::Counter(CounterKind::Mutex))
+        .uncounted_traffic("refused units are failed attempts; the lock and the number move from core to core")
+        .blocks_in_kernel(true);
+    counting::<Global> => CARD.named("counter-atomic", about!("in one number by atomic additions"))
+        .role(Role::Counter(CounterKind::Atomic))
+        .uncounted_traffic(
+            "refused units are failed attempts, and additions that are undone; the number moves from core to core",
+        )
+        .contends(true);
+    counting::<Sharded> => CARD.named(
+            "counter-sharded",
+            about!("in a stock for each strand, which fetches 16 from the middle when it is empty"),
+        )
+        .role(Role::Counter(CounterKind::Sharded))
+        .uncounted_traffic("refused units are failed attempts, which have looked into every stock")
+        .contends(true);
+}
 
 /// The kernel over a counter.
 const fn counting<C: Limited>(card: &'static Card) -> PlainKernel {

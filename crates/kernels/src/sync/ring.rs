@@ -11,7 +11,7 @@ use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Role, Work, WorkerCount};
 
 use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::plain::{Extent, stage};
+use crate::plain::{Extent, kernels, stage};
 use crate::sys::ring::cascade::{Cascade, Condition, Mutex};
 use crate::sys::ring::process::Remote;
 use crate::sys::ring::word::{Flag, Futex};
@@ -63,79 +63,46 @@ const CASCADE: Card = Card::new(
 // A load and a store.
 const WORD: Card = CASCADE.source(FUTEX).max_per_cycle(ROOM / 8.0);
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &ring::<Cascade<Mutex<false>>>(
-        const {
-            &CASCADE.named("ring-mutex", "passes a token around a ring of threads, by two mutexes of the C library for each, in the order of libMicro's cascade_mutex")
-        },
-        false,
-        "pthread_mutex, default",
-    ),
-    &ring::<Cascade<Mutex<true>>>(
-        const {
-            &CASCADE.named(
-                "ring-mutex-adaptive",
-                "does as ring-mutex with mutexes whose waiters spin for a while before they sleep",
-            )
-        },
-        false,
-        "pthread_mutex, adaptive",
-    ),
-    &ring::<Cascade<Mutex<false>>>(
-        const {
-            &CASCADE
-                .named(
-                    "ring-mutex-processes",
-                    "does as ring-mutex among processes, by mutexes in memory that they share",
-                )
-                .uncounted_traffic(APART)
-        },
-        true,
-        "pthread_mutex, process-shared",
-    ),
-    &ring::<Cascade<Condition>>(
-        const {
-            &CASCADE.named("ring-cond", "passes a token around a ring of threads, by two condition variables of the C library for each, in the order of libMicro's cascade_cond")
-        },
-        false,
-        "pthread_cond",
-    ),
-    &ring::<Cascade<Condition>>(
-        const {
-            &CASCADE
-                .named(
-                    "ring-cond-processes",
-                    "does as ring-cond among processes, by condition variables in memory that they share",
-                )
-                .uncounted_traffic(APART)
-        },
-        true,
-        "pthread_cond, process-shared",
-    ),
-    &ring::<Futex>(
-        const {
-            &WORD.named("ring-futex", "passes a token around a ring of threads, each asleep on a word of its own until the one before it writes there and wakes it")
-        },
-        false,
-        "futex, private",
-    ),
-    &ring::<Futex>(
-        const {
-            &WORD
-                .named("ring-futex-processes", "does as ring-futex among processes, by words in memory that they share")
-                .uncounted_traffic(APART)
-        },
-        true,
-        "futex, shared",
-    ),
-    &ring::<Flag>(
-        const {
-            &WORD.named("ring-flag", "passes a token around a ring of threads, each spinning on a flag of its own until the one before it writes there").source(FLAGS).contends(true).blocks_in_kernel(false)
-        },
-        false,
-        "store-release, load-acquire",
-    ),
-];
+kernels! {
+    ring::<Cascade<Mutex<false>>>, false, "pthread_mutex, default" => CASCADE.named(
+            "ring-mutex",
+            "passes a token around a ring of threads, by two mutexes of the C library for each, in the order of \
+             libMicro's cascade_mutex",
+        );
+    ring::<Cascade<Mutex<true>>>, false, "pthread_mutex, adaptive" => CASCADE.named(
+            "ring-mutex-adaptive",
+            "does as ring-mutex with mutexes whose waiters spin for a while before they sleep",
+        );
+    ring::<Cascade<Mutex<false>>>, true, "pthread_mutex, process-shared" => CASCADE
+        .named("ring-mutex-processes", "does as ring-mutex among processes, by mutexes in memory that they share")
+        .uncounted_traffic(APART);
+    ring::<Cascade<Condition>>, false, "pthread_cond" => CASCADE.named(
+            "ring-cond",
+            "passes a token around a ring of threads, by two condition variables of the C library for each, in the \
+             order of libMicro's cascade_cond",
+        );
+    ring::<Cascade<Condition>>, true, "pthread_cond, process-shared" => CASCADE.named(
+            "ring-cond-processes",
+            "does as ring-cond among processes, by condition variables in memory that they share",
+        )
+        .uncounted_traffic(APART);
+    ring::<Futex>, false, "futex, private" => WORD.named(
+            "ring-futex",
+            "passes a token around a ring of threads, each asleep on a word of its own until the one before it writes \
+             there and wakes it",
+        );
+    ring::<Futex>, true, "futex, shared" => WORD
+        .named("ring-futex-processes", "does as ring-futex among processes, by words in memory that they share")
+        .uncounted_traffic(APART);
+    ring::<Flag>, false, "store-release, load-acquire" => WORD.named(
+            "ring-flag",
+            "passes a token around a ring of threads, each spinning on a flag of its own until the one before it \
+             writes there",
+        )
+        .source(FLAGS)
+        .contends(true)
+        .blocks_in_kernel(false);
+}
 
 const fn ring<L: Link>(card: &'static Card, processes: bool, variant: &'static str) -> RingKernel<L> {
     RingKernel { card, variant, processes, link: PhantomData }

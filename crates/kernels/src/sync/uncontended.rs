@@ -7,9 +7,9 @@ use charz_data::params::ITERATIONS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
 
 use super::mutexes::{Mutex, ParkingLot, Pthread, Std};
-use crate::kernel::{Error, Kernel, Worker};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::plain::{Extent, PlainKernel, iterations_up_to, stage};
+use crate::plain::{Extent, PlainKernel, iterations_up_to, kernels, stage};
 use crate::watch::Watch;
 
 /// Iterations that make one pair: a pair takes about 5 ns.
@@ -28,25 +28,15 @@ const CARD: Card = Card::new(
 .max_per_cycle(ROOM / 8.0)
 .workers(WorkerCount::Exactly(1));
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &locking::<Pthread<false>>(
-        const { &CARD.named("lock-pthread", "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again") },
-    ),
-    &locking::<Pthread<true>>(
-        const {
-            &CARD.named(
-                "lock-pthread-adaptive",
-                "locks and unlocks a PTHREAD_MUTEX_ADAPTIVE_NP of its own, again and again",
-            )
-        },
-    ),
-    &locking::<Std>(
-        const { &CARD.named("lock-std", "locks and unlocks a std::sync::Mutex of its own, again and again") },
-    ),
-    &locking::<ParkingLot>(
-        const { &CARD.named("lock-parking-lot", "locks and unlocks a parking_lot::Mutex of its own, again and again") },
-    ),
-];
+kernels! {
+    locking::<Pthread<false>> => CARD
+        .named("lock-pthread", "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again");
+    locking::<Pthread<true>> => CARD
+        .named("lock-pthread-adaptive", "locks and unlocks a PTHREAD_MUTEX_ADAPTIVE_NP of its own, again and again");
+    locking::<Std> => CARD.named("lock-std", "locks and unlocks a std::sync::Mutex of its own, again and again");
+    locking::<ParkingLot> => CARD
+        .named("lock-parking-lot", "locks and unlocks a parking_lot::Mutex of its own, again and again");
+}
 
 const fn locking<M: Mutex>(card: &'static Card) -> PlainKernel {
     let footprint = |_: &Params| Bytes(size_of::<M>() as u64);
@@ -93,6 +83,7 @@ fn block<M: Mutex>(mutex: &M, pairs: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Kernel;
     use crate::testing::watch;
 
     struct Stuck;

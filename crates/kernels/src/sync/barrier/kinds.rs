@@ -5,7 +5,8 @@ use charz_data::{Card, Family, Metric, Role, WorkerCount};
 
 use super::own::{Central, Sense};
 use super::{Meet, meeting};
-use crate::kernel::{Error, Kernel};
+use crate::kernel::Error;
+use crate::plain::kernels;
 use crate::sys::pthread;
 
 pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
@@ -24,46 +25,29 @@ pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTi
 
 const SPINS: Card = BLOCKS.contends(true).blocks_in_kernel(false);
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &meeting::<pthread::barrier::Barrier>(
-        const {
-            &BLOCKS.named(
-                "barrier-pthread",
-                "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there",
-            )
-        },
-    ),
-    &meeting::<std::sync::Barrier>(
-        const {
-            &BLOCKS.named(
-                "barrier-std",
-                "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there",
-            )
-        },
-    ),
-    &meeting::<Central>(
-        const {
-            &SPINS.named(
-                "barrier-spin",
-                "meets all others at a counter of arrivals, and spins until the last one changes the number of the \
-                 generation",
-            )
-        },
-    ),
-    &meeting::<Sense>(
-        const {
-            &SPINS
-                .named(
-                    "barrier-sense",
-                    "meets all others at a counter of those missing, and spins until the last one reverses the sense",
-                )
-                .source(
-                    "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
-                     Multiprocessors, TOCS 9 (1991), section 3.1",
-                )
-        },
-    ),
-];
+kernels! {
+    meeting::<pthread::barrier::Barrier> => BLOCKS.named(
+            "barrier-pthread",
+            "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there",
+        );
+    meeting::<std::sync::Barrier> => BLOCKS.named(
+            "barrier-std",
+            "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there",
+        );
+    meeting::<Central> => SPINS.named(
+            "barrier-spin",
+            "meets all others at a counter of arrivals, and spins until the last one changes the number of the \
+             generation",
+        );
+    meeting::<Sense> => SPINS.named(
+            "barrier-sense",
+            "meets all others at a counter of those missing, and spins until the last one reverses the sense",
+        )
+        .source(
+            "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
+             Multiprocessors, TOCS 9 (1991), section 3.1",
+        );
+}
 
 impl Meet for pthread::barrier::Barrier {
     type Own = ();

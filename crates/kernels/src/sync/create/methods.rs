@@ -7,7 +7,8 @@ use charz_data::params::{PERIOD, SAMPLES};
 use charz_data::{Card, Family, Metric, WorkerCount};
 
 use super::{Child, Method, STACK, making};
-use crate::kernel::{Error, Kernel};
+use crate::kernel::Error;
+use crate::plain::kernels;
 use crate::sys::pthread::thread::{self as pthread, Attributes, Enter, Mask};
 
 const PTHREAD: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
@@ -29,27 +30,18 @@ const STD: Card = PTHREAD
              counts, for the new thread, from when it was due (coordinated omission)")
     .workers(WorkerCount::Exactly(1));
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &making::<Pthread<false>>(
-        const { &PTHREAD.named("create-pthread", "makes threads with pthread_create, one after the other, and joins each") },
-    ),
-    &making::<Pthread<true>>(
-        const {
-            &PTHREAD.named("create-pthread-detached", "makes detached threads with pthread_create, one after the other")
-        },
-    ),
-    &making::<Std<false>>(
-        const { &STD.named("create-std", "makes threads with std::thread, one after the other, and joins each") },
-    ),
-    &making::<Std<true>>(
-        const {
-            &STD.named(
-                "create-std-detached",
-                "makes threads with std::thread, one after the other, and drops the handle of each",
-            )
-        },
-    ),
-];
+kernels! {
+    making::<Pthread<false>> => PTHREAD
+        .named("create-pthread", "makes threads with pthread_create, one after the other, and joins each");
+    making::<Pthread<true>> => PTHREAD
+        .named("create-pthread-detached", "makes detached threads with pthread_create, one after the other");
+    making::<Std<false>> => STD
+        .named("create-std", "makes threads with std::thread, one after the other, and joins each");
+    making::<Std<true>> => STD.named(
+            "create-std-detached",
+            "makes threads with std::thread, one after the other, and drops the handle of each",
+        );
+}
 
 struct Pthread<const DETACHED: bool>(Attributes);
 

@@ -10,7 +10,8 @@ use charz_data::{Card, Family, Metric, Role, WorkerCount};
 use crossbeam::utils::CachePadded;
 
 use super::{PATIENCE, WakePrimitive, hand_off};
-use crate::kernel::{Error, Kernel};
+use crate::kernel::Error;
+use crate::plain::kernels;
 use crate::sync::mutexes::{Condvar, Guard, Mutex, ParkingLot, Pthread, Std};
 use crate::sync::spin::for_a_stretch;
 use crate::sys::futex::{self, Scope};
@@ -44,103 +45,66 @@ const BROADCAST: Card = WAKES_ONE
 
 const CHANNEL: Card = WAKES_ONE.times("from the send to its return", "from the send to the item received");
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &hand_off::<Unlock<Pthread<false>>>(
-        const {
-            &UNLOCK.named(
-                "unlock-pthread",
-                "the first worker unlocks a PTHREAD_MUTEX_DEFAULT that the second one waits for",
-            )
-        },
-    ),
-    &hand_off::<Unlock<Std>>(
-        const { &UNLOCK.named("unlock-std", "the first worker unlocks a std::sync::Mutex that the second one waits for") },
-    ),
-    &hand_off::<Unlock<ParkingLot>>(
-        const {
-            &UNLOCK.named(
-                "unlock-parking-lot",
-                "the first worker unlocks a parking_lot::Mutex that the second one waits for",
-            )
-        },
-    ),
-    &hand_off::<Signal<pthread::Condvar, false>>(
-        const { &WAKES_ONE.named("signal-pthread", "the first worker calls pthread_cond_signal while the second one waits") },
-    ),
-    &hand_off::<Signal<std::sync::Condvar, false>>(
-        const {
-            &WAKES_ONE
-                .named("signal-std", "the first worker calls std::sync::Condvar::notify_one while the second one waits")
-        },
-    ),
-    &hand_off::<Signal<parking_lot::Condvar, false>>(
-        const {
-            &WAKES_ONE.named(
-                "signal-parking-lot",
-                "the first worker calls parking_lot::Condvar::notify_one while the second one waits",
-            )
-        },
-    ),
-    &hand_off::<Signal<pthread::Condvar, true>>(
-        const {
-            &BROADCAST.named("broadcast-pthread", "the first worker calls pthread_cond_broadcast while all others wait")
-        },
-    ),
-    &hand_off::<Signal<std::sync::Condvar, true>>(
-        const {
-            &BROADCAST
-                .named("broadcast-std", "the first worker calls std::sync::Condvar::notify_all while all others wait")
-        },
-    ),
-    &hand_off::<Signal<parking_lot::Condvar, true>>(
-        const {
-            &BROADCAST.named(
-                "broadcast-parking-lot",
-                "the first worker calls parking_lot::Condvar::notify_all while all others wait",
-            )
-        },
-    ),
-    &hand_off::<FutexWake>(
-        const {
-            &WAKES_ONE.named("futex-wake", "the first worker wakes the second one, which sleeps on a word of memory (FUTEX_WAKE, private)")
-            .role(Role::HandOff(Waiter::AsleepBare))
-    .source("futex(2); U. Drepper, Futexes Are Tricky (2011). The intervals are those of the T3-4 report (arXiv:1106.2992), \
-             section 6; G. Tene, How NOT to Measure Latency (2013): the schedule. A call that finds nobody asleep is no sample")
-        },
-    ),
-    &hand_off::<Unpark>(
-        const {
-            &WAKES_ONE
-                .named(
-                    "unpark-std",
-                    "the first worker calls Thread::unpark of the Rust standard library while the second one is parked",
-                )
-                .role(Role::HandOff(Waiter::AsleepBare))
-        },
-    ),
-    &hand_off::<Channel<StdChannel>>(
-        const {
-            &CHANNEL.named("channel-std", "the first worker sends one number through std::sync::mpsc::channel while the second one waits to receive it")
-        },
-    ),
-    &hand_off::<Channel<CrossbeamChannel>>(
-        const {
-            &CHANNEL.named("channel-crossbeam", "the first worker sends one number through crossbeam::channel::unbounded while the second one waits to receive it")
-        },
-    ),
-    &hand_off::<Flag>(
-        const {
-            &WAKES_ONE.named("flag", "the first worker stores to a line of memory that the second one reads until it sees the change")
-    .role(Role::HandOff(Waiter::Spinning))
-    .times("from the store to its return", "from the store to the reader having seen it")
-    .uncounted_traffic("the reader pauses between two looks. The least that can be told is two stamps: one on either side of the store, or \
-             of the hand-off")
-    .source("K. Milfeld et al., multi-core measurements at TACC: two spin loops on a volatile flag")
-    .contends(true)
-    .blocks_in_kernel(false)
-        },
-    ),
-];
+kernels! {
+    hand_off::<Unlock<Pthread<false>>> => UNLOCK
+        .named("unlock-pthread", "the first worker unlocks a PTHREAD_MUTEX_DEFAULT that the second one waits for");
+    hand_off::<Unlock<Std>> => UNLOCK
+        .named("unlock-std", "the first worker unlocks a std::sync::Mutex that the second one waits for");
+    hand_off::<Unlock<ParkingLot>> => UNLOCK
+        .named("unlock-parking-lot", "the first worker unlocks a parking_lot::Mutex that the second one waits for");
+    hand_off::<Signal<pthread::Condvar, false>> => WAKES_ONE
+        .named("signal-pthread", "the first worker calls pthread_cond_signal while the second one waits");
+    hand_off::<Signal<std::sync::Condvar, false>> => WAKES_ONE
+        .named("signal-std", "the first worker calls std::sync::Condvar::notify_one while the second one waits");
+    hand_off::<Signal<parking_lot::Condvar, false>> => WAKES_ONE.named(
+            "signal-parking-lot",
+            "the first worker calls parking_lot::Condvar::notify_one while the second one waits",
+        );
+    hand_off::<Signal<pthread::Condvar, true>> => BROADCAST
+        .named("broadcast-pthread", "the first worker calls pthread_cond_broadcast while all others wait");
+    hand_off::<Signal<std::sync::Condvar, true>> => BROADCAST
+        .named("broadcast-std", "the first worker calls std::sync::Condvar::notify_all while all others wait");
+    hand_off::<Signal<parking_lot::Condvar, true>> => BROADCAST.named(
+            "broadcast-parking-lot",
+            "the first worker calls parking_lot::Condvar::notify_all while all others wait",
+        );
+    hand_off::<FutexWake> => WAKES_ONE.named(
+            "futex-wake",
+            "the first worker wakes the second one, which sleeps on a word of memory (FUTEX_WAKE, private)",
+        )
+        .role(Role::HandOff(Waiter::AsleepBare))
+        .source(
+            "futex(2); U. Drepper, Futexes Are Tricky (2011). The intervals are those of the T3-4 report \
+             (arXiv:1106.2992), section 6; G. Tene, How NOT to Measure Latency (2013): the schedule. A call that finds \
+             nobody asleep is no sample",
+        );
+    hand_off::<Unpark> => WAKES_ONE.named(
+            "unpark-std",
+            "the first worker calls Thread::unpark of the Rust standard library while the second one is parked",
+        )
+        .role(Role::HandOff(Waiter::AsleepBare));
+    hand_off::<Channel<StdChannel>> => CHANNEL.named(
+            "channel-std",
+            "the first worker sends one number through std::sync::mpsc::channel while the second one waits to receive \
+             it",
+        );
+    hand_off::<Channel<CrossbeamChannel>> => CHANNEL.named(
+            "channel-crossbeam",
+            "the first worker sends one number through crossbeam::channel::unbounded while the second one waits to \
+             receive it",
+        );
+    hand_off::<Flag> => WAKES_ONE
+        .named("flag", "the first worker stores to a line of memory that the second one reads until it sees the change")
+        .role(Role::HandOff(Waiter::Spinning))
+        .times("from the store to its return", "from the store to the reader having seen it")
+        .uncounted_traffic(
+            "the reader pauses between two looks. The least that can be told is two stamps: one on either side of the \
+             store, or of the hand-off",
+        )
+        .source("K. Milfeld et al., multi-core measurements at TACC: two spin loops on a volatile flag")
+        .contends(true)
+        .blocks_in_kernel(false);
+}
 
 /// The waker holds the mutex from the beginning of the round, so that a waiter who has it was given it.
 struct Unlock<M>(M);

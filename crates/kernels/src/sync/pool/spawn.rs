@@ -23,19 +23,19 @@ use crate::watch::Watch;
 
 use runtime::{Runtime, Thread};
 
-pub(super) const fn card(name: &'static str, about: &'static str) -> Card {
-    Card::new(name, Family::Sync, about, Metric::ops("one activity of the recursion"))
-        .role(Role::ThreadPool)
-        .uncounted_traffic("takes and returns of threads; threads that there would be; workers that wait for their parts, or for a task")
-        .params(&[&SPAN, &INSIDE, &OUTSIDE])
-        .source("The T3-4 report (arXiv 1106.2992), section 7: a runtime with a pool of threads, fast Fourier transform")
-        // A call and a return for each, of which no processor does more than one a cycle.
-        .max_per_cycle(ROOM)
-        .contends(true)
-        .workers(WorkerCount::AtLeast(2))
-        // Those who wait for a task nap.
-        .blocks_in_kernel(true)
-}
+pub(super) const CARD: Card = Card::new("", Family::Sync, "", Metric::ops("one activity of the recursion"))
+    .role(Role::ThreadPool)
+    .uncounted_traffic(
+        "takes and returns of threads; threads that there would be; workers that wait for their parts, or for a task",
+    )
+    .params(&[&SPAN, &INSIDE, &OUTSIDE])
+    .source("The T3-4 report (arXiv 1106.2992), section 7: a runtime with a pool of threads, fast Fourier transform")
+    // A call and a return for each, of which no processor does more than one a cycle.
+    .max_per_cycle(ROOM)
+    .contends(true)
+    .workers(WorkerCount::AtLeast(2))
+    // Those who wait for a task nap.
+    .blocks_in_kernel(true);
 
 /// The kernel about a runtime with one kind of pool.
 pub(super) const fn spawning<P: Pool>(card: &'static Card) -> PlainKernel {

@@ -15,9 +15,9 @@ fn run<P: Pool>(
     runs: usize,
     deadline: impl Fn(usize) -> Option<Instant> + Sync,
 ) -> Vec<(Vec<Lap>, Growth)> {
-    static CARD: Card = card("a runtime", "");
+    static RUNTIME: Card = CARD.named("a runtime", "");
     let params = Params { span_ns: 600_000_000_000, inside_steps: 1, outside_steps: 1, ..Params::SMALL };
-    let stage = spawning::<P>(&CARD).stage(&params, workers).unwrap();
+    let stage = spawning::<P>(&RUNTIME).stage(&params, workers).unwrap();
     let look = |_, run| {
         let watch = Watch::new(&Stop::new()).with_deadline(deadline(run));
         Look { watch, ..Look::whole(stage.span()) }
