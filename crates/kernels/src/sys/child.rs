@@ -141,7 +141,7 @@ mod tests {
         let child = unsafe {
             Child::fork(|| {
                 loop {
-                    futex::wait(&never, 0, Scope::Process, Duration::MAX)
+                    futex::wait(&never, 0, Scope::Process, Duration::MAX);
                 }
             })
         }

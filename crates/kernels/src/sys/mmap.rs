@@ -203,7 +203,7 @@ pub fn base_page() -> usize {
 }
 
 /// Maps `bytes` bytes anywhere; the flags say whether they are shared. The caller owns them.
-fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
+pub(super) fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_ANONYMOUS | flags);
     // SAFETY: a new anonymous mapping where the kernel likes touches no memory that exists.
     let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
@@ -228,8 +228,8 @@ fn map_aligned(bytes: usize, page: usize, flags: libc::c_int) -> io::Result<NonN
     Ok(NonNull::new(start).expect("an address inside a mapping is not null"))
 }
 
-/// Unmaps a range that this module mapped and nobody refers to any more.
-fn unmap(start: *mut u8, bytes: usize) {
+/// Unmaps a range that [`map`] mapped and nobody refers to any more.
+pub(super) fn unmap(start: *mut u8, bytes: usize) {
     // SAFETY: the callers own the range, which begins and ends at page borders, and hold no reference into it.
     let result = unsafe { libc::munmap(start.cast(), bytes) };
     debug_assert_eq!(result, 0, "munmap refused a range of our own");

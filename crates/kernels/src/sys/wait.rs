@@ -8,6 +8,9 @@ use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use crate::sys::clocks::timespec;
+use crate::sys::futex::{self, Scope};
+
 mod file;
 mod lock;
 
@@ -72,11 +75,7 @@ pub fn sigtimedwait(time: Duration) -> io::Result<bool> {
 
 /// `FUTEX_WAIT` on a word that nobody changes.
 pub fn futex(time: Duration) -> io::Result<bool> {
-    let (word, time) = (AtomicU32::new(0), timespec(time));
-    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time outlive the call, which only reads them.
-    let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const time) };
-    failed(result, libc::ETIMEDOUT)
+    failed(futex::wait(&AtomicU32::new(0), 0, Scope::Process, time), libc::ETIMEDOUT)
 }
 
 /// `std::thread::park_timeout`, which may return for no reason, and does not say so.
@@ -88,13 +87,6 @@ pub fn park(time: Duration) -> io::Result<bool> {
 /// Whole milliseconds that are no shorter.
 fn millis(time: Duration) -> libc::c_int {
     libc::c_int::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(libc::c_int::MAX)
-}
-
-fn timespec(time: Duration) -> libc::timespec {
-    libc::timespec {
-        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: time.subsec_nanos().into(),
-    }
 }
 
 /// The time of this clock so much from now on.

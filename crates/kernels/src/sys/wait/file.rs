@@ -7,8 +7,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{after, failed, millis, ready, timespec};
+use super::{after, failed, millis, ready};
 use crate::kernel::Error;
+use crate::sys::clocks::timespec;
 
 pub struct TimerFd(OwnedFd);
 
