@@ -35,7 +35,6 @@ const ON_THEIR_WAY: usize = 256;
 /// Replacements between two looks at the watch: 20 to 60 µs on Zen 4.
 const STRETCH: u64 = 1024;
 
-#[derive(Debug)]
 struct Allocating<A> {
     card: &'static Card,
     remote: bool,

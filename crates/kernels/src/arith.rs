@@ -185,13 +185,11 @@ impl<T: Number> Kernel for Arith<T> {
     }
 }
 
-#[derive(Debug)]
 enum Inputs<T> {
     Own(Box<CachePadded<[T; INPUTS]>>),
     Shared(Arc<[[T; INPUTS]]>),
 }
 
-#[derive(Debug)]
 struct Chain<T> {
     rank: usize,
     inputs: Inputs<T>,

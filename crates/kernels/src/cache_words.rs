@@ -119,14 +119,12 @@ impl Kernel for Words {
     }
 }
 
-#[derive(Debug)]
 struct Shared {
     meeting: Meeting,
     /// The block of each worker that was built.
     blocks: Box<[Mutex<Option<Arc<SharedMapping>>>]>,
 }
 
-#[derive(Debug)]
 struct Setting {
     name: &'static str,
     form: Form,

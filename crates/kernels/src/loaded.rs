@@ -91,7 +91,6 @@ fn line_by_line(params: &Params) -> Params {
     Params { stride_bytes: Params::SMALL.stride_bytes, chains: 1, ..*params }
 }
 
-#[derive(Debug)]
 struct Loader {
     passer: Passer,
     stage: Passing,

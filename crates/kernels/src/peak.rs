@@ -143,7 +143,6 @@ impl<T: Lane> Kernel for Peak<T> {
     }
 }
 
-#[derive(Debug)]
 struct Adder<T: 'static> {
     path: &'static Path<T>,
     /// Rounds of a full run.

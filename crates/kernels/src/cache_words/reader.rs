@@ -17,7 +17,6 @@ use super::{Form, Setting, check_sum, sum_of};
 /// The most passes between two looks at the watch: of 512 bytes, they take 40 µs at 2 words a cycle and 6 GHz.
 const MOST: u64 = 8192;
 
-#[derive(Debug)]
 enum Data {
     /// A load each.
     Each(Arc<SharedMapping>),
@@ -25,7 +24,6 @@ enum Data {
     Any(Block),
 }
 
-#[derive(Debug)]
 pub(super) struct Reader {
     name: &'static str,
     data: Data,

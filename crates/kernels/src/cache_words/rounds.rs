@@ -14,7 +14,6 @@ use crate::watch::Watch;
 use super::reader::sum;
 use super::{Form, Setting, Shared, check_sum, sum_of};
 
-#[derive(Debug)]
 pub(super) struct Rounds {
     name: &'static str,
     rank: usize,

@@ -34,7 +34,6 @@ pub(super) struct Chasing {
     pub(super) span: Duration,
 }
 
-#[derive(Debug)]
 pub(super) struct Chaser {
     name: &'static str,
     pub(super) rings: Rings,

@@ -28,7 +28,6 @@ const FAR: usize = 4 << 20;
 const SPACING: usize = 257;
 const MOVE: usize = 37;
 
-#[derive(Debug)]
 pub(crate) struct Passer {
     stage: Passing,
     pub(super) block: Block,

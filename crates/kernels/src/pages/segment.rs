@@ -19,7 +19,6 @@ use crate::sys::mmap::{Mapping, base_page};
 /// 65,530 (`vm.max_map_count`), of which its threads need some.
 const MOST_PARTS: usize = 32_768;
 
-#[derive(Debug)]
 pub(super) struct Segment {
     name: &'static str,
     workers: usize,

@@ -44,7 +44,6 @@ pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
     .max_per_cycle(ROOM * LOADED),
 };
 
-#[derive(Debug)]
 pub struct Read<const N: usize> {
     card: &'static Card,
 }
@@ -92,7 +91,6 @@ struct Reading<const N: usize> {
     pages: PageKind,
 }
 
-#[derive(Debug)]
 pub(super) struct Reader<const N: usize> {
     stage: Reading<N>,
     block: Block,

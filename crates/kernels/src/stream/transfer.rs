@@ -48,7 +48,6 @@ pub static MEM_TRIAD: Transfer = Transfer {
     form: Form::Triad,
 };
 
-#[derive(Debug)]
 pub struct Transfer {
     card: &'static Card,
     form: Form,
@@ -115,7 +114,6 @@ struct Transferring {
     pages: PageKind,
 }
 
-#[derive(Debug)]
 pub(super) struct Mover {
     stage: Transferring,
     pub(super) block: Block,

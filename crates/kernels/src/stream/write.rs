@@ -88,7 +88,6 @@ pub static MEM_WRITE_NT: Write = Write {
     word: DATA,
 };
 
-#[derive(Debug)]
 pub struct Write {
     card: &'static Card,
     /// The way on this CPU, if there is one.
@@ -222,7 +221,6 @@ struct Writing {
     pages: PageKind,
 }
 
-#[derive(Debug)]
 pub(super) struct Writer {
     stage: Writing,
     pub(super) block: Block,

@@ -44,7 +44,6 @@ impl Lie {
     }
 }
 
-#[derive(Debug)]
 pub struct AtomicKernel<O> {
     card: &'static Card,
     lie: Lie,

@@ -98,7 +98,6 @@ const fn handing<M: Mode>(card: &'static Card) -> PlainKernel {
     )
 }
 
-#[derive(Debug)]
 struct Shared<M> {
     /// Mapped by worker 0.
     lines: OnceLock<Lines>,
@@ -119,7 +118,6 @@ struct Account {
     mode: AtomicU64,
 }
 
-#[derive(Debug)]
 struct Hand<M> {
     rank: usize,
     name: &'static str,

@@ -49,7 +49,6 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
 )];
 
 /// What the workers share: each field on a line of its own.
-#[derive(Debug)]
 struct Shared {
     counter: CachePadded<AtomicU64>,
     /// What each worker says that it has added, over all of its runs, so that nothing has to be reset between two runs
@@ -64,7 +63,6 @@ impl Shared {
     }
 }
 
-#[derive(Debug)]
 struct Counter {
     rank: usize,
     /// Increments of a full run.

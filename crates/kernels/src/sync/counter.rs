@@ -92,7 +92,6 @@ impl Counter for CachePadded<Mutex<u64>> {
     }
 }
 
-#[derive(Debug)]
 pub struct Global {
     /// Units that are out, and those that were asked for in vain and are about to be taken off again.
     out: CachePadded<AtomicU64>,

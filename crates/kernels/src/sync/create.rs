@@ -48,7 +48,6 @@ trait Method: Sized + 'static {
 }
 
 /// What a new thread finds.
-#[derive(Debug)]
 struct Child {
     clock: Arc<dyn Clock>,
     stamp: AtomicU64,

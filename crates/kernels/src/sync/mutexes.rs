@@ -38,7 +38,6 @@ pub(super) trait Condvar: Default + Send + Sync + 'static {
 /// That the mutex of a condition variable is held.
 pub(super) type Guard<'a, C> = <<C as Condvar>::Mutex as Mutex>::Guard<'a>;
 
-#[derive(Debug)]
 pub(super) struct Std(std::sync::Mutex<()>);
 
 impl Mutex for Std {
@@ -82,7 +81,6 @@ impl Condvar for std::sync::Condvar {
     }
 }
 
-#[derive(Debug)]
 pub(super) struct ParkingLot(parking_lot::Mutex<()>);
 
 impl Mutex for ParkingLot {

@@ -20,7 +20,6 @@ use crate::watch::Watch;
 
 use crate::pace::Pace;
 
-#[derive(Debug)]
 pub struct RingKernel<L> {
     card: &'static Card,
     variant: &'static str,
@@ -137,7 +136,6 @@ impl<L: Link> Kernel for RingKernel<L> {
     }
 }
 
-#[derive(Debug)]
 enum Place<L: Link> {
     /// The worker itself.
     Here(Member<L>),
@@ -145,7 +143,6 @@ enum Place<L: Link> {
     Apart(Remote<L>),
 }
 
-#[derive(Debug)]
 struct Participant<L: Link> {
     ring: Arc<Ring<L>>,
     first: bool,

@@ -47,7 +47,6 @@ pub(super) struct Call {
 }
 
 /// One worker's pairs of times, taken by a schedule.
-#[derive(Debug)]
 pub(super) struct Sampler {
     period: Period,
     samples: u64,

@@ -21,7 +21,6 @@ const NEXT: usize = 0;
 const RANK: usize = 1;
 
 /// Rings of equal length over one block of memory, with a head on each that moves from place to place.
-#[derive(Debug)]
 pub struct Rings {
     block: Block,
     /// The addresses of the places at which the heads are. Those behind `rings` are 0.

@@ -7,7 +7,6 @@ use std::ptr;
 use crate::kernel::Error;
 
 /// A forked process. It ends at the latest when this is dropped, or with the thread that forked it.
-#[derive(Debug)]
 pub struct Child {
     id: libc::pid_t,
     /// Whether its end was seen, so that the number may be another process's by now.

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 #[derive(Debug)]
+
 pub struct Heap {
     malloc: unsafe extern "C" fn(usize) -> *mut c_void,
     free: unsafe extern "C" fn(*mut c_void),
@@ -22,7 +23,6 @@ pub trait Allocator: 'static {
     fn heap() -> Result<&'static Heap, &'static str>;
 }
 
-#[derive(Debug)]
 pub enum System {}
 
 impl Allocator for System {
@@ -37,7 +37,6 @@ impl Allocator for System {
 }
 
 /// mimalloc, whose functions have names of their own.
-#[derive(Debug)]
 pub enum Mimalloc {}
 
 impl Allocator for Mimalloc {
@@ -52,7 +51,6 @@ impl Allocator for Mimalloc {
 }
 
 /// jemalloc, whose functions are named as the C library's.
-#[derive(Debug)]
 pub enum Jemalloc {}
 
 impl Allocator for Jemalloc {
@@ -69,7 +67,6 @@ impl Allocator for Jemalloc {
 /// An allocator in a shared library, which is loaded when it is first asked for, and then stays.
 ///
 /// Nothing else of the process allocates through it: its names are not seen by others (`RTLD_LOCAL`).
-#[derive(Debug)]
 struct Library {
     file: &'static CStr,
     malloc: &'static CStr,
@@ -119,7 +116,6 @@ fn complaint() -> String {
 }
 
 /// Memory of an allocator with a word at each of its ends, given back when dropped.
-#[derive(Debug)]
 pub struct Object<A: Allocator> {
     start: NonNull<u8>,
     bytes: u32,

@@ -146,7 +146,6 @@ impl Drop for Mapping {
 }
 
 /// A mapping that is writable only while somebody writes.
-#[derive(Debug)]
 pub struct Guarded(Mapping);
 
 impl Guarded {

@@ -19,7 +19,6 @@ const LANES: usize = 8;
 /// The accumulators of a loop as they lie in memory between two calls: one lane after the other, vector by vector.
 pub type Accumulators<T> = [T; VECTORS * LANES];
 
-#[derive(Debug)]
 #[repr(C, align(64))]
 struct Operands<T> {
     /// The factor of fused multiply-adds: 1 in each lane, so that the sum stays exact.
@@ -42,7 +41,6 @@ struct Group {
     ops: u64,
 }
 
-#[derive(Debug)]
 pub struct Path<T: 'static> {
     /// Its name in reports: vector extension and mix.
     pub name: &'static str,

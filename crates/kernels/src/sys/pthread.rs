@@ -22,7 +22,6 @@ pub enum Kind {
 }
 
 /// Memory for an object of the C library. Its address is part of it: it stays where it was initialised.
-#[derive(Debug)]
 #[repr(transparent)]
 pub(super) struct Object<T>(UnsafeCell<MaybeUninit<T>>);
 

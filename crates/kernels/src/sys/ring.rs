@@ -62,7 +62,6 @@ pub trait Link: Sync + Send + Sized + 'static {
 }
 
 /// One participant's part of the ring, on lines of its own.
-#[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Station<L> {
     link: L,
@@ -71,7 +70,6 @@ pub struct Station<L> {
 }
 
 /// What one participant sees of the ring in one phase.
-#[derive(Debug)]
 pub struct Ends<'a, L> {
     us: &'a Station<L>,
     them: &'a Station<L>,
@@ -117,7 +115,6 @@ struct Common {
     laps: AtomicU64,
 }
 
-#[derive(Debug)]
 pub struct Ring<L: Sync> {
     stations: Shared<Station<L>>,
     accounts: Shared<Account>,
@@ -195,7 +192,6 @@ pub trait Lookout {
 }
 
 /// A participant. It belongs to the thread that made it, since a lock is given back by the thread that took it.
-#[derive(Debug)]
 pub struct Member<L: Link> {
     ring: Arc<Ring<L>>,
     rank: usize,

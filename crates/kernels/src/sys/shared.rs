@@ -10,7 +10,6 @@ use crate::sys::mmap;
 
 /// Values in a shared, anonymous mapping: what a forked process writes there, this one reads. They stay where they are until
 /// the mapping goes, which unmaps them without further ado.
-#[derive(Debug)]
 pub struct Shared<T: Sync> {
     start: NonNull<T>,
     len: usize,

@@ -3,7 +3,6 @@
 use std::cell::UnsafeCell;
 
 /// A word of 128 bits. That there is one says that the processor can exchange it.
-#[derive(Debug)]
 #[repr(transparent)]
 pub struct Wide(UnsafeCell<u128>);
 

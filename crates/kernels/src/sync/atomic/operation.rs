@@ -218,7 +218,6 @@ operation!(
 );
 
 /// Adds 1 by compare-and-swap, to what the last attempt found there.
-#[derive(Debug)]
 pub struct Cas;
 
 impl Operation for Cas {
@@ -240,7 +239,6 @@ impl Operation for Cas {
     }
 }
 
-#[derive(Debug)]
 pub struct Cas128;
 
 impl Operation for Cas128 {

@@ -20,7 +20,6 @@ pub(super) const BYTES: u64 = 4096;
 
 /// A page of lines. Each run takes other lines, so that what an address means to the caches (the slice that it belongs to) is
 /// in the spread, and nothing has to be put back while a worker may still look at it.
-#[derive(Debug)]
 pub(super) struct Lines(SharedMapping);
 
 impl Lines {

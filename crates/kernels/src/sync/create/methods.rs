@@ -67,7 +67,6 @@ impl<const DETACHED: bool> Method for Pthread<DETACHED> {
 }
 
 /// The standard library, whose threads run where their maker does.
-#[derive(Debug)]
 struct Std<const DETACHED: bool>;
 
 impl<const DETACHED: bool> Method for Std<DETACHED> {
@@ -88,7 +87,6 @@ impl<const DETACHED: bool> Method for Std<DETACHED> {
 }
 
 /// A thread of the standard library. Dropping it waits for its end, unless it is detached.
-#[derive(Debug)]
 struct Spawned<const DETACHED: bool>(Option<thread::JoinHandle<()>>);
 
 impl<const DETACHED: bool> Drop for Spawned<DETACHED> {

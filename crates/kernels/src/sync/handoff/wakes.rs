@@ -186,7 +186,6 @@ impl<C: Condvar, const ALL: bool> WakePrimitive for Signal<C, ALL> {
 }
 
 /// A word that is slept on. It holds the round that was called, as far as it has room.
-#[derive(Debug)]
 struct FutexWake(AtomicU32);
 
 impl WakePrimitive for FutexWake {
@@ -220,7 +219,6 @@ impl WakePrimitive for FutexWake {
     }
 }
 
-#[derive(Debug)]
 struct Unpark {
     parked: std::sync::Mutex<Option<Thread>>,
     /// The round that was called.
@@ -278,7 +276,6 @@ trait Queue: Send + Sync + Sized + 'static {
 }
 
 /// Of the standard library. Its receiver is one worker's, so that its mutex is always free.
-#[derive(Debug)]
 struct StdChannel(mpsc::Sender<u64>, std::sync::Mutex<mpsc::Receiver<u64>>);
 
 impl Queue for StdChannel {
@@ -298,7 +295,6 @@ impl Queue for StdChannel {
     }
 }
 
-#[derive(Debug)]
 struct CrossbeamChannel(crossbeam::channel::Sender<u64>, crossbeam::channel::Receiver<u64>);
 
 impl Queue for CrossbeamChannel {
@@ -318,7 +314,6 @@ impl Queue for CrossbeamChannel {
     }
 }
 
-#[derive(Debug)]
 struct Channel<Q>(Q);
 
 impl<Q: Queue> WakePrimitive for Channel<Q> {
@@ -347,7 +342,6 @@ impl<Q: Queue> WakePrimitive for Channel<Q> {
 }
 
 /// The line. It holds the round that was called.
-#[derive(Debug)]
 struct Flag(CachePadded<AtomicU64>);
 
 impl WakePrimitive for Flag {

@@ -11,7 +11,6 @@ const MOST: usize = 4096;
 
 /// One worker's samples of a run: evenly spaced over it, however long it gets. Whenever there is no room, every second one is
 /// dropped, and half as many are taken from then on.
-#[derive(Debug)]
 pub(super) struct Sampler {
     kept: Vec<(u64, u64)>,
     every: u64,

@@ -56,7 +56,6 @@ impl Drop for Attributes {
 
 /// A thread that was made. Dropping it waits for its end, unless it is detached.
 #[must_use]
-#[derive(Debug)]
 pub struct Thread {
     joinable: Option<libc::pthread_t>,
 }

@@ -35,7 +35,6 @@ pub trait Bar: Sync + Send + Sized + 'static {
     unsafe fn open(&self);
 }
 
-#[derive(Debug)]
 pub struct Cascade<B>([B; 2]);
 
 impl<B: Bar> Ends<'_, Cascade<B>> {
@@ -99,7 +98,6 @@ impl<B: Bar> Link for Cascade<B> {
 }
 
 /// A mutex of the C library: to close it is to lock it.
-#[derive(Debug)]
 #[repr(transparent)]
 pub struct Mutex<const ADAPTIVE: bool>(Object<libc::pthread_mutex_t>);
 
@@ -128,7 +126,6 @@ impl<const ADAPTIVE: bool> Bar for Mutex<ADAPTIVE> {
 }
 
 /// A condition variable of the C library, with its mutex and what it is about: whether the bar is closed.
-#[derive(Debug)]
 pub struct Condition {
     mutex: Mutex<false>,
     bell: Object<libc::pthread_cond_t>,

@@ -21,7 +21,6 @@ const LOOK: Duration = Duration::from_millis(5);
 /// few strands in less.
 const LIMIT: Duration = Duration::from_secs(5);
 
-#[derive(Debug)]
 pub struct Remote<L: Link> {
     ring: Arc<Ring<L>>,
     rank: usize,
