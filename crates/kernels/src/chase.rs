@@ -10,7 +10,6 @@
 //! it unknown at which step of the cycle a place comes by; to find out takes a walk along the whole cycle, each step of which waits
 //! for memory, whereas here the step is known, and is written beside the link.
 
-pub(crate) mod order;
 mod worker;
 
 use charz_data::card::{self, ROOM};
@@ -22,8 +21,7 @@ use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
 use crate::plain::{Extent, stage};
 use crate::sys::chase::MOST_RINGS;
 
-use order::Order;
-use worker::{Chaser, Chasing};
+use worker::{Chaser, Chasing, Order};
 
 pub(crate) static KERNELS: &[&dyn Kernel] = &[&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS];
 

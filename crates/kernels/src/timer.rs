@@ -12,13 +12,12 @@ mod read;
 mod sample;
 mod scale;
 mod source;
-mod step;
 mod timeout;
 
 use first::First;
+use read::Step;
 use sample::sampled;
 use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Tsc, Usage, Waiting};
-use step::Step;
 
 use charz_data::params::SAMPLES;
 use charz_data::{Card, Family, Metric};
@@ -35,9 +34,9 @@ const CARD: Card = Card::new("", Family::Timer, "", Metric::Duration).params(&[&
 macro_rules! clocks {
     ($($source:ty, $read:ident, $step:ident, $first:ident, $word:literal, $what:literal;)*) => {
         $(
-            static $read: &dyn Kernel = &read::read::<$source>(const { &read::CARD.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
+            static $read: &dyn Kernel = &read::read::<$source>(const { &read::READ.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
 
-            static $step: &dyn Kernel = &sampled::<Step<$source>>(const { &step::CARD.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
+            static $step: &dyn Kernel = &sampled::<Step<$source>>(const { &read::STEP.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
 
             static $first: &dyn Kernel = &sampled::<First<$source>>(const { &first::CARD.named(concat!("first-", $word), concat!("reads ", $what, " once right after another reading, and once after much other code ran")) });
         )*

@@ -4,7 +4,6 @@ use charz_data::params::CHAINS;
 use charz_data::{Bytes, PageKind, Params};
 use proptest::prelude::*;
 
-use super::order::Order;
 use super::worker::{Chaser, Chasing};
 use super::*;
 use crate::block::Block;

@@ -10,8 +10,6 @@ use crate::pace::Pace;
 use crate::sys::chase::{Rings, TURN};
 use crate::watch::Watch;
 
-use super::order::Order;
-
 /// How long a worker follows its rings at most before a repetition. In that time it comes round a block of 8 MiB on Zen 4, and what
 /// is larger than that hardly stays in a cache from one repetition to the next, or is continued where the last one ended.
 const WARM: Duration = Duration::from_millis(5);
@@ -95,4 +93,44 @@ impl Worker for Chaser {
     fn region(&self) -> Option<Region> {
         Some(self.rings.block().region())
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Any, all with the same chance.
+    Random,
+    Ascending,
+}
+
+impl Order {
+    /// The most places that an order is drawn for: 256 GiB at 64 bytes each.
+    pub(super) const MOST: u64 = 1 << 32;
+
+    /// The memory that it takes to draw one, in bytes.
+    pub(super) fn footprint(self, places: u64) -> u64 {
+        match self {
+            Order::Random => places.saturating_mul(size_of::<u32>() as u64),
+            Order::Ascending => 0,
+        }
+    }
+
+    /// Links `rings` rings of `length` places each, which are `step` lines apart. The seed decides on a random order.
+    ///
+    /// `None` if what was to be linked are no such rings.
+    pub(super) fn link(self, block: Block, rings: usize, length: usize, step: usize, seed: u64) -> Option<Rings> {
+        match self {
+            Order::Random => {
+                let order = shuffled(rings * length, seed);
+                Rings::link(block, rings, length, |rank| order[rank] as usize * step)
+            }
+            Order::Ascending => Rings::link(block, rings, length, |rank| rank * step),
+        }
+    }
+}
+
+/// The numbers below `count`, at most [`Order::MOST`], in an order of which each has the same chance. It is a Fisher-Yates shuffle.
+fn shuffled(count: usize, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count).map(|place| place as u32).collect();
+    fastrand::Rng::with_seed(seed).shuffle(&mut order);
+    order
 }

@@ -16,32 +16,26 @@ use super::{LOADED, OBEYS, STRETCH, bytes, lines_of_part};
 /// no more; on a machine under load, 8 gained more still.
 const STREAMS: usize = 8;
 
-pub static MEM_READ: Read<1> = Read {
-    card: &Card::new(
-        "mem-read",
-        Family::Memory,
-        "adds every word of a private block to a register, once, from the first to the last",
-        Metric::bytes("the bytes of the block, each read once"),
-    )
+const CARD: Card = Card::new("", Family::Memory, "", Metric::bytes("the bytes of the block, each read once"))
     .uncounted_traffic("whatever the hardware reads ahead in vain")
-    .role(Role::MemoryBandwidth(Access::Read))
     .params(OBEYS)
-    .source("arXiv:1106.2992, section 5: read")
-    .by_default()
-    .max_per_cycle(ROOM * LOADED),
+    .max_per_cycle(ROOM * LOADED);
+
+pub static MEM_READ: Read<1> = Read {
+    card: &CARD
+        .named("mem-read", "adds every word of a private block to a register, once, from the first to the last")
+        .role(Role::MemoryBandwidth(Access::Read))
+        .source("arXiv:1106.2992, section 5: read")
+        .by_default(),
 };
 
 pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
-    card: &Card::new(
-        "mem-read-streams",
-        Family::Memory,
-        "adds every word of a private block to a register, once, in 8 streams that advance together",
-        Metric::bytes("the bytes of the block, each read once"),
-    )
-    .uncounted_traffic("whatever the hardware reads ahead in vain")
-    .params(OBEYS)
-    .source("mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages")
-    .max_per_cycle(ROOM * LOADED),
+    card: &CARD
+        .named(
+            "mem-read-streams",
+            "adds every word of a private block to a register, once, in 8 streams that advance together",
+        )
+        .source("mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages"),
 };
 
 pub struct Read<const N: usize> {

@@ -9,8 +9,7 @@ use crate::plain::{Extent, stage};
 use crate::sys::stream::{Ahead, HAS_NON_TEMPORAL, Vectors, copy_nt, triad_nt};
 use crate::watch::Watch;
 
-use super::marks::Marks;
-use super::{LOADED, OBEYS, STORED, STRETCH, bytes, lines_of_part};
+use super::{LOADED, Marks, OBEYS, STORED, STRETCH, bytes, lines_of_part};
 
 const FACTOR: f64 = 3.0;
 

@@ -15,8 +15,7 @@ use crate::plain::{Extent, stage};
 use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
 use crate::watch::Watch;
 
-use super::marks::Marks;
-use super::{OBEYS, STORED, STRETCH, bytes, lines_of_part};
+use super::{Marks, OBEYS, STORED, STRETCH, bytes, lines_of_part};
 
 const ALLOCATE: &str = "a read of each line before it is overwritten (write-allocate), unless the hardware sees that \
                         whole lines are written; the line's way back to memory is what is counted";
@@ -27,63 +26,48 @@ const DATA: u64 = 0x0123_4567_89ab_cdef;
 /// What the block holds before the first run: neither zeros nor [`DATA`].
 const BEFORE: u64 = 0x5555_aaaa_5555_aaaa;
 
-pub static MEM_WRITE: Write = Write {
-    card: &Card::new(
-        "mem-write",
-        Family::Memory,
-        "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .uncounted_traffic("with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form")
-    .role(Role::MemoryBandwidth(Access::Write))
+const CARD: Card = Card::new("", Family::Memory, "", Metric::bytes("the bytes of the block, each written once"))
     .params(OBEYS)
-    .source("arXiv:1106.2992, section 5: write")
-    .by_default()
-    .max_per_cycle(ROOM * STORED),
+    .max_per_cycle(ROOM * STORED);
+
+pub static MEM_WRITE: Write = Write {
+    card: &CARD
+        .named(
+            "mem-write",
+            "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
+        )
+        .uncounted_traffic(
+            "with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form",
+        )
+        .role(Role::MemoryBandwidth(Access::Write))
+        .source("arXiv:1106.2992, section 5: write")
+        .by_default(),
     way: zeros,
     word: 0,
 };
 
 pub static MEM_WRITE_DATA: Write = Write {
-    card: &Card::new(
-        "mem-write-data",
-        Family::Memory,
-        "fills a private block with data that is not zero, once, with ordinary vector stores",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .uncounted_traffic(ALLOCATE)
-    .params(OBEYS)
-    .source("mem-write with the costs that it can avoid")
-    .max_per_cycle(ROOM * STORED),
+    card: &CARD
+        .named("mem-write-data", "fills a private block with data that is not zero, once, with ordinary vector stores")
+        .uncounted_traffic(ALLOCATE)
+        .source("mem-write with the costs that it can avoid"),
     way: || Some(Way::Vectors(Vectors::widest())),
     word: DATA,
 };
 
 pub static MEM_MEMSET: Write = Write {
-    card: &Card::new(
-        "mem-memset",
-        Family::Memory,
-        "fills a private block with zeros, once, by memset of the C library in one call",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
-    .params(OBEYS)
-    .source("memset(3); it cannot be stopped early")
-    .max_per_cycle(ROOM * STORED),
+    card: &CARD
+        .named("mem-memset", "fills a private block with zeros, once, by memset of the C library in one call")
+        .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
+        .source("memset(3); it cannot be stopped early"),
     way: || Some(Way::Memset),
     word: 0,
 };
 
 pub static MEM_WRITE_NT: Write = Write {
-    card: &Card::new(
-        "mem-write-nt",
-        Family::Memory,
-        "fills a private block with data that is not zero, once, with non-temporal stores",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .params(OBEYS)
-    .source("non-temporal stores as in the vendors' optimization manuals")
-    .max_per_cycle(ROOM * STORED),
+    card: &CARD
+        .named("mem-write-nt", "fills a private block with data that is not zero, once, with non-temporal stores")
+        .source("non-temporal stores as in the vendors' optimization manuals"),
     way: || HAS_NON_TEMPORAL.then(|| Way::NonTemporal(Vectors::widest())),
     word: DATA,
 };

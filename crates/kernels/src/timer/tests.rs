@@ -53,9 +53,9 @@ impl Source for Slow {
     }
 }
 
-static READ_BROKEN: PlainKernel = read::read::<Broken>(const { &read::CARD.named("read-broken", "") });
-static STEP_BROKEN: PlainKernel = sampled::<Step<Broken>>(const { &step::CARD.named("step-broken", "") });
-static STEP_SLOW: PlainKernel = sampled::<Step<Slow>>(const { &step::CARD.named("step-slow", "") });
+static READ_BROKEN: PlainKernel = read::read::<Broken>(const { &read::READ.named("read-broken", "") });
+static STEP_BROKEN: PlainKernel = sampled::<Step<Broken>>(const { &read::STEP.named("step-broken", "") });
+static STEP_SLOW: PlainKernel = sampled::<Step<Slow>>(const { &read::STEP.named("step-slow", "") });
 
 #[test]
 fn a_clock_that_goes_back_voids_the_run() {
