@@ -32,7 +32,6 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&ARITH_INT, &ARITH_FLOAT];
 /// Inputs of each worker, as in the T3-4 report.
 pub(crate) const INPUTS: usize = 128;
 
-/// Operations in a step.
 const OPS: u64 = 8;
 
 const SOURCE: &str = "arXiv:1106.2992, section 3: 128 inputs, 8 dependent operations a step";
@@ -68,7 +67,6 @@ impl<T> Arith<T> {
     }
 }
 
-/// What differs between the two chains.
 pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
     const CARD: &'static Card;
     /// The most steps that can be counted and checked.

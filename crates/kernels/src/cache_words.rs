@@ -121,14 +121,12 @@ impl Kernel for Words {
 
 struct Shared {
     meeting: Meeting,
-    /// The block of each worker that was built.
     blocks: Box<[Mutex<Option<Arc<SharedMapping>>>]>,
 }
 
 struct Setting {
     name: &'static str,
     form: Form,
-    /// Of a block.
     lines: usize,
     pages: PageKind,
     span: Duration,

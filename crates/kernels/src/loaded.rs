@@ -59,7 +59,6 @@ pub static LOADED_WRITE: Loaded = Loaded {
 #[derive(Debug)]
 pub struct Loaded {
     card: &'static Card,
-    /// What the others do.
     load: &'static Level,
 }
 

@@ -49,9 +49,7 @@ enum Deed {
 enum Before {
     /// It is mapped; no page has memory.
     Mapped,
-    /// Each page was written to.
     Touched,
-    /// And all of it is locked.
     Locked,
 }
 

@@ -41,7 +41,6 @@ pub static PEAK_FLOAT: Peak<f64> = Peak(PhantomData);
 #[derive(Debug)]
 pub struct Peak<T>(PhantomData<T>);
 
-/// What differs between the two kernels.
 pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
     const CARD: &'static Card;
     fn fastest() -> &'static Path<Self>;

@@ -84,7 +84,6 @@ struct Marks {
 }
 
 impl Marks {
-    /// Moves on and overwrites the marked lines.
     fn set(&mut self, lines: &mut [Line]) {
         self.repetition += 1;
         for i in self.places(lines.len()) {

@@ -28,7 +28,6 @@ impl Meeting {
         self.over.store(false, Ordering::Relaxed);
     }
 
-    /// Nobody will wait any more.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
     }

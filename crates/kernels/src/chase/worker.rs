@@ -21,7 +21,6 @@ const SEED: u64 = 0x5a77_0106;
 pub(super) struct Chasing {
     pub(super) name: &'static str,
     pub(super) order: Order,
-    /// Of the block.
     pub(super) lines: usize,
     /// Lines from one place to the next.
     pub(super) step: usize,

@@ -36,21 +36,17 @@ pub(crate) struct Passer {
     pace: Pace,
     runs: usize,
     place: Place,
-    /// Where the last run began.
     since: Place,
 }
 
-/// How far the passes have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
-    /// Passes that were ended.
     passes: u64,
     /// Lines of each array that the next pass has done.
     lines: usize,
 }
 
 impl Place {
-    /// How many passes have been at a line.
     fn passes_at(self, line: usize) -> u64 {
         self.passes + u64::from(line < self.lines)
     }
@@ -84,7 +80,6 @@ impl Passer {
         ((to - from) * times) as u64
     }
 
-    /// Counts a pass that was not made.
     #[cfg(test)]
     pub(super) fn skip(&mut self) {
         self.place.passes += 1;

@@ -34,7 +34,6 @@ pub(super) struct Segment {
     handled: AtomicU64,
 }
 
-/// What was mapped for a run.
 #[derive(Debug, Default)]
 struct Laid {
     /// The number of the run, from 1; the segment that workers are built with is number 0.
@@ -136,7 +135,6 @@ impl Segment {
         self.handled.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A worker could not go on.
     pub(super) fn fail(&self, error: Error) {
         self.lock().trouble.get_or_insert(error);
     }

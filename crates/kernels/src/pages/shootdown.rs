@@ -42,18 +42,15 @@ static CARD: Card = Card::new("tlb-shootdown", Family::Memory, "the first worker
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The page, while it is mapped.
     page: RwLock<Option<SharedMapping>>,
     /// Which page of the run it is, from 1.
     number: CachePadded<AtomicU64>,
     /// How many have read from it.
     seen: CachePadded<AtomicUsize>,
-    /// Whether somebody left early.
     over: AtomicBool,
 }
 
 impl Shared {
-    /// Before a run: as at the beginning.
     fn reset(&self) {
         self.number.store(0, Ordering::Relaxed);
         self.seen.store(0, Ordering::Relaxed);
@@ -84,9 +81,7 @@ struct Mapper {
     samples: u64,
     readers: usize,
     shared: Arc<Shared>,
-    /// The times of the last run.
     pairs: Pairs,
-    /// Why it mapped no more.
     trouble: Option<Error>,
 }
 

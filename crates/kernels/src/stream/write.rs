@@ -200,7 +200,6 @@ struct Writing {
     name: &'static str,
     way: Way,
     word: u64,
-    /// Lines of the block.
     length: usize,
     pages: PageKind,
 }

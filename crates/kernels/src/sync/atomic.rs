@@ -20,7 +20,6 @@ mod operation;
 /// How the words of several workers lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
-    /// All workers have one word.
     Contended,
     /// Each has its own, beside those of others in one line: four to a line.
     FalseShared,
@@ -167,7 +166,6 @@ struct Repeater<O: Operation> {
     name: &'static str,
     rank: usize,
     lie: Lie,
-    /// Its word, where it is private.
     own: Option<Lines<O::Word>>,
     shared: Arc<Shared<O>>,
     hand: CachePadded<Hand>,

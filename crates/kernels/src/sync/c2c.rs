@@ -99,7 +99,6 @@ const fn handing<M: Mode>(card: &'static Card) -> PlainKernel {
 }
 
 struct Shared<M> {
-    /// Mapped by worker 0.
     lines: OnceLock<Lines>,
     /// What each says of its last run, written once a run.
     accounts: [CachePadded<Account>; 2],

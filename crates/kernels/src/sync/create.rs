@@ -47,7 +47,6 @@ trait Method: Sized + 'static {
     fn make(&self, child: Arc<Child>) -> Result<Self::Thread, Error>;
 }
 
-/// What a new thread finds.
 struct Child {
     clock: Arc<dyn Clock>,
     stamp: AtomicU64,
@@ -114,7 +113,6 @@ impl Shared {
         Ok(lent.filter(|lent| *lent != own))
     }
 
-    /// A worker leaves. Whether another has before.
     fn leave(&self) -> bool {
         let left = self.over.swap(1, Ordering::AcqRel) == 1;
         futex::wake(&self.over, u32::MAX, Scope::Process);

@@ -92,7 +92,6 @@ const fn hand_off<M: WakePrimitive>(card: &'static Card) -> PlainKernel {
 struct WaiterSlot {
     /// The round that it is about to wait for.
     ready: AtomicU64,
-    /// When it was woken.
     seen: AtomicU64,
     /// The round that it was woken in.
     done: AtomicU64,
@@ -129,7 +128,6 @@ impl<M: WakePrimitive> Shared<M> {
 struct Waker<M> {
     name: &'static str,
     shared: Arc<Shared<M>>,
-    /// The last round that was opened.
     round: u64,
     sampler: Sampler,
 }
@@ -202,7 +200,6 @@ impl<M: WakePrimitive> Shared<M> {
 struct Waiter<M> {
     slot: usize,
     shared: Arc<Shared<M>>,
-    /// The last round in which it was woken.
     last: u64,
 }
 

@@ -137,9 +137,7 @@ impl<L: Link> Kernel for RingKernel<L> {
 }
 
 enum Place<L: Link> {
-    /// The worker itself.
     Here(Member<L>),
-    /// A process that it drives.
     Apart(Remote<L>),
 }
 

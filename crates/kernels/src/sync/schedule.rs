@@ -55,7 +55,6 @@ pub(super) struct Sampler {
     pairs: Pairs,
     /// What the waiters stamped in the last sample.
     seen: Vec<u64>,
-    /// Samples of the run that began late.
     late: u64,
 }
 

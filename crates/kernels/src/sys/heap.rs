@@ -14,9 +14,7 @@ pub struct Heap {
 }
 
 pub trait Allocator: 'static {
-    /// What is loaded, for people.
     const FILE: &'static str;
-    /// The package of Debian that brings it.
     const PACKAGE: &'static str;
 
     /// The heap, the same whenever it is asked for.

@@ -30,10 +30,8 @@ struct Operands<T> {
 static INT: Operands<u64> = Operands { ones: [1; LANES], steps: [1, 2, 3, 4, 5, 6, 7, 8] };
 static FLOAT: Operands<f64> = Operands { ones: [1.0; LANES], steps: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0] };
 
-/// Accumulators that a path treats alike.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// How many vectors.
     vectors: usize,
     /// How often a round updates each.
     updates: u64,
@@ -45,7 +43,6 @@ pub struct Path<T: 'static> {
     /// Its name in reports: vector extension and mix.
     pub name: &'static str,
     lanes: usize,
-    /// The accumulators in their order.
     groups: &'static [Group],
     detected: fn() -> bool,
     operands: &'static Operands<T>,

@@ -92,7 +92,6 @@ impl<L> Copy for Ends<'_, L> {}
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Account {
-    /// How often it passed the token on.
     passes: AtomicU64,
     /// How often it came with another number than expected.
     wrong: AtomicU64,
@@ -153,7 +152,6 @@ impl<L: Link> Ring<L> {
         self.laps.iter().take(count).map(|lap| lap.load(Ordering::Relaxed))
     }
 
-    /// The number of the token, between two runs.
     fn token(&self) -> u64 {
         self.stations.iter().map(|station| station.token.load(Ordering::Relaxed)).max().unwrap_or(0)
     }

@@ -74,7 +74,6 @@ fn timed<C: Source>() -> u64 {
     counter::time(call::<C>)
 }
 
-/// A reading whose code stands in one place.
 #[inline(never)]
 extern "C" fn call<C: Source>() {
     black_box(C::read());

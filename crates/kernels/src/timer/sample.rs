@@ -10,7 +10,6 @@ use crate::watch::Watch;
 pub(super) trait Probe: Sized + 'static {
     const VARIANT: &'static str;
 
-    /// Whether it can run on this machine.
     fn check() -> Result<(), Error>;
 
     /// Whether it can be asked for this.
@@ -21,7 +20,6 @@ pub(super) trait Probe: Sized + 'static {
         Ok(())
     }
 
-    /// One for the calling worker of the kernel `name`.
     fn new(name: &'static str, params: &Params) -> Result<Self, Error>;
 
     /// Takes a pair; `None` if this one is none, or the watch ends.
@@ -45,7 +43,6 @@ struct Sampler<P> {
     probe: P,
     samples: u64,
     pairs: Pairs,
-    /// Why the last run came to nothing.
     failed: Option<Error>,
 }
 

@@ -14,7 +14,6 @@ pub(super) trait Source: 'static {
 
     const VARIANT: &'static str;
 
-    /// Whether it can be read here.
     fn check() -> Result<(), Error> {
         Ok(())
     }
@@ -33,7 +32,6 @@ pub(super) trait Source: 'static {
 const NANOS: i64 = 1_000_000_000;
 const MICROS: i64 = 1_000_000;
 
-/// The processor's counter, in three ways.
 macro_rules! counters {
     ($($(#[$about:meta])* $name:ident, $variant:expr, $read:path, $available:expr, $lacks:literal;)*) => {
         $(
@@ -109,10 +107,8 @@ system! {
     Realtime, CLOCK_REALTIME;
 }
 
-/// What Rust programs read.
 pub(super) struct Instant;
 
-/// From when instants are counted.
 static ORIGIN: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
 
 impl Source for Instant {
@@ -135,7 +131,6 @@ impl Source for Instant {
     }
 }
 
-/// What the process took of all processors.
 pub(super) struct Cpu;
 
 impl Source for Cpu {
@@ -156,7 +151,6 @@ impl Source for Cpu {
     }
 }
 
-/// What the thread took.
 pub(super) struct Usage;
 
 impl Source for Usage {

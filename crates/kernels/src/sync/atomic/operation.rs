@@ -166,11 +166,7 @@ operation!(
     |word, hand, turn| hand.load(turn, word.load(Ordering::Relaxed))
 );
 #[cfg(target_arch = "aarch64")]
-operation!(
-    /// A sequentially consistent load.
-    LoadSeqCst, Balance, "mov", "ldar",
-    |word, hand, turn| hand.load(turn, word.load(Ordering::SeqCst))
-);
+operation!(LoadSeqCst, Balance, "mov", "ldar", |word, hand, turn| hand.load(turn, word.load(Ordering::SeqCst)));
 operation!(
     /// A relaxed store; on x86-64 the same instruction as one that releases.
     Store, Last, "mov", "str",

@@ -4,7 +4,6 @@ use super::*;
 use crate::kernel::Kernel;
 use crate::testing::{Lap, Look, stage_laps, stopped, watch};
 
-/// Lets everybody pass at once.
 struct Open;
 
 impl Meet for Open {

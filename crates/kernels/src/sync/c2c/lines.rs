@@ -45,7 +45,6 @@ impl Lines {
 pub(super) struct Meeting<'a> {
     /// The line that goes back and forth; where each worker writes to one of its own, that of worker 0.
     pub(super) first: &'a AtomicU64,
-    /// That of worker 1.
     pub(super) second: &'a AtomicU64,
     over: &'a AtomicU64,
 }

@@ -33,7 +33,6 @@ impl Sampler {
         (self.every, self.left) = (EVERY, EVERY);
     }
 
-    /// Whether the next one is stamped.
     #[inline]
     pub(super) fn due(&mut self) -> bool {
         self.left -= 1;
@@ -44,7 +43,6 @@ impl Sampler {
         true
     }
 
-    /// Keeps a sample, in nanoseconds.
     pub(super) fn record(&mut self, first: u64, second: u64) {
         self.kept.push((first, second));
         if self.kept.len() == MOST {

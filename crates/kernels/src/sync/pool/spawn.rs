@@ -58,7 +58,6 @@ struct Member<P: Pool> {
     name: &'static str,
     thread: Thread<P>,
     growth: Option<Growth>,
-    /// What was wrong with the last run.
     verdict: Result<(), String>,
 }
 

@@ -119,7 +119,6 @@ impl Mask {
         Ok(Mask(mask))
     }
 
-    /// One without any strand.
     #[cfg(test)]
     pub fn none() -> Self {
         Mask(Box::new([0; WORDS]))

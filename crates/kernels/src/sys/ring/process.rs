@@ -103,7 +103,6 @@ fn serve<L: Link>(ring: &Arc<Ring<L>>, rank: usize) {
     }
 }
 
-/// Sleeps until the word holds `wanted`.
 fn next(word: &AtomicU32, wanted: u32) {
     loop {
         let seen = word.load(Ordering::Acquire);

@@ -38,7 +38,6 @@ struct Desk {
     /// Of its activity of each size, the parts that others have not ended yet. A thread has one activity of a size at a time,
     /// since the parts that it does itself are smaller.
     parts: [AtomicU32; SIZES + 1],
-    /// How many activities those parts came to.
     done: [AtomicU64; SIZES + 1],
     /// What the thread counted in this run, for number 0; written by the thread alone.
     tally: [AtomicU64; 4],
@@ -63,7 +62,6 @@ impl Task {
 }
 
 impl<P: Pool> Runtime<P> {
-    /// What it takes up for a worker.
     pub(super) const EACH: usize = size_of::<CachePadded<Desk>>();
 
     pub(super) fn new(threads: u32) -> Result<Self, Error> {
@@ -100,7 +98,6 @@ pub(super) struct Thread<P: Pool> {
     at_rest: bool,
 }
 
-/// When a thread looks at its watch.
 struct Look<'a> {
     watch: &'a Watch,
     pace: Pace,
@@ -243,7 +240,6 @@ impl<P: Pool> Thread<P> {
         self.runtime.pool.take(&mut self.hand, stats)
     }
 
-    /// Makes what the thread has counted readable.
     fn publish(&self) {
         let counts = [self.activities, self.would_spawn, self.stats.attempts, self.stats.failures];
         self.desk().tally.iter().zip(counts).for_each(|(told, count)| told.store(count, Ordering::Relaxed));
