@@ -240,7 +240,7 @@ fn refused(name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::stopped;
+    use crate::tests::stopped;
 
     fn pair<A: Allocator>(kernel: &Allocating<A>) -> [Replacer<A>; 2] {
         let inboxes = kernel.inboxes(2);

@@ -38,7 +38,7 @@ pub mod stream;
 pub mod sync;
 mod sys;
 #[cfg(test)]
-mod testing;
+mod tests;
 pub mod timer;
 pub mod watch;
 

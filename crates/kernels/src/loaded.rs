@@ -127,7 +127,7 @@ impl Worker for Loader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Look, stage_laps};
+    use crate::tests::{Look, stage_laps};
 
     /// What worker 0 and another do together in a short run.
     fn works(kernel: &Loaded, delay: u64) -> [Work; 2] {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::watch;
+use crate::tests::watch;
 
 /// The value of the chain by the plainest means: a step at a time, in Rust.
 fn walk<T: Number>(start: T, inputs: &[T; INPUTS], steps: u64, step: fn(T, T) -> T) -> T {

@@ -7,7 +7,7 @@ use super::reader::Reader;
 use super::rounds::Rounds;
 use super::*;
 use crate::kernel::Worker;
-use crate::testing::watch;
+use crate::tests::watch;
 
 fn going(form: Form, workers: usize, lines: usize) -> Setting {
     let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };

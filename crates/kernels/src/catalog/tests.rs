@@ -8,7 +8,7 @@ use charz_data::{Family, Layout, Metric, PageKind, Params, Period, Work};
 
 use super::*;
 use crate::kernel::{Error, Stage};
-use crate::testing::{Lap, Look, may_lock, stage_laps, stopped};
+use crate::tests::{Lap, Look, may_lock, stage_laps, stopped};
 use crate::watch::{Stop, Watch};
 
 /// Small enough to be quick, and uneven, so that rounding shows.

@@ -9,7 +9,7 @@ use super::*;
 use crate::block::Block;
 use crate::kernel::Worker;
 use crate::sys::chase::{Rings, TURN};
-use crate::testing::{stopped, watch};
+use crate::tests::{stopped, watch};
 
 const LINE: u64 = Line::BYTES as u64;
 

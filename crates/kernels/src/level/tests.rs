@@ -3,7 +3,7 @@ use charz_data::Params;
 use super::passer::Passer;
 use super::*;
 use crate::kernel::Worker;
-use crate::testing::watch;
+use crate::tests::watch;
 
 fn passer(level: &Level, size: u64) -> Passer {
     let params = Params { size_bytes: size, ..Params::SMALL };

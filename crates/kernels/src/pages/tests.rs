@@ -6,7 +6,7 @@ use charz_data::{PageKind, Params};
 use super::*;
 use crate::kernel::Worker;
 use crate::sys::mmap::base_page;
-use crate::testing::{may_lock, watch};
+use crate::tests::{may_lock, watch};
 
 const SIZE: u64 = (5 << 20) + 4711;
 

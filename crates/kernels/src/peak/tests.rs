@@ -2,7 +2,7 @@ use charz_data::Work;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::watch;
+use crate::tests::watch;
 
 /// A worker on a path of choice, after a run of `rounds` rounds.
 fn ran<T: Lane>(path: &'static Path<T>, rounds: u64) -> Adder<T> {

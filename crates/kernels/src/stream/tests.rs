@@ -6,7 +6,7 @@ use super::*;
 use crate::block::Block;
 use crate::kernel::Worker;
 use crate::sys::stream::{Ahead, TURN, Vectors, copy_nt, fill, fill_nt, sum, triad_nt};
-use crate::testing::watch;
+use crate::tests::watch;
 
 fn lines(words: &[[u64; Line::WORDS]]) -> Vec<Line> {
     words.iter().copied().map(Line).collect()

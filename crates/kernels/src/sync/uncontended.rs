@@ -84,7 +84,7 @@ fn block<M: Mutex>(mutex: &M, pairs: u64) {
 mod tests {
     use super::*;
     use crate::kernel::Kernel;
-    use crate::testing::watch;
+    use crate::tests::watch;
 
     struct Stuck;
 

@@ -6,7 +6,7 @@ use super::source::Source;
 use super::*;
 use crate::kernel::Error;
 use crate::plain::PlainKernel;
-use crate::testing::watch;
+use crate::tests::watch;
 
 thread_local! {
     /// What the broken clock shows next.

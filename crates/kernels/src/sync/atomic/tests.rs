@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::operation::{Cas, Cas128, Fence, FetchAdd, Load, Store, StoreSeqCst, Swap};
 use super::*;
-use crate::testing::{Look, laps, stopped, watch};
+use crate::tests::{Look, laps, stopped, watch};
 
 const LIES: [Lie; 4] = [Lie::Contended, Lie::FalseShared, Lie::Padded, Lie::Private];
 

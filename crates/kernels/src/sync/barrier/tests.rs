@@ -2,7 +2,7 @@ use charz_data::{Card, Params, Work};
 
 use super::*;
 use crate::kernel::Kernel;
-use crate::testing::{Lap, Look, stage_laps, stopped, watch};
+use crate::tests::{Lap, Look, stage_laps, stopped, watch};
 
 struct Open;
 

@@ -4,7 +4,7 @@ use charz_data::{Params, Work};
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{Look, laps, watch};
+use crate::tests::{Look, laps, watch};
 use crate::watch::Stop;
 
 fn hand<M: Mode>(shared: &Arc<Shared<M>>, rank: usize, rounds: u64) -> Hand<M> {

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use charz_data::{Contention, Params, Work};
 
 use super::*;
-use crate::testing::{Look, laps, watch};
+use crate::tests::{Look, laps, watch};
 use crate::watch::Stop;
 
 #[test]

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::testing::{together, watch};
+use crate::tests::{together, watch};
 
 /// What each worker does of them: fewer where they are interpreted.
 const STEPS: u64 = if cfg!(miri) { 150 } else { 20_000 };

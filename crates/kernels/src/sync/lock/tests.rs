@@ -4,7 +4,7 @@ use std::thread;
 
 use super::super::mutexes::{ParkingLot, Pthread, Std};
 use super::*;
-use crate::testing::together;
+use crate::tests::together;
 
 /// Sections that each worker does under a lock.
 const SECTIONS: u64 = if cfg!(miri) { 20 } else { 2000 };

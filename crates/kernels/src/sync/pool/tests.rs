@@ -6,7 +6,7 @@ use super::super::mutexes::{ParkingLot, Pthread, Std};
 use super::kernel::{Shared, Taker};
 use super::*;
 use crate::kernel::Worker;
-use crate::testing::{Lap, Look, laps, watch};
+use crate::tests::{Lap, Look, laps, watch};
 
 const SPAN: Duration = Duration::from_millis(if cfg!(miri) { 100 } else { 20 });
 

@@ -2,7 +2,7 @@ use charz_data::Params;
 
 use super::*;
 use crate::sys::ring::LAPS;
-use crate::testing::{Look, stage_laps};
+use crate::tests::{Look, stage_laps};
 
 /// A token that goes round makes as many hops at each worker, give or take the lap in which the ring ended; each lap but the
 /// first is noted.

@@ -2,7 +2,7 @@ use charz_data::Params;
 
 use super::*;
 use crate::find;
-use crate::testing::watch;
+use crate::tests::watch;
 
 #[test]
 fn a_wait_that_was_over_early_voids_the_run() {

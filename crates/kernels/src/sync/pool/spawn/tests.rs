@@ -6,7 +6,7 @@ use super::super::super::mutexes::Std;
 use super::super::{AtOnce, Guarded, Parked, Treiber};
 use super::*;
 use crate::kernel::Kernel;
-use crate::testing::{Lap, Look, stage_laps};
+use crate::tests::{Lap, Look, stage_laps};
 use crate::watch::Stop;
 
 /// A run of so many workers, each with time enough and this deadline; what each did, and how the first one grew.
