@@ -12,7 +12,6 @@ use std::hint::cold_path;
 use std::marker::PhantomData;
 use std::mem::replace;
 use std::sync::Arc;
-use std::time::Duration;
 
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
@@ -20,6 +19,7 @@ use crossbeam::queue::ArrayQueue;
 use fastrand::Rng;
 
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, stage};
 use crate::sys::heap::{Allocator, Jemalloc, LEAST, Mimalloc, Object, System};
 use crate::watch::Watch;
 
@@ -35,15 +35,12 @@ const ON_THEIR_WAY: usize = 256;
 /// Replacements between two looks at the watch: 20 to 60 µs on Zen 4.
 const STRETCH: u64 = 1024;
 
-/// A kernel about one allocator.
-#[derive(Debug)]
 struct Allocating<A> {
     card: &'static Card,
     remote: bool,
     allocator: PhantomData<fn() -> A>,
 }
 
-/// What one operation is.
 const REPLACED: &str =
     "one object allocated and another freed, both ends of which are written, and checked when it goes";
 
@@ -98,6 +95,14 @@ fn missing(name: &str, file: &str, package: &str, reason: &str) -> String {
     format!("{name} cannot load {file} ({reason}): {what}")
 }
 
+impl<A: Allocator> Allocating<A> {
+    /// What each worker is to free; empty where each frees its own.
+    fn inboxes(&self, workers: usize) -> Arc<[ArrayQueue<Object<A>>]> {
+        let inboxes = if self.remote { workers } else { 0 };
+        (0..inboxes).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect()
+    }
+}
+
 impl<A: Allocator> Kernel for Allocating<A> {
     fn card(&self) -> &'static Card {
         self.card
@@ -115,39 +120,14 @@ impl<A: Allocator> Kernel for Allocating<A> {
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         self.check()?;
-        let inboxes = if self.remote { workers } else { 0 };
-        let inboxes = (0..inboxes).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect();
-        Ok(Box::new(Replacing::<A> { name: &self.card.name, span: params.span(), inboxes }))
+        let inboxes = self.inboxes(workers);
+        let name = &*self.card.name;
+        stage(A::FILE, Extent::Span(params.span()), move |rank| {
+            Ok(Box::new(Replacer::<A>::new(name, Arc::clone(&inboxes), rank)?))
+        })
     }
 }
 
-/// The stage.
-struct Replacing<A: Allocator> {
-    name: &'static str,
-    span: Duration,
-    /// What each worker is to free; empty where each frees its own.
-    inboxes: Arc<[ArrayQueue<Object<A>>]>,
-}
-
-impl<A: Allocator> Stage for Replacing<A> {
-    fn variant(&self) -> &'static str {
-        A::FILE
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Replacer::new(self, rank)?))
-    }
-}
-
-/// A worker.
 struct Replacer<A: Allocator> {
     name: &'static str,
     inboxes: Arc<[ArrayQueue<Object<A>>]>,
@@ -161,15 +141,14 @@ struct Replacer<A: Allocator> {
 }
 
 impl<A: Allocator> Replacer<A> {
-    fn new(stage: &Replacing<A>, rank: usize) -> Result<Self, Error> {
-        let (name, inboxes, lots) = (stage.name, Arc::clone(&stage.inboxes), Rng::with_seed(rank as u64));
+    fn new(name: &'static str, inboxes: Arc<[ArrayQueue<Object<A>>]>, rank: usize) -> Result<Self, Error> {
+        let lots = Rng::with_seed(rank as u64);
         let mut worker = Replacer { name, inboxes, rank, objects: Vec::new(), lots, spoilt: 0, missed: 0 };
         let objects = (0..OBJECTS).map(|_| Object::new(Lot::draw(&mut worker.lots).size));
         worker.objects = objects.collect::<Option<_>>().ok_or_else(|| refused(name))?;
         Ok(worker)
     }
 
-    /// Replaces one object.
     #[inline]
     fn turn(&mut self, post: Option<&Post<'_, A>>) {
         let Replacer { objects, lots, spoilt, missed, .. } = self;
@@ -248,12 +227,8 @@ impl<A: Allocator> Worker for Replacer<A> {
             return Err(refused(name));
         }
         let kept = self.objects.iter().filter(|object| !object.is_whole()).count() as u64;
-        match spoilt + kept {
-            0 => Ok(()),
-            wrong => Err(Error::Wrong(format!(
-                "{name}: {wrong} objects did not hold what was written to them: the result of this run is void"
-            ))),
-        }
+        let wrong = spoilt + kept;
+        Error::unless(wrong == 0, name, || format!("{wrong} objects did not hold what was written to them"))
     }
 }
 
@@ -265,13 +240,11 @@ fn refused(name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Stop;
+    use crate::tests::stopped;
 
-    /// Two workers of a stage of this kernel.
     fn pair<A: Allocator>(kernel: &Allocating<A>) -> [Replacer<A>; 2] {
-        let inboxes = (0..if kernel.remote { 2 } else { 0 }).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect();
-        let stage = Replacing { name: &kernel.card.name, span: Duration::ZERO, inboxes };
-        [0, 1].map(|rank| Replacer::new(&stage, rank).unwrap())
+        let inboxes = kernel.inboxes(2);
+        [0, 1].map(|rank| Replacer::new(&kernel.card.name, Arc::clone(&inboxes), rank).unwrap())
     }
 
     #[test]
@@ -327,9 +300,7 @@ mod tests {
     #[test]
     fn a_run_without_time_does_nothing() {
         let [mut worker, _] = pair(&ALLOC_SYSTEM);
-        let stop = Stop::new();
-        stop.raise();
-        assert_eq!(worker.run(&Watch::new(&stop)), Work::default());
+        assert_eq!(worker.run(&stopped()), Work::default());
     }
 
     #[test]

@@ -23,6 +23,7 @@ use charz_data::{Bytes, Card, Family, Layout, Metric, Params, Role, Work};
 use crossbeam::utils::CachePadded;
 
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, iterations_up_to, stage};
 use crate::sys::arith::{charz_arith_float_loop, charz_arith_int_loop};
 use crate::watch::Watch;
 
@@ -31,7 +32,6 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&ARITH_INT, &ARITH_FLOAT];
 /// Inputs of each worker, as in the T3-4 report.
 pub(crate) const INPUTS: usize = 128;
 
-/// Operations in a step.
 const OPS: u64 = 8;
 
 const SOURCE: &str = "arXiv:1106.2992, section 3: 128 inputs, 8 dependent operations a step";
@@ -48,7 +48,6 @@ pub static ARITH_INT: Arith<u64> = Arith::looking_every(8192);
 /// 40 µs.
 pub static ARITH_FLOAT: Arith<f64> = Arith::looking_every(6144);
 
-/// A chain on numbers of type `T`.
 #[derive(Debug)]
 pub struct Arith<T> {
     /// Steps between two looks.
@@ -68,13 +67,10 @@ impl<T> Arith<T> {
     }
 }
 
-/// What differs between the two chains.
 pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// The card of the chain on this type.
     const CARD: &'static Card;
     /// The most steps that can be counted and checked.
     const MOST: u64;
-    /// The inputs of worker `rank`.
     fn inputs(rank: usize) -> [Self; INPUTS];
     /// The value before the first step of a repetition.
     fn start(rank: usize, repetition: u64) -> Self;
@@ -174,50 +170,24 @@ impl<T: Number> Kernel for Arith<T> {
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let steps = params.iterations;
-        if !(1..=T::MOST).contains(&steps) {
-            let (name, most) = (&*T::CARD.name, T::MOST);
-            return Err(Error::Unavailable(format!("{name} takes 1 to {most} iterations, not {steps}")));
-        }
+        let (steps, stretch) = (iterations_up_to(T::MOST, T::CARD, params)?, self.stretch);
+        // The inputs of all workers in one array, if they are to lie so.
         let shared = match params.layout {
             Layout::Padded => None,
-            Layout::Contiguous => Some((0..workers).map(T::inputs).collect()),
+            Layout::Contiguous => Some(Arc::from_iter((0..workers).map(T::inputs))),
         };
-        Ok(Box::new(Chains::<T> { steps, stretch: self.stretch, shared }))
+        let path = if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { "assembly" } else { "rust" };
+        stage(path, Extent::Each(Work::ops(steps * OPS)), move |rank| {
+            Ok(Box::new(Chain::<T>::new(rank, steps, stretch, shared.clone())))
+        })
     }
 }
 
-/// The stage: the inputs of all workers in one array, if they are to lie so.
-#[derive(Debug)]
-struct Chains<T> {
-    steps: u64,
-    stretch: u64,
-    shared: Option<Arc<[[T; INPUTS]]>>,
-}
-
-impl<T: Number> Stage for Chains<T> {
-    fn variant(&self) -> &'static str {
-        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { "assembly" } else { "rust" }
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.steps * OPS)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Chain::<T>::new(rank, self.steps, self.stretch, self.shared.clone())))
-    }
-}
-
-/// Where a worker's inputs are.
-#[derive(Debug)]
 enum Inputs<T> {
     Own(Box<CachePadded<[T; INPUTS]>>),
     Shared(Arc<[[T; INPUTS]]>),
 }
 
-/// A worker.
-#[derive(Debug)]
 struct Chain<T> {
     rank: usize,
     inputs: Inputs<T>,
@@ -269,13 +239,10 @@ impl<T: Number> Worker for Chain<T> {
 
     fn verify(&mut self) -> Result<(), Error> {
         let expected = T::oracle(T::start(self.rank, self.repetition), self.inputs(), self.done);
-        if self.r == expected {
-            return Ok(());
-        }
-        let (name, done, found) = (&*T::CARD.name, self.done, self.r);
-        Err(Error::Wrong(format!(
-            "{name}: {done} steps gave {found:?} instead of {expected:?}: the result of this run is void"
-        )))
+        let (done, found) = (self.done, self.r);
+        Error::unless(found == expected, &T::CARD.name, || {
+            format!("{done} steps gave {found:?} instead of {expected:?}")
+        })
     }
 }
 

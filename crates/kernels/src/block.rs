@@ -12,9 +12,7 @@ use crate::sys::mmap::{Mapping, SharedMapping};
 /// Where a worker's memory lies, so that the harness can look up what pages it got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The address of its first byte.
     pub start: usize,
-    /// Its length in bytes.
     pub bytes: usize,
 }
 
@@ -37,9 +35,6 @@ impl Block {
     }
 
     /// The same with zeros in all words, which the operating system writes.
-    ///
-    /// # Errors
-    /// As for [`Block::filled`].
     pub fn zeroed(lines: usize, pages: PageKind) -> Result<Block, Error> {
         if lines == 0 {
             return Err(Error::Unavailable("a block of 0 bytes measures nothing: ask for at least 64".into()));

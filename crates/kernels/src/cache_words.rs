@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use charz_data::card::{self, ROOM};
 use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work, WorkerCount};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, WorkerCount};
 
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 use crate::stream::{LOADED, lines_of_part};
 use crate::sys::mmap::SharedMapping;
 
@@ -41,14 +42,12 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::ops("a word of 8 by
     .source(SOURCE)
     .max_per_cycle(ROOM * LOADS);
 
-/// A load a word.
 pub static READ: Words = Words {
     card: &CARD
         .named("cache-read", "reads all words of a private block, each by a load of its own, over and over again"),
     form: Form::Read,
 };
 
-/// A sum, as compiled.
 pub static READ_COMPILED: Words = Words {
     card: &CARD.named("cache-read-compiled", "reads all words of a private block by a sum as the compiler makes it for any CPU of this architecture, over and over \
                 again")
@@ -56,7 +55,6 @@ pub static READ_COMPILED: Words = Words {
     form: Form::Compiled,
 };
 
-/// Own words, written before.
 pub static READ_OWN: Words = Words {
     card: &CARD.named("cache-read-own", "writes all words of a private block, meets the others, reads them, and meets the others again, round by round")
         .metric(Metric::ops("a word of 8 bytes that is written or read, one at a time"))
@@ -66,7 +64,6 @@ pub static READ_OWN: Words = Words {
     form: Form::Own,
 };
 
-/// The other's words.
 pub static READ_OTHER: Words = Words {
     card: &CARD.named("cache-read-other", "writes all words of a private block, meets the other worker, reads the words of the other, and meets it again, round by \
                 round")
@@ -78,7 +75,6 @@ pub static READ_OTHER: Words = Words {
     form: Form::Cross,
 };
 
-/// A kernel that goes through words.
 #[derive(Debug)]
 pub struct Words {
     card: &'static Card,
@@ -114,61 +110,36 @@ impl Kernel for Words {
         let lines = lines_of_part(&self.card.name, params.size_bytes, 1, 1)?;
         let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
         let (name, form, pages, span) = (&*self.card.name, self.form, params.pages, params.span());
-        Ok(Box::new(WordsStage { name, form, lines, pages, span, shared: Arc::new(shared) }))
+        let setting = Setting { name, form, lines, pages, span, shared: Arc::new(shared) };
+        let variant = if form == Form::Compiled { "as compiled" } else { "words of 8 bytes" };
+        stage(variant, Extent::Span(span), move |rank| match form {
+            Form::Read | Form::Compiled => Ok(Box::new(reader::Reader::new(&setting, rank)?)),
+            Form::Own | Form::Cross => Ok(Box::new(rounds::Rounds::new(&setting, rank)?)),
+        })
     }
 }
 
-/// What the workers share.
-#[derive(Debug)]
 struct Shared {
     meeting: Meeting,
-    /// The block of each worker that was built.
     blocks: Box<[Mutex<Option<Arc<SharedMapping>>>]>,
 }
 
-/// The stage.
-#[derive(Debug)]
-struct WordsStage {
+struct Setting {
     name: &'static str,
     form: Form,
-    /// Of a block.
     lines: usize,
     pages: PageKind,
     span: Duration,
     shared: Arc<Shared>,
 }
 
-impl Stage for WordsStage {
-    fn variant(&self) -> &'static str {
-        if self.form == Form::Compiled { "as compiled" } else { "words of 8 bytes" }
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        match self.form {
-            Form::Read | Form::Compiled => Ok(Box::new(reader::Reader::new(self, rank)?)),
-            Form::Own | Form::Cross => Ok(Box::new(rounds::Rounds::new(self, rank)?)),
-        }
-    }
+pub(crate) fn check_sum(name: &str, found: u64, expected: u64) -> Result<(), Error> {
+    Error::unless(found == expected, name, || format!("the sum is {found} instead of {expected}"))
 }
 
-/// What a wrong sum is reported as.
-fn check_sum(name: &str, found: u64, expected: u64) -> Result<(), Error> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::Wrong(format!("{name}: the sum is {found} instead of {expected}: the result of this run is void")))
-}
-
-/// The sum modulo 2^64 of so many words that count up from the first; a block has an even number of them.
-fn sum_of(first: u64, words: u64) -> u64 {
+/// The sum modulo 2^64 of so many words that count up from the first: `n first + n (n - 1) / 2`. A block has an even number of
+/// them, so its half is exact also modulo 2^64.
+pub(crate) fn sum_of(first: u64, words: u64) -> u64 {
     words.wrapping_mul(first).wrapping_add((words / 2).wrapping_mul(words.wrapping_sub(1)))
 }
 

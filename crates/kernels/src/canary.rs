@@ -26,7 +26,6 @@ const TRIES: u32 = 18;
 #[cfg(target_arch = "x86_64")]
 const AGREEMENT: f64 = 0.0025;
 
-/// What the chain told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Canary {
     /// Cycles a second of the core that the calling thread ran on.

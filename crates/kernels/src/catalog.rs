@@ -38,7 +38,6 @@ static MODULES: &[&[&dyn Kernel]] = &[
 
 static ADDED: OnceLock<&[&dyn Kernel]> = OnceLock::new();
 
-/// Why kernels were not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAdded {
     /// There is another kernel of this name, built-in or among those to add.
@@ -64,13 +63,14 @@ pub fn add(kernels: &'static [&'static dyn Kernel]) -> Result<(), NotAdded> {
     ADDED.set(kernels).map_err(|_| NotAdded::Twice)
 }
 
-/// Every kernel: the built-in ones, then those added.
 pub fn kernels() -> impl Iterator<Item = &'static dyn Kernel> {
     let added = ADDED.get().copied().unwrap_or_default();
     MODULES.iter().copied().flatten().chain(added).copied()
 }
 
-/// The kernel with this name.
 pub fn find(name: &str) -> Option<&'static dyn Kernel> {
     kernels().find(|kernel| kernel.card().name == name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,6 @@
 //! it unknown at which step of the cycle a place comes by; to find out takes a walk along the whole cycle, each step of which waits
 //! for memory, whereas here the step is known, and is written beside the link.
 
-pub(crate) mod order;
 mod worker;
 
 use charz_data::card::{self, ROOM};
@@ -19,10 +18,10 @@ use charz_data::{Bytes, Card, Family, Metric, Param, Params, Role};
 
 use crate::block::Line;
 use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 use crate::sys::chase::MOST_RINGS;
 
-use order::Order;
-use worker::Chasing;
+use worker::{Chaser, Chasing, Order};
 
 pub(crate) static KERNELS: &[&dyn Kernel] = &[&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS];
 
@@ -42,7 +41,6 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load tha
     .source("")
     .max_per_cycle(ROOM / LATENCY);
 
-/// One ring in a random order.
 pub static CHASE_RANDOM: Chase = Chase {
     card: &CARD.named("chase-random", "follows one random cycle through all places of a private block, a load at a time")
         .uncounted_traffic("the translation of the address: with small pages a block that is larger than what the TLB reaches pays for page \
@@ -53,7 +51,6 @@ pub static CHASE_RANDOM: Chase = Chase {
     axes: Axes { sizes: Sizes::Curve, lists: &[CURVE_PAGES], alone: true },
 };
 
-/// One ring in ascending order.
 pub static CHASE_STRIDE: Chase = Chase {
     card: &CARD.named("chase-stride", "follows the places of a private block in ascending order, a stride apart and over again, a load at a time")
         .uncounted_traffic("what the hardware reads ahead, which is most of it where the stride is short: then the time is none of memory's \
@@ -68,7 +65,6 @@ pub static CHASE_STRIDE: Chase = Chase {
     },
 };
 
-/// Several rings at once, each in a random order.
 pub static CHASE_CHAINS: Chase = Chase {
     card: &CARD.named("chase-chains", "follows several random cycles through a private block at once, each of which waits for itself alone")
         .metric(Metric::op_time(
@@ -87,7 +83,6 @@ pub static CHASE_CHAINS: Chase = Chase {
     },
 };
 
-/// A kernel that follows rings.
 #[derive(Debug)]
 pub struct Chase {
     card: &'static Card,
@@ -110,7 +105,8 @@ impl Kernel for Chase {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.chasing(params)?))
+        let chasing = self.chasing(params)?;
+        stage("loads of 8 bytes", Extent::Span(chasing.span), move |rank| Ok(Box::new(Chaser::new(chasing, rank)?)))
     }
 }
 

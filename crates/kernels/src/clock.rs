@@ -5,10 +5,8 @@ use std::time::Instant;
 
 /// A source of nanosecond stamps that all threads share. The origin is arbitrary; stamps never go backwards.
 pub trait Clock: Debug + Send + Sync {
-    /// The name in reports.
     fn name(&self) -> &'static str;
 
-    /// Nanoseconds since the clock's origin.
     fn now(&self) -> u64;
 }
 

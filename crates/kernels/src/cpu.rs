@@ -2,7 +2,6 @@
 
 use std::arch::x86_64::__cpuid;
 
-/// Vendor, family and model, as CPUID tells them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     /// The 12 letters of the vendor, e.g. `AuthenticAMD`.

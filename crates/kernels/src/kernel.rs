@@ -5,6 +5,7 @@
 //! first-touch placement follows the seat. [`Worker::run`] is the timed span and nothing else. [`Worker::prepare`]
 //! and [`Worker::verify`] run before and after it, untimed, once per repetition.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use charz_data::{Bytes, Card, Contention, Growth, JointHistogram, Param, Params, Work};
@@ -54,6 +55,18 @@ pub enum Error {
     Wrong(String),
 }
 
+impl Error {
+    /// A run of the kernel `name` that counts for nothing, and why.
+    pub(crate) fn void(name: &str, reason: impl Display) -> Error {
+        Error::Wrong(format!("{name}: {reason}: the result of this run is void"))
+    }
+
+    /// The verdict on a run of the kernel `name`, and the reason if it is not `right`.
+    pub(crate) fn unless(right: bool, name: &str, reason: impl FnOnce() -> String) -> Result<(), Error> {
+        if right { Ok(()) } else { Err(Error::void(name, reason())) }
+    }
+}
+
 /// A kernel: one value, in one line of its module's `KERNELS`.
 pub trait Kernel: Sync {
     fn card(&self) -> &'static Card;
@@ -88,7 +101,6 @@ pub trait Kernel: Sync {
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error>;
 }
 
-/// What the workers of one cell share.
 pub trait Stage: Sync {
     /// The code path chosen at run time, e.g. `avx512`, `avx2+fma`, `neon`, `scalar`, `rep stosb`.
     fn variant(&self) -> &'static str;

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use charz_data::card::{Access, ROOM};
 use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Param, Params, Role, Work};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::Line;
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 use crate::stream::{LOADED, STORED, lines_of_part};
 use crate::sys::level::{Loop, Op};
 
@@ -23,19 +24,6 @@ mod passer;
 mod tests;
 
 pub(crate) use passer::Passer;
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &LEVEL_READ,
-    &LEVEL_WRITE,
-    &LEVEL_WRITE_NT,
-    &LEVEL_COPY,
-    &LEVEL_TRIAD,
-    &LEVEL_MIX_1_1,
-    &LEVEL_MIX_2_1,
-    &LEVEL_MIX_3_1,
-];
-
-const OBEYS: &[&Param] = &[&SIZE, &MEMORY, &PAGES, &SPAN];
 
 /// What ordinary stores cost beside what they write, and what that makes of each byte that is counted.
 macro_rules! allocate {
@@ -48,138 +36,90 @@ macro_rules! allocate {
     };
 }
 
-/// Loads.
-pub static LEVEL_READ: Level = Level {
-    card: &card(
-        "level-read",
-        "adds up every word of a private block, pass after pass",
-        "the bytes of the block, each read once a pass",
-        "",
-        "the read bandwidth of a level, by sums of vectors",
-        LOADED,
-    )
-    .role(Role::LevelBandwidth(Access::Read)),
-    op: Op::Read,
-};
+const CARD: Card =
+    Card::new("", Family::Memory, "", Metric::bytes("the bytes of the block, each read or written once a pass"))
+        .params(&[&SIZE, &MEMORY, &PAGES, &SPAN])
+        .source("ratios of reads to writes as in Intel's Memory Latency Checker, counted as the program asks for them")
+        .max_per_cycle(ROOM * (LOADED + STORED));
 
-/// Ordinary stores.
-pub static LEVEL_WRITE: Level = Level {
-    card: &card(
-        "level-write",
-        "overwrites a private block with ordinary vector stores, pass after pass",
-        "the bytes of the block, each written once a pass",
-        allocate!("2"),
-        "level-read with stores in place of loads",
-        STORED,
-    )
-    .role(Role::LevelBandwidth(Access::Write)),
-    op: Op::Write,
-};
+/// The metric of kernels that overwrite all of a block.
+const WRITTEN: Metric = Metric::bytes("the bytes of the block, each written once a pass");
 
-/// Stores past the caches.
-pub static LEVEL_WRITE_NT: Level = Level {
-    card: &card(
-        "level-write-nt",
-        "overwrites a private block with non-temporal vector stores, pass after pass: to memory, however small the block is",
-        "the bytes of the block, each written once a pass",
-        "",
-        "level-write with non-temporal stores, as in the vendors' optimization manuals",
-        STORED,
-    ),
-    op: Op::WriteNt,
-};
+macro_rules! levels {
+    ($($level:ident, $op:ident => $card:expr;)*) => {
+        $(pub static $level: Level = Level { card: &$card, op: Op::$op };)*
 
-/// One array into another.
-pub static LEVEL_COPY: Level = Level {
-    card: &card(
-        "level-copy",
-        "copies one half of a private block to the other with ordinary vector stores, pass after pass",
-        "the bytes read and the bytes written: twice those copied",
-        allocate!("1.5"),
-        "J. D. McCalpin, STREAM: copy",
-        // As much is loaded as is stored.
-        2.0 * STORED,
-    )
-    .role(Role::LevelBandwidth(Access::Copy)),
-    op: Op::Copy,
-};
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$level),*];
 
-/// The sum of one array and a multiple of another.
-pub static LEVEL_TRIAD: Level = Level {
-    card: &card(
-        "level-triad",
-        "computes a = b + s c on doubles, each array a third of a private block, with ordinary vector stores, pass after pass; \
-         s is the number of the pass",
-        "the bytes of b and c read and of a written: 24 an element, as STREAM counts",
-        allocate!("1.33"),
-        "J. D. McCalpin, STREAM: triad",
-        LOADED + STORED,
-    ),
-    op: Op::Triad,
-};
-
-/// A line read for each that is written.
-pub static LEVEL_MIX_1_1: Level = Level {
-    card: &card(
-        "level-mix-1-1",
-        "adds up the words of one line of a private block and overwrites the next, pass after pass",
-        MIXED,
-        allocate!("1.5"),
-        MIXES,
-        // No more can be loaded than is stored.
-        2.0 * STORED,
-    ),
-    op: Op::Mix1,
-};
-
-/// Two.
-pub static LEVEL_MIX_2_1: Level = Level {
-    card: &card(
-        "level-mix-2-1",
-        "adds up the words of two lines of a private block and overwrites the next, pass after pass",
-        MIXED,
-        allocate!("1.33"),
-        MIXES,
-        LOADED + STORED,
-    ),
-    op: Op::Mix2,
-};
-
-/// Three.
-pub static LEVEL_MIX_3_1: Level = Level {
-    card: &card(
-        "level-mix-3-1",
-        "adds up the words of three lines of a private block and overwrites the next, pass after pass",
-        MIXED,
-        allocate!("1.25"),
-        MIXES,
-        LOADED + STORED,
-    ),
-    op: Op::Mix3,
-};
-
-const MIXED: &str = "the bytes of the block, each read or written once a pass";
-
-const MIXES: &str =
-    "ratios of reads to writes as in Intel's Memory Latency Checker, counted as the program asks for them";
-
-/// A card of this family. At most `most` bytes a cycle can be moved so.
-const fn card(
-    name: &'static str,
-    about: &'static str,
-    bytes: &'static str,
-    beside: &'static str,
-    source: &'static str,
-    most: f64,
-) -> Card {
-    Card::new(name, Family::Memory, about, Metric::bytes(bytes))
-        .uncounted_traffic(beside)
-        .params(OBEYS)
-        .source(source)
-        .max_per_cycle(ROOM * most)
+        #[cfg(test)]
+        const LEVELS: &[&Level] = &[$(&$level),*];
+    };
 }
 
-/// A kernel that makes passes over a block.
+levels! {
+    LEVEL_READ, Read => CARD
+        .named("level-read", "adds up every word of a private block, pass after pass")
+        .metric(Metric::bytes("the bytes of the block, each read once a pass"))
+        .role(Role::LevelBandwidth(Access::Read))
+        .source("the read bandwidth of a level, by sums of vectors")
+        .max_per_cycle(ROOM * LOADED);
+    LEVEL_WRITE, Write => CARD
+        .named("level-write", "overwrites a private block with ordinary vector stores, pass after pass")
+        .metric(WRITTEN)
+        .role(Role::LevelBandwidth(Access::Write))
+        .uncounted_traffic(allocate!("2"))
+        .source("level-read with stores in place of loads")
+        .max_per_cycle(ROOM * STORED);
+    LEVEL_WRITE_NT, WriteNt => CARD
+        .named(
+            "level-write-nt",
+            "overwrites a private block with non-temporal vector stores, pass after pass: to memory, however small the \
+             block is",
+        )
+        .metric(WRITTEN)
+        .source("level-write with non-temporal stores, as in the vendors' optimization manuals")
+        .max_per_cycle(ROOM * STORED);
+    // A copy and an equal mix can load no more than they store.
+    LEVEL_COPY, Copy => CARD
+        .named(
+            "level-copy",
+            "copies one half of a private block to the other with ordinary vector stores, pass after pass",
+        )
+        .metric(Metric::bytes("the bytes read and the bytes written: twice those copied"))
+        .role(Role::LevelBandwidth(Access::Copy))
+        .uncounted_traffic(allocate!("1.5"))
+        .source("J. D. McCalpin, STREAM: copy")
+        .max_per_cycle(ROOM * 2.0 * STORED);
+    LEVEL_TRIAD, Triad => CARD
+        .named(
+            "level-triad",
+            "computes a = b + s c on doubles, each array a third of a private block, with ordinary vector stores, pass \
+             after pass; s is the number of the pass",
+        )
+        .metric(Metric::bytes("the bytes of b and c read and of a written: 24 an element, as STREAM counts"))
+        .uncounted_traffic(allocate!("1.33"))
+        .source("J. D. McCalpin, STREAM: triad");
+    LEVEL_MIX_1_1, Mix1 => CARD
+        .named(
+            "level-mix-1-1",
+            "adds up the words of one line of a private block and overwrites the next, pass after pass",
+        )
+        .uncounted_traffic(allocate!("1.5"))
+        .max_per_cycle(ROOM * 2.0 * STORED);
+    LEVEL_MIX_2_1, Mix2 => CARD
+        .named(
+            "level-mix-2-1",
+            "adds up the words of two lines of a private block and overwrites the next, pass after pass",
+        )
+        .uncounted_traffic(allocate!("1.33"));
+    LEVEL_MIX_3_1, Mix3 => CARD
+        .named(
+            "level-mix-3-1",
+            "adds up the words of three lines of a private block and overwrites the next, pass after pass",
+        )
+        .uncounted_traffic(allocate!("1.25"));
+}
+
 #[derive(Debug)]
 pub struct Level {
     card: &'static Card,
@@ -208,9 +148,6 @@ impl Level {
     }
 
     /// The stage of its workers.
-    ///
-    /// # Errors
-    /// As [`Kernel::stage`].
     pub(crate) fn passing(&self, params: &Params) -> Result<Passing, Error> {
         let (name, op, looping) = (&*self.card.name, self.op, self.looping()?);
         let length = whole_pages(op, lines_of_part(name, params.size_bytes, op.arrays(), op.round())?);
@@ -241,43 +178,25 @@ impl Kernel for Level {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.passing(params)?))
+        let passing = self.passing(params)?;
+        stage(passing.looping.name(), Extent::Span(passing.span), move |rank| Ok(Box::new(Passer::new(passing, rank)?)))
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     name: &'static str,
     op: Op,
-    looping: Loop,
+    pub(crate) looping: Loop,
     /// Lines of an array.
     length: usize,
     pages: PageKind,
-    span: Duration,
+    pub(crate) span: Duration,
 }
 
 impl Passing {
     /// Bytes moved by going through so many lines of each array.
     pub(crate) fn bytes(&self, lines: u64) -> Work {
         Work::bytes(lines * (self.op.arrays() * Line::BYTES) as u64)
-    }
-}
-
-impl Stage for Passing {
-    fn variant(&self) -> &'static str {
-        self.looping.name()
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Passer::new(*self, rank)?))
     }
 }

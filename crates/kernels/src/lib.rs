@@ -26,16 +26,19 @@ pub mod clock;
 #[cfg(target_arch = "x86_64")]
 mod cpu;
 pub mod kernel;
-mod kernel_of;
 pub mod level;
 pub mod loaded;
 pub mod noop;
 mod pace;
 pub mod pages;
+mod pairs;
 pub mod peak;
+mod plain;
 pub mod stream;
 pub mod sync;
 mod sys;
+#[cfg(test)]
+mod tests;
 pub mod timer;
 pub mod watch;
 

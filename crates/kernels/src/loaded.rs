@@ -6,8 +6,6 @@
 //! the other they make a curve, flat at first, which turns up where the memory's queues fill. Intel's Memory Latency Checker draws
 //! the same curve.
 
-use std::time::Duration;
-
 use charz_data::card::ROOM;
 use charz_data::params::{DELAY, MEMORY, PAGES, SIZE, SPAN};
 use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
@@ -17,6 +15,7 @@ use crate::chase::CHASE_RANDOM;
 use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
 use crate::level::{LEVEL_READ, LEVEL_WRITE, Level, Passer, Passing};
 use crate::pace::Pace;
+use crate::plain::{Extent, stage};
 use crate::sync::section;
 use crate::watch::Watch;
 
@@ -44,7 +43,6 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load of 
     .max_per_cycle(ROOM / LATENCY)
     .workers(WorkerCount::AtLeast(2));
 
-/// The others read.
 pub static LOADED_READ: Loaded = Loaded {
     card: &CARD.named(
         "loaded-read",
@@ -53,17 +51,14 @@ pub static LOADED_READ: Loaded = Loaded {
     load: &LEVEL_READ,
 };
 
-/// The others write.
 pub static LOADED_WRITE: Loaded = Loaded {
     card: &CARD.named("loaded-write", "worker 0 follows a random cycle through its block, while all others overwrite blocks of their own with ordinary stores"),
     load: &LEVEL_WRITE,
 };
 
-/// A kernel of which one worker waits for loads and the others load the memory.
 #[derive(Debug)]
 pub struct Loaded {
     card: &'static Card,
-    /// What the others do.
     load: &'static Level,
 }
 
@@ -82,7 +77,11 @@ impl Kernel for Loaded {
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         let (load, chase) = (self.load.passing(params)?, CHASE_RANDOM.stage(&line_by_line(params), workers)?);
-        Ok(Box::new(Loading { chase, load, delay: params.delay }))
+        let delay = params.delay;
+        stage(load.looping.name(), Extent::Span(load.span), move |rank| match rank {
+            0 => chase.worker(rank),
+            _ => Ok(Box::new(Loader { passer: Passer::new(load, rank)?, stage: load, delay })),
+        })
     }
 }
 
@@ -91,36 +90,6 @@ fn line_by_line(params: &Params) -> Params {
     Params { stride_bytes: Params::SMALL.stride_bytes, chains: 1, ..*params }
 }
 
-/// The stage.
-struct Loading {
-    chase: Box<dyn Stage>,
-    load: Passing,
-    delay: u64,
-}
-
-impl Stage for Loading {
-    fn variant(&self) -> &'static str {
-        self.load.variant()
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        self.load.span()
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        if rank == 0 {
-            return self.chase.worker(rank);
-        }
-        Ok(Box::new(Loader { passer: Passer::new(self.load, rank)?, stage: self.load, delay: self.delay }))
-    }
-}
-
-/// A worker that loads the memory.
-#[derive(Debug)]
 struct Loader {
     passer: Passer,
     stage: Passing,
@@ -157,27 +126,18 @@ impl Worker for Loader {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
-
     use super::*;
-    use crate::watch::Stop;
+    use crate::tests::{Look, stage_laps};
 
     /// What worker 0 and another do together in a short run.
     fn works(kernel: &Loaded, delay: u64) -> [Work; 2] {
         let params = Params { size_bytes: 1 << 20, delay, span_ns: 5_000_000, ..Params::SMALL };
         let stage = kernel.stage(&params, 2).unwrap();
-        let run = |rank| {
-            let mut worker = stage.worker(rank).unwrap();
-            worker.prepare();
-            let watch = Watch::new(&Stop::new());
-            watch.begin(stage.span());
-            let work = worker.run(&watch);
-            worker.verify().unwrap();
-            work
-        };
-        thread::scope(|scope| {
-            let other = scope.spawn(|| run(1));
-            [run(0), other.join().unwrap()]
+        let laps = stage_laps(stage.as_ref(), 2, 1, |_, _| Look::whole(stage.span()));
+        [0, 1].map(|worker| {
+            let lap = &laps[worker][0];
+            assert_eq!(lap.verdict, Ok(()));
+            lap.work
         })
     }
 

@@ -1,18 +1,18 @@
-//! `noop`: the floor of the harness.
+//! `noop`: the floor of the harness, what a run costs before anything runs in it.
 
-/// The kernel that does nothing: what a run costs before anything runs in it.
-use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work};
+use charz_data::{Bytes, Card, Family, Metric, Role, Work};
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Kernel, Worker};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&NOOP];
+pub(crate) static KERNELS: &[&dyn Kernel] = &[NOOP];
 
-pub static NOOP: Noop = Noop;
-
-/// See [`NOOP`].
-#[derive(Debug)]
-pub struct Noop;
+pub static NOOP: &dyn Kernel = &PlainKernel::new(
+    &CARD,
+    |_| Bytes(0),
+    |_, _, _| stage("empty", Extent::Each(Work::default()), |_| Ok(Box::new(Noop))),
+);
 
 static CARD: Card = Card::new(
     "noop",
@@ -23,33 +23,7 @@ static CARD: Card = Card::new(
 .role(Role::Floor)
 .source("the empty benchmark that a measuring program owes its readers");
 
-impl Kernel for Noop {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(0)
-    }
-
-    fn stage(&self, _: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(Noop))
-    }
-}
-
-impl Stage for Noop {
-    fn variant(&self) -> &'static str {
-        "empty"
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Noop))
-    }
-}
+struct Noop;
 
 impl Worker for Noop {
     fn run(&mut self, _: &Watch) -> Work {

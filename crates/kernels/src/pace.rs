@@ -15,7 +15,6 @@ const TARGET: Duration = Duration::from_micros(50);
 const MOST: u64 = 16_384;
 
 /// The attempts of one worker's next stretch.
-#[derive(Debug)]
 pub(crate) struct Pace {
     attempts: u64,
     most: u64,

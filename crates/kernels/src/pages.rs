@@ -27,7 +27,8 @@ use charz_data::card::ROOM;
 use charz_data::params::{MEMORY, PAGES, SIZE};
 use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
 
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
+use crate::plain::{Extent, stage};
 pub(crate) use turns::KERNELS as TURN_KERNELS;
 
 /// Bytes that a core can clear in a cycle, which the system does with each page before it hands it out: a vector of 64 (Intel, "64
@@ -39,9 +40,7 @@ const CLEARED: f64 = 64.0;
 enum Deed {
     /// The first write to each page, which the system answers with memory.
     Touch,
-    /// `mlock`.
     Lock,
-    /// `munmap`.
     Release,
 }
 
@@ -50,13 +49,10 @@ enum Deed {
 enum Before {
     /// It is mapped; no page has memory.
     Mapped,
-    /// Each page was written to.
     Touched,
-    /// And all of it is locked.
     Locked,
 }
 
-/// A kernel that has the system do one thing to all pages of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Handling {
     card: &'static Card,
@@ -74,7 +70,6 @@ const SOURCE: &str =
 macro_rules! handling {
     ($($kernel:ident, $name:literal, $about:literal, $bytes:literal, $beside:expr, $most:expr, $shared:literal, $before:ident,
        $deed:ident;)*) => {$(
-        #[doc = $about]
         pub static $kernel: Handling = Handling {
             card: &Card::new($name, Family::Memory, $about, Metric::time_per_gib($bytes))
                 .uncounted_traffic($beside)
@@ -88,12 +83,13 @@ macro_rules! handling {
         };
     )*
         pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+
+        #[cfg(test)]
+        const HANDLING: &[&Handling] = &[$(&$kernel),*];
     };
 }
 
-/// What touching includes.
 const CLEARS: &str = "the system clears each page before it hands it out";
-/// What is different about shared memory when it is unmapped.
 const LAST_FREES: &str =
     "the memory of a shared mapping is freed when its last part goes, by the worker that unmaps it";
 
@@ -130,7 +126,6 @@ impl Handling {
         self.before > Before::Mapped || self.deed == Deed::Touch
     }
 
-    /// Whether it locks them.
     fn locks(&self) -> bool {
         self.before == Before::Locked || self.deed == Deed::Lock
     }
@@ -167,35 +162,15 @@ impl Kernel for Handling {
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         let segment = Segment::new(&self.card.name, params, self.shared, workers, self.part(params.pages))?;
-        Ok(Box::new(Handled { kernel: *self, segment: Arc::new(segment) }))
-    }
-}
-
-/// The stage.
-struct Handled {
-    kernel: Handling,
-    segment: Arc<Segment>,
-}
-
-impl Stage for Handled {
-    fn variant(&self) -> &'static str {
-        match self.kernel.deed {
+        let (kernel, segment) = (*self, Arc::new(segment));
+        let variant = match self.deed {
             Deed::Touch => "first write",
             Deed::Lock => "mlock",
             Deed::Release => "munmap",
-        }
-    }
-
-    fn work(&self) -> Work {
-        Work::bytes(self.segment.share() as u64)
-    }
-
-    fn shares_work(&self) -> bool {
-        true
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Handler::new(self.kernel, Arc::clone(&self.segment), rank)?))
+        };
+        stage(variant, Extent::Together(Work::bytes(segment.share() as u64)), move |rank| {
+            Ok(Box::new(Handler::new(kernel, Arc::clone(&segment), rank)?))
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use charz_data::params::ITERATIONS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, iterations_up_to, stage};
 use crate::sys::peak::{Accumulators, Path, paths_float, paths_int};
 use crate::watch::Watch;
 
@@ -33,21 +34,15 @@ const ADVANTAGE: f64 = 1.02;
 /// The most rounds of a run: the accumulators stay exact, and the operations can be counted.
 const MOST: u64 = 1 << 45;
 
-/// Independent integer additions.
 pub static PEAK_INT: Peak<u64> = Peak(PhantomData);
 
-/// Independent fused multiply-adds and additions on doubles.
 pub static PEAK_FLOAT: Peak<f64> = Peak(PhantomData);
 
-/// Independent operations on numbers of type `T`.
 #[derive(Debug)]
 pub struct Peak<T>(PhantomData<T>);
 
-/// What differs between the two kernels.
 pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// The card of the kernel on this type.
     const CARD: &'static Card;
-    /// The path chosen for this process.
     fn fastest() -> &'static Path<Self>;
     /// A whole number below 2^53 as a value of this type.
     fn from_count(n: u64) -> Self;
@@ -140,38 +135,13 @@ impl<T: Lane> Kernel for Peak<T> {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        let rounds = params.iterations;
-        if !(1..=MOST).contains(&rounds) {
-            let name = &*T::CARD.name;
-            return Err(Error::Unavailable(format!("{name} takes 1 to {MOST} iterations, not {rounds}")));
-        }
-        Ok(Box::new(Streams { path: T::fastest(), rounds }))
+        let (path, rounds) = (T::fastest(), iterations_up_to(MOST, T::CARD, params)?);
+        stage(path.name, Extent::Each(Work::ops(rounds * path.ops())), move |_| {
+            Ok(Box::new(Adder { path, rounds, done: 0, accumulators: start() }))
+        })
     }
 }
 
-/// The stage.
-#[derive(Debug)]
-struct Streams<T: 'static> {
-    path: &'static Path<T>,
-    rounds: u64,
-}
-
-impl<T: Lane> Stage for Streams<T> {
-    fn variant(&self) -> &'static str {
-        self.path.name
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.rounds * self.path.ops())
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Adder { path: self.path, rounds: self.rounds, done: 0, accumulators: start() }))
-    }
-}
-
-/// A worker.
-#[derive(Debug)]
 struct Adder<T: 'static> {
     path: &'static Path<T>,
     /// Rounds of a full run.
@@ -202,13 +172,9 @@ impl<T: Lane> Worker for Adder<T> {
         let expected = start::<T>().into_iter().zip(self.path.updates());
         let expected = expected.map(|(start, (updates, step))| start.plus_times(updates * self.done, step));
         for (i, (expected, found)) in expected.zip(self.accumulators).enumerate() {
-            if expected != found {
-                let (name, rounds) = (&*T::CARD.name, self.done);
-                return Err(Error::Wrong(format!(
-                    "{name}: {rounds} rounds left {found:?} instead of {expected:?} in accumulator {i}: the result of this \
-                     run is void"
-                )));
-            }
+            Error::unless(expected == found, &T::CARD.name, || {
+                format!("{} rounds left {found:?} instead of {expected:?} in accumulator {i}", self.done)
+            })?;
         }
         Ok(())
     }

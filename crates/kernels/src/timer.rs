@@ -12,14 +12,12 @@ mod read;
 mod sample;
 mod scale;
 mod source;
-mod step;
 mod timeout;
 
 use first::First;
-use read::Read;
-use sample::Sampled;
+use read::Step;
+use sample::sampled;
 use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Tsc, Usage, Waiting};
-use step::Step;
 
 use charz_data::params::SAMPLES;
 use charz_data::{Card, Family, Metric};
@@ -28,24 +26,19 @@ use crate::kernel::Kernel;
 
 pub(crate) use timeout::KERNELS as TIMEOUT_KERNELS;
 
-/// What all of the family have in common.
 const CARD: Card = Card::new("", Family::Timer, "", Metric::Duration).params(&[&SAMPLES]).source(
     "TACC multi-core report, Table 2: the time-stamp counter's accuracy, its throughput back to back, and what a first \
              call costs; here for other clocks too",
 );
 
-/// The three kernels of each clock.
 macro_rules! clocks {
     ($($source:ty, $read:ident, $step:ident, $first:ident, $word:literal, $what:literal;)*) => {
         $(
-            #[doc = concat!("Reads ", $what, ", one reading after the other.")]
-            static $read: &dyn Kernel = &Read::<$source>::new(const { &read::CARD.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
+            static $read: &dyn Kernel = &read::read::<$source>(const { &read::READ.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
 
-            #[doc = concat!("Looks how ", $what, " moves on.")]
-            static $step: &dyn Kernel = &Sampled::<Step<$source>>::new(const { &step::CARD.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
+            static $step: &dyn Kernel = &sampled::<Step<$source>>(const { &read::STEP.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
 
-            #[doc = concat!("Reads ", $what, " with code that was used just before, and with code that has to be fetched.")]
-            static $first: &dyn Kernel = &Sampled::<First<$source>>::new(const { &first::CARD.named(concat!("first-", $word), concat!("reads ", $what, " once right after another reading, and once after much other code ran")) });
+            static $first: &dyn Kernel = &sampled::<First<$source>>(const { &first::CARD.named(concat!("first-", $word), concat!("reads ", $what, " once right after another reading, and once after much other code ran")) });
         )*
         pub(crate) static KERNELS: &[&dyn Kernel] = &[$($read,)* $($step,)* $($first,)*];
     };

@@ -114,7 +114,6 @@ impl Watch {
         self.clock.now()
     }
 
-    /// The clock, for threads that a worker makes.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
@@ -134,7 +133,6 @@ impl Watch {
         count.set(count.get() + 1);
     }
 
-    /// How often the worker looked.
     pub fn polls(&self) -> u64 {
         self.polls.get()
     }
@@ -146,12 +144,10 @@ impl Watch {
         told.then(|| self.off_seat.get())
     }
 
-    /// Whether a look found the deadline passed.
     pub fn deadline_passed(&self) -> bool {
         self.passed.get()
     }
 
-    /// The flag that all workers of the run share.
     pub fn stop(&self) -> &Stop {
         &self.stop
     }

@@ -17,7 +17,6 @@ use crate::arith::{INPUTS, step_float, step_int};
 /// That is some three hours of a chain at 5 ns a step.
 pub(crate) const EXACT_STEPS: u64 = 1 << 41;
 
-/// An affine map on integers modulo 2^64.
 #[derive(Clone, Copy)]
 struct Affine {
     factor: u64,
@@ -32,7 +31,6 @@ impl Affine {
         Affine { factor: x.wrapping_pow(4), offset: step_int(0, x) }
     }
 
-    /// First this map, then the next.
     fn then(self, next: Affine) -> Affine {
         Affine { factor: next.factor.wrapping_mul(self.factor), offset: next.apply(self.offset) }
     }
@@ -41,7 +39,6 @@ impl Affine {
         self.factor.wrapping_mul(r).wrapping_add(self.offset)
     }
 
-    /// This map, `n` times.
     fn times(self, mut n: u64) -> Affine {
         let (mut square, mut result) = (self, Affine::IDENTITY);
         while n > 0 {
@@ -60,7 +57,6 @@ fn passes(steps: u64) -> (u64, usize) {
     (steps / INPUTS as u64, (steps % INPUTS as u64) as usize)
 }
 
-/// The integer chain after `steps` steps from `start`.
 pub(super) fn int(start: u64, inputs: &[u64; INPUTS], steps: u64) -> u64 {
     let (passes, rest) = passes(steps);
     let compose = |inputs: &[u64]| inputs.iter().fold(Affine::IDENTITY, |map, &x| map.then(Affine::step(x)));

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::watch::Stop;
+use crate::tests::watch;
 
 /// The value of the chain by the plainest means: a step at a time, in Rust.
 fn walk<T: Number>(start: T, inputs: &[T; INPUTS], steps: u64, step: fn(T, T) -> T) -> T {
@@ -77,7 +77,7 @@ fn check_noticed<T: Number>(plant: fn(&mut Chain<T>)) {
     let mut chain = Chain::<T>::new(3, 10_000, 1024, None);
     for _ in 0..2 {
         chain.prepare();
-        chain.run(&Watch::new(&Stop::new()));
+        chain.run(&watch(None));
         chain.verify().expect("an honest run");
     }
     plant(&mut chain);

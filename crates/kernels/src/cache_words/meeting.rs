@@ -10,7 +10,6 @@ use crate::watch::Watch;
 const LOOKS: u64 = 64;
 
 /// A meeting of all workers, as often as they like. It is over for all as soon as one of them has to go.
-#[derive(Debug)]
 pub(super) struct Meeting {
     workers: u64,
     /// How often any of them arrived since the meeting was opened.
@@ -29,7 +28,6 @@ impl Meeting {
         self.over.store(false, Ordering::Relaxed);
     }
 
-    /// Nobody will wait any more.
     pub(super) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
     }

@@ -12,13 +12,11 @@ use crate::pace::Pace;
 use crate::sys::mmap::SharedMapping;
 use crate::watch::Watch;
 
-use super::{Form, WordsStage, check_sum, sum_of};
+use super::{Form, Setting, check_sum, sum_of};
 
 /// The most passes between two looks at the watch: of 512 bytes, they take 40 µs at 2 words a cycle and 6 GHz.
 const MOST: u64 = 8192;
 
-/// The words that a worker reads.
-#[derive(Debug)]
 enum Data {
     /// A load each.
     Each(Arc<SharedMapping>),
@@ -26,13 +24,10 @@ enum Data {
     Any(Block),
 }
 
-/// The worker.
-#[derive(Debug)]
 pub(super) struct Reader {
     name: &'static str,
     data: Data,
     region: Region,
-    /// What the words add up to.
     whole: u64,
     /// What was found since the worker was built, and in how many passes.
     pub(super) found: u64,
@@ -40,7 +35,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(stage: &WordsStage, rank: usize) -> Result<Self, Error> {
+    pub(super) fn new(stage: &Setting, rank: usize) -> Result<Self, Error> {
         let first = (rank as u64) << 40;
         let block = Block::filled(stage.lines, stage.pages, |i| first + i)?;
         let region = block.region();

@@ -12,10 +12,8 @@ use crate::sys::mmap::SharedMapping;
 use crate::watch::Watch;
 
 use super::reader::sum;
-use super::{Form, Shared, WordsStage, check_sum, sum_of};
+use super::{Form, Setting, Shared, check_sum, sum_of};
 
-/// The worker.
-#[derive(Debug)]
 pub(super) struct Rounds {
     name: &'static str,
     rank: usize,
@@ -28,7 +26,6 @@ pub(super) struct Rounds {
     runs: u64,
     /// Rounds of the last run.
     rounds: u64,
-    /// What was found in them.
     pub(super) found: u64,
     /// How long the two phases of each took.
     pub(super) phases: Vec<(u64, u64)>,
@@ -47,7 +44,7 @@ fn room(words: u64, span: Duration) -> usize {
 }
 
 impl Rounds {
-    pub(super) fn new(stage: &WordsStage, rank: usize) -> Result<Self, Error> {
+    pub(super) fn new(stage: &Setting, rank: usize) -> Result<Self, Error> {
         let block = Block::filled(stage.lines, stage.pages, |_| 0)?;
         let (region, own) = (block.region(), Arc::new(block.shared()));
         let shared = Arc::clone(&stage.shared);
@@ -91,7 +88,6 @@ impl Rounds {
     }
 }
 
-/// Writes words that count up, a store each.
 #[inline]
 fn write(words: &[AtomicU64], first: u64) {
     for (line, first) in words

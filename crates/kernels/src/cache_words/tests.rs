@@ -6,18 +6,13 @@ use proptest::prelude::*;
 use super::reader::Reader;
 use super::rounds::Rounds;
 use super::*;
-use crate::watch::{Stop, Watch};
+use crate::kernel::Worker;
+use crate::tests::watch;
 
-fn going(form: Form, workers: usize, lines: usize) -> WordsStage {
+fn going(form: Form, workers: usize, lines: usize) -> Setting {
     let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
     let (pages, span) = (PageKind::Small, Duration::from_millis(3));
-    WordsStage { name: "words", form, lines, pages, span, shared: Arc::new(shared) }
-}
-
-fn watch(stage: &WordsStage) -> Watch {
-    let watch = Watch::new(&Stop::new());
-    watch.begin(stage.span());
-    watch
+    Setting { name: "words", form, lines, pages, span, shared: Arc::new(shared) }
 }
 
 proptest! {
@@ -35,7 +30,7 @@ fn readers_tell_wrong_sums() {
         let stage = going(form, 1, 100);
         let mut reader = Reader::new(&stage, 3).unwrap();
         for _ in 0..2 {
-            assert!(reader.run(&watch(&stage)).ops.0 >= 800);
+            assert!(reader.run(&watch(Some(stage.span))).ops.0 >= 800);
             assert_eq!(reader.verify(), Ok(()));
         }
         reader.passes += 1;
@@ -49,7 +44,7 @@ fn no_list_grows_while_rounds_are_made() {
     let mut worker = Rounds::new(&stage, 0).unwrap();
     worker.prepare();
     let before = (worker.phases.as_ptr(), worker.phases.capacity());
-    assert!(worker.run(&watch(&stage)).ops.0 > 0);
+    assert!(worker.run(&watch(Some(stage.span))).ops.0 > 0);
     assert!(worker.phases.len() > 1, "{} rounds", worker.phases.len());
     assert_eq!((worker.phases.as_ptr(), worker.phases.capacity()), before);
 }
@@ -59,13 +54,13 @@ fn no_list_grows_while_rounds_are_made() {
 fn whoever_leaves_early_releases_the_other() {
     let stage = going(Form::Cross, 2, 100);
     let long =
-        WordsStage { span: Duration::from_secs(60), shared: Arc::clone(&stage.shared), ..going(Form::Cross, 2, 100) };
+        Setting { span: Duration::from_secs(60), shared: Arc::clone(&stage.shared), ..going(Form::Cross, 2, 100) };
     let mut workers = [0, 1].map(|rank| Rounds::new(&stage, rank).unwrap());
     workers.iter_mut().for_each(Worker::prepare);
     let [mut first, mut second] = workers;
     let works = thread::scope(|scope| {
-        let first = scope.spawn(|| first.run(&watch(&long)));
-        [second.run(&watch(&stage)), first.join().unwrap()]
+        let first = scope.spawn(|| first.run(&watch(Some(long.span))));
+        [second.run(&watch(Some(stage.span))), first.join().unwrap()]
     });
     assert!(works[0].ops.0.abs_diff(works[1].ops.0) <= 2 * 800, "{works:?}");
     assert_eq!((first.verify(), second.verify()), (Ok(()), Ok(())));

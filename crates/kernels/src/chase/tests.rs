@@ -4,13 +4,12 @@ use charz_data::params::CHAINS;
 use charz_data::{Bytes, PageKind, Params};
 use proptest::prelude::*;
 
-use super::order::Order;
 use super::worker::{Chaser, Chasing};
 use super::*;
 use crate::block::Block;
 use crate::kernel::Worker;
 use crate::sys::chase::{Rings, TURN};
-use crate::watch::{Stop, Watch};
+use crate::tests::{stopped, watch};
 
 const LINE: u64 = Line::BYTES as u64;
 
@@ -124,9 +123,7 @@ fn runs_go_on_where_the_last_one_ended() {
         let mut chaser = Chaser::new(stage, 0).unwrap();
         let mut ops = 0;
         for _ in 0..3 {
-            let watch = Watch::new(&Stop::new());
-            watch.begin(stage.span());
-            let work = chaser.run(&watch);
+            let work = chaser.run(&watch(Some(stage.span)));
             assert_eq!(work.ops.0 % (chains * TURN), 0);
             ops += work.ops.0;
             assert_eq!(chaser.verify(), Ok(()));
@@ -141,9 +138,7 @@ fn a_round_before_a_run_counts_as_no_work() {
     let mut chaser = Chaser::new(stage(&CHASE_RANDOM, &params(1000, 64, 1)), 0).unwrap();
     chaser.prepare();
     assert!(chaser.loads >= 1000, "{} loads are no round", chaser.loads);
-    let stop = Stop::new();
-    stop.raise();
-    assert_eq!(chaser.run(&Watch::new(&stop)).ops.0, 0);
+    assert_eq!(chaser.run(&stopped()).ops.0, 0);
     assert_eq!(chaser.verify(), Ok(()));
 }
 

@@ -5,12 +5,10 @@ use std::time::{Duration, Instant};
 use charz_data::{PageKind, Work};
 
 use crate::block::{Block, Region};
-use crate::kernel::{Error, Stage, Worker};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::sys::chase::{Rings, TURN};
 use crate::watch::Watch;
-
-use super::order::Order;
 
 /// How long a worker follows its rings at most before a repetition. In that time it comes round a block of 8 MiB on Zen 4, and what
 /// is larger than that hardly stays in a cache from one repetition to the next, or is continued where the last one ended.
@@ -19,12 +17,10 @@ const WARM: Duration = Duration::from_millis(5);
 /// From it, the orders of all workers are drawn: the same in every process.
 const SEED: u64 = 0x5a77_0106;
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chasing {
     pub(super) name: &'static str,
     pub(super) order: Order,
-    /// Of the block.
     pub(super) lines: usize,
     /// Lines from one place to the next.
     pub(super) step: usize,
@@ -35,26 +31,6 @@ pub(super) struct Chasing {
     pub(super) span: Duration,
 }
 
-impl Stage for Chasing {
-    fn variant(&self) -> &'static str {
-        "loads of 8 bytes"
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Chaser::new(*self, rank)?))
-    }
-}
-
-/// A worker.
-#[derive(Debug)]
 pub(super) struct Chaser {
     name: &'static str,
     pub(super) rings: Rings,
@@ -106,12 +82,9 @@ impl Worker for Chaser {
         let length = self.rings.length() as u64;
         for (ring, found) in (0..).zip(self.rings.ranks()) {
             let expected = ring * length + self.loads % length;
-            if found != expected {
-                let (name, loads) = (self.name, self.loads);
-                return Err(Error::Wrong(format!(
-                    "{name}: {loads} loads of cycle {ring} led to place {found} instead of {expected}: the result of this run is void"
-                )));
-            }
+            Error::unless(found == expected, self.name, || {
+                format!("{} loads of cycle {ring} led to place {found} instead of {expected}", self.loads)
+            })?;
         }
         Ok(())
     }
@@ -119,4 +92,44 @@ impl Worker for Chaser {
     fn region(&self) -> Option<Region> {
         Some(self.rings.block().region())
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Any, all with the same chance.
+    Random,
+    Ascending,
+}
+
+impl Order {
+    /// The most places that an order is drawn for: 256 GiB at 64 bytes each.
+    pub(super) const MOST: u64 = 1 << 32;
+
+    /// The memory that it takes to draw one, in bytes.
+    pub(super) fn footprint(self, places: u64) -> u64 {
+        match self {
+            Order::Random => places.saturating_mul(size_of::<u32>() as u64),
+            Order::Ascending => 0,
+        }
+    }
+
+    /// Links `rings` rings of `length` places each, which are `step` lines apart. The seed decides on a random order.
+    ///
+    /// `None` if what was to be linked are no such rings.
+    pub(super) fn link(self, block: Block, rings: usize, length: usize, step: usize, seed: u64) -> Option<Rings> {
+        match self {
+            Order::Random => {
+                let order = shuffled(rings * length, seed);
+                Rings::link(block, rings, length, |rank| order[rank] as usize * step)
+            }
+            Order::Ascending => Rings::link(block, rings, length, |rank| rank * step),
+        }
+    }
+}
+
+/// The numbers below `count`, at most [`Order::MOST`], in an order of which each has the same chance. It is a Fisher-Yates shuffle.
+fn shuffled(count: usize, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..count).map(|place| place as u32).collect();
+    fastrand::Rng::with_seed(seed).shuffle(&mut order);
+    order
 }

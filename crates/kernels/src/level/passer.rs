@@ -8,9 +8,10 @@
 use charz_data::{PageKind, Work};
 
 use crate::block::{Block, Line, Region};
+use crate::cache_words::check_sum;
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::stream::wrong;
+use crate::stream::check_line;
 use crate::sys::level::{Op, Registers};
 use crate::watch::Watch;
 
@@ -27,32 +28,25 @@ const FAR: usize = 4 << 20;
 const SPACING: usize = 257;
 const MOVE: usize = 37;
 
-/// The worker.
-#[derive(Debug)]
 pub(crate) struct Passer {
     stage: Passing,
     pub(super) block: Block,
     first: u64,
     registers: Registers,
     pace: Pace,
-    /// Runs that were begun.
     runs: usize,
     place: Place,
-    /// Where the last run began.
     since: Place,
 }
 
-/// How far the passes have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
-    /// Passes that were ended.
     passes: u64,
     /// Lines of each array that the next pass has done.
     lines: usize,
 }
 
 impl Place {
-    /// How many passes have been at a line.
     fn passes_at(self, line: usize) -> u64 {
         self.passes + u64::from(line < self.lines)
     }
@@ -86,7 +80,6 @@ impl Passer {
         ((to - from) * times) as u64
     }
 
-    /// Counts a pass that was not made.
     #[cfg(test)]
     pub(super) fn skip(&mut self) {
         self.place.passes += 1;
@@ -161,18 +154,12 @@ impl Worker for Passer {
 
     fn verify(&mut self) -> Result<(), Error> {
         let Passing { name, op, .. } = self.stage;
-        if op.sums() && self.registers.sum() != self.sum() {
-            let (found, expected) = (self.registers.sum(), self.sum());
-            return Err(Error::Wrong(format!(
-                "{name}: the sum is {found} instead of {expected}: the result of this run is void"
-            )));
+        if op.sums() {
+            check_sum(name, self.registers.sum(), self.sum())?;
         }
         let lines = self.block.lines();
         let mut written = self.checked().filter_map(|line| Some((line, self.expected(line)?)));
-        match written.find(|(line, expected)| lines[*line] != *expected) {
-            None => Ok(()),
-            Some((line, expected)) => Err(wrong(name, line, expected, lines[line])),
-        }
+        written.try_for_each(|(line, expected)| check_line(name, line, expected, lines[line]))
     }
 
     fn region(&self) -> Option<Region> {

@@ -2,18 +2,8 @@ use charz_data::Params;
 
 use super::passer::Passer;
 use super::*;
-use crate::watch::{Stop, Watch};
-
-const ALL: [&Level; 8] = [
-    &LEVEL_READ,
-    &LEVEL_WRITE,
-    &LEVEL_WRITE_NT,
-    &LEVEL_COPY,
-    &LEVEL_TRIAD,
-    &LEVEL_MIX_1_1,
-    &LEVEL_MIX_2_1,
-    &LEVEL_MIX_3_1,
-];
+use crate::kernel::Worker;
+use crate::tests::watch;
 
 fn passer(level: &Level, size: u64) -> Passer {
     let params = Params { size_bytes: size, ..Params::SMALL };
@@ -23,9 +13,7 @@ fn passer(level: &Level, size: u64) -> Passer {
 /// Runs for some time and gives the verdict after `plant` has spoilt the worker.
 fn verdict(passer: &mut Passer, micros: u64, plant: impl FnOnce(&mut Passer)) -> Result<(), Error> {
     passer.prepare();
-    let watch = Watch::new(&Stop::new());
-    watch.begin(Some(Duration::from_micros(micros)));
-    passer.run(&watch);
+    passer.run(&watch(Some(Duration::from_micros(micros))));
     plant(passer);
     passer.verify()
 }
@@ -33,7 +21,7 @@ fn verdict(passer: &mut Passer, micros: u64, plant: impl FnOnce(&mut Passer)) ->
 /// In small blocks a run makes many passes, in large ones less than one: wherever it stops, the answer is known.
 #[test]
 fn honest_runs_pass_wherever_they_stop() {
-    for level in ALL.into_iter().filter(|level| level.check().is_ok()) {
+    for level in LEVELS.iter().copied().filter(|level| level.check().is_ok()) {
         for size in [4096, 40_000, 3 << 20, 24 << 20] {
             let mut passer = passer(level, size);
             for micros in [0, 30, 300, 70, 2000] {
@@ -47,7 +35,7 @@ fn honest_runs_pass_wherever_they_stop() {
 /// One line of every five has a wrong bit, so that the lines that are checked, as far apart as they are, meet one.
 #[test]
 fn wrong_stores_are_noticed() {
-    for level in ALL.into_iter().filter(|level| level.check().is_ok() && level.op != Op::Read) {
+    for level in LEVELS.iter().copied().filter(|level| level.check().is_ok() && level.op != Op::Read) {
         let mut passer = passer(level, 1 << 20);
         verdict(&mut passer, 1000, |_| ()).expect("an honest run");
         let spoil = |passer: &mut Passer| {
@@ -61,7 +49,7 @@ fn wrong_stores_are_noticed() {
 /// A pass more or fewer than was counted leaves another number in every line, and another sum.
 #[test]
 fn passes_that_were_not_made_are_noticed() {
-    for level in ALL.into_iter().filter(|level| level.check().is_ok() && level.op != Op::Copy) {
+    for level in LEVELS.iter().copied().filter(|level| level.check().is_ok() && level.op != Op::Copy) {
         let mut passer = passer(level, 40_000);
         let error = verdict(&mut passer, 500, Passer::skip).expect_err("a planted error");
         assert!(matches!(error, Error::Wrong(_)), "{error}");
@@ -98,7 +86,10 @@ fn sums_of_groups_are_those_of_their_words() {
 #[test]
 fn traffic_follows_from_what_is_written() {
     let factor = |level: &Level| level.traffic().unwrap();
-    assert_eq!(ALL.map(factor), [1.0, 2.0, 1.0, 1.5, 4.0 / 3.0, 1.5, 4.0 / 3.0, 1.25]);
+    assert_eq!(
+        LEVELS.iter().copied().map(factor).collect::<Vec<_>>(),
+        [1.0, 2.0, 1.0, 1.5, 4.0 / 3.0, 1.5, 4.0 / 3.0, 1.25]
+    );
 }
 
 #[test]

@@ -12,13 +12,11 @@ use crate::kernel::{Error, Worker};
 use crate::sys::mmap::Mapping;
 use crate::watch::Watch;
 
-/// A worker.
 pub(super) struct Handler {
     kernel: Handling,
     pub(super) segment: Arc<Segment>,
     rank: usize,
     region: Option<Region>,
-    /// How many runs it has begun.
     run: u64,
     /// The parts that it has handled and still holds.
     pub(super) held: Vec<Mapping>,
@@ -26,9 +24,6 @@ pub(super) struct Handler {
 
 impl Handler {
     /// Takes its share through everything but the release once, so that a refusal is known before anything is measured.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] by the system.
     pub(super) fn new(kernel: Handling, segment: Arc<Segment>, rank: usize) -> Result<Self, Error> {
         // The list is not to grow in a run.
         let held = Vec::with_capacity(segment.parts());
@@ -118,16 +113,13 @@ impl Worker for Handler {
 
     fn verify(&mut self) -> Result<(), Error> {
         self.segment.check()?;
-        let name = &self.kernel.card.name;
         let strange = self.strange();
         // The memory is gone before anybody prepares the next run.
         self.held.clear();
-        match strange {
-            None => Ok(()),
-            Some((expected, found)) => Err(Error::Wrong(format!(
-                "{name}: a page holds {found:#x} instead of {expected:#x}: the result of this run is void"
-            ))),
-        }
+        strange.map_or(Ok(()), |(expected, found)| {
+            let reason = format_args!("a page holds {found:#x} instead of {expected:#x}");
+            Err(Error::void(&self.kernel.card.name, reason))
+        })
     }
 
     fn region(&self) -> Option<Region> {

@@ -19,8 +19,6 @@ use crate::sys::mmap::{Mapping, base_page};
 /// 65,530 (`vm.max_map_count`), of which its threads need some.
 const MOST_PARTS: usize = 32_768;
 
-/// The segment of a stage.
-#[derive(Debug)]
 pub(super) struct Segment {
     name: &'static str,
     workers: usize,
@@ -36,14 +34,12 @@ pub(super) struct Segment {
     handled: AtomicU64,
 }
 
-/// What was mapped for a run.
 #[derive(Debug, Default)]
 struct Laid {
     /// The number of the run, from 1; the segment that workers are built with is number 0.
     run: Option<u64>,
     /// What each worker has not fetched yet.
     shares: Vec<Option<Mapping>>,
-    /// What went wrong in the run.
     trouble: Option<Error>,
 }
 
@@ -76,12 +72,10 @@ impl Segment {
         Ok(Segment { name, workers, share, part, pages, shared, laid, offered, handled })
     }
 
-    /// Bytes of each worker's share.
     pub(super) fn share(&self) -> usize {
         self.share
     }
 
-    /// How many parts there are in all.
     pub(super) fn parts(&self) -> usize {
         self.offered.capacity()
     }
@@ -97,9 +91,6 @@ impl Segment {
 
     /// A worker's share of the segment for run number `run`, untouched and in parts. The first worker that asks has the segment mapped
     /// anew; a worker that comes when a later run has begun gets nothing.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the system maps no such segment.
     pub(super) fn fetch(&self, run: u64, rank: usize) -> Result<Vec<Mapping>, Error> {
         let mut laid = self.lock();
         if laid.run < Some(run) {
@@ -129,14 +120,12 @@ impl Segment {
         })
     }
 
-    /// Offers parts to whoever takes them.
     pub(super) fn offer(&self, parts: Vec<Mapping>) {
         for part in parts {
             self.offered.push(part).expect("there is room for all parts of a segment");
         }
     }
 
-    /// The next part, if there is one left.
     pub(super) fn take(&self) -> Option<Mapping> {
         self.offered.pop()
     }
@@ -146,25 +135,17 @@ impl Segment {
         self.handled.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A worker could not go on.
     pub(super) fn fail(&self, error: Error) {
         self.lock().trouble.get_or_insert(error);
     }
 
     /// Checks that the workers together handled all of it. To be called when all have ended the run.
-    ///
-    /// # Errors
-    /// What went wrong, or [`Error::Wrong`] if something was left.
     pub(super) fn check(&self) -> Result<(), Error> {
         if let Some(trouble) = &self.lock().trouble {
             return Err(trouble.clone());
         }
-        let (name, handled, all) =
-            (self.name, self.handled.load(Ordering::Relaxed), (self.workers * self.share) as u64);
-        if handled == all {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!("{name}: {handled} of {all} bytes were handled: the result of this run is void")))
+        let (handled, all) = (self.handled.load(Ordering::Relaxed), (self.workers * self.share) as u64);
+        Error::unless(handled == all, self.name, || format!("{handled} of {all} bytes were handled"))
     }
 
     fn lock(&self) -> MutexGuard<'_, Laid> {

@@ -4,22 +4,31 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use charz_data::params::SAMPLES;
-use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Work};
+use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Work};
 use crossbeam::utils::CachePadded;
 
 use crate::block::Line;
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Kernel, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, samples, stage};
 use crate::sync::spin;
 use crate::sys::mmap::{Mapping, SharedMapping, base_page};
 use crate::watch::Watch;
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&TLB_SHOOTDOWN];
-
-static TLB_SHOOTDOWN: TlbShootdown = TlbShootdown;
-
-/// See [`TLB_SHOOTDOWN`].
-#[derive(Debug)]
-pub(crate) struct TlbShootdown;
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
+    &CARD,
+    |params| Bytes(Pairs::footprint(params.samples).0.saturating_add(base_page() as u64)),
+    |card, params, workers| {
+        let (samples, readers, shared) = (samples(card, params)?, workers.saturating_sub(1), Arc::<Shared>::default());
+        stage("mmap, munmap", Extent::Each(Work::ops(samples)), move |rank| {
+            let shared = Arc::clone(&shared);
+            if rank > 0 {
+                return Ok(Box::new(Reader { samples, shared, misread: false }));
+            }
+            Ok(Box::new(Mapper { samples, readers, shared, pairs: Pairs::with_room(samples)?, trouble: None }))
+        })
+    },
+)];
 
 static CARD: Card = Card::new("tlb-shootdown", Family::Memory, "the first worker maps a page and unmaps it again when all others have read from it", Metric::SecondTime)
     .times(
@@ -31,40 +40,17 @@ static CARD: Card = Card::new("tlb-shootdown", Family::Memory, "the first worker
     .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
     .blocks_in_kernel(true);
 
-impl Kernel for TlbShootdown {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        let samples = params.samples.saturating_mul(size_of::<(u64, u64)>() as u64);
-        Bytes(samples.saturating_add(base_page() as u64))
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        if params.samples == 0 {
-            return Err(Error::Unavailable(format!("{} takes at least 1 sample, not 0 samples", CARD.name)));
-        }
-        let (samples, readers) = (params.samples, workers.saturating_sub(1));
-        Ok(Box::new(ShootdownStage { samples, readers, shared: Arc::default() }))
-    }
-}
-
-/// What the workers share.
 #[derive(Debug, Default)]
 struct Shared {
-    /// The page, while it is mapped.
     page: RwLock<Option<SharedMapping>>,
     /// Which page of the run it is, from 1.
     number: CachePadded<AtomicU64>,
     /// How many have read from it.
     seen: CachePadded<AtomicUsize>,
-    /// Whether somebody left early.
     over: AtomicBool,
 }
 
 impl Shared {
-    /// Before a run: as at the beginning.
     fn reset(&self) {
         self.number.store(0, Ordering::Relaxed);
         self.seen.store(0, Ordering::Relaxed);
@@ -91,42 +77,11 @@ impl Shared {
     }
 }
 
-/// The stage.
-struct ShootdownStage {
-    samples: u64,
-    readers: usize,
-    shared: Arc<Shared>,
-}
-
-impl Stage for ShootdownStage {
-    fn variant(&self) -> &'static str {
-        "mmap, munmap"
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.samples)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let (samples, readers, shared) = (self.samples, self.readers, Arc::clone(&self.shared));
-        if rank > 0 {
-            return Ok(Box::new(Reader { samples, shared, misread: false }));
-        }
-        let mut pairs = Vec::new();
-        let room = usize::try_from(samples).ok().and_then(|samples| pairs.try_reserve_exact(samples).ok());
-        room.ok_or_else(|| Error::Refused(format!("there is no memory for {samples} samples: ask for fewer")))?;
-        Ok(Box::new(Mapper { samples, readers, shared, pairs, trouble: None }))
-    }
-}
-
-/// The first worker.
 struct Mapper {
     samples: u64,
     readers: usize,
     shared: Arc<Shared>,
-    /// The times of the last run.
-    pairs: Vec<(u64, u64)>,
-    /// Why it mapped no more.
+    pairs: Pairs,
     trouble: Option<Error>,
 }
 
@@ -155,7 +110,7 @@ impl Mapper {
 impl Worker for Mapper {
     fn prepare(&mut self) {
         self.shared.reset();
-        self.pairs.clear();
+        self.pairs.reset();
         self.trouble = None;
     }
 
@@ -163,14 +118,14 @@ impl Worker for Mapper {
         let mut number = 0;
         while number < self.samples && !self.shared.ends(watch) {
             match self.sample(number + 1, watch) {
-                Ok(Some(times)) => self.pairs.push(times),
+                Ok(Some(times)) => self.pairs.0.push(times),
                 Ok(None) => break,
                 Err(error) => {
                     self.shared.over.store(true, Ordering::Relaxed);
-                    let name = &CARD.name;
-                    let sentence =
-                        format!("{name}: the system maps no page ({error}): end what else runs on the machine");
-                    self.trouble = Some(Error::Refused(sentence));
+                    self.trouble = Some(Error::Refused(format!(
+                        "{}: the system maps no page ({error}): end what else runs on the machine",
+                        CARD.name
+                    )));
                     // Not a run that fell short: what went wrong is for the check to tell.
                     return Work::ops(self.samples);
                 }
@@ -185,11 +140,10 @@ impl Worker for Mapper {
     }
 
     fn samples(&mut self) -> Option<JointHistogram> {
-        Some(self.pairs.iter().copied().collect())
+        Some(self.pairs.joint())
     }
 }
 
-/// Every other worker.
 struct Reader {
     samples: u64,
     shared: Arc<Shared>,
@@ -219,12 +173,7 @@ impl Worker for Reader {
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        match self.misread {
-            false => Ok(()),
-            true => {
-                Err(Error::Wrong(format!("{}: a worker read another page: the result of this run is void", CARD.name)))
-            }
-        }
+        Error::unless(!self.misread, &CARD.name, || "a worker read another page".into())
     }
 }
 

@@ -1,30 +1,18 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
 
 use charz_data::{PageKind, Params};
 
 use super::*;
+use crate::kernel::Worker;
 use crate::sys::mmap::base_page;
-use crate::watch::{Stop, Watch};
+use crate::tests::{may_lock, watch};
 
 const SIZE: u64 = (5 << 20) + 4711;
 
 fn params(pages: PageKind) -> Params {
     Params { size_bytes: SIZE, pages, samples: 20, span_ns: 1_000_000, ..Params::SMALL }
 }
-
-const KERNELS: [&Handling; 8] = [
-    &PAGES_TOUCH,
-    &PAGES_LOCK,
-    &PAGES_RELEASE,
-    &PAGES_SHARED_TOUCH,
-    &PAGES_SHARED_LOCK,
-    &PAGES_SHARED_RELEASE,
-    &PAGES_SEGMENT_CREATE,
-    &PAGES_SEGMENT_DESTROY,
-];
 
 /// Workers of a stage of this kernel, on one thread.
 fn workers(kernel: &Handling, pages: PageKind, number: usize) -> Vec<Handler> {
@@ -33,36 +21,21 @@ fn workers(kernel: &Handling, pages: PageKind, number: usize) -> Vec<Handler> {
     (0..number).map(|rank| Handler::new(*kernel, Arc::clone(&segment), rank).unwrap()).collect()
 }
 
-/// Whether the kernel locks nothing, or this user may lock memory: tests run side by side and share one limit, so far more is
-/// tried than any of them locks.
-#[allow(clippy::print_stdout, reason = "a skipped test says so")]
+/// Whether the kernel locks nothing, or this user may lock memory.
 fn is_allowed(kernel: &Handling) -> bool {
-    static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
-        let params = Params { size_bytes: 128 << 20, ..params(PageKind::Small) };
-        let stage = PAGES_LOCK.stage(&params, 1).unwrap();
-        stage.worker(0).is_ok()
-    });
-    let allowed = !kernel.locks() || *MAY_LOCK;
-    if !allowed {
-        println!("skipped: {}: this user may not lock enough memory (ulimit -l)", &*kernel.card.name);
-    }
-    allowed
-}
-
-fn watch() -> Watch {
-    Watch::new(&Stop::new())
+    !kernel.locks() || may_lock()
 }
 
 /// One worker that runs before the others takes everything, and they find nothing: the sum is what counts.
 #[test]
 fn parts_go_to_whoever_takes_them() {
-    for kernel in KERNELS.iter().copied().filter(|kernel| is_allowed(kernel)) {
+    for kernel in HANDLING.iter().copied().filter(|kernel| is_allowed(kernel)) {
         for pages in [PageKind::Small, PageKind::Transparent] {
             let share = SIZE / pages.bytes() as u64 * pages.bytes() as u64;
             let mut workers = workers(kernel, pages, 3);
             for order in [[0, 1, 2], [2, 0, 1]] {
                 workers.iter_mut().for_each(|worker| worker.prepare());
-                let done = order.map(|rank| workers[rank].run(&watch()).bytes.0);
+                let done = order.map(|rank| workers[rank].run(&watch(None)).bytes.0);
                 assert_eq!(done, [3 * share, 0, 0], "{} {pages}", &*kernel.card.name);
                 workers.iter_mut().for_each(|worker| assert_eq!(worker.verify(), Ok(()), "{}", &*kernel.card.name));
             }
@@ -114,7 +87,7 @@ fn check_state(kernel: &Handling, before: bool, locked: Option<bool>) {
     let part = worker.segment.take().unwrap();
     assert_eq!(is_resident(part.lines().as_ptr().addr()), before, "{}: before", &*kernel.card.name);
     worker.segment.offer(vec![part]);
-    worker.run(&watch());
+    worker.run(&watch(None));
     let address = worker.held.last().map(|part| part.lines().as_ptr().addr());
     assert!(address.is_none_or(is_resident), "{}: after", &*kernel.card.name);
     assert_eq!(address.map(is_locked), locked, "{}", &*kernel.card.name);
@@ -139,11 +112,11 @@ fn a_part_that_is_left_and_a_page_that_was_not_written_are_wrong() {
     let worker = &mut workers[0];
     worker.prepare();
     let left = worker.segment.take().unwrap();
-    worker.run(&watch());
+    worker.run(&watch(None));
     drop(left);
     assert!(matches!(worker.verify(), Err(Error::Wrong(sentence)) if sentence.contains("bytes were handled")));
     worker.prepare();
-    worker.run(&watch());
+    worker.run(&watch(None));
     let last = worker.held.last_mut().unwrap();
     last.lines_mut()[0].0[0] = 0;
     assert!(
@@ -157,7 +130,7 @@ fn a_refusal_reaches_everybody() {
     workers.iter_mut().for_each(|worker| worker.prepare());
     workers[1].segment.fail(Error::Refused("no more".into()));
     for worker in &mut workers {
-        worker.run(&watch());
+        worker.run(&watch(None));
     }
     for worker in &mut workers {
         assert_eq!(worker.verify(), Err(Error::Refused("no more".into())));
@@ -178,27 +151,4 @@ fn sizes_without_sense_are_refused() {
     check_refused(0, PageKind::Small, 1, "at least a page of 4096 bytes a worker, not 0");
     check_refused(1 << 20, PageKind::Transparent, 1, "at least a page of 2097152 bytes");
     check_refused(1 << 62, PageKind::Small, 2, "no addresses for 2 times");
-}
-
-/// A worker that leaves the kernel of several before its time releases the others.
-#[test]
-fn whoever_leaves_releases_the_others() {
-    let stage = SHOOTDOWN_KERNELS[0].stage(&params(PageKind::Small), 3).unwrap();
-    for leaver in 0..3 {
-        let gate = std::sync::Barrier::new(3);
-        std::thread::scope(|scope| {
-            for rank in 0..3 {
-                let (stage, gate) = (&stage, &gate);
-                scope.spawn(move || {
-                    let mut worker = stage.worker(rank).unwrap();
-                    worker.prepare();
-                    gate.wait();
-                    let patience = Duration::from_secs(if rank == leaver { 0 } else { 60 });
-                    let watch = watch().with_deadline(Some(Instant::now() + patience));
-                    worker.run(&watch);
-                    assert_eq!(watch.deadline_passed(), rank == leaver, "worker {rank}");
-                });
-            }
-        });
-    }
 }

@@ -4,45 +4,28 @@
 //! list of mappings, and each is interrupted by what the others take away.
 
 use std::io;
-use std::marker::PhantomData;
-use std::time::Duration;
 
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
 use crate::block::Line;
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Worker};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::mmap::{Guarded, Mapping, base_page};
 use crate::watch::Watch;
 
 /// Touched pages between two looks at the watch: a turn with one takes 2 to 8 µs in a virtual machine on Zen 4.
 const STRETCH: usize = 8;
 
-/// What a worker repeats.
 pub(super) trait Turn: Sized + 'static {
-    /// Pages that a turn touches.
     const PAGES: usize;
-    /// The calls, for reports.
     const VARIANT: &'static str;
 
     /// What a worker keeps from turn to turn.
-    ///
-    /// # Errors
-    /// The system gives no memory.
     fn new() -> io::Result<Self>;
 
     /// One turn. Whether the memory held what it should.
-    ///
-    /// # Errors
-    /// That of the system's call that was refused.
     fn turn(&mut self) -> io::Result<bool>;
-}
-
-/// A kernel that repeats a turn.
-#[derive(Debug)]
-pub(crate) struct Turning<T> {
-    card: &'static Card,
-    turn: PhantomData<fn() -> T>,
 }
 
 /// Maps so many pages, touches them, and unmaps them.
@@ -92,78 +75,40 @@ impl Turn for Protect {
     }
 }
 
-/// What stands beside each of these kernels.
 const BESIDE: &str = "each turn interrupts the strands that the process runs on, for their old translations (TLB shootdown), where \
                       the processor has no instruction for that";
 
-/// Makes the kernels: each a name, what a worker does, what one operation is, and the turn.
-macro_rules! turning {
-    ($($kernel:ident, $name:literal, $about:literal, $operation:literal, $turn:ty;)*) => {$(
-        #[doc = $about]
-        static $kernel: Turning<$turn> = Turning {
-            card: &Card::new($name, Family::Memory, $about, Metric::ops($operation))
-                .uncounted_traffic(BESIDE)
-                .params(&[&SPAN])
-                .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
-                .blocks_in_kernel(true),
-            turn: PhantomData,
-        };
-    )*
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
-    };
+const CARD: Card = Card::new("", Family::Memory, "", Metric::Duration)
+    .uncounted_traffic(BESIDE)
+    .params(&[&SPAN])
+    .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
+    .blocks_in_kernel(true);
+
+kernels! {
+    turning::<Remap<1>> => CARD
+        .named("pages-map", "maps a page of its own, writes to it, and unmaps it, again and again")
+        .metric(Metric::ops("one page mapped, touched and unmapped"));
+    turning::<Remap<64>> => CARD
+        .named("pages-map-64", "maps 64 pages of its own, writes to each, and unmaps them, again and again")
+        .metric(Metric::ops("64 pages mapped, touched and unmapped, together"));
+    turning::<Protect> => CARD.named(
+            "pages-protect",
+            "forbids writing to a page of its own, allows it again, and writes to it, again and again",
+        )
+        .metric(Metric::ops("one page protected, unprotected and touched"));
 }
 
-turning! {
-    PAGES_MAP, "pages-map", "maps a page of its own, writes to it, and unmaps it, again and again",
-        "one page mapped, touched and unmapped", Remap<1>;
-    PAGES_MAP_64, "pages-map-64", "maps 64 pages of its own, writes to each, and unmaps them, again and again",
-        "64 pages mapped, touched and unmapped, together", Remap<64>;
-    PAGES_PROTECT, "pages-protect", "forbids writing to a page of its own, allows it again, and writes to it, again and again",
-        "one page protected, unprotected and touched", Protect;
+const fn turning<T: Turn>(card: &'static Card) -> PlainKernel {
+    let footprint = |_: &Params| Bytes((T::PAGES * base_page()) as u64);
+    PlainKernel::new(card, footprint, |card, params, _| {
+        let name = &*card.name;
+        stage(T::VARIANT, Extent::Span(params.span()), move |_| {
+            let turn = T::new().map_err(|error| refused(name, &error))?;
+            Ok(Box::new(Turner { name, turn, verdict: Ok(()) }))
+        })
+    })
 }
 
-impl<T: Turn> Kernel for Turning<T> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes((T::PAGES * base_page()) as u64)
-    }
-
-    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(Repeated { name: &self.card.name, span: params.span(), turn: self.turn }))
-    }
-}
-
-/// The stage.
-struct Repeated<T> {
-    name: &'static str,
-    span: Duration,
-    turn: PhantomData<fn() -> T>,
-}
-
-impl<T: Turn> Stage for Repeated<T> {
-    fn variant(&self) -> &'static str {
-        T::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        let name = self.name;
-        let turn = T::new().map_err(|error| refused(name, &error))?;
-        Ok(Box::new(Turner { name, turn, verdict: Ok(()) }))
-    }
-}
-
-/// A worker.
 struct Turner<T> {
     name: &'static str,
     turn: T,
@@ -191,9 +136,8 @@ impl<T: Turn> Worker for Turner<T> {
             }
         }
         if !right {
-            let name = self.name;
-            let wrong = format!("{name}: a page did not hold what it should: the result of this run is void");
-            self.verdict = self.verdict.clone().and(Err(Error::Wrong(wrong)));
+            let wrong = Error::void(self.name, "a page did not hold what it should");
+            self.verdict = self.verdict.clone().and(Err(wrong));
         }
         Work::ops(turns)
     }
@@ -203,7 +147,6 @@ impl<T: Turn> Worker for Turner<T> {
     }
 }
 
-/// What the system's refusal is reported as.
 fn refused(name: &str, error: &io::Error) -> Error {
     Error::Refused(format!(
         "{name}: the system maps or protects no more pages ({error}): end what else runs, or ask for fewer workers"

@@ -2,13 +2,13 @@ use charz_data::Work;
 use proptest::prelude::*;
 
 use super::*;
-use crate::watch::Stop;
+use crate::tests::watch;
 
 /// A worker on a path of choice, after a run of `rounds` rounds.
 fn ran<T: Lane>(path: &'static Path<T>, rounds: u64) -> Adder<T> {
     let mut worker = Adder { path, rounds, done: 0, accumulators: start() };
     worker.prepare();
-    assert_eq!(worker.run(&Watch::new(&Stop::new())), Work::ops(rounds * path.ops()));
+    assert_eq!(worker.run(&watch(None)), Work::ops(rounds * path.ops()));
     worker
 }
 

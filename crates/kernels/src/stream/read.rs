@@ -4,7 +4,9 @@ use charz_data::card::{Access, ROOM};
 use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::{Block, Line, Region};
+use crate::cache_words::{check_sum, sum_of};
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, stage};
 use crate::sys::stream::{Ahead, TURN, Vectors, sum};
 use crate::watch::Watch;
 
@@ -14,38 +16,28 @@ use super::{LOADED, OBEYS, STRETCH, bytes, lines_of_part};
 /// no more; on a machine under load, 8 gained more still.
 const STREAMS: usize = 8;
 
-/// One stream from the first line to the last.
+const CARD: Card = Card::new("", Family::Memory, "", Metric::bytes("the bytes of the block, each read once"))
+    .uncounted_traffic("whatever the hardware reads ahead in vain")
+    .params(OBEYS)
+    .max_per_cycle(ROOM * LOADED);
+
 pub static MEM_READ: Read<1> = Read {
-    card: &Card::new(
-        "mem-read",
-        Family::Memory,
-        "adds every word of a private block to a register, once, from the first to the last",
-        Metric::bytes("the bytes of the block, each read once"),
-    )
-    .uncounted_traffic("whatever the hardware reads ahead in vain")
-    .role(Role::MemoryBandwidth(Access::Read))
-    .params(OBEYS)
-    .source("arXiv:1106.2992, section 5: read")
-    .by_default()
-    .max_per_cycle(ROOM * LOADED),
+    card: &CARD
+        .named("mem-read", "adds every word of a private block to a register, once, from the first to the last")
+        .role(Role::MemoryBandwidth(Access::Read))
+        .source("arXiv:1106.2992, section 5: read")
+        .by_default(),
 };
 
-/// Several streams at once, which keep more page walks and more prefetchers busy.
 pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
-    card: &Card::new(
-        "mem-read-streams",
-        Family::Memory,
-        "adds every word of a private block to a register, once, in 8 streams that advance together",
-        Metric::bytes("the bytes of the block, each read once"),
-    )
-    .uncounted_traffic("whatever the hardware reads ahead in vain")
-    .params(OBEYS)
-    .source("mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages")
-    .max_per_cycle(ROOM * LOADED),
+    card: &CARD
+        .named(
+            "mem-read-streams",
+            "adds every word of a private block to a register, once, in 8 streams that advance together",
+        )
+        .source("mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages"),
 };
 
-/// A kernel that reads a block in `N` streams.
-#[derive(Debug)]
 pub struct Read<const N: usize> {
     card: &'static Card,
 }
@@ -64,7 +56,10 @@ impl<const N: usize> Kernel for Read<N> {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.reading(params)?))
+        let reading = self.reading(params)?;
+        stage(reading.vectors.name(), Extent::Each(bytes(N * reading.length)), move |rank| {
+            Ok(Box::new(Reader::new(reading, rank)?))
+        })
     }
 }
 
@@ -75,14 +70,12 @@ impl<const N: usize> Read<N> {
         Ok(Reading { name, vectors: Vectors::widest(), length, pages })
     }
 
-    /// A worker that a test can spoil.
     #[cfg(test)]
     pub(super) fn reader(&self, params: &Params, rank: usize) -> Result<Reader<N>, Error> {
         Reader::new(self.reading(params)?, rank)
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 struct Reading<const N: usize> {
     name: &'static str,
@@ -92,28 +85,10 @@ struct Reading<const N: usize> {
     pages: PageKind,
 }
 
-impl<const N: usize> Stage for Reading<N> {
-    fn variant(&self) -> &'static str {
-        self.vectors.name()
-    }
-
-    fn work(&self) -> Work {
-        bytes(N * self.length)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Reader::new(*self, rank)?))
-    }
-}
-
-/// A worker.
-#[derive(Debug)]
 pub(super) struct Reader<const N: usize> {
     stage: Reading<N>,
     block: Block,
-    /// What the words add up to.
     expected: u64,
-    /// What they were found to add up to.
     pub(super) found: u64,
 }
 
@@ -122,9 +97,7 @@ impl<const N: usize> Reader<N> {
         // Words that count up tell apart which were read; their start tells workers apart.
         let first = (rank as u64) << 40;
         let block = Block::filled(N * stage.length, stage.pages, |i| first + i)?;
-        let count = (block.lines().len() * Line::WORDS) as u64;
-        // n first + n (n - 1) / 2; n is even, so its half is exact also modulo 2^64.
-        let expected = count.wrapping_mul(first).wrapping_add((count / 2).wrapping_mul(count - 1));
+        let expected = sum_of(first, (block.lines().len() * Line::WORDS) as u64);
         Ok(Reader { stage, block, expected, found: 0 })
     }
 }
@@ -154,11 +127,7 @@ impl<const N: usize> Worker for Reader<N> {
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        if self.found == self.expected {
-            return Ok(());
-        }
-        let (name, found, expected) = (self.stage.name, self.found, self.expected);
-        Err(Error::Wrong(format!("{name}: the sum is {found} instead of {expected}: the result of this run is void")))
+        check_sum(self.stage.name, self.found, self.expected)
     }
 
     fn region(&self) -> Option<Region> {

@@ -6,7 +6,7 @@ use super::*;
 use crate::block::Block;
 use crate::kernel::Worker;
 use crate::sys::stream::{Ahead, TURN, Vectors, copy_nt, fill, fill_nt, sum, triad_nt};
-use crate::watch::{Stop, Watch};
+use crate::tests::watch;
 
 fn lines(words: &[[u64; Line::WORDS]]) -> Vec<Line> {
     words.iter().copied().map(Line).collect()
@@ -66,7 +66,7 @@ fn params(size: u64) -> Params {
 /// Runs a repetition and gives the verdict on it after `plant` has spoilt the worker.
 fn verdict<W: Worker>(worker: &mut W, plant: impl FnOnce(&mut W)) -> Result<(), Error> {
     worker.prepare();
-    worker.run(&Watch::new(&Stop::new()));
+    worker.run(&watch(None));
     plant(worker);
     worker.verify()
 }
@@ -120,7 +120,7 @@ fn a_run_that_stores_nothing_is_noticed_every_time() {
     for repetition in 2..300 {
         writer.prepare();
         assert!(writer.verify().is_err(), "repetition {repetition}");
-        writer.run(&Watch::new(&Stop::new()));
+        writer.run(&watch(None));
         writer.verify().expect("an honest run");
     }
 }

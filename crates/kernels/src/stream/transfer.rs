@@ -5,19 +5,17 @@ use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
 
 use crate::block::{Block, Line, Region};
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, stage};
 use crate::sys::stream::{Ahead, HAS_NON_TEMPORAL, Vectors, copy_nt, triad_nt};
 use crate::watch::Watch;
 
-use super::marks::Marks;
-use super::{LOADED, OBEYS, STORED, STRETCH, bytes, lines_of_part, wrong};
+use super::{LOADED, Marks, OBEYS, STORED, STRETCH, bytes, lines_of_part};
 
-/// The factor of the triad.
 const FACTOR: f64 = 3.0;
 
 const BESIDE: &str =
     if HAS_NON_TEMPORAL { "" } else { "a read of each line before it is overwritten (write-allocate)" };
 
-/// One array into another.
 pub static MEM_COPY: Transfer = Transfer {
     card: &Card::new(
         "mem-copy",
@@ -33,7 +31,6 @@ pub static MEM_COPY: Transfer = Transfer {
     form: Form::Copy,
 };
 
-/// The sum of one array and a multiple of another.
 pub static MEM_TRIAD: Transfer = Transfer {
     card: &Card::new(
         "mem-triad",
@@ -50,8 +47,6 @@ pub static MEM_TRIAD: Transfer = Transfer {
     form: Form::Triad,
 };
 
-/// A kernel that writes one array of a block from the others.
-#[derive(Debug)]
 pub struct Transfer {
     card: &'static Card,
     form: Form,
@@ -88,7 +83,10 @@ impl Kernel for Transfer {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.transferring(params)?))
+        let plan = self.transferring(params)?;
+        stage(plan.vectors.name_nt(), Extent::Each(bytes(plan.form.arrays() * plan.length)), move |_| {
+            Ok(Box::new(Mover::new(plan)?))
+        })
     }
 }
 
@@ -99,14 +97,12 @@ impl Transfer {
         Ok(Transferring { name, form, vectors: Vectors::widest(), length, pages })
     }
 
-    /// A worker that a test can spoil.
     #[cfg(test)]
     pub(super) fn mover(&self, params: &Params) -> Result<Mover, Error> {
         Mover::new(self.transferring(params)?)
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 struct Transferring {
     name: &'static str,
@@ -117,22 +113,6 @@ struct Transferring {
     pages: PageKind,
 }
 
-impl Stage for Transferring {
-    fn variant(&self) -> &'static str {
-        self.vectors.name_nt()
-    }
-
-    fn work(&self) -> Work {
-        bytes(self.form.arrays() * self.length)
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Mover::new(*self)?))
-    }
-}
-
-/// A worker.
-#[derive(Debug)]
 pub(super) struct Mover {
     stage: Transferring,
     pub(super) block: Block,
@@ -191,10 +171,7 @@ impl Worker for Mover {
 
     fn verify(&mut self) -> Result<(), Error> {
         let written = &self.block.lines()[..self.stage.length];
-        match self.marks.check(written, |index| self.expected(index)) {
-            None => Ok(()),
-            Some((index, expected, found)) => Err(wrong(self.stage.name, index, expected, found)),
-        }
+        self.marks.check(self.stage.name, written, |index| self.expected(index))
     }
 
     fn region(&self) -> Option<Region> {

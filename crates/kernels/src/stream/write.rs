@@ -11,11 +11,11 @@ use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::{Block, Line, Region};
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, stage};
 use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
 use crate::watch::Watch;
 
-use super::marks::Marks;
-use super::{OBEYS, STORED, STRETCH, bytes, lines_of_part, wrong};
+use super::{Marks, OBEYS, STORED, STRETCH, bytes, lines_of_part};
 
 const ALLOCATE: &str = "a read of each line before it is overwritten (write-allocate), unless the hardware sees that \
                         whole lines are written; the line's way back to memory is what is counted";
@@ -26,73 +26,52 @@ const DATA: u64 = 0x0123_4567_89ab_cdef;
 /// What the block holds before the first run: neither zeros nor [`DATA`].
 const BEFORE: u64 = 0x5555_aaaa_5555_aaaa;
 
-/// Zeros, in the fastest way of this CPU.
-pub static MEM_WRITE: Write = Write {
-    card: &Card::new(
-        "mem-write",
-        Family::Memory,
-        "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .uncounted_traffic("with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form")
-    .role(Role::MemoryBandwidth(Access::Write))
+const CARD: Card = Card::new("", Family::Memory, "", Metric::bytes("the bytes of the block, each written once"))
     .params(OBEYS)
-    .source("arXiv:1106.2992, section 5: write")
-    .by_default()
-    .max_per_cycle(ROOM * STORED),
+    .max_per_cycle(ROOM * STORED);
+
+pub static MEM_WRITE: Write = Write {
+    card: &CARD
+        .named(
+            "mem-write",
+            "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
+        )
+        .uncounted_traffic(
+            "with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form",
+        )
+        .role(Role::MemoryBandwidth(Access::Write))
+        .source("arXiv:1106.2992, section 5: write")
+        .by_default(),
     way: zeros,
     word: 0,
 };
 
-/// Other data than zeros, by ordinary stores.
 pub static MEM_WRITE_DATA: Write = Write {
-    card: &Card::new(
-        "mem-write-data",
-        Family::Memory,
-        "fills a private block with data that is not zero, once, with ordinary vector stores",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .uncounted_traffic(ALLOCATE)
-    .params(OBEYS)
-    .source("mem-write with the costs that it can avoid")
-    .max_per_cycle(ROOM * STORED),
+    card: &CARD
+        .named("mem-write-data", "fills a private block with data that is not zero, once, with ordinary vector stores")
+        .uncounted_traffic(ALLOCATE)
+        .source("mem-write with the costs that it can avoid"),
     way: || Some(Way::Vectors(Vectors::widest())),
     word: DATA,
 };
 
-/// Zeros, by the C library.
 pub static MEM_MEMSET: Write = Write {
-    card: &Card::new(
-        "mem-memset",
-        Family::Memory,
-        "fills a private block with zeros, once, by memset of the C library in one call",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
-    .params(OBEYS)
-    .source("memset(3); it cannot be stopped early")
-    .max_per_cycle(ROOM * STORED),
+    card: &CARD
+        .named("mem-memset", "fills a private block with zeros, once, by memset of the C library in one call")
+        .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
+        .source("memset(3); it cannot be stopped early"),
     way: || Some(Way::Memset),
     word: 0,
 };
 
-/// Other data than zeros, by non-temporal stores.
 pub static MEM_WRITE_NT: Write = Write {
-    card: &Card::new(
-        "mem-write-nt",
-        Family::Memory,
-        "fills a private block with data that is not zero, once, with non-temporal stores",
-        Metric::bytes("the bytes of the block, each written once"),
-    )
-    .params(OBEYS)
-    .source("non-temporal stores as in the vendors' optimization manuals")
-    .max_per_cycle(ROOM * STORED),
+    card: &CARD
+        .named("mem-write-nt", "fills a private block with data that is not zero, once, with non-temporal stores")
+        .source("non-temporal stores as in the vendors' optimization manuals"),
     way: || HAS_NON_TEMPORAL.then(|| Way::NonTemporal(Vectors::widest())),
     word: DATA,
 };
 
-/// A kernel that overwrites a block.
-#[derive(Debug)]
 pub struct Write {
     card: &'static Card,
     /// The way on this CPU, if there is one.
@@ -100,14 +79,10 @@ pub struct Write {
     word: u64,
 }
 
-/// A way to overwrite memory.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// Ordinary stores.
     Vectors(Vectors),
-    /// Stores past the caches.
     NonTemporal(Vectors),
-    /// `rep stos`.
     #[cfg(target_arch = "x86_64")]
     String,
     /// The C library, zeros only.
@@ -184,7 +159,6 @@ impl Write {
         Ok(Writing { name, way, word, length, pages })
     }
 
-    /// A worker that a test can spoil.
     #[cfg(test)]
     pub(super) fn writer(&self, params: &Params) -> Result<Writer, Error> {
         Writer::new(self.writing(params)?)
@@ -216,37 +190,20 @@ impl Kernel for Write {
     }
 
     fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        Ok(Box::new(self.writing(params)?))
+        let writing = self.writing(params)?;
+        stage(writing.way.name(), Extent::Each(bytes(writing.length)), move |_| Ok(Box::new(Writer::new(writing)?)))
     }
 }
 
-/// The stage.
 #[derive(Clone, Copy, Debug)]
 struct Writing {
     name: &'static str,
     way: Way,
     word: u64,
-    /// Lines of the block.
     length: usize,
     pages: PageKind,
 }
 
-impl Stage for Writing {
-    fn variant(&self) -> &'static str {
-        self.way.name()
-    }
-
-    fn work(&self) -> Work {
-        bytes(self.length)
-    }
-
-    fn worker(&self, _: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Writer::new(*self)?))
-    }
-}
-
-/// A worker.
-#[derive(Debug)]
 pub(super) struct Writer {
     stage: Writing,
     pub(super) block: Block,
@@ -280,10 +237,7 @@ impl Worker for Writer {
 
     fn verify(&mut self) -> Result<(), Error> {
         let line = Line([self.stage.word; Line::WORDS]);
-        match self.marks.check(self.block.lines(), |_| line) {
-            None => Ok(()),
-            Some((index, expected, found)) => Err(wrong(self.stage.name, index, expected, found)),
-        }
+        self.marks.check(self.stage.name, self.block.lines(), |_| line)
     }
 
     fn region(&self) -> Option<Region> {

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use charz_data::card::ROOM;
 use charz_data::params::SPAN;
@@ -12,6 +11,7 @@ use crossbeam::utils::CachePadded;
 
 use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, stage};
 use crate::watch::Watch;
 use operation::{Check, Hand, Operation, ROUND, Word};
 
@@ -20,7 +20,6 @@ mod operation;
 /// How the words of several workers lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lie {
-    /// All workers have one word.
     Contended,
     /// Each has its own, beside those of others in one line: four to a line.
     FalseShared,
@@ -44,8 +43,6 @@ impl Lie {
     }
 }
 
-/// A kernel that repeats one atomic operation.
-#[derive(Debug)]
 pub struct AtomicKernel<O> {
     card: &'static Card,
     lie: Lie,
@@ -71,7 +68,6 @@ macro_rules! atomics {
     };
     (@ $(#[$condition:meta])? $operation:ident, $kernel:ident, $lie:ident, $name:expr, $about:expr, $most:expr, $fights:literal,
        $source:literal) => {
-        #[doc = $about]
         $(#[$condition])?
         static $kernel: AtomicKernel<operation::$operation> = AtomicKernel {
             card: &Card::new($name, Family::Sync, $about, Metric::ops("one operation; attempts that fail since another worker came first are none"))
@@ -139,11 +135,10 @@ impl<O: Operation> Kernel for AtomicKernel<O> {
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         self.check()?;
-        let shared = Arc::new(Shared::<O> {
-            lines: lines(if workers == 0 { 0 } else { self.lie.place(workers - 1).0 + 1 }),
-            claims: (0..workers).map(|_| Claim::default()).collect(),
-        });
-        Ok(Box::new(Repeating { name: &self.card.name, span: params.span(), lie: self.lie, shared }))
+        let (name, lie, shared) = (&*self.card.name, self.lie, Arc::new(Shared::<O>::new(self.lie, workers)));
+        stage(O::VARIANT, Extent::Span(params.span()), move |rank| {
+            Ok(Box::new(Repeater::new(name, lie, Arc::clone(&shared), rank)))
+        })
     }
 }
 
@@ -162,53 +157,15 @@ struct Claim {
     last: AtomicU64,
 }
 
-/// What the workers share.
 struct Shared<O: Operation> {
     lines: Lines<O::Word>,
     claims: Box<[Claim]>,
 }
 
-/// The stage.
-struct Repeating<O: Operation> {
-    name: &'static str,
-    span: Duration,
-    lie: Lie,
-    shared: Arc<Shared<O>>,
-}
-
-impl<O: Operation> Stage for Repeating<O> {
-    fn variant(&self) -> &'static str {
-        O::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(self.repeater(rank)))
-    }
-}
-
-impl<O: Operation> Repeating<O> {
-    fn repeater(&self, rank: usize) -> Repeater<O> {
-        // No two workers ever put the same value there, and 2⁴⁰ of them take an hour.
-        let hand = CachePadded::new(Hand::new((rank as u64 + 1) << 40));
-        let own = (self.lie == Lie::Private).then(|| lines(1));
-        Repeater { name: self.name, rank, lie: self.lie, own, shared: Arc::clone(&self.shared), hand, ops: 0 }
-    }
-}
-
-/// A worker.
 struct Repeater<O: Operation> {
     name: &'static str,
     rank: usize,
     lie: Lie,
-    /// Its word, where it is private.
     own: Option<Lines<O::Word>>,
     shared: Arc<Shared<O>>,
     hand: CachePadded<Hand>,
@@ -216,7 +173,21 @@ struct Repeater<O: Operation> {
     ops: u64,
 }
 
+impl<O: Operation> Shared<O> {
+    fn new(lie: Lie, workers: usize) -> Self {
+        let lines = lines(workers.checked_sub(1).map_or(0, |last| lie.place(last).0 + 1));
+        Shared { lines, claims: (0..workers).map(|_| Claim::default()).collect() }
+    }
+}
+
 impl<O: Operation> Repeater<O> {
+    fn new(name: &'static str, lie: Lie, shared: Arc<Shared<O>>, rank: usize) -> Self {
+        // No two workers ever put the same value there, and 2⁴⁰ of them take an hour.
+        let hand = CachePadded::new(Hand::new((rank as u64 + 1) << 40));
+        let own = (lie == Lie::Private).then(|| lines(1));
+        Repeater { name, rank, lie, own, shared, hand, ops: 0 }
+    }
+
     fn word(&self) -> &O::Word {
         let (line, place) = self.lie.place(self.rank);
         &self.own.as_ref().unwrap_or(&self.shared.lines)[line][place]
@@ -267,13 +238,7 @@ impl<O: Operation> Worker for Repeater<O> {
                 (lasts.any(|last| last == found), "the last value of a worker".into())
             }
         };
-        if right {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!(
-            "{}: the word holds {found}, and not {told}: the result of this run is void",
-            self.name
-        )))
+        Error::unless(right, self.name, || format!("the word holds {found}, and not {told}"))
     }
 
     fn contention(&self) -> Option<Contention> {

@@ -16,8 +16,9 @@ use charz_data::{Bytes, Card, JointHistogram, Params, Work};
 use crossbeam::utils::CachePadded;
 
 use super::primitives;
-use crate::kernel::{Error, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Error, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, samples, stage};
 use crate::watch::Watch;
 
 mod kinds;
@@ -28,93 +29,50 @@ pub(crate) use kinds::KERNELS;
 /// Nanoseconds after which a worker looks at its watch again.
 const STRETCH: u64 = 20_000;
 
-/// A barrier.
 trait Meet: Send + Sync + Sized + 'static {
-    /// What a party keeps for itself.
     type Own;
 
-    /// The code path.
     const VARIANT: &'static str;
 
-    /// For so many parties.
-    ///
-    /// # Errors
-    /// The system refuses it.
     fn new(parties: usize) -> Result<Self, Error>;
 
     /// That of a party that meets the others for the first time. All parties ask before they meet.
     fn own(&self) -> Self::Own;
 
-    /// Waits until all parties have arrived.
     fn meet(&self, own: &mut Self::Own);
 }
 
-/// A kernel that measures a barrier.
-type Barrier<B> = KernelOf<Meeting<B>>;
+/// The kernel that measures a barrier.
+const fn meeting<B: Meet>(card: &'static Card) -> PlainKernel {
+    // The stamps of a run and of the one before, and the last arrivals.
+    let footprint = |params: &Params| Bytes(Pairs::footprint(params.samples).0.saturating_mul(3));
+    PlainKernel::new(card, footprint, |card, params, workers| {
+        let (name, episodes) = (&*card.name, samples(card, params)?);
+        let shared = Arc::new(Shared {
+            barrier: B::new(workers)?,
+            last: CachePadded::default(),
+            phases: (0..workers).map(|_| CachePadded::default()).collect(),
+            stamps: (0..workers).map(|_| RwLock::default()).collect(),
+        });
+        stage(B::VARIANT, Extent::Each(Work::ops(episodes)), move |rank| {
+            let (shared, stamps) = (Arc::clone(&shared), Pairs::with_room(episodes)?);
+            *shared.stamps[rank].write().unwrap_or_else(PoisonError::into_inner) = Pairs::with_room(episodes)?;
+            let (own, episode) = (shared.barrier.own(), shared.phases[rank].load(Ordering::Relaxed));
+            Ok(Box::new(Party { name, rank, episodes, shared, own, episode, stamps, early: None, joint: None }))
+        })
+    })
+}
 
-/// When a worker arrived and left, in each episode.
-type Stamps = Vec<(u64, u64)>;
-
-/// What the workers share.
 struct Shared<B> {
     barrier: B,
     /// The last episode of a run that a watch ended. They are counted from 1 over all runs.
     last: CachePadded<AtomicU64>,
     /// The last episode that each worker arrived in.
     phases: Box<[CachePadded<AtomicU64>]>,
-    /// What each worker stamped in the last run, once it has ended it.
-    stamps: Box<[RwLock<Stamps>]>,
+    /// When each worker arrived and left in each episode of the last run, once it has ended it.
+    stamps: Box<[RwLock<Pairs>]>,
 }
 
-/// The stage.
-struct Meeting<B> {
-    name: &'static str,
-    episodes: u64,
-    shared: Arc<Shared<B>>,
-}
-
-impl<B: Meet> StageBuilder for Meeting<B> {
-    /// The stamps of a run and of the one before, and the last arrivals.
-    fn footprint(params: &Params) -> Bytes {
-        Bytes(super::pairs(params.samples).0.saturating_mul(3))
-    }
-
-    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
-        super::check_samples(card, params)?;
-        let shared = Shared {
-            barrier: B::new(workers)?,
-            last: CachePadded::default(),
-            phases: (0..workers).map(|_| CachePadded::default()).collect(),
-            stamps: (0..workers).map(|_| RwLock::default()).collect(),
-        };
-        Ok(Meeting { name: &card.name, episodes: params.samples, shared: Arc::new(shared) })
-    }
-}
-
-impl<B: Meet> Stage for Meeting<B> {
-    fn variant(&self) -> &'static str {
-        B::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.episodes)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let number = usize::try_from(self.episodes).unwrap_or(usize::MAX);
-        let mut stamps = Stamps::new();
-        let mut spare = Stamps::new();
-        stamps.try_reserve_exact(number).and_then(|()| spare.try_reserve_exact(number)).map_err(|_| {
-            Error::Refused(format!("there is no memory for {number} samples of {}: ask for fewer", self.name))
-        })?;
-        *self.shared.stamps[rank].write().unwrap_or_else(PoisonError::into_inner) = spare;
-        let (name, episodes, shared) = (self.name, self.episodes, Arc::clone(&self.shared));
-        let (own, episode) = (shared.barrier.own(), shared.phases[rank].load(Ordering::Relaxed));
-        Ok(Box::new(Party { name, rank, episodes, shared, own, episode, stamps, early: None, joint: None }))
-    }
-}
-
-/// A worker.
 struct Party<B: Meet> {
     name: &'static str,
     rank: usize,
@@ -124,7 +82,7 @@ struct Party<B: Meet> {
     own: B::Own,
     /// The last episode that it has met the others in, over all runs.
     episode: u64,
-    stamps: Stamps,
+    stamps: Pairs,
     /// An episode that it left before another worker had arrived in it, with that worker.
     early: Option<(u64, usize)>,
     /// The times of the last run, once it is verified.
@@ -133,9 +91,7 @@ struct Party<B: Meet> {
 
 impl<B: Meet> Worker for Party<B> {
     fn prepare(&mut self) {
-        // Touched, so that no sample meets a page fault.
-        self.stamps.resize(self.stamps.capacity(), (1, 1));
-        self.stamps.clear();
+        self.stamps.reset();
         (self.early, self.joint) = (None, None);
     }
 
@@ -163,9 +119,9 @@ impl<B: Meet> Worker for Party<B> {
             if shared.last.load(Ordering::Relaxed) == episode {
                 break;
             }
-            self.stamps.push((arrived, left));
+            self.stamps.0.push((arrived, left));
         }
-        let done = Work::ops(self.stamps.len() as u64);
+        let done = Work::ops(self.stamps.0.len() as u64);
         let mut slot = shared.stamps[self.rank].write().unwrap_or_else(PoisonError::into_inner);
         mem::swap(&mut *slot, &mut self.stamps);
         done
@@ -174,27 +130,23 @@ impl<B: Meet> Worker for Party<B> {
     fn verify(&mut self) -> Result<(), Error> {
         let (name, rank, episodes) = (self.name, self.rank, self.episodes as usize);
         if let Some((episode, other)) = self.early {
-            return Err(Error::Wrong(format!(
-                "{name}: worker {rank} left episode {episode} before worker {other} arrived in it: the result of this run is \
-                 void"
-            )));
+            let reason = format_args!("worker {rank} left episode {episode} before worker {other} arrived in it");
+            return Err(Error::void(name, reason));
         }
         let mut last = vec![0; episodes];
         for (other, stamps) in self.shared.stamps.iter().enumerate() {
             let stamps = stamps.read().unwrap_or_else(PoisonError::into_inner);
-            if stamps.len() != episodes {
-                let found = stamps.len();
-                return Err(Error::Wrong(format!(
-                    "{name}: worker {other} met the others {found} times, not {episodes}: the result of this run is void"
-                )));
-            }
-            last.iter_mut().zip(&*stamps).for_each(|(last, (arrived, _))| *last = (*last).max(*arrived));
+            let found = stamps.0.len();
+            Error::unless(found == episodes, name, || {
+                format!("worker {other} met the others {found} times, not {episodes}")
+            })?;
+            last.iter_mut().zip(&stamps.0).for_each(|(last, (arrived, _))| *last = (*last).max(*arrived));
         }
         let own = self.shared.stamps[rank].read().unwrap_or_else(PoisonError::into_inner);
         // The clocks of two strands may be apart by more than the last worker takes to leave.
         let times =
             |(&(arrived, left), &last): (&(u64, u64), &u64)| (left.saturating_sub(arrived), left.saturating_sub(last));
-        self.joint = Some(own.iter().zip(&last).map(times).collect());
+        self.joint = Some(own.0.iter().zip(&last).map(times).collect());
         Ok(())
     }
 

@@ -13,60 +13,19 @@ use std::thread;
 
 use charz_data::card::{LineOperation, ROOM};
 use charz_data::params::ITERATIONS;
-use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
+use charz_data::{Bytes, Card, Family, Metric, Role, Work, WorkerCount};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, iterations_up_to, kernels, stage};
 use crate::watch::Watch;
 use lines::{Lines, Meeting};
 use mode::{Cas, Exchange, FetchAdd, Mode, ReadWrite};
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&C2C_READ_WRITE, &C2C_CAS, &C2C_FETCH_ADD, &C2C_EXCHANGE];
-
 /// Iterations that make one way of the line. The two workers share them.
 const ITERATIONS_PER_WAY: u64 = 256;
 
-/// Hand-overs by a store that the other core waits for.
-pub static C2C_READ_WRITE: CoreToCore<ReadWrite> = CoreToCore::new(
-    const {
-        &CARD.named("c2c-read-write", "waits by loads for a number in the other worker's line and stores the next to its own, which the other waits for")
-    .role(Role::LineTransfer(LineOperation::ReadWrite))
-        .source("N. Viennot, core-to-core-latency: single writer, single reader on two cache lines")
-    },
-);
-
-/// Hand-overs by compare-and-swap.
-pub static C2C_CAS: CoreToCore<Cas> = CoreToCore::new(
-    const {
-        &CARD.named("c2c-cas", "tries to compare-and-swap the number of its turn for the other worker's in one line that both share, until it \
-            succeeds")
-    .role(Role::LineTransfer(LineOperation::Cas))
-        .source("N. Viennot, core-to-core-latency: CAS on a single shared cache line")
-    },
-);
-
-/// Hand-overs by additions.
-pub static C2C_FETCH_ADD: CoreToCore<FetchAdd> = CoreToCore::new(
-    const {
-        &CARD.named("c2c-fetch-add", "adds 1 to one line that two workers share, until it finds that the other has added since")
-    .role(Role::LineTransfer(LineOperation::FetchAdd))
-        .source("T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
-             afraid to ask, SOSP 2013, section 5: fetch-and-increment")
-    },
-);
-
-/// Hand-overs by exchanges.
-pub static C2C_EXCHANGE: CoreToCore<Exchange> = CoreToCore::new(
-    const {
-        &CARD.named("c2c-exchange", "swaps its mark into one line that two workers share, until it gets the other's mark out of it")
-    .role(Role::LineTransfer(LineOperation::Exchange))
-        .source("T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but were \
-             afraid to ask, SOSP 2013, section 5: swap")
-    },
-);
-
-/// What the cards have in common.
 const CARD: Card = Card::new(
     "",
     Family::Sync,
@@ -84,45 +43,62 @@ const CARD: Card = Card::new(
 .contends(true)
 .workers(WorkerCount::Exactly(2));
 
-/// A kernel whose two workers hand over by one kind of operation.
-#[derive(Debug)]
-pub struct CoreToCore<M> {
-    card: &'static Card,
-    mode: PhantomData<M>,
+kernels! {
+    handing::<ReadWrite> => CARD.named(
+            "c2c-read-write",
+            "waits by loads for a number in the other worker's line and stores the next to its own, which the other \
+             waits for",
+        )
+        .role(Role::LineTransfer(LineOperation::ReadWrite))
+        .source("N. Viennot, core-to-core-latency: single writer, single reader on two cache lines");
+    handing::<Cas> => CARD.named(
+            "c2c-cas",
+            "tries to compare-and-swap the number of its turn for the other worker's in one line that both share, \
+             until it succeeds",
+        )
+        .role(Role::LineTransfer(LineOperation::Cas))
+        .source("N. Viennot, core-to-core-latency: CAS on a single shared cache line");
+    handing::<FetchAdd> => CARD.named(
+            "c2c-fetch-add",
+            "adds 1 to one line that two workers share, until it finds that the other has added since",
+        )
+        .role(Role::LineTransfer(LineOperation::FetchAdd))
+        .source(
+            "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but \
+             were afraid to ask, SOSP 2013, section 5: fetch-and-increment",
+        );
+    handing::<Exchange> => CARD.named(
+            "c2c-exchange",
+            "swaps its mark into one line that two workers share, until it gets the other's mark out of it",
+        )
+        .role(Role::LineTransfer(LineOperation::Exchange))
+        .source(
+            "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but \
+             were afraid to ask, SOSP 2013, section 5: swap",
+        );
 }
 
-impl<M> CoreToCore<M> {
-    const fn new(card: &'static Card) -> Self {
-        CoreToCore { card, mode: PhantomData }
-    }
+/// The kernel whose two workers hand over by one kind of operation.
+const fn handing<M: Mode>(card: &'static Card) -> PlainKernel {
+    PlainKernel::new(
+        card,
+        |_| Bytes(lines::BYTES),
+        |card, params, workers| {
+            let (name, iterations) = (&*card.name, iterations_up_to(u64::MAX, card, params)?);
+            if workers != 2 {
+                return Err(Error::Unavailable(format!("{name} takes 2 workers, not {workers}")));
+            }
+            let rounds = (iterations / ITERATIONS_PER_WAY / 2).max(1);
+            let shared = Arc::new(Shared::<M>::default());
+            let variant = "one line, 128 bytes apart from others, another one each run";
+            stage(variant, Extent::Each(Work::ops(rounds)), move |rank| {
+                Ok(Box::new(Hand::new(name, Arc::clone(&shared), rank, rounds)?))
+            })
+        },
+    )
 }
 
-impl<M: Mode> Kernel for CoreToCore<M> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(lines::BYTES)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let name = &*self.card.name;
-        if params.iterations == 0 {
-            return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
-        }
-        if workers != 2 {
-            return Err(Error::Unavailable(format!("{name} takes 2 workers, not {workers}")));
-        }
-        let rounds = (params.iterations / ITERATIONS_PER_WAY / 2).max(1);
-        Ok(Box::new(Handing { name, rounds, shared: Arc::new(Shared::<M>::default()) }))
-    }
-}
-
-/// What the two workers share.
-#[derive(Debug)]
 struct Shared<M> {
-    /// Mapped by worker 0.
     lines: OnceLock<Lines>,
     /// What each says of its last run, written once a run.
     accounts: [CachePadded<Account>; 2],
@@ -135,49 +111,12 @@ impl<M> Default for Shared<M> {
     }
 }
 
-/// What a worker says of its last run.
 #[derive(Debug, Default)]
 struct Account {
     turns: AtomicU64,
     mode: AtomicU64,
 }
 
-/// The stage.
-#[derive(Debug)]
-struct Handing<M> {
-    /// Of the kernel.
-    name: &'static str,
-    /// Turns of each worker in a full run.
-    rounds: u64,
-    shared: Arc<Shared<M>>,
-}
-
-impl<M: Mode> Handing<M> {
-    fn hand(&self, rank: usize) -> Result<Hand<M>, Error> {
-        if rank == 0 && self.shared.lines.get().is_none() {
-            // There is one worker 0, so that nobody else has set it meanwhile.
-            let _ = self.shared.lines.set(Lines::map()?);
-        }
-        Ok(Hand { rank, name: self.name, rounds: self.rounds, run: 0, shared: Arc::clone(&self.shared) })
-    }
-}
-
-impl<M: Mode> Stage for Handing<M> {
-    fn variant(&self) -> &'static str {
-        "one line, 128 bytes apart from others, another one each run"
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.rounds)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(self.hand(rank)?))
-    }
-}
-
-/// A worker.
-#[derive(Debug)]
 struct Hand<M> {
     rank: usize,
     name: &'static str,
@@ -186,6 +125,16 @@ struct Hand<M> {
     /// The number of the run, the same for both: each prepares each.
     run: u64,
     shared: Arc<Shared<M>>,
+}
+
+impl<M: Mode> Hand<M> {
+    fn new(name: &'static str, shared: Arc<Shared<M>>, rank: usize, rounds: u64) -> Result<Self, Error> {
+        if rank == 0 && shared.lines.get().is_none() {
+            // There is one worker 0, so that nobody else has set it meanwhile.
+            let _ = shared.lines.set(Lines::map()?);
+        }
+        Ok(Hand { rank, name, rounds, run: 0, shared })
+    }
 }
 
 impl<M: Mode> Worker for Hand<M> {
@@ -227,14 +176,14 @@ impl<M: Mode> Worker for Hand<M> {
         let turns = accounts.map(|account| account.turns.load(Ordering::Relaxed));
         let modes = accounts.map(|account| account.mode.load(Ordering::Relaxed));
         let words = self.shared.lines.get().map_or([0; 2], |lines| lines.of_run(self.run).words());
-        if turns == [self.rounds; 2] && M::agree(words, modes) {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!(
-            "{}: {} and {} hand-overs instead of {} each, and {words:?} in the lines where the workers wrote {modes:?}: the \
-             result of this run is void",
-            self.name, turns[0], turns[1], self.rounds
-        )))
+        let right = turns == [self.rounds; 2] && M::agree(words, modes);
+        Error::unless(right, self.name, || {
+            let ([first, second], rounds) = (turns, self.rounds);
+            format!(
+                "{first} and {second} hand-overs instead of {rounds} each, and {words:?} in the lines where the workers \
+                 wrote {modes:?}"
+            )
+        })
     }
 }
 

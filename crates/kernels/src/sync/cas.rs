@@ -5,25 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use charz_data::card::ROOM;
 use charz_data::params::ITERATIONS;
-use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Work};
+use charz_data::{Bytes, Card, Contention, Family, Metric, Work};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Kernel, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, iterations_up_to, stage};
 use crate::watch::Watch;
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&CAS_COUNTER];
 
 /// Iterations that make one increment. The workers share them: however many they are, the counter gets as many increments
 /// altogether, since they come one after the other anyway.
 const ITERATIONS_PER_INCREMENT: u64 = 8;
-
-/// Increments of one shared counter by compare-and-swap.
-pub static CAS_COUNTER: CasCounter = CasCounter;
-
-/// See [`CAS_COUNTER`].
-#[derive(Debug)]
-pub struct CasCounter;
 
 static CARD: Card = Card::new(
     "cas-counter",
@@ -42,27 +34,21 @@ static CARD: Card = Card::new(
 .max_per_cycle(ROOM / 8.0)
 .contends(true);
 
-impl Kernel for CasCounter {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(size_of::<CachePadded<AtomicU64>>() as u64)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let iterations = params.iterations;
-        if iterations == 0 {
-            return Err(Error::Unavailable("cas-counter takes at least 1 iteration, not 0 iterations".into()));
-        }
+pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
+    &CARD,
+    |_| Bytes(size_of::<CachePadded<AtomicU64>>() as u64),
+    |card, params, workers| {
+        let iterations = iterations_up_to(u64::MAX, card, params)?;
         let increments = (iterations / ITERATIONS_PER_INCREMENT / workers.max(1) as u64).max(1);
-        Ok(Box::new(Counting { increments, shared: Arc::new(Shared::new(workers)) }))
-    }
-}
+        let shared = Arc::new(Shared::new(workers));
+        let variant = if cfg!(target_arch = "x86_64") { "lock cmpxchg" } else { "compare-and-swap" };
+        stage(variant, Extent::Each(Work::ops(increments)), move |rank| {
+            Ok(Box::new(Counter::new(Arc::clone(&shared), rank, increments)))
+        })
+    },
+)];
 
 /// What the workers share: each field on a line of its own.
-#[derive(Debug)]
 struct Shared {
     counter: CachePadded<AtomicU64>,
     /// What each worker says that it has added, over all of its runs, so that nothing has to be reset between two runs
@@ -77,44 +63,18 @@ impl Shared {
     }
 }
 
-/// The stage.
-#[derive(Debug)]
-struct Counting {
-    /// Of each worker in a full run.
-    increments: u64,
-    shared: Arc<Shared>,
-}
-
-impl Stage for Counting {
-    fn variant(&self) -> &'static str {
-        if cfg!(target_arch = "x86_64") { "lock cmpxchg" } else { "compare-and-swap" }
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.increments)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(self.counter(rank)))
-    }
-}
-
-impl Counting {
-    fn counter(&self, rank: usize) -> Counter {
-        let shared = Arc::clone(&self.shared);
-        Counter { rank, increments: self.increments, shared, stats: CachePadded::default() }
-    }
-}
-
-/// A worker.
-#[derive(Debug)]
 struct Counter {
     rank: usize,
     /// Increments of a full run.
     increments: u64,
     shared: Arc<Shared>,
-    /// What it met in its last run.
     stats: CachePadded<Contention>,
+}
+
+impl Counter {
+    fn new(shared: Arc<Shared>, rank: usize, increments: u64) -> Self {
+        Counter { rank, increments, shared, stats: CachePadded::default() }
+    }
 }
 
 impl Worker for Counter {
@@ -139,12 +99,9 @@ impl Worker for Counter {
         let claims = self.shared.added.iter().map(|added| added.load(Ordering::Relaxed));
         let expected = claims.fold(0, u64::wrapping_add);
         let found = self.shared.counter.load(Ordering::Relaxed);
-        if found == expected {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!(
-            "cas-counter: the counter is at {found}, and the workers added {expected}: the result of this run is void"
-        )))
+        Error::unless(found == expected, &CARD.name, || {
+            format!("the counter is at {found}, and the workers added {expected}")
+        })
     }
 
     fn contention(&self) -> Option<Contention> {

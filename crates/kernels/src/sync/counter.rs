@@ -6,18 +6,17 @@
 
 mod sharded;
 
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use charz_data::card::{CounterKind, ROOM};
 use charz_data::params::{INSIDE, OUTSIDE, SPAN};
 use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Role, Work};
 
-use super::primitives::{self, AtomicU64, CachePadded, Ordering};
+use super::primitives::{self, AtomicU64, CachePadded, Ordering, strands};
 use super::section;
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::watch::Watch;
 
 use sharded::Sharded;
@@ -29,7 +28,6 @@ const BURST: u64 = 64;
 /// when they do; and enough for one that is alone.
 const SHARE: u64 = BURST / 4 * 3;
 
-/// A counter of a limited resource.
 pub(super) trait Counter: Send + Sync + 'static {
     /// Takes a unit for worker `rank`, unless all are out.
     ///
@@ -41,6 +39,39 @@ pub(super) trait Counter: Send + Sync + 'static {
 
     /// The units that are not out, while nobody takes or gives.
     fn free(&self) -> u64;
+}
+
+/// A counter that a kernel is about.
+trait Limited: Counter {
+    const VARIANT: &'static str;
+
+    /// For so many units and workers.
+    fn with_units(units: u64, workers: usize) -> Self;
+}
+
+impl Limited for CachePadded<Mutex<u64>> {
+    const VARIANT: &'static str = "std::sync::Mutex";
+
+    fn with_units(units: u64, _: usize) -> Self {
+        CachePadded::new(Mutex::new(units))
+    }
+}
+
+impl Limited for Global {
+    const VARIANT: &'static str = "fetch-add";
+
+    fn with_units(units: u64, _: usize) -> Self {
+        Global { out: CachePadded::new(AtomicU64::new(0)), limit: units }
+    }
+}
+
+/// A stock for each strand.
+impl Limited for Sharded {
+    const VARIANT: &'static str = "compare-and-swap";
+
+    fn with_units(units: u64, workers: usize) -> Self {
+        Sharded::with_shards(units, workers.min(strands() as usize))
+    }
 }
 
 /// A number under the lock of Rust's standard library.
@@ -61,8 +92,6 @@ impl Counter for CachePadded<Mutex<u64>> {
     }
 }
 
-/// A number that everybody adds to.
-#[derive(Debug)]
 pub struct Global {
     /// Units that are out, and those that were asked for in vain and are about to be taken off again.
     out: CachePadded<AtomicU64>,
@@ -89,127 +118,75 @@ impl Counter for Global {
     }
 }
 
-/// A kernel over one of the counters.
-pub struct CounterKernel<C> {
-    card: &'static Card,
-    variant: &'static str,
-    /// A counter of so many units for so many workers.
-    make: fn(u64, usize) -> C,
-    counter: PhantomData<fn() -> C>,
-}
+const CARD: Card =
+    Card::new("", Family::Sync, "", Metric::ops("one unit taken and given back; one that was refused is none"))
+        .params(&[&SPAN, &INSIDE, &OUTSIDE])
+        .source("S. Sistare, Solaris scalability: limits on resources, counted in one place or in many")
+        // To take and to give change a word each, of which the second waits for the first at least the 4 cycles of a load from the
+        // first-level cache (Agner Fog, "Instruction tables").
+        .max_per_cycle(ROOM / 8.0);
 
-const SISTARE: &str = "S. Sistare, Solaris scalability: limits on resources, counted in one place or in many";
-
-macro_rules! counters {
-    ($($(#[$doc:meta])* $kernel:ident, $counter:ty, $name:literal, $how:literal, $beside:literal, $sleeps:literal,
-       $variant:literal, $kind:ident, $make:expr;)*) => { $(
-        $(#[$doc])*
-        static $kernel: CounterKernel<$counter> = CounterKernel {
-            card: &Card::new($name, Family::Sync, concat!("takes up to 64 units of a resource, one by one, and gives them back; there are 48 for each worker, \
-                                counted ", $how), Metric::ops("one unit taken and given back; one that was refused is none"))
-                .role(Role::Counter(CounterKind::$kind))
-            .uncounted_traffic($beside)
-                .params(&[&SPAN, &INSIDE, &OUTSIDE])
-                .source(SISTARE)
-                // To take and to give change a word each, of which the second waits for the first at least the 4 cycles of a
-                // load from the first-level cache (Agner Fog, "Instruction tables").
-                .max_per_cycle(ROOM / 8.0)
-                .contends(!$sleeps)
-                .blocks_in_kernel($sleeps),
-            variant: $variant,
-            make: $make,
-            counter: PhantomData,
-        };
-    )*
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+/// What a worker does, and how it is counted.
+macro_rules! about {
+    ($how:literal) => {
+        concat!(
+            "takes up to 64 units of a resource, one by one, and gives them back; there are 48 for each worker, counted ",
+            $how
+        )
     };
 }
 
-counters! {
-    /// One number under a lock.
-    COUNTER_MUTEX, CachePadded<Mutex<u64>>, "counter-mutex", "in one number under a mutex of Rust's standard library",
-        "refused units are failed attempts; the lock and the number move from core to core", true, "std::sync::Mutex", Mutex,
-        |units, _| CachePadded::new(Mutex::new(units));
-    /// One number that everybody adds to.
-    COUNTER_ATOMIC, Global, "counter-atomic", "in one number by atomic additions",
-        "refused units are failed attempts, and additions that are undone; the number moves from core to core", false,
-        "fetch-add", Atomic, |units, _| Global { out: CachePadded::new(AtomicU64::new(0)), limit: units };
-    /// A stock for each strand.
-    COUNTER_SHARDED, Sharded, "counter-sharded", "in a stock for each strand, which fetches 16 from the middle when it is empty",
-        "refused units are failed attempts, which have looked into every stock", false, "compare-and-swap", Sharded, |units, workers| {
-            Sharded::with_shards(units, workers.min(std::thread::available_parallelism().map_or(1, usize::from)))
-        };
+kernels! {
+    counting::<CachePadded<Mutex<u64>>> => CARD
+        .named("counter-mutex", about!("in one number under a mutex of Rust's standard library"))
+        .role(Role::Counter(CounterKind::Mutex))
+        .uncounted_traffic("refused units are failed attempts; the lock and the number move from core to core")
+        .blocks_in_kernel(true);
+    counting::<Global> => CARD.named("counter-atomic", about!("in one number by atomic additions"))
+        .role(Role::Counter(CounterKind::Atomic))
+        .uncounted_traffic(
+            "refused units are failed attempts, and additions that are undone; the number moves from core to core",
+        )
+        .contends(true);
+    counting::<Sharded> => CARD.named(
+            "counter-sharded",
+            about!("in a stock for each strand, which fetches 16 from the middle when it is empty"),
+        )
+        .role(Role::Counter(CounterKind::Sharded))
+        .uncounted_traffic("refused units are failed attempts, which have looked into every stock")
+        .contends(true);
 }
 
-impl<C: Counter> Kernel for CounterKernel<C> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(size_of::<CachePadded<AtomicU64>>() as u64)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let units = BURST.max(SHARE * workers as u64);
-        let counter = Arc::new((self.make)(units, workers.max(1)));
-        let span = params.span();
-        Ok(Box::new(Counting {
-            name: &self.card.name,
-            variant: self.variant,
-            units,
-            span,
-            sections: [params.inside_steps, params.outside_steps],
-            counter,
-        }))
-    }
+/// The kernel over a counter.
+const fn counting<C: Limited>(card: &'static Card) -> PlainKernel {
+    let footprint = |_: &Params| Bytes(size_of::<CachePadded<AtomicU64>>() as u64);
+    PlainKernel::new(card, footprint, |card, params, workers| {
+        let (name, units) = (&*card.name, BURST.max(SHARE * workers as u64));
+        let counter = Arc::new(C::with_units(units, workers.max(1)));
+        let sections = [params.inside_steps, params.outside_steps];
+        stage(C::VARIANT, Extent::Span(params.span()), move |rank| {
+            Ok(Box::new(Taker::new(name, Arc::clone(&counter), units, rank, sections)))
+        })
+    })
 }
 
-/// The stage.
-struct Counting<C> {
-    name: &'static str,
-    variant: &'static str,
-    units: u64,
-    span: Duration,
-    /// Steps with a unit in hand, and after it was given back.
-    sections: [u64; 2],
-    counter: Arc<C>,
-}
-
-impl<C: Counter> Stage for Counting<C> {
-    fn variant(&self) -> &'static str {
-        self.variant
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let Counting { name, units, sections, .. } = *self;
-        let counter = Arc::clone(&self.counter);
-        Ok(Box::new(Taker { name, units, rank, sections, counter, stats: CachePadded::default(), state: rank as u64 }))
-    }
-}
-
-/// A worker.
 struct Taker<C> {
     name: &'static str,
     units: u64,
     rank: usize,
+    /// Steps with a unit in hand, and after it was given back.
     sections: [u64; 2],
     counter: Arc<C>,
-    /// What it met in its last run.
     stats: CachePadded<Contention>,
     /// What its sections have come to.
     state: u64,
 }
 
-impl<C: Counter> Taker<C> {
+impl<C: Limited> Taker<C> {
+    fn new(name: &'static str, counter: Arc<C>, units: u64, rank: usize, sections: [u64; 2]) -> Self {
+        Taker { name, units, rank, sections, counter, stats: CachePadded::default(), state: rank as u64 }
+    }
+
     /// Takes units, as many as there are, and gives them back.
     fn burst(&mut self, stats: &mut Contention) {
         let [inside, outside] = self.sections;
@@ -231,7 +208,7 @@ impl<C: Counter> Taker<C> {
     }
 }
 
-impl<C: Counter> Worker for Taker<C> {
+impl<C: Limited> Worker for Taker<C> {
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut stats, mut pace) = (Contention::default(), Pace::start());
         while !watch.should_stop() {
@@ -244,14 +221,10 @@ impl<C: Counter> Worker for Taker<C> {
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        let free = self.counter.free();
-        if free == self.units {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!(
-            "{}: {free} units are left when all were given back, and there were {}: the result of this run is void",
-            self.name, self.units
-        )))
+        let (free, units) = (self.counter.free(), self.units);
+        Error::unless(free == units, self.name, || {
+            format!("{free} units are left when all were given back, and there were {units}")
+        })
     }
 
     fn contention(&self) -> Option<Contention> {

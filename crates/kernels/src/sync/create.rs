@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use charz_data::{Bytes, Card, Contention, JointHistogram, Params, Work};
+use charz_data::{Card, Contention, JointHistogram, Params, Work};
 
 use crate::clock::Clock;
-use crate::kernel::{Error, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Error, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, samples, stage};
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
@@ -33,29 +34,19 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes of stack that a new thread gets: little, since it does little, and at least what every C library asks for.
 const STACK: usize = 64 << 10;
 
-/// A way to make threads.
 trait Method: Sized + 'static {
     /// What has to be dropped for a thread to be gone, or to have been let go.
     type Thread;
 
-    /// The code path, e.g. `pthread_create`.
     const VARIANT: &'static str;
 
     /// Makes threads on the strands of a lender, or on those of the calling thread.
-    ///
-    /// # Errors
-    /// The system refuses.
     fn new(lent: Option<&Mask>) -> Result<Self, Error>;
 
     /// The call: makes a thread that calls [`Child::enter`].
-    ///
-    /// # Errors
-    /// The system refuses.
     fn make(&self, child: Arc<Child>) -> Result<Self::Thread, Error>;
 }
 
-/// What a new thread finds.
-#[derive(Debug)]
 struct Child {
     clock: Arc<dyn Clock>,
     stamp: AtomicU64,
@@ -68,7 +59,6 @@ impl Child {
         Arc::new(Child { clock: Arc::clone(clock), stamp: AtomicU64::new(0), here: AtomicU32::new(0) })
     }
 
-    /// What the new thread does.
     fn run(&self) {
         self.stamp.store(self.clock.now(), Ordering::Relaxed);
         self.here.store(1, Ordering::Release);
@@ -88,13 +78,26 @@ impl Child {
     }
 }
 
-/// A kernel that makes threads.
-type Create<M> = KernelOf<Making<M>>;
+/// The kernel that measures a way to make threads.
+const fn making<M: Method>(card: &'static Card) -> PlainKernel {
+    let footprint = |params: &Params| Pairs::footprint(params.samples);
+    PlainKernel::new(card, footprint, |card, params, _| {
+        let (name, samples, period) = (&*card.name, samples(card, params)?, params.period);
+        let shared = Arc::<Shared>::default();
+        stage(M::VARIANT, Extent::Each(Work::ops(samples)), move |rank| {
+            let shared = Arc::clone(&shared);
+            if rank > 0 {
+                *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
+                return Ok(Box::new(Lender { shared }));
+            }
+            let sampler = Sampler::new(period, samples, 1)?;
+            Ok(Box::new(Parent::<M> { name, shared, sampler, refused: None, method: PhantomData }))
+        })
+    })
+}
 
-/// What the maker and the lender share.
 #[derive(Debug, Default)]
 struct Shared {
-    /// The strands that are lent.
     lent: Mutex<Option<Mask>>,
     /// 1 once a worker has left the run.
     over: AtomicU32,
@@ -110,7 +113,6 @@ impl Shared {
         Ok(lent.filter(|lent| *lent != own))
     }
 
-    /// A worker leaves. Whether another has before.
     fn leave(&self) -> bool {
         let left = self.over.swap(1, Ordering::AcqRel) == 1;
         futex::wake(&self.over, u32::MAX, Scope::Process);
@@ -118,47 +120,6 @@ impl Shared {
     }
 }
 
-/// The stage.
-struct Making<M> {
-    card: &'static Card,
-    params: Params,
-    shared: Arc<Shared>,
-    method: PhantomData<fn() -> M>,
-}
-
-impl<M: Method> StageBuilder for Making<M> {
-    fn footprint(params: &Params) -> Bytes {
-        super::pairs(params.samples)
-    }
-
-    fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
-        super::check_samples(card, params)?;
-        Ok(Making { card, params: *params, shared: Arc::default(), method: PhantomData })
-    }
-}
-
-impl<M: Method> Stage for Making<M> {
-    fn variant(&self) -> &'static str {
-        M::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.params.samples)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let shared = Arc::clone(&self.shared);
-        if rank > 0 {
-            *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
-            return Ok(Box::new(Lender { shared }));
-        }
-        let sampler = Sampler::new(self.params.period, self.params.samples, 1)?;
-        let (name, refused) = (&*self.card.name, None);
-        Ok(Box::new(Parent::<M> { name, shared, sampler, refused, method: PhantomData }))
-    }
-}
-
-/// The worker that makes threads.
 struct Parent<M> {
     name: &'static str,
     shared: Arc<Shared>,
@@ -231,7 +192,6 @@ impl<M: Method> Parent<M> {
     }
 }
 
-/// A worker that lends its seat.
 struct Lender {
     shared: Arc<Shared>,
 }
@@ -246,7 +206,6 @@ impl Worker for Lender {
         Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
     }
 
-    /// What is to be verified is the other's.
     fn verify(&mut self) -> Result<(), Error> {
         Ok(())
     }

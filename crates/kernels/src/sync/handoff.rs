@@ -20,45 +20,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use charz_data::card;
-use charz_data::params::{PERIOD, SAMPLES};
-use charz_data::{Bytes, Card, Contention, Family, JointHistogram, Metric, Params, Role, Work, WorkerCount};
+use charz_data::{Card, Contention, JointHistogram, Params, Work};
 use crossbeam::utils::CachePadded;
 
 use super::schedule::{Call, Sampler};
 use super::spin::{Whereabouts, until, until_due};
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Error, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, samples, stage};
 use crate::watch::Watch;
 
-mod flag;
-mod message;
-mod signal;
-mod unlock;
-mod wake;
+mod wakes;
 
-use flag::FLAG;
-use message::{CHANNEL_CROSSBEAM, CHANNEL_STD};
-use signal::{BROADCAST_PARKING_LOT, BROADCAST_PTHREAD, BROADCAST_STD, SIGNAL_PARKING_LOT, SIGNAL_PTHREAD, SIGNAL_STD};
-use unlock::{UNLOCK_PARKING_LOT, UNLOCK_PTHREAD, UNLOCK_STD};
-use wake::{FUTEX_WAKE, UNPARK_STD};
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    UNLOCK_PTHREAD,
-    UNLOCK_STD,
-    UNLOCK_PARKING_LOT,
-    SIGNAL_PTHREAD,
-    SIGNAL_STD,
-    SIGNAL_PARKING_LOT,
-    BROADCAST_PTHREAD,
-    BROADCAST_STD,
-    BROADCAST_PARKING_LOT,
-    FUTEX_WAKE,
-    UNPARK_STD,
-    CHANNEL_STD,
-    CHANNEL_CROSSBEAM,
-    FLAG,
-];
+pub(crate) use wakes::KERNELS;
 
 /// How long the waiters get to fall asleep after the last has said that it is about to, in nanoseconds: several times what
 /// the system call and the spinning before it take.
@@ -67,35 +41,15 @@ const SETTLE: u64 = 10_000;
 /// How long a waiter sleeps before it looks at its watch.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the cards of meetings of two have in common where the waiter sleeps.
-const WAKES_ONE: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
-    .times("from the call to its return", "from the call to the waiter running")
-    .uncounted_traffic("the waiter gets 10 µs to fall asleep after it has said that it is about to; it sleeps 50 ms at most at a time, then \
-             looks around and sleeps again. A sample that begins more than 1 µs after it was due counts, for the waiter, from \
-             when it was due (coordinated omission)")
-    .params(&[&SAMPLES, &PERIOD])
-    .role(Role::HandOff(card::Waiter::Asleep))
-    .source(T3_4)
-    .workers(WorkerCount::Exactly(2))
-    .blocks_in_kernel(true);
-
-const T3_4: &str = "T3-4 report (arXiv:1106.2992), section 6: the same call, two intervals, 10^5 samples; G. Tene, How NOT to \
-                    Measure Latency (2013): the schedule";
-
-/// A way in which one worker wakes others.
 trait WakePrimitive: Send + Sync + Sized + 'static {
     /// What the waker holds from the beginning of a round until its call.
     type Held<'a>;
     /// What a waiter has got when it was woken.
     type Got<'a>;
 
-    /// The code path, e.g. `futex`.
     const VARIANT: &'static str;
 
     /// For so many waiters.
-    ///
-    /// # Errors
-    /// The system refuses a part of it.
     fn new() -> Result<Self, Error>;
 
     /// A waiter introduces itself, on its own thread.
@@ -115,22 +69,35 @@ trait WakePrimitive: Send + Sync + Sized + 'static {
     fn wait(&self, round: u64, ready: impl FnOnce()) -> Option<Self::Got<'_>>;
 }
 
-/// A kernel that measures a [`WakePrimitive`].
-type HandOff<M> = KernelOf<HandOffStage<M>>;
+/// The kernel that measures a [`WakePrimitive`].
+const fn hand_off<M: WakePrimitive>(card: &'static Card) -> PlainKernel {
+    let footprint = |params: &Params| Pairs::footprint(params.samples);
+    PlainKernel::new(card, footprint, |card, params, workers| {
+        let (name, samples, period) = (&*card.name, samples(card, params)?, params.period);
+        let shared = Arc::new(Shared::<M>::new(workers)?);
+        stage(M::VARIANT, Extent::Each(Work::ops(samples)), move |rank| {
+            let shared = Arc::clone(&shared);
+            let Some(slot) = rank.checked_sub(1) else {
+                let sampler = Sampler::new(period, samples, shared.slots.len())?;
+                return Ok(Box::new(Waker { name, shared, round: 0, sampler }));
+            };
+            shared.meeting.enrol();
+            Ok(Box::new(Waiter { slot, shared, last: 0 }))
+        })
+    })
+}
 
 /// What a waiter tells the waker: on a line of its own.
 #[derive(Debug, Default)]
 struct WaiterSlot {
     /// The round that it is about to wait for.
     ready: AtomicU64,
-    /// When it was woken.
     seen: AtomicU64,
     /// The round that it was woken in.
     done: AtomicU64,
     strand: Whereabouts,
 }
 
-/// What the workers share.
 struct Shared<M> {
     meeting: M,
     /// The round that is open: they are counted from 1 over all runs, so that what is left of an aborted one is no other's; 0
@@ -158,49 +125,9 @@ impl<M: WakePrimitive> Shared<M> {
     }
 }
 
-/// The stage.
-struct HandOffStage<M> {
-    card: &'static Card,
-    params: Params,
-    shared: Arc<Shared<M>>,
-}
-
-impl<M: WakePrimitive> StageBuilder for HandOffStage<M> {
-    fn footprint(params: &Params) -> Bytes {
-        super::pairs(params.samples)
-    }
-
-    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
-        super::check_samples(card, params)?;
-        Ok(HandOffStage { card, params: *params, shared: Arc::new(Shared::new(workers)?) })
-    }
-}
-
-impl<M: WakePrimitive> Stage for HandOffStage<M> {
-    fn variant(&self) -> &'static str {
-        M::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.params.samples)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let shared = Arc::clone(&self.shared);
-        let Some(slot) = rank.checked_sub(1) else {
-            let sampler = Sampler::new(self.params.period, self.params.samples, shared.slots.len())?;
-            return Ok(Box::new(Waker { name: &self.card.name, shared, round: 0, sampler }));
-        };
-        shared.meeting.enrol();
-        Ok(Box::new(Waiter { slot, shared, last: 0 }))
-    }
-}
-
-/// The worker that wakes.
 struct Waker<M> {
     name: &'static str,
     shared: Arc<Shared<M>>,
-    /// The last round that was opened.
     round: u64,
     sampler: Sampler,
 }
@@ -270,12 +197,9 @@ impl<M: WakePrimitive> Shared<M> {
     }
 }
 
-/// A worker that is woken.
 struct Waiter<M> {
-    /// Its number among the waiters.
     slot: usize,
     shared: Arc<Shared<M>>,
-    /// The last round in which it was woken.
     last: u64,
 }
 
@@ -287,7 +211,6 @@ impl<M: WakePrimitive> Worker for Waiter<M> {
         Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
     }
 
-    /// What is to be verified is the waker's.
     fn verify(&mut self) -> Result<(), Error> {
         Ok(())
     }

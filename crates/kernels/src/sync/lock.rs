@@ -30,9 +30,6 @@ pub(super) use ttas::Ttas;
 /// A lock, for workers that are numbered from 0.
 pub(super) trait Lock: Sized + Send + Sync + 'static {
     /// A free one, for so many workers.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] where the system refuses one.
     fn new(workers: usize) -> Result<Self, Error>;
 
     /// Does `section` while nobody else does anything under this lock, and counts in `met` what that took: an attempt for

@@ -7,50 +7,37 @@ use std::time::Duration;
 use crate::kernel::Error;
 use crate::sys::pthread;
 
-/// A mutex that guards nothing.
 pub(super) trait Mutex: Send + Sync + Sized + 'static {
     /// That it is held, until it is dropped.
     type Guard<'a>;
 
     /// A free one.
-    ///
-    /// # Errors
-    /// The system refuses it.
     fn new() -> Result<Self, Error>;
 
-    /// Waits until it is free, and takes it.
     fn lock(&self) -> Self::Guard<'_>;
 
-    /// Takes it if it is free.
     fn try_lock(&self) -> Option<Self::Guard<'_>>;
 
-    /// Whether it is free at this moment.
     fn free(&self) -> bool {
         self.try_lock().is_some()
     }
 }
 
-/// A condition variable.
 pub(super) trait Condvar: Default + Send + Sync + 'static {
-    /// The mutex that goes with it.
     type Mutex: Mutex;
 
     /// Gives the mutex back, sleeps until somebody wakes it, at most for `patience`, and takes the mutex again. It may also
     /// return for no reason.
     fn wait<'a>(&self, held: Guard<'a, Self>, patience: Duration) -> Guard<'a, Self>;
 
-    /// Wakes one of those who wait.
     fn signal(&self);
 
-    /// Wakes all who wait.
     fn broadcast(&self);
 }
 
 /// That the mutex of a condition variable is held.
 pub(super) type Guard<'a, C> = <<C as Condvar>::Mutex as Mutex>::Guard<'a>;
 
-/// `std::sync::Mutex`.
-#[derive(Debug)]
 pub(super) struct Std(std::sync::Mutex<()>);
 
 impl Mutex for Std {
@@ -94,8 +81,6 @@ impl Condvar for std::sync::Condvar {
     }
 }
 
-/// `parking_lot::Mutex`.
-#[derive(Debug)]
 pub(super) struct ParkingLot(parking_lot::Mutex<()>);
 
 impl Mutex for ParkingLot {

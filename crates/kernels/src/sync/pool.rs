@@ -20,12 +20,13 @@ use super::lock::{self, Lock, Parked};
 use super::mutexes;
 use super::primitives;
 use super::wait_stats::WaitStats;
-use crate::kernel::{Error, Kernel};
+use crate::kernel::Error;
+use crate::plain::kernels;
 
 use guarded::Guarded;
-use kernel::Pooling;
+use kernel::pooling;
 use queues::{Array, Deque, Segments};
-use spawn::Spawning;
+use spawn::spawning;
 use treiber::{AtOnce, Backoff, Treiber};
 
 /// A pool of items, for workers that are numbered from 0.
@@ -37,9 +38,6 @@ pub(super) trait Pool: Sized + Send + Sync + 'static {
     type Hand;
 
     /// An empty one, for so many workers and the items below `items`.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] where the system refuses what it needs.
     fn new(workers: usize, items: u32) -> Result<Self, Error>;
 
     /// The hand of worker `rank`. No two threads use one of the same worker at a time.
@@ -59,41 +57,31 @@ pub(super) trait Pool: Sized + Send + Sync + 'static {
     fn give(&self, hand: &mut Self::Hand, item: u32, stats: &mut WaitStats);
 }
 
-/// What a kernel of this module is made of, beside its pool.
-struct About {
-    name: &'static str,
-    about: &'static str,
-    beside: &'static str,
-    source: &'static str,
-    /// Whether whoever waits spins; otherwise it sleeps.
-    spins: bool,
-}
+const SLEEPING: Card = Card::new("", Family::Sync, "", Metric::ops("one item taken and given back"))
+    .role(Role::LockPool { is_reference: false, backs_off: None })
+    .times("to take an item", "to give it back")
+    .uncounted_traffic(
+        "takes and returns that found the lock taken; who does so for long sleeps; the list moves from core to core",
+    )
+    .params(&[&SPAN, &INSIDE, &OUTSIDE])
+    // What a take leaves behind, the return loads, and the other way round: at least the 4 cycles of a load from the
+    // first-level cache each (Agner Fog, "Instruction tables").
+    .max_per_cycle(ROOM / 8.0)
+    .blocks_in_kernel(true);
 
-const LOCK: Role = Role::LockPool { is_reference: false, backs_off: None };
-const LOCK_FREE: Role = Role::LockFreePool { backs_off: None };
+const SPINNING: Card = SLEEPING
+    .uncounted_traffic(
+        "attempts to take the lock, of takes and returns alike; the list and the lock move from core to core",
+    )
+    .contends(true)
+    .blocks_in_kernel(false);
 
-/// The card of such a kernel.
-const fn card(kernel: About) -> Card {
-    Card::new(kernel.name, Family::Sync, kernel.about, Metric::ops("one item taken and given back"))
-        .times("to take an item", "to give it back")
-        .uncounted_traffic(kernel.beside)
-        .params(&[&SPAN, &INSIDE, &OUTSIDE])
-        .source(kernel.source)
-        // What a take leaves behind, the return loads, and the other way round: at least the 4 cycles of a load from the
-        // first-level cache each (Agner Fog, "Instruction tables").
-        .max_per_cycle(ROOM / 8.0)
-        .contends(kernel.spins)
-        .blocks_in_kernel(!kernel.spins)
-}
+const LOCK_FREE: Card = SPINNING.role(Role::LockFreePool { backs_off: None }).uncounted_traffic(
+    "what the library does to find a slot, of which it tells nothing; the slots move from core to core",
+);
 
-/// Defines kernels, each with the pool that it is about.
-macro_rules! pools {
-    ($($kernel:ident: $pool:ty as $role:expr => $about:expr;)*) => { $(
-        static $kernel: &dyn Kernel = &Pooling::<$pool>::new(const { &card($about).role($role) });
-    )*
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$($kernel,)* SPAWN_MUTEX, SPAWN_CAS];
-    };
-}
+const STACKED: &str =
+    "exchanges of takes and returns that failed since another worker came first; the top moves from core to core";
 
 /// The end of the sentence about a list under a lock.
 macro_rules! list {
@@ -106,148 +94,126 @@ macro_rules! list {
     };
 }
 
-const LISTED: &str =
-    "attempts to take the lock, of takes and returns alike; the list and the lock move from core to core";
-const SLEEPS: &str =
-    "takes and returns that found the lock taken; who does so for long sleeps; the list moves from core to core";
-const STACKED: &str =
-    "exchanges of takes and returns that failed since another worker came first; the top moves from core to core";
-const QUEUED: &str =
-    "what the library does to find a slot, of which it tells nothing; the slots move from core to core";
-
-pools! {
-    STD: Guarded<Parked<mutexes::Std>> as LOCK => About {
-        name: "pool-std",
-        about: list!("the mutex of Rust's standard library"),
-        beside: SLEEPS,
-        source: "The Rust standard library, std::sync::Mutex",
-        spins: false,
-    };
-    PARKING_LOT: Guarded<Parked<mutexes::ParkingLot>> as Role::LockPool { is_reference: true, backs_off: None } => About {
-        name: "pool-parking-lot",
-        about: list!("the mutex of parking_lot"),
-        beside: SLEEPS,
-        source: "The crate parking_lot, Mutex",
-        spins: false,
-    };
-    PTHREAD: Guarded<Parked<mutexes::Pthread<false>>> as LOCK => About {
-        name: "pool-pthread",
-        about: list!("the C library's default mutex"),
-        beside: SLEEPS,
-        source: "POSIX, pthread_mutex_lock",
-        spins: false,
-    };
-    PTHREAD_ADAPTIVE: Guarded<Parked<mutexes::Pthread<true>>> as LOCK => About {
-        name: "pool-pthread-adaptive",
-        about: list!("the C library's adaptive mutex, which spins before it sleeps"),
-        beside: SLEEPS,
-        source: "The GNU C library, PTHREAD_MUTEX_ADAPTIVE_NP",
-        spins: false,
-    };
-    TAS: Guarded<lock::Tas> as LOCK => About {
-        name: "pool-tas",
-        about: list!("a test-and-set lock: who waits exchanges, at first with pauses, then with yields and naps in between"),
-        beside: LISTED,
-        source: "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 (1990)",
-        spins: true,
-    };
-    TAS_BACKOFF: Guarded<lock::TasBackoff> as Role::LockPool { is_reference: false, backs_off: Role::backoff_of("pool-tas") } => About {
-        name: "pool-tas-backoff",
-        about: list!("a test-and-set lock: who waits exchanges, after delays that double up to a cap in proportion to the strands"),
-        beside: LISTED,
-        source: "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 (1990)",
-        spins: true,
-    };
-    TTAS: Guarded<lock::Ttas> as LOCK => About {
-        name: "pool-ttas",
-        about: list!("a test-and-test-and-set lock: who waits reads, at first with pauses, then with yields and naps in between"),
-        beside: LISTED,
-        source: "L. Rudolph and Z. Segall, Dynamic decentralized cache schemes, ISCA 1984; T. E. Anderson, IEEE TPDS 1 (1990)",
-        spins: true,
-    };
-    TICKET: Guarded<lock::Ticket> as LOCK => About {
-        name: "pool-ticket",
-        about: list!("a ticket lock, first come, first served: who waits reads, with pauses, then yields, then naps"),
-        beside: LISTED,
-        source: "D. P. Reed and R. K. Kanodia, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, ACM TOCS 9 (1991)",
-        spins: true,
-    };
-    MCS: Guarded<lock::Mcs> as LOCK => About {
-        name: "pool-mcs",
-        about: list!("an MCS queue lock: who waits reads a line of its own, with pauses, then yields, then naps"),
-        beside: LISTED,
-        source: "J. M. Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization on shared-memory \
-                 multiprocessors, ACM TOCS 9 (1991)",
-        spins: true,
-    };
-    CLH: Guarded<lock::Clh> as LOCK => About {
-        name: "pool-clh",
-        about: list!("a CLH queue lock: who waits reads the line of the one before, with pauses, then yields, then naps"),
-        beside: LISTED,
-        source: "T. S. Craig, University of Washington TR 93-02-02 (1993); P. Magnusson, A. Landin and E. Hagersten, Queue \
-                 locks on cache coherent multiprocessors, IPPS 1994",
-        spins: true,
-    };
-    TREIBER: Treiber<AtOnce> as LOCK_FREE => About {
-        name: "pool-treiber",
-        about: "pops an item off a stack by compare-and-swap until it succeeds, holds it for a section, pushes it, and does \
-                another section",
-        beside: STACKED,
-        source: "R. K. Treiber, Systems programming: coping with parallelism, IBM RJ 5118 (1986); the 32-bit tag: IBM \
-                 System/370 Principles of Operation, compare double and swap",
-        spins: true,
-    };
-    TREIBER_BACKOFF: Treiber<Backoff> as Role::LockFreePool { backs_off: Role::backoff_of("pool-treiber") } => About {
-        name: "pool-treiber-backoff",
-        about: "the same with pauses after a failure that double up to a cap in proportion to the strands",
-        beside: STACKED,
-        source: "R. K. Treiber, IBM RJ 5118 (1986); S. Sistare, Solaris scalability: the delay doubles to a cap in proportion \
-                 to the CPUs",
-        spins: true,
-    };
-    ARRAY_QUEUE: Array as LOCK_FREE => About {
-        name: "pool-array-queue",
-        about: "takes an item out of crossbeam's bounded queue, holds it for a section, puts it back, and does another section",
-        beside: QUEUED,
-        source: "The crate crossbeam, ArrayQueue; D. Vyukov, Bounded MPMC queue",
-        spins: true,
-    };
-    SEG_QUEUE: Segments as LOCK_FREE => About {
-        name: "pool-seg-queue",
-        about: "takes an item out of crossbeam's unbounded queue, holds it for a section, puts it back, and does another section",
-        beside: QUEUED,
-        source: "The crate crossbeam, SegQueue",
-        spins: true,
-    };
-    DEQUE: Deque as LOCK_FREE => About {
-        name: "pool-deque",
-        about: "takes an item from its own deque, or steals one where that is empty, holds it for a section, puts it on its own \
-                deque, and does another section",
-        beside: "steals, and searches that found nothing; a worker that has found an item keeps to it, and then meets nobody",
-        source: "D. Chase and Y. Lev, Dynamic circular work-stealing deque, SPAA 2005; the crate crossbeam, Injector and Stealer",
-        spins: true,
-    };
-}
-
-static SPAWN_MUTEX: &dyn Kernel = &Spawning::<Guarded<Parked<mutexes::Std>>>::new(
-    const {
-        &spawn::card(
+kernels! {
+    pooling::<Guarded<Parked<mutexes::Std>>> => SLEEPING
+        .named("pool-std", list!("the mutex of Rust's standard library"))
+        .source("The Rust standard library, std::sync::Mutex");
+    pooling::<Guarded<Parked<mutexes::ParkingLot>>> => SLEEPING
+        .named("pool-parking-lot", list!("the mutex of parking_lot"))
+        .role(Role::LockPool { is_reference: true, backs_off: None })
+        .source("The crate parking_lot, Mutex");
+    pooling::<Guarded<Parked<mutexes::Pthread<false>>>> => SLEEPING
+        .named("pool-pthread", list!("the C library's default mutex"))
+        .source("POSIX, pthread_mutex_lock");
+    pooling::<Guarded<Parked<mutexes::Pthread<true>>>> => SLEEPING
+        .named("pool-pthread-adaptive", list!("the C library's adaptive mutex, which spins before it sleeps"))
+        .source("The GNU C library, PTHREAD_MUTEX_ADAPTIVE_NP");
+    pooling::<Guarded<lock::Tas>> => SPINNING.named(
+            "pool-tas",
+            list!("a test-and-set lock: who waits exchanges, at first with pauses, then with yields and naps in between"),
+        )
+        .source(
+            "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 \
+             (1990)",
+        );
+    pooling::<Guarded<lock::TasBackoff>> => SPINNING.named(
+            "pool-tas-backoff",
+            list!("a test-and-set lock: who waits exchanges, after delays that double up to a cap in proportion to the strands"),
+        )
+        .role(Role::LockPool { is_reference: false, backs_off: Role::backoff_of("pool-tas") })
+        .source(
+            "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 \
+             (1990)",
+        );
+    pooling::<Guarded<lock::Ttas>> => SPINNING.named(
+            "pool-ttas",
+            list!("a test-and-test-and-set lock: who waits reads, at first with pauses, then with yields and naps in between"),
+        )
+        .source(
+            "L. Rudolph and Z. Segall, Dynamic decentralized cache schemes, ISCA 1984; T. E. Anderson, IEEE TPDS 1 \
+             (1990)",
+        );
+    pooling::<Guarded<lock::Ticket>> => SPINNING.named(
+            "pool-ticket",
+            list!("a ticket lock, first come, first served: who waits reads, with pauses, then yields, then naps"),
+        )
+        .source(
+            "D. P. Reed and R. K. Kanodia, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, ACM TOCS 9 (1991)",
+        );
+    pooling::<Guarded<lock::Mcs>> => SPINNING.named(
+            "pool-mcs",
+            list!("an MCS queue lock: who waits reads a line of its own, with pauses, then yields, then naps"),
+        )
+        .source(
+            "J. M. Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization on shared-memory \
+             multiprocessors, ACM TOCS 9 (1991)",
+        );
+    pooling::<Guarded<lock::Clh>> => SPINNING.named(
+            "pool-clh",
+            list!("a CLH queue lock: who waits reads the line of the one before, with pauses, then yields, then naps"),
+        )
+        .source(
+            "T. S. Craig, University of Washington TR 93-02-02 (1993); P. Magnusson, A. Landin and E. Hagersten, Queue \
+             locks on cache coherent multiprocessors, IPPS 1994",
+        );
+    pooling::<Treiber<AtOnce>> => LOCK_FREE.named(
+            "pool-treiber",
+            "pops an item off a stack by compare-and-swap until it succeeds, holds it for a section, pushes it, and \
+             does another section",
+        )
+        .uncounted_traffic(STACKED)
+        .source(
+            "R. K. Treiber, Systems programming: coping with parallelism, IBM RJ 5118 (1986); the 32-bit tag: IBM \
+             System/370 Principles of Operation, compare double and swap",
+        );
+    pooling::<Treiber<Backoff>> => LOCK_FREE.named(
+            "pool-treiber-backoff",
+            "the same with pauses after a failure that double up to a cap in proportion to the strands",
+        )
+        .role(Role::LockFreePool { backs_off: Role::backoff_of("pool-treiber") })
+        .uncounted_traffic(STACKED)
+        .source(
+            "R. K. Treiber, IBM RJ 5118 (1986); S. Sistare, Solaris scalability: the delay doubles to a cap in \
+             proportion to the CPUs",
+        );
+    pooling::<Array> => LOCK_FREE.named(
+            "pool-array-queue",
+            "takes an item out of crossbeam's bounded queue, holds it for a section, puts it back, and does another \
+             section",
+        )
+        .source("The crate crossbeam, ArrayQueue; D. Vyukov, Bounded MPMC queue");
+    pooling::<Segments> => LOCK_FREE.named(
+            "pool-seg-queue",
+            "takes an item out of crossbeam's unbounded queue, holds it for a section, puts it back, and does another \
+             section",
+        )
+        .source("The crate crossbeam, SegQueue");
+    pooling::<Deque> => LOCK_FREE.named(
+            "pool-deque",
+            "takes an item from its own deque, or steals one where that is empty, holds it for a section, puts it on \
+             its own deque, and does another section",
+        )
+        .uncounted_traffic(
+            "steals, and searches that found nothing; a worker that has found an item keeps to it, and then meets \
+             nobody",
+        )
+        .source(
+            "D. Chase and Y. Lev, Dynamic circular work-stealing deque, SPAA 2005; the crate crossbeam, Injector and \
+             Stealer",
+        );
+    spawning::<Guarded<Parked<mutexes::Std>>> => spawn::CARD.named(
             "pool-spawn-mutex",
-            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a list under a mutex, or \
-             a new one; beyond the workers it counts the threads that there would be, and does the part itself",
-        )
-    },
-);
-
-static SPAWN_CAS: &dyn Kernel = &Spawning::<Treiber<AtOnce>>::new(
-    const {
-        &spawn::card(
+            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a list \
+             under a mutex, or a new one; beyond the workers it counts the threads that there would be, and does the \
+             part itself",
+        );
+    spawning::<Treiber<AtOnce>> => spawn::CARD.named(
             "pool-spawn-cas",
-            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a stack without a lock, \
-             or a new one; beyond the workers it counts the threads that there would be, and does the part itself",
-        )
-    },
-);
+            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a stack \
+             without a lock, or a new one; beyond the workers it counts the threads that there would be, and does the \
+             part itself",
+        );
+}
 
 #[cfg(test)]
 mod tests;

@@ -23,11 +23,9 @@ const NAP: Duration = Duration::from_micros(50);
 /// has none meanwhile: hence the yields. Nor do yields suffice: where a lock serves in the order of arrival, all but one of
 /// those who get the strand give it on, so that a hand-over takes a round of them all, and 128 workers on 2 strands took
 /// seconds to end after a stop. While they nap, whoever is next finds a strand free.
-#[derive(Debug)]
 pub(super) struct Spin(u32);
 
 impl Spin {
-    /// Before the first look.
     pub(super) const fn start() -> Self {
         Spin(0)
     }

@@ -5,13 +5,13 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
 use charz_data::card::ROOM;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Role, Work, WorkerCount};
 
 use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::plain::{Extent, kernels, stage};
 use crate::sys::ring::cascade::{Cascade, Condition, Mutex};
 use crate::sys::ring::process::Remote;
 use crate::sys::ring::word::{Flag, Futex};
@@ -20,19 +20,6 @@ use crate::watch::Watch;
 
 use crate::pace::Pace;
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[
-    &RING_MUTEX,
-    &RING_MUTEX_ADAPTIVE,
-    &RING_MUTEX_PROCESSES,
-    &RING_COND,
-    &RING_COND_PROCESSES,
-    &RING_FUTEX,
-    &RING_FUTEX_PROCESSES,
-    &RING_FLAG,
-];
-
-/// A kernel whose workers stand in a ring.
-#[derive(Debug)]
 pub struct RingKernel<L> {
     card: &'static Card,
     variant: &'static str,
@@ -41,13 +28,10 @@ pub struct RingKernel<L> {
     link: PhantomData<fn() -> L>,
 }
 
-/// Where the cascade comes from.
 const LIBMICRO: &str = "B. Smaalders, P. Harman: libMicro (Sun Microsystems, 2005), cascade_mutex, cascade_cond: the order of \
                         the locks";
-/// Where sleeping on a word comes from.
 const FUTEX: &str = "H. Franke, R. Russell, M. Kirkwood: Fuss, futexes and furwocks, Ottawa Linux Symposium (2002); the ring \
                      after libMicro's cascade_mutex";
-/// Where looking at a word comes from.
 const FLAGS: &str = "J. Mellor-Crummey, M. Scott: Algorithms for scalable synchronization on shared-memory multiprocessors, \
                      TOCS 9 (1991): flags that one writes and one spins on; the ring after libMicro's cascade_mutex";
 
@@ -58,141 +42,70 @@ const SLEEP: &str = "each worker notes how long a lap takes, hop times workers, 
 const APART: &str = "as over threads, by the system's clock; a thread on each worker's seat looks every 5 ms whether the run is \
                      over, and starts and ends its process, which is part of the interval";
 
-macro_rules! ring {
-    ($doc:literal, $kernel:ident, $link:ty, $processes:literal, $name:literal, $about:literal, $beside:expr, $source:expr,
-     $variant:literal, $cycles:literal, $spins:literal) => {
-        #[doc = $doc]
-        pub static $kernel: RingKernel<$link> = RingKernel {
-            card: &Card::new(
-                $name,
-                Family::Sync,
-                $about,
-                Metric::serial_time("one hop of the ring: from one worker's being let go to the next one's"),
-            )
-            .role(Role::Ring)
-            .times("a hop", "a lap")
-            .uncounted_traffic($beside)
-            .params(&[&SPAN])
-            .source($source)
-            .max_per_cycle(ROOM / $cycles)
-            .contends($spins)
-            .workers(WorkerCount::AtLeast(2))
-            .blocks_in_kernel(!$spins),
-            variant: $variant,
-            processes: $processes,
-            link: PhantomData,
-        };
-    };
+const CASCADE: Card = Card::new(
+    "",
+    Family::Sync,
+    "",
+    Metric::serial_time("one hop of the ring: from one worker's being let go to the next one's"),
+)
+.role(Role::Ring)
+.times("a hop", "a lap")
+.uncounted_traffic(SLEEP)
+.params(&[&SPAN])
+.source(LIBMICRO)
+// A worker's own part of a hop is two locks and two unlocks, each an atomic exchange of at least the 4 cycles of a load from
+// the first-level cache (Agner Fog, "Instruction tables"), and it makes one hop of each lap of two or more.
+.max_per_cycle(ROOM / 32.0)
+.workers(WorkerCount::AtLeast(2))
+.blocks_in_kernel(true);
+
+// A load and a store.
+const WORD: Card = CASCADE.source(FUTEX).max_per_cycle(ROOM / 8.0);
+
+kernels! {
+    ring::<Cascade<Mutex<false>>>, false, "pthread_mutex, default" => CASCADE.named(
+            "ring-mutex",
+            "passes a token around a ring of threads, by two mutexes of the C library for each, in the order of \
+             libMicro's cascade_mutex",
+        );
+    ring::<Cascade<Mutex<true>>>, false, "pthread_mutex, adaptive" => CASCADE.named(
+            "ring-mutex-adaptive",
+            "does as ring-mutex with mutexes whose waiters spin for a while before they sleep",
+        );
+    ring::<Cascade<Mutex<false>>>, true, "pthread_mutex, process-shared" => CASCADE
+        .named("ring-mutex-processes", "does as ring-mutex among processes, by mutexes in memory that they share")
+        .uncounted_traffic(APART);
+    ring::<Cascade<Condition>>, false, "pthread_cond" => CASCADE.named(
+            "ring-cond",
+            "passes a token around a ring of threads, by two condition variables of the C library for each, in the \
+             order of libMicro's cascade_cond",
+        );
+    ring::<Cascade<Condition>>, true, "pthread_cond, process-shared" => CASCADE.named(
+            "ring-cond-processes",
+            "does as ring-cond among processes, by condition variables in memory that they share",
+        )
+        .uncounted_traffic(APART);
+    ring::<Futex>, false, "futex, private" => WORD.named(
+            "ring-futex",
+            "passes a token around a ring of threads, each asleep on a word of its own until the one before it writes \
+             there and wakes it",
+        );
+    ring::<Futex>, true, "futex, shared" => WORD
+        .named("ring-futex-processes", "does as ring-futex among processes, by words in memory that they share")
+        .uncounted_traffic(APART);
+    ring::<Flag>, false, "store-release, load-acquire" => WORD.named(
+            "ring-flag",
+            "passes a token around a ring of threads, each spinning on a flag of its own until the one before it \
+             writes there",
+        )
+        .source(FLAGS)
+        .contends(true)
+        .blocks_in_kernel(false);
 }
 
-// A worker's own part of a hop is two locks and two unlocks, each an atomic exchange of at least the 4 cycles of a load from
-// the first-level cache (Agner Fog, "Instruction tables"), or a load and a store; and it makes one hop of each lap of two or
-// more.
-ring!(
-    "A ring of the C library's mutexes.",
-    RING_MUTEX,
-    Cascade<Mutex<false>>,
-    false,
-    "ring-mutex",
-    "passes a token around a ring of threads, by two mutexes of the C library for each, in the order of libMicro's cascade_mutex",
-    SLEEP,
-    LIBMICRO,
-    "pthread_mutex, default",
-    32.0,
-    false
-);
-ring!(
-    "A ring of the C library's mutexes that spin before they sleep.",
-    RING_MUTEX_ADAPTIVE,
-    Cascade<Mutex<true>>,
-    false,
-    "ring-mutex-adaptive",
-    "does as ring-mutex with mutexes whose waiters spin for a while before they sleep",
-    SLEEP,
-    LIBMICRO,
-    "pthread_mutex, adaptive",
-    32.0,
-    false
-);
-ring!(
-    "A ring of the C library's mutexes over processes.",
-    RING_MUTEX_PROCESSES,
-    Cascade<Mutex<false>>,
-    true,
-    "ring-mutex-processes",
-    "does as ring-mutex among processes, by mutexes in memory that they share",
-    APART,
-    LIBMICRO,
-    "pthread_mutex, process-shared",
-    32.0,
-    false
-);
-ring!(
-    "A ring of the C library's condition variables.",
-    RING_COND,
-    Cascade<Condition>,
-    false,
-    "ring-cond",
-    "passes a token around a ring of threads, by two condition variables of the C library for each, in the order of libMicro's \
-     cascade_cond",
-    SLEEP,
-    LIBMICRO,
-    "pthread_cond",
-    32.0,
-    false
-);
-ring!(
-    "A ring of the C library's condition variables over processes.",
-    RING_COND_PROCESSES,
-    Cascade<Condition>,
-    true,
-    "ring-cond-processes",
-    "does as ring-cond among processes, by condition variables in memory that they share",
-    APART,
-    LIBMICRO,
-    "pthread_cond, process-shared",
-    32.0,
-    false
-);
-ring!(
-    "A ring of futexes.",
-    RING_FUTEX,
-    Futex,
-    false,
-    "ring-futex",
-    "passes a token around a ring of threads, each asleep on a word of its own until the one before it writes there and wakes it",
-    SLEEP,
-    FUTEX,
-    "futex, private",
-    8.0,
-    false
-);
-ring!(
-    "A ring of futexes over processes.",
-    RING_FUTEX_PROCESSES,
-    Futex,
-    true,
-    "ring-futex-processes",
-    "does as ring-futex among processes, by words in memory that they share",
-    APART,
-    FUTEX,
-    "futex, shared",
-    8.0,
-    false
-);
-ring!(
-    "A ring of flags.",
-    RING_FLAG,
-    Flag,
-    false,
-    "ring-flag",
-    "passes a token around a ring of threads, each spinning on a flag of its own until the one before it writes there",
-    SLEEP,
-    FLAGS,
-    "store-release, load-acquire",
-    8.0,
-    true
-);
+const fn ring<L: Link>(card: &'static Card, processes: bool, variant: &'static str) -> RingKernel<L> {
+    RingKernel { card, variant, processes, link: PhantomData }
+}
 
 impl<L: Link> Kernel for RingKernel<L> {
     fn card(&self) -> &'static Card {
@@ -211,54 +124,23 @@ impl<L: Link> Kernel for RingKernel<L> {
             )));
         }
         let ring = Arc::new(Ring::<L>::new(workers, self.processes)?);
-        Ok(Box::new(Circle { ring, workers, span: params.span(), variant: self.variant, processes: self.processes }))
+        let processes = self.processes;
+        stage(self.variant, Extent::Span(params.span()), move |rank| {
+            let member = Arc::clone(&ring);
+            let place = match processes {
+                false => Place::Here(Member::new(member, rank)),
+                true => Place::Apart(Remote::new(member, rank)?),
+            };
+            Ok(Box::new(Participant { ring: Arc::clone(&ring), first: rank == 0, workers, place }))
+        })
     }
 }
 
-/// The stage.
-#[derive(Debug)]
-struct Circle<L: Link> {
-    ring: Arc<Ring<L>>,
-    workers: usize,
-    span: Duration,
-    variant: &'static str,
-    processes: bool,
-}
-
-impl<L: Link> Stage for Circle<L> {
-    fn variant(&self) -> &'static str {
-        self.variant
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let ring = Arc::clone(&self.ring);
-        let place = match self.processes {
-            false => Place::Here(Member::new(ring, rank)),
-            true => Place::Apart(Remote::new(ring, rank)?),
-        };
-        Ok(Box::new(Participant { ring: Arc::clone(&self.ring), first: rank == 0, workers: self.workers, place }))
-    }
-}
-
-/// Who stands in the ring for a worker.
-#[derive(Debug)]
 enum Place<L: Link> {
-    /// The worker itself.
     Here(Member<L>),
-    /// A process that it drives.
     Apart(Remote<L>),
 }
 
-/// A worker.
-#[derive(Debug)]
 struct Participant<L: Link> {
     ring: Arc<Ring<L>>,
     first: bool,

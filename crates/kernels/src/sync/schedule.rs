@@ -17,6 +17,7 @@
 use charz_data::{Contention, JointHistogram, Period};
 
 use crate::kernel::Error;
+use crate::pairs::Pairs;
 use crate::watch::Watch;
 
 /// How many times the median of what a sample takes a fitting period is.
@@ -37,9 +38,7 @@ const GRACE: u64 = 1_000;
 /// What a sample was, beside what the waiters stamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
-    /// When the call began.
     pub called: u64,
-    /// When it returned.
     pub returned: u64,
     /// When everybody was ready for the next.
     pub ended: u64,
@@ -48,37 +47,26 @@ pub(super) struct Call {
 }
 
 /// One worker's pairs of times, taken by a schedule.
-#[derive(Debug)]
 pub(super) struct Sampler {
     period: Period,
     samples: u64,
     /// Times that a sample has: its first time is paired with that of each waiter.
     waiters: usize,
-    pairs: Vec<(u64, u64)>,
+    pairs: Pairs,
     /// What the waiters stamped in the last sample.
     seen: Vec<u64>,
-    /// Samples of the run that began late.
     late: u64,
 }
 
 impl Sampler {
     /// Takes so many samples in a run, each with so many waiters.
-    ///
-    /// # Errors
-    /// There is no memory for that many.
     pub(super) fn new(period: Period, samples: u64, waiters: usize) -> Result<Self, Error> {
-        let mut pairs = Vec::new();
-        let number = usize::try_from(samples).ok().and_then(|samples| samples.checked_mul(waiters));
-        number.and_then(|number| pairs.try_reserve_exact(number).ok()).ok_or_else(|| {
-            Error::Refused(format!("there is no memory for {samples} samples of {waiters} waiters: ask for fewer"))
-        })?;
+        let pairs = Pairs::with_room(samples.saturating_mul(waiters as u64))?;
         Ok(Sampler { period, samples, waiters, pairs, seen: Vec::with_capacity(waiters), late: 0 })
     }
 
-    /// Before a run: forgets the last one, and touches its memory, so that no sample meets a page fault.
     pub(super) fn reset(&mut self) {
-        self.pairs.resize(self.pairs.capacity(), (1, 1));
-        self.pairs.clear();
+        self.pairs.reset();
         self.late = 0;
     }
 
@@ -103,7 +91,7 @@ impl Sampler {
             if let Some(call) = call {
                 let from = origin(due, call.called);
                 let first = call.returned.saturating_sub(call.called);
-                self.pairs.extend(self.seen.iter().map(|seen| (first, seen.saturating_sub(from))));
+                self.pairs.0.extend(self.seen.iter().map(|seen| (first, seen.saturating_sub(from))));
                 self.late += u64::from(from != call.called);
                 taken += 1;
             }
@@ -146,34 +134,25 @@ impl Sampler {
         }
     }
 
-    /// How many samples a run takes.
     pub(super) fn samples(&self) -> u64 {
         self.samples
     }
 
     /// How many there were in the last run, and how many of them had to wait for the one before.
     pub(super) fn kept(&self) -> Contention {
-        Contention { attempts: (self.pairs.len() / self.waiters.max(1)) as u64, failures: 0, waits: self.late }
+        Contention { attempts: (self.pairs.0.len() / self.waiters.max(1)) as u64, failures: 0, waits: self.late }
     }
 
-    /// The pairs of the last run.
     pub(super) fn joint(&self) -> JointHistogram {
-        self.pairs.iter().copied().collect()
+        self.pairs.joint()
     }
 
     /// Whether there are as many pairs as there are to be.
-    ///
-    /// # Errors
-    /// There are not.
     pub(super) fn verify(&self, name: &str) -> Result<(), Error> {
-        let (found, samples, waiters) = (self.pairs.len(), self.samples, self.waiters);
-        if found as u64 == samples * waiters as u64 {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!(
-            "{name}: there are {found} pairs of times, not one of each of {waiters} waiters in {samples} samples: the \
-             result of this run is void"
-        )))
+        let (found, samples, waiters) = (self.pairs.0.len(), self.samples, self.waiters);
+        Error::unless(found as u64 == samples * waiters as u64, name, || {
+            format!("there are {found} pairs of times, not one of each of {waiters} waiters in {samples} samples")
+        })
     }
 }
 

@@ -50,7 +50,6 @@ impl Default for Whereabouts {
 }
 
 impl Whereabouts {
-    /// The calling worker says where it is.
     #[inline]
     pub(super) fn tell(&self) {
         self.0.store(strand::current().unwrap_or(u32::MAX), Ordering::Relaxed);

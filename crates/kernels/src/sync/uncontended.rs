@@ -1,19 +1,16 @@
 //! `lock-*`: a mutex that nobody else wants is taken and given back.
 
 use std::hint::black_box;
-use std::marker::PhantomData;
 
 use charz_data::card::ROOM;
 use charz_data::params::ITERATIONS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
 
 use super::mutexes::{Mutex, ParkingLot, Pthread, Std};
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, iterations_up_to, kernels, stage};
 use crate::watch::Watch;
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[LOCK_PTHREAD, LOCK_PTHREAD_ADAPTIVE, LOCK_STD, LOCK_PARKING_LOT];
 
 /// Iterations that make one pair: a pair takes about 5 ns.
 const ITERATIONS_PER_PAIR: u64 = 4;
@@ -31,69 +28,27 @@ const CARD: Card = Card::new(
 .max_per_cycle(ROOM / 8.0)
 .workers(WorkerCount::Exactly(1));
 
-/// `pthread_mutex_lock`, `PTHREAD_MUTEX_DEFAULT`.
-pub static LOCK_PTHREAD: &dyn Kernel = &Lock::<Pthread<false>>::new(
-    const { &CARD.named("lock-pthread", "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again") },
-);
-
-/// `pthread_mutex_lock`, `PTHREAD_MUTEX_ADAPTIVE_NP`.
-pub static LOCK_PTHREAD_ADAPTIVE: &dyn Kernel = &Lock::<Pthread<true>>::new(
-    const {
-        &CARD
-            .named("lock-pthread-adaptive", "locks and unlocks a PTHREAD_MUTEX_ADAPTIVE_NP of its own, again and again")
-    },
-);
-
-/// `std::sync::Mutex`.
-pub static LOCK_STD: &dyn Kernel = &Lock::<Std>::new(
-    const { &CARD.named("lock-std", "locks and unlocks a std::sync::Mutex of its own, again and again") },
-);
-
-/// `parking_lot::Mutex`.
-pub static LOCK_PARKING_LOT: &dyn Kernel = &Lock::<ParkingLot>::new(
-    const { &CARD.named("lock-parking-lot", "locks and unlocks a parking_lot::Mutex of its own, again and again") },
-);
-
-/// A kernel that takes a mutex that is free.
-type Lock<M> = KernelOf<Locking<M>>;
-
-/// The stage.
-struct Locking<M> {
-    name: &'static str,
-    /// Of a full run.
-    pairs: u64,
-    mutex: PhantomData<fn() -> M>,
+kernels! {
+    locking::<Pthread<false>> => CARD
+        .named("lock-pthread", "locks and unlocks a PTHREAD_MUTEX_DEFAULT of its own, again and again");
+    locking::<Pthread<true>> => CARD
+        .named("lock-pthread-adaptive", "locks and unlocks a PTHREAD_MUTEX_ADAPTIVE_NP of its own, again and again");
+    locking::<Std> => CARD.named("lock-std", "locks and unlocks a std::sync::Mutex of its own, again and again");
+    locking::<ParkingLot> => CARD
+        .named("lock-parking-lot", "locks and unlocks a parking_lot::Mutex of its own, again and again");
 }
 
-impl<M: Mutex> StageBuilder for Locking<M> {
-    fn footprint(_: &Params) -> Bytes {
-        Bytes(size_of::<M>() as u64)
-    }
-
-    fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
-        let (name, iterations) = (&*card.name, params.iterations);
-        if iterations == 0 {
-            return Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not 0 iterations")));
-        }
-        Ok(Locking { name, pairs: (iterations / ITERATIONS_PER_PAIR).max(1), mutex: PhantomData })
-    }
+const fn locking<M: Mutex>(card: &'static Card) -> PlainKernel {
+    let footprint = |_: &Params| Bytes(size_of::<M>() as u64);
+    PlainKernel::new(card, footprint, |card, params, _| {
+        let name = &*card.name;
+        let pairs = (iterations_up_to(u64::MAX, card, params)? / ITERATIONS_PER_PAIR).max(1);
+        stage("lock, unlock", Extent::Each(Work::ops(pairs)), move |_| {
+            Ok(Box::new(Locker { name, pairs, mutex: M::new()? }))
+        })
+    })
 }
 
-impl<M: Mutex> Stage for Locking<M> {
-    fn variant(&self) -> &'static str {
-        "lock, unlock"
-    }
-
-    fn work(&self) -> Work {
-        Work::ops(self.pairs)
-    }
-
-    fn worker(&self, _rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Locker { name: self.name, pairs: self.pairs, mutex: M::new()? }))
-    }
-}
-
-/// A worker.
 struct Locker<M> {
     name: &'static str,
     pairs: u64,
@@ -113,10 +68,7 @@ impl<M: Mutex> Worker for Locker<M> {
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        if self.mutex.free() {
-            return Ok(());
-        }
-        Err(Error::Wrong(format!("{}: the mutex is still locked: the result of this run is void", self.name)))
+        Error::unless(self.mutex.free(), self.name, || "the mutex is still locked".into())
     }
 }
 
@@ -131,9 +83,9 @@ fn block<M: Mutex>(mutex: &M, pairs: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Stop;
+    use crate::kernel::Kernel;
+    use crate::tests::watch;
 
-    /// A mutex that stays locked.
     struct Stuck;
 
     impl Mutex for Stuck {
@@ -154,17 +106,10 @@ mod tests {
 
     #[test]
     fn a_mutex_that_was_not_given_back_voids_the_run() {
-        let stage = Locking::<Stuck> { name: "lock-stuck", pairs: 10, mutex: PhantomData };
+        let params = Params { iterations: 10 * ITERATIONS_PER_PAIR, ..Params::SMALL };
+        let stage = locking::<Stuck>(const { &CARD.named("lock-stuck", "") }).stage(&params, 1).unwrap();
         let mut worker = stage.worker(0).unwrap();
-        assert_eq!(worker.run(&Watch::new(&Stop::new())), Work::ops(10));
+        assert_eq!(worker.run(&watch(None)), Work::ops(10));
         assert!(matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.contains("lock-stuck")));
-    }
-
-    #[test]
-    fn no_iterations_are_refused() {
-        let params = Params { iterations: 0, ..Params::SMALL };
-        for kernel in [LOCK_PTHREAD, LOCK_STD] {
-            assert!(kernel.stage(&params, 1).is_err());
-        }
     }
 }

@@ -16,7 +16,6 @@ pub(super) struct WaitStats {
 }
 
 impl WaitStats {
-    /// Counts this wait, if it was one.
     #[inline]
     pub(super) fn waited(&mut self, spin: &Spin) {
         self.waits += u64::from(spin.waited());
@@ -30,7 +29,6 @@ impl WaitStats {
         self.rested = true;
     }
 
-    /// The counts for whoever asks the worker.
     pub(super) fn counts(&self) -> Contention {
         Contention { attempts: self.attempts, failures: self.failures, waits: self.waits }
     }

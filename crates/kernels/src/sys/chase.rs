@@ -9,7 +9,6 @@ use std::ptr;
 
 use crate::block::{Block, Line};
 
-/// Rings that can be followed at once.
 pub const MOST_RINGS: usize = charz_data::params::MAX_CHAINS as usize;
 
 /// Loads of each ring between two looks at the number of turns, so that counting hides behind them.
@@ -22,7 +21,6 @@ const NEXT: usize = 0;
 const RANK: usize = 1;
 
 /// Rings of equal length over one block of memory, with a head on each that moves from place to place.
-#[derive(Debug)]
 pub struct Rings {
     block: Block,
     /// The addresses of the places at which the heads are. Those behind `rings` are 0.
@@ -91,17 +89,14 @@ impl Rings {
         self.heads[..self.rings].iter().map(move |head| lines[(head - start) / Line::BYTES].0[RANK] - 1)
     }
 
-    /// How many rings there are.
     pub fn rings(&self) -> usize {
         self.rings
     }
 
-    /// How many places are in each.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The memory.
     pub fn block(&self) -> &Block {
         &self.block
     }

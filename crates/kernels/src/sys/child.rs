@@ -7,7 +7,6 @@ use std::ptr;
 use crate::kernel::Error;
 
 /// A forked process. It ends at the latest when this is dropped, or with the thread that forked it.
-#[derive(Debug)]
 pub struct Child {
     id: libc::pid_t,
     /// Whether its end was seen, so that the number may be another process's by now.
@@ -17,9 +16,6 @@ pub struct Child {
 impl Child {
     /// Forks a process that does `body` and ends. It sits on the strands of the calling thread, takes no signal but the one
     /// that kills it, and keeps no file open, so that nobody who waits for one to close waits for it.
-    ///
-    /// # Errors
-    /// The system refuses another process.
     ///
     /// # Safety
     /// The other threads of this process stand still in the new one, wherever they were: `body` waits for none of them. It
@@ -44,7 +40,6 @@ impl Child {
         }
     }
 
-    /// Whether it still runs.
     pub fn runs(&mut self) -> bool {
         if !self.gone {
             // SAFETY: the number is that of a child of ours whose end nobody has taken note of; no status is asked for.
@@ -145,7 +140,7 @@ mod tests {
         let child = unsafe {
             Child::fork(|| {
                 loop {
-                    futex::wait(&never, 0, Scope::Process, Duration::MAX)
+                    futex::wait(&never, 0, Scope::Process, Duration::MAX);
                 }
             })
         }

@@ -1,6 +1,7 @@
 //! The operating system's clocks, as the C library hands them out.
 
 use std::mem::MaybeUninit;
+use std::time::Duration;
 
 /// A time of some clock, as it was handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,14 @@ impl Time {
         let nanos =
             i128::from(self.seconds) * 1_000_000_000 + i128::from(self.parts) * i128::from(1_000_000_000 / parts);
         u64::try_from(nanos).unwrap_or(0)
+    }
+}
+
+/// A duration for the system, the longest it has where there is none so long.
+pub fn timespec(time: Duration) -> libc::timespec {
+    libc::timespec {
+        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: time.subsec_nanos().into(),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use crate::sys::clocks::timespec;
+
 /// Whether the word is in memory that other processes map too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -22,16 +24,13 @@ impl Scope {
 }
 
 /// Sleeps until somebody wakes this word, as long as it holds `seen`, at most `patience`. It may also return for no reason:
-/// whoever waits looks at the word again.
-pub fn wait(word: &AtomicU32, seen: u32, scope: Scope, patience: Duration) {
-    let timeout = libc::timespec {
-        tv_sec: libc::time_t::try_from(patience.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: patience.subsec_nanos().into(),
-    };
+/// whoever waits looks at the word again. Returns what the call does: -1, and `errno`, where nobody woke it.
+pub fn wait(word: &AtomicU32, seen: u32, scope: Scope, patience: Duration) -> libc::c_long {
+    let timeout = timespec(patience);
     let operation = libc::FUTEX_WAIT | scope.flag();
     // SAFETY: the word is valid for as long as the reference is, which is longer than the call; it is aligned to 4 bytes; the
     // kernel only reads it, atomically. The timeout outlives the call.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, seen, &raw const timeout) };
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, seen, &raw const timeout) }
 }
 
 /// Wakes at most `most` of those who sleep on the word, and returns how many they were.

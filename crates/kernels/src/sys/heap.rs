@@ -6,29 +6,21 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// An allocator's functions.
 #[derive(Debug)]
+
 pub struct Heap {
     malloc: unsafe extern "C" fn(usize) -> *mut c_void,
     free: unsafe extern "C" fn(*mut c_void),
 }
 
-/// Where a heap comes from.
 pub trait Allocator: 'static {
-    /// What is loaded, for people.
     const FILE: &'static str;
-    /// The package of Debian that brings it.
     const PACKAGE: &'static str;
 
     /// The heap, the same whenever it is asked for.
-    ///
-    /// # Errors
-    /// What the dynamic linker says.
     fn heap() -> Result<&'static Heap, &'static str>;
 }
 
-/// The C library's `malloc`.
-#[derive(Debug)]
 pub enum System {}
 
 impl Allocator for System {
@@ -43,7 +35,6 @@ impl Allocator for System {
 }
 
 /// mimalloc, whose functions have names of their own.
-#[derive(Debug)]
 pub enum Mimalloc {}
 
 impl Allocator for Mimalloc {
@@ -58,7 +49,6 @@ impl Allocator for Mimalloc {
 }
 
 /// jemalloc, whose functions are named as the C library's.
-#[derive(Debug)]
 pub enum Jemalloc {}
 
 impl Allocator for Jemalloc {
@@ -75,7 +65,6 @@ impl Allocator for Jemalloc {
 /// An allocator in a shared library, which is loaded when it is first asked for, and then stays.
 ///
 /// Nothing else of the process allocates through it: its names are not seen by others (`RTLD_LOCAL`).
-#[derive(Debug)]
 struct Library {
     file: &'static CStr,
     malloc: &'static CStr,
@@ -125,7 +114,6 @@ fn complaint() -> String {
 }
 
 /// Memory of an allocator with a word at each of its ends, given back when dropped.
-#[derive(Debug)]
 pub struct Object<A: Allocator> {
     start: NonNull<u8>,
     bytes: u32,
@@ -168,7 +156,6 @@ impl<A: Allocator> Object<A> {
         self.start.as_ptr().addr() as u64 ^ u64::from(self.bytes) << 48
     }
 
-    /// Its first and its last word.
     fn ends(&self) -> [*mut u64; 2] {
         let start = self.start.as_ptr();
         [start.cast(), start.wrapping_add(self.bytes as usize - 8).cast()]

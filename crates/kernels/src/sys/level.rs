@@ -17,9 +17,7 @@ use crate::sys::stream::HAS_NON_TEMPORAL;
 /// What a pass does with each group of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Adds up its words.
     Read,
-    /// Overwrites it.
     Write,
     /// Overwrites it past the caches.
     WriteNt,
@@ -55,7 +53,6 @@ impl Op {
         }
     }
 
-    /// Whether it adds up what it reads.
     pub const fn sums(self) -> bool {
         matches!(self, Op::Read | Op::Mix1 | Op::Mix2 | Op::Mix3)
     }
@@ -87,14 +84,12 @@ pub struct Registers {
 }
 
 impl Default for Registers {
-    /// Nothing is summed up yet.
     fn default() -> Self {
         Registers { sums: [all(0); Registers::SUMS], word: all(0), step: all(0) }
     }
 }
 
 impl Registers {
-    /// Vectors of sums.
     const SUMS: usize = 8;
 
     /// The next pass has this number, and each that follows it in the same call a number that is 1 larger. It is what the pass
@@ -110,7 +105,6 @@ impl Registers {
     }
 }
 
-/// A line of so many equal words.
 const fn all(word: u64) -> Line {
     Line([word; Line::WORDS])
 }
@@ -162,7 +156,6 @@ impl Loop {
         Loop::all(op).find(|looping| looping.path.is_whole())
     }
 
-    /// Its name in reports.
     pub const fn name(&self) -> &'static str {
         match (self.path, self.op) {
             #[cfg(target_arch = "x86_64")]

@@ -16,9 +16,7 @@ use charz_data::PageKind;
 pub struct Line(pub [u64; Line::WORDS]);
 
 impl Line {
-    /// Bytes in a line.
     pub const BYTES: usize = 64;
-    /// Words of 8 bytes in a line.
     pub const WORDS: usize = Line::BYTES / 8;
 }
 
@@ -45,17 +43,11 @@ impl Mapping {
     }
 
     /// The same of memory that a forked process would share, which the kernel keeps as a file without a name.
-    ///
-    /// # Errors
-    /// As [`Mapping::new`].
     pub fn shared(lines: usize, pages: PageKind) -> io::Result<Mapping> {
         Mapping::of(lines, pages, libc::MAP_SHARED)
     }
 
     /// The same of private memory by one call of `mmap` and no other: the pages are of whichever kind the system gives.
-    ///
-    /// # Errors
-    /// As [`Mapping::new`].
     pub fn plain(lines: usize) -> io::Result<Mapping> {
         let bytes = lines.checked_mul(Line::BYTES).filter(|&bytes| bytes <= isize::MAX as usize);
         let bytes = bytes.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
@@ -126,7 +118,6 @@ impl Mapping {
         }
     }
 
-    /// The lines.
     pub fn lines(&self) -> &[Line] {
         // SAFETY: `start` is page-aligned and `lines` lines from it are mapped for reading until `self` is dropped.
         // SAFETY: any bytes are a valid `Line`, and anonymous memory starts as zeros.
@@ -134,7 +125,6 @@ impl Mapping {
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.lines) }
     }
 
-    /// The lines, for writing.
     pub fn lines_mut(&mut self) -> &mut [Line] {
         // SAFETY: as for `lines`; the mapping is writable, and `self` is borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.lines) }
@@ -156,7 +146,6 @@ impl Drop for Mapping {
 }
 
 /// A mapping that is writable only while somebody writes.
-#[derive(Debug)]
 pub struct Guarded(Mapping);
 
 impl Guarded {
@@ -195,7 +184,6 @@ impl SharedMapping {
         SharedMapping(mapping)
     }
 
-    /// All words, line after line.
     pub fn words(&self) -> &[AtomicU64] {
         let Mapping { start, lines, .. } = &self.0;
         // SAFETY: `start` is page-aligned and `lines` lines from it, each of whole words without gaps, are mapped for reading and
@@ -214,7 +202,7 @@ pub fn base_page() -> usize {
 }
 
 /// Maps `bytes` bytes anywhere; the flags say whether they are shared. The caller owns them.
-fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
+pub(super) fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_ANONYMOUS | flags);
     // SAFETY: a new anonymous mapping where the kernel likes touches no memory that exists.
     let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
@@ -239,8 +227,8 @@ fn map_aligned(bytes: usize, page: usize, flags: libc::c_int) -> io::Result<NonN
     Ok(NonNull::new(start).expect("an address inside a mapping is not null"))
 }
 
-/// Unmaps a range that this module mapped and nobody refers to any more.
-fn unmap(start: *mut u8, bytes: usize) {
+/// Unmaps a range that [`map`] mapped and nobody refers to any more.
+pub(super) fn unmap(start: *mut u8, bytes: usize) {
     // SAFETY: the callers own the range, which begins and ends at page borders, and hold no reference into it.
     let result = unsafe { libc::munmap(start.cast(), bytes) };
     debug_assert_eq!(result, 0, "munmap refused a range of our own");

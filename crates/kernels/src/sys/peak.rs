@@ -19,8 +19,6 @@ const LANES: usize = 8;
 /// The accumulators of a loop as they lie in memory between two calls: one lane after the other, vector by vector.
 pub type Accumulators<T> = [T; VECTORS * LANES];
 
-/// The operands that all accumulators share.
-#[derive(Debug)]
 #[repr(C, align(64))]
 struct Operands<T> {
     /// The factor of fused multiply-adds: 1 in each lane, so that the sum stays exact.
@@ -32,10 +30,8 @@ struct Operands<T> {
 static INT: Operands<u64> = Operands { ones: [1; LANES], steps: [1, 2, 3, 4, 5, 6, 7, 8] };
 static FLOAT: Operands<f64> = Operands { ones: [1.0; LANES], steps: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0] };
 
-/// Accumulators that a path treats alike.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// How many vectors.
     vectors: usize,
     /// How often a round updates each.
     updates: u64,
@@ -43,16 +39,11 @@ struct Group {
     ops: u64,
 }
 
-/// A loop that this CPU can run.
-#[derive(Debug)]
 pub struct Path<T: 'static> {
     /// Its name in reports: vector extension and mix.
     pub name: &'static str,
-    /// Lanes in a vector.
     lanes: usize,
-    /// The accumulators in their order.
     groups: &'static [Group],
-    /// Whether the CPU has the instructions.
     detected: fn() -> bool,
     operands: &'static Operands<T>,
     /// The loop: accumulators, operands, rounds. Its preconditions are those of [`Path::run`].
@@ -60,13 +51,11 @@ pub struct Path<T: 'static> {
 }
 
 impl<T> Path<T> {
-    /// Operations in a round.
     pub fn ops(&self) -> u64 {
         self.lanes as u64
             * self.groups.iter().map(|group| group.vectors as u64 * group.updates * group.ops).sum::<u64>()
     }
 
-    /// Runs `rounds` rounds on the accumulators.
     pub fn run(&self, accumulators: &mut Accumulators<T>, rounds: u64) {
         if rounds > 0 {
             // SAFETY: `paths_int` and `paths_float` give out only paths whose instructions were detected.

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::kernel::Error;
+use crate::sys::clocks::timespec;
 
 pub mod barrier;
 pub mod thread;
@@ -20,33 +21,45 @@ pub enum Kind {
     Adaptive,
 }
 
-/// A mutex of the C library. It stays where it was made: its address is part of it.
-pub struct Mutex(Pin<Box<Inner>>);
+/// Memory for an object of the C library. Its address is part of it: it stays where it was initialised.
+#[repr(transparent)]
+pub(super) struct Object<T>(UnsafeCell<MaybeUninit<T>>);
 
-struct Inner(UnsafeCell<libc::pthread_mutex_t>);
+// SAFETY: any thread may use the objects of which there are such: mutexes, condition variables, barriers.
+unsafe impl<T> Send for Object<T> {}
+// SAFETY: several threads may do so at once, which is what they are for.
+unsafe impl<T> Sync for Object<T> {}
 
-// SAFETY: a mutex of the C library may be used by any thread.
-unsafe impl Send for Mutex {}
-// SAFETY: and by several at once, which is what it is for.
-unsafe impl Sync for Mutex {}
+impl<T> Object<T> {
+    pub(super) const fn new(value: T) -> Self {
+        Object(UnsafeCell::new(MaybeUninit::new(value)))
+    }
+
+    pub(super) const fn uninit() -> Self {
+        Object(UnsafeCell::new(MaybeUninit::uninit()))
+    }
+
+    #[inline]
+    pub(super) fn raw(&self) -> *mut T {
+        self.0.get().cast()
+    }
+}
+
+/// A mutex of the C library.
+pub struct Mutex(Pin<Box<Object<libc::pthread_mutex_t>>>);
 
 impl Mutex {
-    /// A free mutex.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new(kind: Kind) -> Result<Self, Error> {
-        let mutex = Mutex(Box::pin(Inner(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER))));
+        let mutex = Mutex(Box::pin(Object::new(libc::PTHREAD_MUTEX_INITIALIZER)));
         // SAFETY: the memory is that of a mutex that nobody has seen yet.
         unsafe { initialise(mutex.raw(), kind, false) }?;
         Ok(mutex)
     }
 
     pub(super) fn raw(&self) -> *mut libc::pthread_mutex_t {
-        self.0.0.get()
+        self.0.raw()
     }
 
-    /// Waits until it is free, and takes it.
     #[inline]
     pub fn lock(&self) -> Guard<'_> {
         // SAFETY: it was initialised, and lives as long as the reference.
@@ -56,7 +69,6 @@ impl Mutex {
         Guard { mutex: self, stays: PhantomData }
     }
 
-    /// Takes it if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_>> {
         // SAFETY: it was initialised, and lives as long as the reference.
@@ -73,9 +85,6 @@ impl Drop for Mutex {
 }
 
 /// Makes a mutex of the C library out of memory for one.
-///
-/// # Errors
-/// The C library refuses it.
 ///
 /// # Safety
 /// The pointer is to memory for a mutex that nobody uses, and that stays where it is as long as the mutex is used.
@@ -106,9 +115,6 @@ pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: 
 }
 
 /// Makes a condition variable of the C library out of memory for one.
-///
-/// # Errors
-/// The C library refuses it.
 ///
 /// # Safety
 /// The pointer is to memory for a condition variable that nobody uses, and that stays where it is as long as it is used.
@@ -155,36 +161,25 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// A condition variable of the C library.
-pub struct Condvar(Pin<Box<InnerCondvar>>);
-
-struct InnerCondvar(UnsafeCell<libc::pthread_cond_t>);
-
-// SAFETY: a condition variable of the C library may be used by any thread.
-unsafe impl Send for Condvar {}
-// SAFETY: and by several at once, which is what it is for.
-unsafe impl Sync for Condvar {}
+pub struct Condvar(Pin<Box<Object<libc::pthread_cond_t>>>);
 
 impl Default for Condvar {
     fn default() -> Self {
-        Condvar(Box::pin(InnerCondvar(UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER))))
+        Condvar(Box::pin(Object::new(libc::PTHREAD_COND_INITIALIZER)))
     }
 }
 
 impl Condvar {
     fn raw(&self) -> *mut libc::pthread_cond_t {
-        self.0.0.get()
+        self.0.raw()
     }
 
     /// Gives the mutex back, sleeps until somebody signals, at most for `patience`, and takes the mutex again. It may also return
     /// for no reason. Returns what the C library says: `ETIMEDOUT` when the time is over.
     pub fn wait_for(&self, held: &mut Guard<'_>, patience: Duration) -> libc::c_int {
         // The default clock of a condition variable is the real-time clock.
-        let until = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().saturating_add(patience);
-        let until = libc::timespec {
-            tv_sec: libc::time_t::try_from(until.as_secs()).unwrap_or(libc::time_t::MAX),
-            tv_nsec: until.subsec_nanos().into(),
-        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let until = timespec(now.saturating_add(patience));
         // SAFETY: both were initialised and outlive the call, as the time does, and this thread holds the mutex.
         unsafe { libc::pthread_cond_timedwait(self.raw(), held.mutex.raw(), &raw const until) }
     }
@@ -196,7 +191,6 @@ impl Condvar {
         unsafe { libc::pthread_cond_signal(self.raw()) };
     }
 
-    /// Wakes all who wait.
     #[inline]
     pub fn broadcast(&self) {
         // SAFETY: it was initialised, and outlives the call.

@@ -21,15 +21,11 @@ pub const LAPS: usize = 1 << 18;
 /// How long a participant sleeps at most, where it can choose, before it looks whether the ring is over.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How participants wait for each other.
 pub trait Link: Sync + Send + Sized + 'static {
     /// One that is yet to be [established](Link::establish). `machine` says whether its participants are processes.
     fn new(machine: bool) -> Self;
 
     /// Makes it fit for use, at the place where it stays.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     fn establish(&self, machine: bool) -> Result<(), Error>;
 
     /// Before a run, by every participant and before any of them receives: bars the way of the next one, unless that is the
@@ -66,7 +62,6 @@ pub trait Link: Sync + Send + Sized + 'static {
 }
 
 /// One participant's part of the ring, on lines of its own.
-#[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Station<L> {
     link: L,
@@ -75,7 +70,6 @@ pub struct Station<L> {
 }
 
 /// What one participant sees of the ring in one phase.
-#[derive(Debug)]
 pub struct Ends<'a, L> {
     us: &'a Station<L>,
     them: &'a Station<L>,
@@ -98,7 +92,6 @@ impl<L> Copy for Ends<'_, L> {}
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Account {
-    /// How often it passed the token on.
     passes: AtomicU64,
     /// How often it came with another number than expected.
     wrong: AtomicU64,
@@ -110,7 +103,6 @@ struct Account {
     done: AtomicU32,
 }
 
-/// What all participants look at.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Common {
@@ -122,8 +114,6 @@ struct Common {
     laps: AtomicU64,
 }
 
-/// A ring.
-#[derive(Debug)]
 pub struct Ring<L: Sync> {
     stations: Shared<Station<L>>,
     accounts: Shared<Account>,
@@ -134,9 +124,6 @@ pub struct Ring<L: Sync> {
 
 impl<L: Link> Ring<L> {
     /// A ring of so many, threads of this process or, with `machine`, processes.
-    ///
-    /// # Errors
-    /// The system or the C library refuses what it needs.
     pub fn new(participants: usize, machine: bool) -> Result<Self, Error> {
         let station = || Station { link: L::new(machine), token: AtomicU64::new(0) };
         let ring = Ring {
@@ -149,14 +136,12 @@ impl<L: Link> Ring<L> {
         Ok(ring)
     }
 
-    /// Of one participant.
     pub const BYTES: usize = size_of::<Station<L>>() + size_of::<Account>();
 
     fn common(&self) -> &Common {
         &self.common[0]
     }
 
-    /// Has everybody leave.
     pub fn end(&self) {
         self.common().over.store(true, Ordering::Relaxed);
     }
@@ -167,16 +152,12 @@ impl<L: Link> Ring<L> {
         self.laps.iter().take(count).map(|lap| lap.load(Ordering::Relaxed))
     }
 
-    /// The number of the token, between two runs.
     fn token(&self) -> u64 {
         self.stations.iter().map(|station| station.token.load(Ordering::Relaxed)).max().unwrap_or(0)
     }
 
     /// Whether the token was passed on as often as the participants say, and never came out of turn. To be asked when all
     /// have ended a run, and none has begun another.
-    ///
-    /// # Errors
-    /// [`Error::Wrong`].
     pub fn verify(&self) -> Result<(), Error> {
         if self.common().broken.load(Ordering::Relaxed) {
             return Err(Error::Wrong("a process of the ring ended or hung: the result of this run is void".into()));
@@ -209,7 +190,6 @@ pub trait Lookout {
 }
 
 /// A participant. It belongs to the thread that made it, since a lock is given back by the thread that took it.
-#[derive(Debug)]
 pub struct Member<L: Link> {
     ring: Arc<Ring<L>>,
     rank: usize,
@@ -221,7 +201,6 @@ pub struct Member<L: Link> {
 }
 
 impl<L: Link> Member<L> {
-    /// The participant with this number, from 0.
     pub fn new(ring: Arc<Ring<L>>, rank: usize) -> Self {
         Member { ring, rank, base: 0, bars: false, stays: PhantomData }
     }

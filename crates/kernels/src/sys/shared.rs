@@ -2,14 +2,14 @@
 
 use std::mem;
 use std::ops::Deref;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::slice;
 
 use crate::kernel::Error;
+use crate::sys::mmap;
 
 /// Values in a shared, anonymous mapping: what a forked process writes there, this one reads. They stay where they are until
 /// the mapping goes, which unmaps them without further ado.
-#[derive(Debug)]
 pub struct Shared<T: Sync> {
     start: NonNull<T>,
     len: usize,
@@ -22,21 +22,12 @@ unsafe impl<T: Sync> Sync for Shared<T> {}
 
 impl<T: Sync> Shared<T> {
     /// So many values, each as `make` has it.
-    ///
-    /// # Errors
-    /// The system refuses the memory.
     pub fn new(len: usize, mut make: impl FnMut() -> T) -> Result<Self, Error> {
         const { assert!(!mem::needs_drop::<T>() && align_of::<T>() <= 4096 && size_of::<T>() > 0) }
         let refused = |why: String| Error::Refused(format!("no memory to share for {len} values of a ring: {why}"));
         let bytes = len.checked_mul(size_of::<T>()).filter(|&bytes| bytes > 0 && bytes <= isize::MAX as usize);
         let bytes = bytes.ok_or_else(|| refused("their size is out of range".into()))?;
-        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-        // SAFETY: a new anonymous mapping where the kernel likes touches no memory that exists.
-        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, flags, -1, 0) };
-        let start = match NonNull::new(start) {
-            Some(start) if start.as_ptr() != libc::MAP_FAILED => start.cast::<T>(),
-            _ => return Err(refused(std::io::Error::last_os_error().to_string())),
-        };
+        let start = mmap::map(bytes, libc::MAP_SHARED).map_err(|error| refused(error.to_string()))?.cast();
         let shared = Shared { start, len };
         for i in 0..len {
             let value = make();
@@ -61,9 +52,7 @@ impl<T: Sync> Deref for Shared<T> {
 
 impl<T: Sync> Drop for Shared<T> {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and no reference outlives `self`.
-        let result = unsafe { libc::munmap(self.start.as_ptr().cast(), self.len * size_of::<T>()) };
-        debug_assert_eq!(result, 0, "munmap refused a range of our own");
+        mmap::unmap(self.start.as_ptr().cast(), self.len * size_of::<T>());
     }
 }
 

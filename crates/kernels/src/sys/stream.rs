@@ -31,7 +31,6 @@ enum Extension {
 }
 
 impl Vectors {
-    /// What every CPU of this architecture has.
     pub const BASE: Vectors = Vectors(Extension::Base);
 
     /// The widest extension of use here that this CPU has.
@@ -43,7 +42,6 @@ impl Vectors {
         Vectors::BASE
     }
 
-    /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -72,10 +70,8 @@ pub const HAS_NON_TEMPORAL: bool = cfg!(target_arch = "x86_64");
 /// Lines of a small page.
 const PAGE: usize = 64;
 
-/// What a pass does ahead of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
-    /// Nothing.
     Nothing,
     /// It prefetches one line [`Ahead::PAGES`] small pages on, at each page. So the address is translated before it is
     /// needed, which hardware prefetchers do not see to: they stop where a page ends. In a virtual machine on Zen 4, 4 KiB
@@ -87,7 +83,6 @@ impl Ahead {
     /// How far ahead: 2 pages were too few, and 8 no worse than 4.
     const PAGES: usize = 8;
 
-    /// What suits these pages.
     pub fn of(pages: PageKind) -> Ahead {
         match pages {
             PageKind::Small => Ahead::Pages,

@@ -8,6 +8,9 @@ use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use crate::sys::clocks::timespec;
+use crate::sys::futex::{self, Scope};
+
 mod file;
 mod lock;
 
@@ -15,9 +18,6 @@ pub use file::{Epoll, Queue, TimerFd};
 pub use lock::{Bell, Lock, RwLock, Semaphore};
 
 /// `poll` of nothing. Whole milliseconds: what is asked is rounded up.
-///
-/// # Errors
-/// The system refuses.
 pub fn poll(time: Duration) -> io::Result<bool> {
     // SAFETY: there are no descriptors, so that nothing is read or written.
     let result = unsafe { libc::poll(ptr::null_mut(), 0, millis(time)) };
@@ -25,9 +25,6 @@ pub fn poll(time: Duration) -> io::Result<bool> {
 }
 
 /// `ppoll` of nothing.
-///
-/// # Errors
-/// The system refuses.
 pub fn ppoll(time: Duration) -> io::Result<bool> {
     let time = timespec(time);
     // SAFETY: there are no descriptors and no mask, and the time outlives the call.
@@ -36,9 +33,6 @@ pub fn ppoll(time: Duration) -> io::Result<bool> {
 }
 
 /// `select` of nothing. Whole microseconds: what is asked is rounded up.
-///
-/// # Errors
-/// The system refuses.
 pub fn select(time: Duration) -> io::Result<bool> {
     let micros = time.as_nanos().div_ceil(1000);
     let mut time = libc::timeval {
@@ -52,9 +46,6 @@ pub fn select(time: Duration) -> io::Result<bool> {
 }
 
 /// `nanosleep`.
-///
-/// # Errors
-/// The system refuses.
 pub fn nanosleep(time: Duration) -> io::Result<bool> {
     let time = timespec(time);
     // SAFETY: the time outlives the call, and what is left of it is not asked for.
@@ -63,9 +54,6 @@ pub fn nanosleep(time: Duration) -> io::Result<bool> {
 }
 
 /// `clock_nanosleep` until a time of `CLOCK_MONOTONIC`.
-///
-/// # Errors
-/// The system refuses.
 pub fn clock_nanosleep(time: Duration) -> io::Result<bool> {
     let until = after(libc::CLOCK_MONOTONIC, time);
     let (clock, flags) = (libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME);
@@ -75,9 +63,6 @@ pub fn clock_nanosleep(time: Duration) -> io::Result<bool> {
 }
 
 /// `sigtimedwait` for no signal.
-///
-/// # Errors
-/// The system refuses.
 pub fn sigtimedwait(time: Duration) -> io::Result<bool> {
     let time = timespec(time);
     let mut none = MaybeUninit::<libc::sigset_t>::zeroed();
@@ -89,21 +74,11 @@ pub fn sigtimedwait(time: Duration) -> io::Result<bool> {
 }
 
 /// `FUTEX_WAIT` on a word that nobody changes.
-///
-/// # Errors
-/// The system refuses.
 pub fn futex(time: Duration) -> io::Result<bool> {
-    let (word, time) = (AtomicU32::new(0), timespec(time));
-    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time outlive the call, which only reads them.
-    let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const time) };
-    failed(result, libc::ETIMEDOUT)
+    failed(futex::wait(&AtomicU32::new(0), 0, Scope::Process, time), libc::ETIMEDOUT)
 }
 
 /// `std::thread::park_timeout`, which may return for no reason, and does not say so.
-///
-/// # Errors
-/// Never.
 pub fn park(time: Duration) -> io::Result<bool> {
     std::thread::park_timeout(time);
     Ok(true)
@@ -112,13 +87,6 @@ pub fn park(time: Duration) -> io::Result<bool> {
 /// Whole milliseconds that are no shorter.
 fn millis(time: Duration) -> libc::c_int {
     libc::c_int::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(libc::c_int::MAX)
-}
-
-fn timespec(time: Duration) -> libc::timespec {
-    libc::timespec {
-        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: time.subsec_nanos().into(),
-    }
 }
 
 /// The time of this clock so much from now on.

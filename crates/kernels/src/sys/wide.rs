@@ -3,14 +3,12 @@
 use std::cell::UnsafeCell;
 
 /// A word of 128 bits. That there is one says that the processor can exchange it.
-#[derive(Debug)]
 #[repr(transparent)]
 pub struct Wide(UnsafeCell<u128>);
 
 // SAFETY: the value is read and written by one instruction that the processor makes atomic, and by nothing else.
 unsafe impl Sync for Wide {}
 
-/// Whether the processor can exchange such a word.
 pub fn available() -> bool {
     #[cfg(target_arch = "x86_64")]
     {

@@ -69,13 +69,11 @@ impl<C: Source> Probe for First<C> {
     }
 }
 
-/// The ticks of one reading.
 fn timed<C: Source>() -> u64 {
     counter::time(code::nothing);
     counter::time(call::<C>)
 }
 
-/// A reading whose code stands in one place.
 #[inline(never)]
 extern "C" fn call<C: Source>() {
     black_box(C::read());

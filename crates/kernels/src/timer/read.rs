@@ -1,19 +1,20 @@
-//! `read-*`: what a reading costs when one follows the other.
+//! `read-*`: what a reading costs when one follows the other. `step-*`: by how much a clock moves from one value to the next that a
+//! reader gets to see.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Metric, Params, Work};
 
+use super::sample::Probe;
 use super::source::Source;
-use crate::kernel::{Axes, Error, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Axes, Error, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
-pub(super) const CARD: Card = super::CARD
+pub(super) const READ: Card = super::CARD
     .metric(Metric::op_time("one reading, which nothing is made of"))
     .uncounted_traffic(
         "nothing but the loop's counting; readings that nothing orders overlap as far as the processor likes",
@@ -23,53 +24,20 @@ pub(super) const CARD: Card = super::CARD
     // Opteron in the same table.
     .max_per_cycle(1.0);
 
-/// A kernel that reads a clock.
-pub(super) type Read<C> = KernelOf<Reading<C>>;
-
-/// The stage.
-pub(super) struct Reading<C> {
-    name: &'static str,
-    span: Duration,
-    source: PhantomData<fn() -> C>,
+pub(super) const fn read<C: Source>(card: &'static Card) -> PlainKernel {
+    let kernel = PlainKernel::new(
+        card,
+        |_| Bytes(0),
+        |card, params, _| {
+            let name = &*card.name;
+            stage(C::VARIANT, Extent::Span(params.span()), move |_| {
+                Ok(Box::new(Reader::<C> { name, back: None, source: PhantomData }))
+            })
+        },
+    );
+    kernel.check(|_| C::check()).axes(Axes { alone: true, ..Axes::NONE })
 }
 
-impl<C: Source> StageBuilder for Reading<C> {
-    fn check() -> Result<(), Error> {
-        C::check()
-    }
-
-    fn axes() -> Axes {
-        Axes { alone: true, ..Axes::NONE }
-    }
-
-    fn footprint(_: &Params) -> Bytes {
-        Bytes(0)
-    }
-
-    fn build(card: &'static Card, params: &Params, _workers: usize) -> Result<Self, Error> {
-        Ok(Reading { name: &card.name, span: params.span(), source: PhantomData })
-    }
-}
-
-impl<C: Source> Stage for Reading<C> {
-    fn variant(&self) -> &'static str {
-        C::VARIANT
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, _rank: usize) -> Result<Box<dyn Worker>, Error> {
-        Ok(Box::new(Reader::<C> { name: self.name, back: None, source: PhantomData }))
-    }
-}
-
-/// A worker.
 struct Reader<C: Source> {
     name: &'static str,
     /// The end of a stretch, and that of a later one which the clock says came before it.
@@ -112,10 +80,66 @@ fn block<C: Source>(readings: u64) -> C::Reading {
 }
 
 /// What is wrong with a clock that showed `last` and then `next`.
-pub(super) fn backwards(name: &str, last: u64, next: u64) -> Error {
-    Error::Wrong(format!(
-        "{name}: the clock went back by {} of its units in the middle of the run, as one does that is set, or whose \
-         processors disagree: the result of this run is void",
-        last.saturating_sub(next)
-    ))
+fn backwards(name: &str, last: u64, next: u64) -> Error {
+    let units = last.saturating_sub(next);
+    Error::void(
+        name,
+        format_args!(
+            "the clock went back by {units} of its units in the middle of the run, as one does that is set, or whose \
+             processors disagree"
+        ),
+    )
+}
+
+pub(super) const STEP: Card = super::CARD
+    .metric(Metric::SecondTime)
+    .times(
+        "from before a value was read until another was, by the clock that stamps",
+        "by how much the clock moved meanwhile, by its own account",
+    )
+    .uncounted_traffic("the readings themselves: a clock that moves more often than it can be read shows steps as long as a reading. A \
+             includes a reading of the clock that stamps");
+
+/// Readings of a clock that stands still between two looks at the watch: 40 µs of system calls at most.
+const STRETCH: usize = 64;
+
+/// Waits for a clock to move.
+pub(super) struct Step<C> {
+    name: &'static str,
+    /// Nanoseconds of a unit of the clock.
+    unit: f64,
+    source: PhantomData<fn() -> C>,
+}
+
+impl<C: Source> Probe for Step<C> {
+    const VARIANT: &'static str = C::VARIANT;
+
+    fn check() -> Result<(), Error> {
+        C::check()
+    }
+
+    fn new(name: &'static str, _: &Params) -> Result<Self, Error> {
+        Ok(Step { name, unit: C::unit(), source: PhantomData })
+    }
+
+    fn sample(&mut self, watch: &Watch) -> Result<Option<(u64, u64)>, Error> {
+        let began = watch.now();
+        let before = C::read();
+        let Some(after) = next::<C>(before, watch) else { return Ok(None) };
+        let passed = watch.now().saturating_sub(began);
+        let (before, after) = (C::place(before), C::place(after));
+        let moved = after.checked_sub(before).ok_or_else(|| backwards(self.name, before, after))?;
+        Ok(Some((passed, (moved as f64 * self.unit).round() as u64)))
+    }
+}
+
+/// The first reading that differs from `before`; `None` when the watch ends.
+#[inline(always)]
+fn next<C: Source>(before: C::Reading, watch: &Watch) -> Option<C::Reading> {
+    loop {
+        let after = (0..STRETCH).map(|_| C::read()).find(|after| *after != before);
+        if after.is_some() || watch.should_stop() {
+            return after;
+        }
+    }
 }

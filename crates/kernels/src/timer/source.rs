@@ -12,18 +12,12 @@ pub(super) trait Source: 'static {
     /// What a reading gives, before anything is made of it.
     type Reading: Copy + PartialEq + Send;
 
-    /// The code path, e.g. `rdtsc`.
     const VARIANT: &'static str;
 
-    /// Whether it can be read here.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] with the reason.
     fn check() -> Result<(), Error> {
         Ok(())
     }
 
-    /// A reading.
     fn read() -> Self::Reading;
 
     /// The place of a reading on the clock's own scale, in units of [`Source::unit`].
@@ -35,11 +29,9 @@ pub(super) trait Source: 'static {
     }
 }
 
-/// Parts of a second.
 const NANOS: i64 = 1_000_000_000;
 const MICROS: i64 = 1_000_000;
 
-/// The processor's counter, in three ways.
 macro_rules! counters {
     ($($(#[$about:meta])* $name:ident, $variant:expr, $read:path, $available:expr, $lacks:literal;)*) => {
         $(
@@ -81,7 +73,6 @@ counters! {
     Waiting, "rdtscp", counter::read_waiting, counter::waits(), "this processor has no rdtscp";
 }
 
-/// Clocks of `clock_gettime`.
 macro_rules! system {
     ($($(#[$about:meta])* $name:ident, $clock:ident;)*) => {
         $(
@@ -116,10 +107,8 @@ system! {
     Realtime, CLOCK_REALTIME;
 }
 
-/// What Rust programs read.
 pub(super) struct Instant;
 
-/// From when instants are counted.
 static ORIGIN: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
 
 impl Source for Instant {
@@ -142,7 +131,6 @@ impl Source for Instant {
     }
 }
 
-/// What the process took of all processors.
 pub(super) struct Cpu;
 
 impl Source for Cpu {
@@ -163,7 +151,6 @@ impl Source for Cpu {
     }
 }
 
-/// What the thread took.
 pub(super) struct Usage;
 
 impl Source for Usage {

@@ -30,32 +30,22 @@ const CARD: Card = super::CARD
              prctl(2), PR_SET_TIMERSLACK")
     .blocks_in_kernel(true);
 
-/// A call that takes a timeout.
 trait TimedWait: Sized + 'static {
-    /// The call, e.g. `poll`.
     const CALL: &'static str;
 
     /// What it can be asked for is a multiple of this.
     const GRAIN: Duration;
 
     /// What the calling worker waits for.
-    ///
-    /// # Errors
-    /// The system refuses it.
     fn new() -> Result<Self, Error>;
 
     /// Waits. Whether the time is over.
-    ///
-    /// # Errors
-    /// The system refuses.
     fn wait(&self, time: Duration) -> io::Result<bool>;
 }
 
-/// Waits by a call.
 struct Timeout<W> {
     name: &'static str,
     way: W,
-    /// What is asked for.
     time: Duration,
 }
 
@@ -99,16 +89,11 @@ fn whole(time: Duration, grain: Duration) -> Duration {
 }
 
 /// By how many nanoseconds a call was late that took `took` of them.
-///
-/// # Errors
-/// It came back before its time.
 fn lateness(name: &str, took: u64, time: Duration) -> Result<u64, Error> {
     let asked = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     if took < asked - asked / ALLOWANCE {
-        return Err(Error::Wrong(format!(
-            "{name}: a wait of {time:?} was over after {:?}: the result of this run is void",
-            Duration::from_nanos(took)
-        )));
+        let took = Duration::from_nanos(took);
+        return Err(Error::void(name, format_args!("a wait of {time:?} was over after {took:?}")));
     }
     Ok(took.saturating_sub(asked))
 }

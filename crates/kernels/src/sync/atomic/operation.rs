@@ -20,7 +20,6 @@ pub struct Hand {
     pub last: u64,
     /// What the word held when it was last looked at.
     seen: u64,
-    /// Whether the last attempt failed.
     retries: bool,
     /// Attempts of this run that failed.
     pub failures: u64,
@@ -69,15 +68,11 @@ pub enum Check {
     Last,
 }
 
-/// An operation on a word of memory.
 pub trait Operation: Send + Sync + 'static {
-    /// The word.
     type Word: Word;
-    /// How it is checked.
     const CHECK: Check;
     /// Whether an attempt can fail since another worker came first.
     const CAN_FAIL: bool = false;
-    /// The instruction.
     const VARIANT: &'static str;
 
     /// Does it so many times, or tries to. The count is a constant, so that the compiler unrolls the loop; atomic operations it
@@ -85,9 +80,7 @@ pub trait Operation: Send + Sync + 'static {
     fn round(word: &Self::Word, hand: &mut Hand);
 }
 
-/// What an operation works on.
 pub trait Word: Send + Sync + Sized + 'static {
-    /// Whether the processor has operations on it.
     fn available() -> bool {
         true
     }
@@ -95,11 +88,9 @@ pub trait Word: Send + Sync + Sized + 'static {
     /// One that holds 1.
     fn new() -> Self;
 
-    /// What it holds.
     fn value(&self) -> u64;
 }
 
-/// What a word holds at first.
 pub const FIRST: u64 = 1;
 
 impl Word for AtomicU64 {
@@ -175,11 +166,7 @@ operation!(
     |word, hand, turn| hand.load(turn, word.load(Ordering::Relaxed))
 );
 #[cfg(target_arch = "aarch64")]
-operation!(
-    /// A sequentially consistent load.
-    LoadSeqCst, Balance, "mov", "ldar",
-    |word, hand, turn| hand.load(turn, word.load(Ordering::SeqCst))
-);
+operation!(LoadSeqCst, Balance, "mov", "ldar", |word, hand, turn| hand.load(turn, word.load(Ordering::SeqCst)));
 operation!(
     /// A relaxed store; on x86-64 the same instruction as one that releases.
     Store, Last, "mov", "str",
@@ -227,7 +214,6 @@ operation!(
 );
 
 /// Adds 1 by compare-and-swap, to what the last attempt found there.
-#[derive(Debug)]
 pub struct Cas;
 
 impl Operation for Cas {
@@ -249,8 +235,6 @@ impl Operation for Cas {
     }
 }
 
-/// The same with a word of 128 bits.
-#[derive(Debug)]
 pub struct Cas128;
 
 impl Operation for Cas128 {

@@ -4,11 +4,10 @@ use charz_data::params::SAMPLES;
 use charz_data::{Card, Family, Metric, Role, WorkerCount};
 
 use super::own::{Central, Sense};
-use super::{Barrier, Meet};
-use crate::kernel::{Error, Kernel};
+use super::{Meet, meeting};
+use crate::kernel::Error;
+use crate::plain::kernels;
 use crate::sys::pthread;
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[BARRIER_PTHREAD, BARRIER_STD, BARRIER_SPIN, BARRIER_SENSE];
 
 pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times(
@@ -26,47 +25,29 @@ pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTi
 
 const SPINS: Card = BLOCKS.contends(true).blocks_in_kernel(false);
 
-/// `pthread_barrier_wait`.
-pub static BARRIER_PTHREAD: &dyn Kernel = &Barrier::<pthread::barrier::Barrier>::new(
-    const {
-        &BLOCKS.named(
+kernels! {
+    meeting::<pthread::barrier::Barrier> => BLOCKS.named(
             "barrier-pthread",
             "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there",
-        )
-    },
-);
-
-/// `std::sync::Barrier`.
-pub static BARRIER_STD: &dyn Kernel = &Barrier::<std::sync::Barrier>::new(
-    const {
-        &BLOCKS.named(
+        );
+    meeting::<std::sync::Barrier> => BLOCKS.named(
             "barrier-std",
             "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there",
+        );
+    meeting::<Central> => SPINS.named(
+            "barrier-spin",
+            "meets all others at a counter of arrivals, and spins until the last one changes the number of the \
+             generation",
+        );
+    meeting::<Sense> => SPINS.named(
+            "barrier-sense",
+            "meets all others at a counter of those missing, and spins until the last one reverses the sense",
         )
-    },
-);
-
-/// A central counter with a generation.
-pub static BARRIER_SPIN: &dyn Kernel = &Barrier::<Central>::new(
-    const {
-        &SPINS.named("barrier-spin", "meets all others at a counter of arrivals, and spins until the last one changes the number of the generation")
-    },
-);
-
-/// The sense-reversing barrier.
-pub static BARRIER_SENSE: &dyn Kernel = &Barrier::<Sense>::new(
-    const {
-        &SPINS
-            .named(
-                "barrier-sense",
-                "meets all others at a counter of those missing, and spins until the last one reverses the sense",
-            )
-            .source(
-                "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
+        .source(
+            "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
              Multiprocessors, TOCS 9 (1991), section 3.1",
-            )
-    },
-);
+        );
+}
 
 impl Meet for pthread::barrier::Barrier {
     type Own = ();

@@ -11,13 +11,11 @@ pub struct Central {
 }
 
 impl Central {
-    /// For so many parties.
     pub fn new(parties: u32) -> Self {
         let zero = || CachePadded::new(AtomicU32::new(0));
         Central { parties, arrived: zero(), generation: zero() }
     }
 
-    /// Waits until all parties have arrived.
     #[inline]
     pub fn wait(&self) {
         // Relaxed: nobody changes it before this party has arrived, and this party saw the last change when it left.
@@ -45,7 +43,6 @@ pub struct Sense {
 }
 
 impl Sense {
-    /// For so many parties.
     pub fn new(parties: u32) -> Self {
         let missing = CachePadded::new(AtomicU32::new(parties));
         Sense { parties, missing, sense: CachePadded::new(AtomicBool::new(false)) }

@@ -1,12 +1,9 @@
-use std::thread;
-
 use charz_data::{Card, Params, Work};
 
 use super::*;
 use crate::kernel::Kernel;
-use crate::watch::Stop;
+use crate::tests::{Lap, Look, stage_laps, stopped, watch};
 
-/// Lets everybody pass at once.
 struct Open;
 
 impl Meet for Open {
@@ -23,39 +20,22 @@ impl Meet for Open {
     fn meet(&self, _own: &mut ()) {}
 }
 
-/// Has as many workers as watches run a stage of 100 episodes, and calls `then` with each when all have.
-fn run<B: Meet, T: Send>(watches: &[Stop], then: impl Fn(&mut dyn Worker, Work) -> T + Sync) -> Vec<T> {
+/// The laps of so many workers in a stage of 100 episodes.
+fn run<B: Meet>(workers: usize, watch: impl Fn(usize) -> Watch + Sync) -> Vec<Lap> {
     static CARD: Card = kinds::BLOCKS.named("barrier-test", "");
-    let params = Params { samples: 100, ..Params::SMALL };
-    let stage = Barrier::<B>::new(&CARD).stage(&params, watches.len()).unwrap();
-    let gate = std::sync::Barrier::new(watches.len());
-    thread::scope(|scope| {
-        let party = |(rank, stop)| {
-            let (stage, gate, then) = (&*stage, &gate, &then);
-            scope.spawn(move || {
-                let mut worker = stage.worker(rank).unwrap();
-                worker.prepare();
-                gate.wait();
-                let work = worker.run(&Watch::new(stop));
-                gate.wait();
-                then(&mut *worker, work)
-            })
-        };
-        let threads: Vec<_> = watches.iter().enumerate().map(party).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    })
+    let stage = meeting::<B>(&CARD).stage(&Params { samples: 100, ..Params::SMALL }, workers).unwrap();
+    let look = |rank, _| Look { watch: watch(rank), ..Look::whole(None) };
+    stage_laps(stage.as_ref(), workers, 1, look).into_iter().flatten().collect()
 }
 
 /// In each episode somebody arrives last, and its two times are the same; nobody leaves sooner after itself than after the last.
 #[track_caller]
 fn check_times<B: Meet>() {
     for workers in 2..=3 {
-        let joints = run::<B, _>(&vec![Stop::new(); workers], |worker, _| {
-            worker.verify().unwrap();
-            worker.samples().unwrap()
-        });
         let mut last = 0;
-        for joint in joints {
+        for lap in run::<B>(workers, |_| watch(None)) {
+            assert_eq!(lap.verdict, Ok(()));
+            let joint = lap.samples.unwrap();
             assert_eq!(joint.count, 100);
             assert!(joint.bins.iter().all(|[own, since_last, _]| own >= since_last));
             last += joint.count - joint.second_shorter;
@@ -74,24 +54,19 @@ fn times_are_counted_from_the_last() {
 
 #[test]
 fn a_barrier_that_lets_pass_is_found_out() {
-    let void =
-        |worker: &mut dyn Worker, _| matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.contains("left"));
     // One by one: the first to run meets nobody.
-    let stage = Barrier::<Open>::new(KERNELS[1].card()).stage(&Params { samples: 5, ..Params::SMALL }, 2).unwrap();
+    let stage = meeting::<Open>(KERNELS[1].card()).stage(&Params { samples: 5, ..Params::SMALL }, 2).unwrap();
     let mut worker = stage.worker(0).unwrap();
     worker.prepare();
-    let work = worker.run(&Watch::new(&Stop::new()));
-    assert_eq!(work, Work::ops(5));
-    assert!(void(&mut *worker, work));
+    assert_eq!(worker.run(&watch(None)), Work::ops(5));
+    assert!(matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.contains("left")));
 }
 
 /// The watch of one ends: all end, in the same episode.
 #[track_caller]
 fn check_leaves<B: Meet>() {
-    let raised = Stop::new();
-    raised.raise();
-    let done = run::<B, _>(&[Stop::new(), raised, Stop::new()], |_, work| work);
-    assert_eq!(done, [Work::default(); 3]);
+    let laps = run::<B>(3, |rank| if rank == 1 { stopped() } else { watch(None) });
+    assert!(laps.iter().all(|lap| lap.work == Work::default()), "{laps:?}");
 }
 
 #[test]

@@ -16,19 +16,14 @@ const LINES: usize = 3;
 /// Runs until the first lines are used again, as many as fit in a page of 4 KiB.
 const RUNS: usize = 4096 / (8 * STEP * LINES);
 
-/// The bytes that they take.
 pub(super) const BYTES: u64 = 4096;
 
 /// A page of lines. Each run takes other lines, so that what an address means to the caches (the slice that it belongs to) is
 /// in the spread, and nothing has to be put back while a worker may still look at it.
-#[derive(Debug)]
 pub(super) struct Lines(SharedMapping);
 
 impl Lines {
     /// Maps the page and touches it first from the calling thread: its memory lies where that thread is seated.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the system has no memory.
     pub(super) fn map() -> Result<Lines, Error> {
         let refused = |error: io::Error| {
             Error::Refused(format!("no memory for the page that the workers share ({error}): end other programs"))
@@ -46,12 +41,10 @@ impl Lines {
     }
 }
 
-/// Where the two workers of a run meet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting<'a> {
     /// The line that goes back and forth; where each worker writes to one of its own, that of worker 0.
     pub(super) first: &'a AtomicU64,
-    /// That of worker 1.
     pub(super) second: &'a AtomicU64,
     over: &'a AtomicU64,
 }
@@ -65,7 +58,6 @@ impl Meeting<'_> {
         self.over.store(0, Ordering::Relaxed);
     }
 
-    /// What stands in the lines.
     pub(super) fn words(&self) -> [u64; 2] {
         [self.first, self.second].map(|word| word.load(Ordering::Relaxed))
     }
@@ -75,7 +67,6 @@ impl Meeting<'_> {
         self.over.store(1, Ordering::Relaxed);
     }
 
-    /// Whether the other worker has left early.
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed) != 0
     }

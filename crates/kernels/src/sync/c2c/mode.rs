@@ -38,7 +38,6 @@ pub struct ReadWrite {
     rank: usize,
     /// What the other's line says when it is this side's turn.
     awaited: u64,
-    /// What this side has written.
     written: u64,
 }
 

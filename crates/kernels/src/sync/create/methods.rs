@@ -6,11 +6,10 @@ use std::thread;
 use charz_data::params::{PERIOD, SAMPLES};
 use charz_data::{Card, Family, Metric, WorkerCount};
 
-use super::{Child, Create, Method, STACK};
-use crate::kernel::{Error, Kernel};
+use super::{Child, Method, STACK, making};
+use crate::kernel::Error;
+use crate::plain::kernels;
 use crate::sys::pthread::thread::{self as pthread, Attributes, Enter, Mask};
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[CREATE_PTHREAD, CREATE_PTHREAD_DETACHED, CREATE_STD, CREATE_STD_DETACHED];
 
 const PTHREAD: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times("from the call to its return", "from the call to the new thread's first instruction")
@@ -31,32 +30,19 @@ const STD: Card = PTHREAD
              counts, for the new thread, from when it was due (coordinated omission)")
     .workers(WorkerCount::Exactly(1));
 
-/// `pthread_create`, joined.
-pub static CREATE_PTHREAD: &dyn Kernel = &Create::<Pthread<false>>::new(
-    const { &PTHREAD.named("create-pthread", "makes threads with pthread_create, one after the other, and joins each") },
-);
-
-/// `pthread_create`, detached.
-pub static CREATE_PTHREAD_DETACHED: &dyn Kernel = &Create::<Pthread<true>>::new(
-    const { &PTHREAD.named("create-pthread-detached", "makes detached threads with pthread_create, one after the other") },
-);
-
-/// `std::thread::Builder::spawn`, joined.
-pub static CREATE_STD: &dyn Kernel = &Create::<Std<false>>::new(
-    const { &STD.named("create-std", "makes threads with std::thread, one after the other, and joins each") },
-);
-
-/// `std::thread::Builder::spawn`, detached.
-pub static CREATE_STD_DETACHED: &dyn Kernel = &Create::<Std<true>>::new(
-    const {
-        &STD.named(
+kernels! {
+    making::<Pthread<false>> => PTHREAD
+        .named("create-pthread", "makes threads with pthread_create, one after the other, and joins each");
+    making::<Pthread<true>> => PTHREAD
+        .named("create-pthread-detached", "makes detached threads with pthread_create, one after the other");
+    making::<Std<false>> => STD
+        .named("create-std", "makes threads with std::thread, one after the other, and joins each");
+    making::<Std<true>> => STD.named(
             "create-std-detached",
             "makes threads with std::thread, one after the other, and drops the handle of each",
-        )
-    },
-);
+        );
+}
 
-/// The C library.
 struct Pthread<const DETACHED: bool>(Attributes);
 
 impl Enter for Child {
@@ -81,7 +67,6 @@ impl<const DETACHED: bool> Method for Pthread<DETACHED> {
 }
 
 /// The standard library, whose threads run where their maker does.
-#[derive(Debug)]
 struct Std<const DETACHED: bool>;
 
 impl<const DETACHED: bool> Method for Std<DETACHED> {
@@ -102,7 +87,6 @@ impl<const DETACHED: bool> Method for Std<DETACHED> {
 }
 
 /// A thread of the standard library. Dropping it waits for its end, unless it is detached.
-#[derive(Debug)]
 struct Spawned<const DETACHED: bool>(Option<thread::JoinHandle<()>>);
 
 impl<const DETACHED: bool> Drop for Spawned<DETACHED> {

@@ -28,7 +28,7 @@ impl Method for Tired {
 #[test]
 fn a_system_that_makes_no_thread_is_told_of() {
     let params = Params { samples: 10, period: Period::Closed, ..Params::SMALL };
-    let stage = Create::<Tired>::new(KERNELS[2].card()).stage(&params, 1).unwrap();
+    let stage = making::<Tired>(KERNELS[2].card()).stage(&params, 1).unwrap();
     let mut worker = stage.worker(0).unwrap();
     worker.prepare();
     assert_eq!(worker.run(&Watch::new(&Stop::new())), stage.work());

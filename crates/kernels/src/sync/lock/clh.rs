@@ -8,7 +8,6 @@ use super::{Error, Finally, Lock, WaitStats};
 /// The lock. It serves in the order of arrival.
 #[derive(Debug)]
 pub struct Clh {
-    /// The place of who came last.
     tail: CachePadded<AtomicU32>,
     /// A place for each worker and one more; whether its owner holds the lock or waits.
     places: Box<[CachePadded<AtomicBool>]>,

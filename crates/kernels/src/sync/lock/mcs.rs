@@ -4,7 +4,6 @@
 use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
 use super::{Error, Finally, Lock, WaitStats};
 
-/// No worker.
 const NOBODY: u32 = u32::MAX;
 
 /// The lock. It serves in the order of arrival.
@@ -12,15 +11,12 @@ const NOBODY: u32 = u32::MAX;
 pub struct Mcs {
     /// Who came last; [`NOBODY`] while the lock is free.
     tail: CachePadded<AtomicU32>,
-    /// A place for each worker.
     places: Box<[CachePadded<Place>]>,
 }
 
-/// Where a worker waits.
 #[derive(Debug)]
 struct Place {
     waits: AtomicBool,
-    /// Who comes after it.
     next: AtomicU32,
 }
 
@@ -65,7 +61,6 @@ impl Mcs {
         spin
     }
 
-    /// Tells whoever is next.
     #[inline]
     fn leave(&self, rank: u32) {
         let place = self.place(rank);

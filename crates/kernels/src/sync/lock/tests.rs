@@ -4,6 +4,7 @@ use std::thread;
 
 use super::super::mutexes::{ParkingLot, Pthread, Std};
 use super::*;
+use crate::tests::together;
 
 /// Sections that each worker does under a lock.
 const SECTIONS: u64 = if cfg!(miri) { 20 } else { 2000 };
@@ -24,10 +25,7 @@ fn check_excludes<L: Lock>() {
         }
         stats
     };
-    let all_stats: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..WORKERS).map(|rank| scope.spawn(move || serve(rank))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
-    });
+    let all_stats = together(WORKERS, serve);
     assert_eq!(shared.load(Ordering::Relaxed), WORKERS as u64 * SECTIONS);
     for stats in all_stats {
         assert_eq!(stats.attempts - stats.failures, SECTIONS);

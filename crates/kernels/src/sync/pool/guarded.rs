@@ -5,13 +5,11 @@ use super::{Error, Lock, Pool, WaitStats};
 
 /// The list, whose last item is taken first. All of it is relaxed: the lock orders what one worker does behind what the last
 /// one did, or items are lost.
-#[derive(Debug)]
 pub(super) struct Guarded<L> {
     lock: L,
     list: CachePadded<List>,
 }
 
-#[derive(Debug)]
 struct List {
     length: AtomicU32,
     items: Box<[AtomicU32]>,
@@ -34,7 +32,6 @@ impl List {
 impl<L: Lock> Pool for Guarded<L> {
     const MEETING: &'static str = "one lock";
 
-    /// Its number.
     type Hand = usize;
 
     fn new(workers: usize, items: u32) -> Result<Self, Error> {

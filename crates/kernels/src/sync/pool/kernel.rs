@@ -11,18 +11,27 @@ use crossbeam::utils::CachePadded;
 
 use super::Pool;
 use super::sampler::Sampler;
-use crate::kernel::{Error, Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::sync::primitives::Spin;
 use crate::sync::section;
 use crate::sync::wait_stats::WaitStats;
 use crate::watch::Watch;
 
-/// A kernel about one kind of pool.
-pub(super) type Pooling<P> = KernelOf<Pooled<P>>;
+pub(super) const fn pooling<P: Pool>(card: &'static Card) -> PlainKernel {
+    let footprint =
+        |_: &Params| Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64);
+    PlainKernel::new(card, footprint, |card, params, workers| {
+        let (name, span) = (&*card.name, span(card, params)?);
+        let items = u32::try_from(workers.max(1)).ok().filter(|items| *items < u32::MAX);
+        let items = items.ok_or_else(|| Error::Unavailable(format!("{name} has no numbers for {workers} workers")))?;
+        let shared = Arc::new(Shared::<P>::new(name, workers.max(1), items)?);
+        let steps = [params.inside_steps, params.outside_steps];
+        stage(P::MEETING, Extent::Span(span), move |rank| Ok(Box::new(Taker::new(Arc::clone(&shared), rank, steps)?)))
+    })
+}
 
-/// What the workers share.
 pub(super) struct Shared<P> {
     name: &'static str,
     pub(super) pool: P,
@@ -55,8 +64,8 @@ impl<P: Pool> Shared<P> {
 
     /// Takes all items out, which are each of them and each once, and puts them back.
     fn find_all(&self, hand: &mut P::Hand) -> Result<(), Error> {
-        let (name, items) = (self.name, self.uses.len());
-        let wrong = |what: String| Err(Error::Wrong(format!("{name}: {what}: the result of this run is void")));
+        let items = self.uses.len();
+        let wrong = |what: String| Err(Error::void(self.name, what));
         let mut found = vec![false; items];
         while let Some(item) = self.pool.take(hand, &mut WaitStats::default()) {
             match found.get_mut(item as usize) {
@@ -77,85 +86,32 @@ impl<P: Pool> Shared<P> {
         // Relaxed: the workers have ended their runs, by other means.
         let sum =
             |counts: &[CachePadded<AtomicU64>]| counts.iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
-        let (name, uses, taken) = (self.name, sum(&self.uses), sum(&self.taken));
-        if uses == taken {
-            return Ok(());
+        let (uses, taken) = (sum(&self.uses), sum(&self.taken));
+        Error::unless(uses == taken, self.name, || {
+            format!("items were held {uses} times, and the workers held {taken}")
+        })
+    }
+}
+
+/// How long a kernel runs that runs by time.
+pub(super) fn span(card: &Card, params: &Params) -> Result<Duration, Error> {
+    match params.span() {
+        Duration::ZERO => {
+            Err(Error::Unavailable(format!("{} runs by time and was given none: ask for a span", card.name)))
         }
-        Err(Error::Wrong(format!(
-            "{name}: items were held {uses} times, and the workers held {taken}: the result of this run is void"
-        )))
+        span => Ok(span),
     }
 }
 
-/// The stage.
-pub(super) struct Pooled<P> {
-    pub(super) span: Duration,
-    pub(super) inside_steps: u64,
-    pub(super) outside_steps: u64,
-    pub(super) shared: Arc<Shared<P>>,
-}
-
-impl<P: Pool> StageBuilder for Pooled<P> {
-    fn footprint(_: &Params) -> Bytes {
-        Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64)
-    }
-
-    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
-        let name = &*card.name;
-        check_span(card, params)?;
-        let items = u32::try_from(workers.max(1)).ok().filter(|items| *items < u32::MAX);
-        let items = items.ok_or_else(|| Error::Unavailable(format!("{name} has no numbers for {workers} workers")))?;
-        let shared = Arc::new(Shared::new(name, workers.max(1), items)?);
-        let Params { inside_steps, outside_steps, .. } = *params;
-        let span = params.span();
-        Ok(Pooled { span, inside_steps, outside_steps, shared })
-    }
-}
-
-/// Whether a kernel that runs by time has any.
-///
-/// # Errors
-/// It has none.
-pub(super) fn check_span(card: &Card, params: &Params) -> Result<(), Error> {
-    if params.span_ns == 0 {
-        return Err(Error::Unavailable(format!("{} runs by time and was given none: ask for a span", card.name)));
-    }
-    Ok(())
-}
-
-impl<P: Pool> Stage for Pooled<P> {
-    fn variant(&self) -> &'static str {
-        P::MEETING
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let hand = self.shared.pool.hand(rank)?;
-        let (inside_steps, outside_steps, shared) = (self.inside_steps, self.outside_steps, Arc::clone(&self.shared));
-        let (stats, sampler) = (WaitStats::default(), Sampler::default());
-        Ok(Box::new(Taker { rank, inside_steps, outside_steps, shared, hand, state: 0, run: 0, stats, sampler }))
-    }
-}
-
-/// A worker.
-struct Taker<P: Pool> {
+pub(super) struct Taker<P: Pool> {
     rank: usize,
-    inside_steps: u64,
-    outside_steps: u64,
+    /// Steps with an item in hand, and after it was given back.
+    steps: [u64; 2],
     shared: Arc<Shared<P>>,
     hand: P::Hand,
     /// What its sections have come to.
     state: u64,
-    /// How many runs it has begun.
     run: u64,
-    /// What it met in its last run.
     stats: WaitStats,
     sampler: Sampler,
 }
@@ -200,6 +156,12 @@ impl<P: Pool> Worker for Taker<P> {
 }
 
 impl<P: Pool> Taker<P> {
+    pub(super) fn new(shared: Arc<Shared<P>>, rank: usize, steps: [u64; 2]) -> Result<Self, Error> {
+        let hand = shared.pool.hand(rank)?;
+        let (stats, sampler) = (WaitStats::default(), Sampler::default());
+        Ok(Taker { rank, steps, shared, hand, state: 0, run: 0, stats, sampler })
+    }
+
     /// Takes an item, uses it, gives it back, and does something else; with what `stamp` says before and after the take, and
     /// before and after the return. `None` where the run ended before an item was found.
     #[inline]
@@ -210,11 +172,11 @@ impl<P: Pool> Taker<P> {
         let uses = &self.shared.uses[item as usize];
         // Two steps: whoever holds the item too, or does not see what its last holder did, loses a use.
         uses.store(uses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        self.state = section(self.inside_steps, self.state);
+        self.state = section(self.steps[0], self.state);
         let held = stamp();
         self.shared.pool.give(&mut self.hand, item, &mut self.stats);
         let given = stamp();
-        self.state = section(self.outside_steps, self.state);
+        self.state = section(self.steps[1], self.state);
         Some([before, taken, held, given])
     }
 

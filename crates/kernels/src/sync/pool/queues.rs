@@ -8,7 +8,6 @@ use crossbeam::queue::{ArrayQueue, SegQueue};
 use super::{Pool, WaitStats};
 use crate::kernel::Error;
 
-/// A bounded queue.
 pub(super) type Array = ArrayQueue<u32>;
 
 impl Pool for Array {
@@ -42,7 +41,6 @@ impl Pool for Array {
     }
 }
 
-/// An unbounded queue.
 pub(super) type Segments = SegQueue<u32>;
 
 impl Pool for Segments {
@@ -83,7 +81,6 @@ pub(super) struct Deque {
     stealers: Box<[Stealer<u32>]>,
 }
 
-/// A worker's own end, and its number.
 pub(super) struct Owner {
     own: Worker<u32>,
     rank: usize,

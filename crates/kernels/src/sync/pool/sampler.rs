@@ -11,7 +11,6 @@ const MOST: usize = 4096;
 
 /// One worker's samples of a run: evenly spaced over it, however long it gets. Whenever there is no room, every second one is
 /// dropped, and half as many are taken from then on.
-#[derive(Debug)]
 pub(super) struct Sampler {
     kept: Vec<(u64, u64)>,
     every: u64,
@@ -29,13 +28,11 @@ impl Sampler {
     /// What the samples of a run take up at most.
     pub(super) const BYTES: usize = MOST * size_of::<(u64, u64)>();
 
-    /// Before a run.
     pub(super) fn clear(&mut self) {
         self.kept.clear();
         (self.every, self.left) = (EVERY, EVERY);
     }
 
-    /// Whether the next one is stamped.
     #[inline]
     pub(super) fn due(&mut self) -> bool {
         self.left -= 1;
@@ -46,7 +43,6 @@ impl Sampler {
         true
     }
 
-    /// Keeps a sample, in nanoseconds.
     pub(super) fn record(&mut self, first: u64, second: u64) {
         self.kept.push((first, second));
         if self.kept.len() == MOST {

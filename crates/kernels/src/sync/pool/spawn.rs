@@ -10,82 +10,47 @@
 mod runtime;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use charz_data::card::ROOM;
 use charz_data::params::{INSIDE, OUTSIDE, SPAN};
 use charz_data::{Bytes, Card, Contention, Family, Growth, Metric, Params, Role, Work, WorkerCount};
 
-use super::kernel::check_span;
+use super::kernel::span;
 use super::{Error, Pool};
-use crate::kernel::{Stage, Worker};
-use crate::kernel_of::{KernelOf, StageBuilder};
+use crate::kernel::Worker;
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
 use runtime::{Runtime, Thread};
 
-/// The card of such a kernel.
-pub(super) const fn card(name: &'static str, about: &'static str) -> Card {
-    Card::new(name, Family::Sync, about, Metric::ops("one activity of the recursion"))
-        .role(Role::ThreadPool)
-        .uncounted_traffic("takes and returns of threads; threads that there would be; workers that wait for their parts, or for a task")
-        .params(&[&SPAN, &INSIDE, &OUTSIDE])
-        .source("The T3-4 report (arXiv 1106.2992), section 7: a runtime with a pool of threads, fast Fourier transform")
-        // A call and a return for each, of which no processor does more than one a cycle.
-        .max_per_cycle(ROOM)
-        .contends(true)
-        .workers(WorkerCount::AtLeast(2))
-        // Those who wait for a task nap.
-        .blocks_in_kernel(true)
-}
+pub(super) const CARD: Card = Card::new("", Family::Sync, "", Metric::ops("one activity of the recursion"))
+    .role(Role::ThreadPool)
+    .uncounted_traffic(
+        "takes and returns of threads; threads that there would be; workers that wait for their parts, or for a task",
+    )
+    .params(&[&SPAN, &INSIDE, &OUTSIDE])
+    .source("The T3-4 report (arXiv 1106.2992), section 7: a runtime with a pool of threads, fast Fourier transform")
+    // A call and a return for each, of which no processor does more than one a cycle.
+    .max_per_cycle(ROOM)
+    .contends(true)
+    .workers(WorkerCount::AtLeast(2))
+    // Those who wait for a task nap.
+    .blocks_in_kernel(true);
 
-/// A kernel about a runtime with one kind of pool.
-pub(super) type Spawning<P> = KernelOf<Spawned<P>>;
-
-/// The stage.
-pub(super) struct Spawned<P> {
-    name: &'static str,
-    span: Duration,
-    inside_steps: u64,
-    outside_steps: u64,
-    runtime: Arc<Runtime<P>>,
-}
-
-impl<P: Pool> StageBuilder for Spawned<P> {
-    fn footprint(_: &Params) -> Bytes {
-        Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64)
-    }
-
-    fn build(card: &'static Card, params: &Params, workers: usize) -> Result<Self, Error> {
-        let name = &*card.name;
-        check_span(card, params)?;
+/// The kernel about a runtime with one kind of pool.
+pub(super) const fn spawning<P: Pool>(card: &'static Card) -> PlainKernel {
+    let footprint = |_: &Params| Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64);
+    PlainKernel::new(card, footprint, |card, params, workers| {
+        let (name, span) = (&*card.name, span(card, params)?);
         let threads = u32::try_from(workers).ok().filter(|threads| card.workers.allows(*threads as usize));
         let threads =
             threads.ok_or_else(|| Error::Unavailable(format!("{name} takes 2 to 2³² workers, not {workers}")))?;
-        let runtime = Arc::new(Runtime::new(threads)?);
-        let Params { inside_steps, outside_steps, .. } = *params;
-        let span = params.span();
-        Ok(Spawned { name, span, inside_steps, outside_steps, runtime })
-    }
-}
-
-impl<P: Pool> Stage for Spawned<P> {
-    fn variant(&self) -> &'static str {
-        P::MEETING
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
-    }
-
-    fn span(&self) -> Option<Duration> {
-        Some(self.span)
-    }
-
-    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
-        let thread = Thread::new(Arc::clone(&self.runtime), rank as u32, [self.inside_steps, self.outside_steps])?;
-        Ok(Box::new(Member { name: self.name, thread, growth: None, verdict: Ok(()) }))
-    }
+        let (runtime, steps) = (Arc::new(Runtime::<P>::new(threads)?), [params.inside_steps, params.outside_steps]);
+        stage(P::MEETING, Extent::Span(span), move |rank| {
+            let thread = Thread::new(Arc::clone(&runtime), rank as u32, steps)?;
+            Ok(Box::new(Member { name, thread, growth: None, verdict: Ok(()) }))
+        })
+    })
 }
 
 /// A worker. Number 0 asks for one size after the other; the others do what they are told.
@@ -93,7 +58,6 @@ struct Member<P: Pool> {
     name: &'static str,
     thread: Thread<P>,
     growth: Option<Growth>,
-    /// What was wrong with the last run.
     verdict: Result<(), String>,
 }
 
@@ -117,7 +81,7 @@ impl<P: Pool> Worker for Member<P> {
     fn verify(&mut self) -> Result<(), Error> {
         let verdict = std::mem::replace(&mut self.verdict, Ok(()));
         let verdict = verdict.and_then(|()| if self.thread.asks() { self.thread.find_all() } else { Ok(()) });
-        verdict.map_err(|what| Error::Wrong(format!("{}: {what}: the result of this run is void", self.name)))
+        verdict.map_err(|what| Error::void(self.name, what))
     }
 
     fn contention(&self) -> Option<Contention> {

@@ -13,22 +13,18 @@ use std::marker::PhantomData;
 use super::primitives::{AtomicU32, AtomicU64, CachePadded, Ordering, pause, strands};
 use super::{Error, Pool, WaitStats};
 
-/// Below the last item.
 const NOTHING: u32 = u32::MAX;
 
 /// What a worker does between an exchange that failed and the next attempt.
 pub trait Retry: Debug + Send + Sync + 'static {
-    /// What the pool says of it.
     const MEETING: &'static str;
 
     /// Before the first attempt of a take or a return, on a machine with so many strands.
     fn start(strands: u32) -> Self;
 
-    /// After one that failed.
     fn failed(&mut self);
 }
 
-/// It tries again at once.
 #[derive(Debug)]
 pub struct AtOnce;
 
@@ -74,7 +70,6 @@ impl Retry for Backoff {
 pub struct Treiber<R, const TAG: u32 = 32> {
     /// The top in the lower half, the tag in the upper one.
     head: CachePadded<AtomicU64>,
-    /// What lies below each item.
     below: Box<[CachePadded<AtomicU32>]>,
     strands: u32,
     retry: PhantomData<R>,
@@ -88,7 +83,6 @@ pub(super) struct Seen {
 }
 
 impl<R, const TAG: u32> Treiber<R, TAG> {
-    /// The top of this head.
     const fn top(head: u64) -> u32 {
         head as u32
     }

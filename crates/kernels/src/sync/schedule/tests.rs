@@ -8,7 +8,6 @@ use super::*;
 use crate::clock::Clock;
 use crate::watch::Stop;
 
-/// A clock that goes on when told to.
 #[derive(Debug, Default)]
 struct Told(AtomicU64);
 
@@ -54,7 +53,7 @@ impl System {
         assert_eq!(sampler.take(&watch, |due, seen| self.sample(due, seen)), samples);
         sampler.verify("test").unwrap();
         assert_eq!(sampler.kept().attempts, samples);
-        (sampler.pairs.iter().map(|(_, second)| *second).collect(), sampler.kept().waits)
+        (sampler.pairs.0.iter().map(|(_, second)| *second).collect(), sampler.kept().waits)
     }
 }
 

@@ -114,7 +114,6 @@ macro_rules! loops {
                     concat!("[", $array, " + (\\j*", $group, " + \\k)*", $bytes, "]")
                 };
             }
-            /// The vector with this number.
             macro_rules! vector {
                 ($number:literal) => {
                     concat!($vector, $number)
@@ -171,7 +170,6 @@ macro_rules! loops {
 }
 
 loops!(
-    /// 512 bits.
     avx512, "zmm" x 64, "0",
     [Mix1 "512": "0,1,2,3" of "2", "0", "1"],
     [Mix2 "576": "0,1,2" of "3", "0,1", "2"],
@@ -179,7 +177,6 @@ loops!(
 );
 
 loops!(
-    /// 256 bits.
     avx2, "ymm" x 32, "0,1",
     [Mix1 "512": "0,1,2,3" of "4", "0,1", "2,3"],
     [Mix2 "576": "0,1,2" of "6", "0,1,2,3", "4,5"],

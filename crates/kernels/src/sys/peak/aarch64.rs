@@ -58,11 +58,9 @@ macro_rules! path {
 }
 
 path! {
-    /// 64-bit additions.
     INT_NEON: u64, "neon", INT, 1, "add v\\k\\().2d, v\\k\\().2d, v31.2d"
 }
 
 path! {
-    /// Fused multiply-adds.
     FLOAT_NEON_FMA: f64, "neon fma", FLOAT, 2, "fmla v\\k\\().2d, v30.2d, v31.2d"
 }

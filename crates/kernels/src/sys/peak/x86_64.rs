@@ -94,7 +94,6 @@ macro_rules! fma {
 }
 
 path! {
-    /// 64-bit additions, 512 bits wide.
     INT_AVX512: u64, "avx512", avx512, INT, [adds(24, 2)],
     "zmm" x 64, accumulators "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23", ones "zmm30", steps "zmm31",
     [
@@ -105,7 +104,6 @@ path! {
 }
 
 path! {
-    /// 64-bit additions, 256 bits wide.
     INT_AVX2: u64, "avx2", avx2, INT, [adds(12, 4)],
     "ymm" x 32, accumulators "0,1,2,3,4,5,6,7,8,9,10,11", ones "ymm14", steps "ymm15",
     [".rept 4", add!("vpaddq", "ymm", "ymm15", "0,1,2,3,4,5,6,7,8,9,10,11"), ".endr"]
@@ -142,7 +140,6 @@ path! {
 }
 
 path! {
-    /// Fused multiply-adds alone, 512 bits wide.
     FLOAT_AVX512_FMA: f64, "avx512 fma", avx512, FLOAT, [fmas(24, 2)],
     "zmm" x 64, accumulators "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23", ones "zmm30", steps "zmm31",
     [
@@ -185,7 +182,6 @@ path! {
 }
 
 path! {
-    /// Fused multiply-adds alone, 256 bits wide.
     FLOAT_AVX2_FMA: f64, "avx2 fma", avx2_fma, FLOAT, [fmas(12, 4)],
     "ymm" x 32, accumulators "0,1,2,3,4,5,6,7,8,9,10,11", ones "ymm14", steps "ymm15",
     [".rept 4", fma!("ymm", "ymm14", "ymm15", "0,1,2,3,4,5,6,7,8,9,10,11"), ".endr"]

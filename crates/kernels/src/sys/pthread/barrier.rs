@@ -1,22 +1,13 @@
 //! The C library's barriers.
 
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::ptr;
 
-use super::check;
+use super::{Object, check};
 use crate::kernel::Error;
 
-/// A barrier of the C library. It stays where it was made: its address is part of it.
-pub struct Barrier(Pin<Box<Inner>>);
-
-struct Inner(UnsafeCell<MaybeUninit<libc::pthread_barrier_t>>);
-
-// SAFETY: a barrier of the C library may be used by any thread.
-unsafe impl Send for Barrier {}
-// SAFETY: and by several at once, which is what it is for.
-unsafe impl Sync for Barrier {}
+/// A barrier of the C library.
+pub struct Barrier(Pin<Box<Object<libc::pthread_barrier_t>>>);
 
 impl Barrier {
     /// A barrier that so many threads pass together.
@@ -25,30 +16,25 @@ impl Barrier {
     /// The C library refuses it, as it does for no parties.
     pub fn new(parties: usize) -> Result<Self, Error> {
         let parties = u32::try_from(parties).unwrap_or(u32::MAX);
-        let inner = Box::pin(Inner(UnsafeCell::new(MaybeUninit::uninit())));
+        let inner = Box::pin(Object::uninit());
         // SAFETY: the memory is for a barrier that nobody has seen yet, and stays where it is.
-        check("pthread_barrier_init", unsafe { libc::pthread_barrier_init(raw(&inner), ptr::null(), parties) })?;
+        check("pthread_barrier_init", unsafe { libc::pthread_barrier_init(inner.raw(), ptr::null(), parties) })?;
         // Made only now: dropping one that was refused would destroy what never was.
         Ok(Barrier(inner))
     }
 
-    /// Sleeps until all parties wait.
     #[inline]
     pub fn wait(&self) {
         // SAFETY: it was initialised, and lives as long as the reference.
-        unsafe { libc::pthread_barrier_wait(raw(&self.0)) };
+        unsafe { libc::pthread_barrier_wait(self.0.raw()) };
     }
 }
 
 impl Drop for Barrier {
     fn drop(&mut self) {
         // SAFETY: it was initialised, and nobody waits, since whoever does borrows it.
-        unsafe { libc::pthread_barrier_destroy(raw(&self.0)) };
+        unsafe { libc::pthread_barrier_destroy(self.0.raw()) };
     }
-}
-
-fn raw(inner: &Pin<Box<Inner>>) -> *mut libc::pthread_barrier_t {
-    inner.0.get().cast()
 }
 
 #[cfg(test)]

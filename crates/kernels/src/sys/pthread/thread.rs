@@ -15,7 +15,6 @@ pub trait Enter: Send + Sync + 'static {
     fn enter(&self);
 }
 
-/// How threads are to be made.
 pub struct Attributes {
     /// They stay where they were initialised.
     raw: Pin<Box<MaybeUninit<libc::pthread_attr_t>>>,
@@ -25,9 +24,6 @@ pub struct Attributes {
 impl Attributes {
     /// Threads with so many bytes of stack, to be joined or detached, on the strands of `mask`, or of whoever makes them where
     /// there is none.
-    ///
-    /// # Errors
-    /// The C library refuses an attribute.
     pub fn new(stack: usize, detached: bool, mask: Option<&Mask>) -> Result<Self, Error> {
         let mut raw = Box::pin(MaybeUninit::uninit());
         // SAFETY: the memory is for attributes, and nobody else's.
@@ -60,7 +56,6 @@ impl Drop for Attributes {
 
 /// A thread that was made. Dropping it waits for its end, unless it is detached.
 #[must_use]
-#[derive(Debug)]
 pub struct Thread {
     joinable: Option<libc::pthread_t>,
 }
@@ -124,7 +119,6 @@ impl Mask {
         Ok(Mask(mask))
     }
 
-    /// One without any strand.
     #[cfg(test)]
     pub fn none() -> Self {
         Mask(Box::new([0; WORDS]))

@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::kernel::Error;
-use crate::sys::pthread::{Kind, initialise};
+use crate::sys::pthread::{Kind, Object, initialise};
 use crate::sys::ring::{Ends, Link, Lookout};
 
 /// What is either closed, by one, or open.
@@ -20,9 +20,6 @@ pub trait Bar: Sync + Send + Sized + 'static {
     const NEW: Self;
 
     /// Makes it fit for use, at the place where it stays, among threads or, with `machine`, among processes.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     fn establish(&self, machine: bool) -> Result<(), Error>;
 
     /// Waits until it is open, and closes it.
@@ -38,8 +35,6 @@ pub trait Bar: Sync + Send + Sized + 'static {
     unsafe fn open(&self);
 }
 
-/// Two bars.
-#[derive(Debug)]
 pub struct Cascade<B>([B; 2]);
 
 impl<B: Bar> Ends<'_, Cascade<B>> {
@@ -103,63 +98,54 @@ impl<B: Bar> Link for Cascade<B> {
 }
 
 /// A mutex of the C library: to close it is to lock it.
-#[derive(Debug)]
 #[repr(transparent)]
-pub struct Mutex<const ADAPTIVE: bool>(UnsafeCell<libc::pthread_mutex_t>);
-
-// SAFETY: a mutex of the C library may be used by any thread.
-unsafe impl<const ADAPTIVE: bool> Send for Mutex<ADAPTIVE> {}
-// SAFETY: and by several at once.
-unsafe impl<const ADAPTIVE: bool> Sync for Mutex<ADAPTIVE> {}
+pub struct Mutex<const ADAPTIVE: bool>(Object<libc::pthread_mutex_t>);
 
 impl<const ADAPTIVE: bool> Bar for Mutex<ADAPTIVE> {
-    const NEW: Self = Mutex(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER));
+    const NEW: Self = Mutex(Object::new(libc::PTHREAD_MUTEX_INITIALIZER));
 
     fn establish(&self, machine: bool) -> Result<(), Error> {
         let kind = if ADAPTIVE { Kind::Adaptive } else { Kind::Default };
         // SAFETY: the ring that is being made has it where it stays, and shows it to nobody yet.
-        unsafe { initialise(self.0.get(), kind, machine) }
+        unsafe { initialise(self.0.raw(), kind, machine) }
     }
 
     #[inline]
     unsafe fn close(&self) {
         // SAFETY: it was initialised, and this thread does not hold it.
-        let refused = unsafe { libc::pthread_mutex_lock(self.0.get()) };
+        let refused = unsafe { libc::pthread_mutex_lock(self.0.raw()) };
         debug_assert_eq!(refused, 0);
     }
 
     #[inline]
     unsafe fn open(&self) {
         // SAFETY: this thread holds it.
-        let refused = unsafe { libc::pthread_mutex_unlock(self.0.get()) };
+        let refused = unsafe { libc::pthread_mutex_unlock(self.0.raw()) };
         debug_assert_eq!(refused, 0);
     }
 }
 
 /// A condition variable of the C library, with its mutex and what it is about: whether the bar is closed.
-#[derive(Debug)]
 pub struct Condition {
     mutex: Mutex<false>,
-    bell: UnsafeCell<libc::pthread_cond_t>,
+    bell: Object<libc::pthread_cond_t>,
     closed: UnsafeCell<bool>,
 }
 
-// SAFETY: condition variables of the C library may be used by any thread, and the flag by whoever holds the mutex.
-unsafe impl Send for Condition {}
-// SAFETY: as above.
+// SAFETY: the flag is used by whoever holds the mutex.
 unsafe impl Sync for Condition {}
 
 impl Bar for Condition {
     const NEW: Self = Condition {
         mutex: Mutex::NEW,
-        bell: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
+        bell: Object::new(libc::PTHREAD_COND_INITIALIZER),
         closed: UnsafeCell::new(false),
     };
 
     fn establish(&self, machine: bool) -> Result<(), Error> {
         self.mutex.establish(machine)?;
         // SAFETY: the ring that is being made has it where it stays, and shows it to nobody yet.
-        unsafe { crate::sys::pthread::initialise_condvar(self.bell.get(), machine) }
+        unsafe { crate::sys::pthread::initialise_condvar(self.bell.raw(), machine) }
     }
 
     #[inline]
@@ -169,7 +155,7 @@ impl Bar for Condition {
         // SAFETY: this thread holds the mutex, which the flag belongs to.
         while unsafe { ptr::read(self.closed.get()) } {
             // SAFETY: both were initialised, and this thread holds the mutex.
-            unsafe { libc::pthread_cond_wait(self.bell.get(), self.mutex.0.get()) };
+            unsafe { libc::pthread_cond_wait(self.bell.raw(), self.mutex.0.raw()) };
         }
         // SAFETY: this thread holds the mutex, which the flag belongs to.
         unsafe { ptr::write(self.closed.get(), true) };
@@ -185,7 +171,7 @@ impl Bar for Condition {
         unsafe { ptr::write(self.closed.get(), false) };
         // Signalled while the mutex is held, as libMicro does it unless told otherwise.
         // SAFETY: it was initialised.
-        unsafe { libc::pthread_cond_signal(self.bell.get()) };
+        unsafe { libc::pthread_cond_signal(self.bell.raw()) };
         // SAFETY: this thread holds it.
         unsafe { self.mutex.open() };
     }

@@ -21,8 +21,6 @@ const LOOK: Duration = Duration::from_millis(5);
 /// few strands in less.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// A participant in a process of its own.
-#[derive(Debug)]
 pub struct Remote<L: Link> {
     ring: Arc<Ring<L>>,
     rank: usize,
@@ -35,9 +33,6 @@ pub struct Remote<L: Link> {
 
 impl<L: Link> Remote<L> {
     /// Forks the participant with this number. It sits on the strands of the calling thread.
-    ///
-    /// # Errors
-    /// The system refuses another process.
     pub fn new(ring: Arc<Ring<L>>, rank: usize) -> Result<Self, Error> {
         // SAFETY: what a member does, by the ring's contract, neither allocates nor waits for anything but the ring; and the
         // process is killed, or ends, before it gives back what it was made with.
@@ -108,7 +103,6 @@ fn serve<L: Link>(ring: &Arc<Ring<L>>, rank: usize) {
     }
 }
 
-/// Sleeps until the word holds `wanted`.
 fn next(word: &AtomicU32, wanted: u32) {
     loop {
         let seen = word.load(Ordering::Acquire);

@@ -2,7 +2,6 @@ use super::cascade::{Cascade, Mutex};
 use super::word::Flag;
 use super::*;
 
-/// Ends its run after so many hops.
 struct After(u64);
 
 impl Lookout for After {

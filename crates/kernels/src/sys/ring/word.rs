@@ -8,7 +8,6 @@ use crate::sys::futex::{self, Scope};
 use crate::sys::ring::{Ends, Link, Lookout, PATIENCE};
 
 /// The participant sleeps until the word changes.
-#[derive(Debug)]
 pub struct Futex {
     /// The lower half of the token's number, since a futex has 32 bits; beside it stands the whole.
     word: AtomicU32,
@@ -81,7 +80,6 @@ impl Link for Futex {
 const SPINS: u32 = 2_000;
 
 /// The participant looks at the word until it changes.
-#[derive(Debug)]
 pub struct Flag;
 
 impl Link for Flag {

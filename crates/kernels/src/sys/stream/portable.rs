@@ -2,7 +2,6 @@
 
 use super::{Ahead, Line, PAGE, TURN};
 
-/// See [`super::sum`].
 #[inline(always)]
 pub(super) fn sum<const STREAMS: usize>(ahead: Ahead, streams: [&[Line]; STREAMS]) -> u64 {
     let streams = streams.map(|stream| stream.as_chunks::<TURN>().0);
@@ -24,7 +23,6 @@ pub(super) fn sum<const STREAMS: usize>(ahead: Ahead, streams: [&[Line]; STREAMS
     sums.as_flattened().iter().fold(0, |total, &sum| total.wrapping_add(sum))
 }
 
-/// See [`super::fill`].
 #[inline(always)]
 pub(super) fn fill(ahead: Ahead, lines: &mut [Line], word: u64) {
     for page in lines.chunks_mut(PAGE) {

@@ -52,7 +52,6 @@ macro_rules! passes {
                 fence();
             }
 
-            /// Stores a line past the caches.
             #[inline]
             $(#[$feature])*
             fn store(to: &mut Line, line: Line) {
@@ -78,7 +77,6 @@ macro_rules! passes {
 }
 
 passes!(
-    /// 256 bits.
     avx2, #[target_feature(enable = "avx2")], __m256i x 2, _mm256_stream_si256
 );
 passes!(

@@ -7,26 +7,20 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{after, failed, millis, ready, timespec};
+use super::{after, failed, millis, ready};
 use crate::kernel::Error;
+use crate::sys::clocks::timespec;
 
-/// A timer that is read.
 pub struct TimerFd(OwnedFd);
 
 impl TimerFd {
     /// One of `CLOCK_MONOTONIC`.
-    ///
-    /// # Errors
-    /// The system refuses it.
     pub fn new() -> Result<Self, Error> {
         // SAFETY: the call takes numbers only.
         owned("timerfd_create", unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) }).map(TimerFd)
     }
 
     /// `timerfd_settime` and `read`.
-    ///
-    /// # Errors
-    /// The system refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let once = libc::itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(time) };
         // SAFETY: the descriptor is open, the time outlives the call, and the one before is not asked for.
@@ -40,23 +34,15 @@ impl TimerFd {
     }
 }
 
-/// A set of no descriptors.
 pub struct Epoll(OwnedFd);
 
 impl Epoll {
-    /// An empty one.
-    ///
-    /// # Errors
-    /// The system refuses it.
     pub fn new() -> Result<Self, Error> {
         // SAFETY: the call takes a number only.
         owned("epoll_create1", unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }).map(Epoll)
     }
 
     /// `epoll_wait`. Whole milliseconds: what is asked is rounded up.
-    ///
-    /// # Errors
-    /// The system refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let mut event = libc::epoll_event { events: 0, u64: 0 };
         // SAFETY: the descriptor is open, and there is room for one event.
@@ -89,9 +75,6 @@ impl Queue {
     }
 
     /// `mq_timedreceive`.
-    ///
-    /// # Errors
-    /// The system refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let (mut message, until) = ([0_u8; 1], after(libc::CLOCK_REALTIME, time));
         let (room, none) = (message.as_mut_ptr().cast(), ptr::null_mut());

@@ -1,14 +1,12 @@
 //! Waits for what the calling thread keeps from itself.
 
-use std::cell::UnsafeCell;
 use std::io;
-use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::time::Duration;
 
 use super::{after, coded, failed};
 use crate::kernel::Error;
-use crate::sys::pthread::{Condvar, Kind, Mutex, check};
+use crate::sys::pthread::{Condvar, Kind, Mutex, Object, check};
 
 // The `libc` crate has them on other systems only.
 unsafe extern "C" {
@@ -21,17 +19,11 @@ pub struct Lock(Mutex);
 
 impl Lock {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new() -> Result<Self, Error> {
         Ok(Lock(Mutex::new(Kind::Default)?))
     }
 
     /// `pthread_mutex_timedlock`. Whoever holds such a mutex and asks for it again waits like anybody else.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let _held = self.0.lock();
         let until = after(libc::CLOCK_REALTIME, time);
@@ -49,46 +41,34 @@ pub struct Bell {
 
 impl Bell {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new() -> Result<Self, Error> {
         Ok(Bell { mutex: Mutex::new(Kind::Default)?, bell: Condvar::default() })
     }
 
     /// `pthread_cond_timedwait`, by the real-time clock.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let code = self.bell.wait_for(&mut self.mutex.lock(), time);
         coded(code, libc::ETIMEDOUT)
     }
 }
 
-/// A lock of the C library for readers and writers, which a reader holds. It stays where it was made: its address is part of it.
-pub struct RwLock(Pin<Box<UnsafeCell<libc::pthread_rwlock_t>>>);
+/// A lock of the C library for readers and writers, which a reader holds.
+pub struct RwLock(Pin<Box<Object<libc::pthread_rwlock_t>>>);
 
 impl RwLock {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses to have it read.
     pub fn new() -> Result<Self, Error> {
-        let lock = RwLock(Box::pin(UnsafeCell::new(libc::PTHREAD_RWLOCK_INITIALIZER)));
+        let lock = RwLock(Box::pin(Object::new(libc::PTHREAD_RWLOCK_INITIALIZER)));
         // SAFETY: it was initialised, and nobody else has it.
-        check("pthread_rwlock_rdlock", unsafe { libc::pthread_rwlock_rdlock(lock.0.get()) })?;
+        check("pthread_rwlock_rdlock", unsafe { libc::pthread_rwlock_rdlock(lock.0.raw()) })?;
         Ok(lock)
     }
 
     /// `pthread_rwlock_timedwrlock`: a writer waits for the reader.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let until = after(libc::CLOCK_REALTIME, time);
         // SAFETY: the lock was initialised, and outlives the call, as the time does.
-        let code = unsafe { pthread_rwlock_timedwrlock(self.0.get(), &raw const until) };
+        let code = unsafe { pthread_rwlock_timedwrlock(self.0.raw(), &raw const until) };
         coded(code, libc::ETIMEDOUT)
     }
 }
@@ -96,24 +76,21 @@ impl RwLock {
 impl Drop for RwLock {
     fn drop(&mut self) {
         // SAFETY: this thread holds it, since locks stay with the thread that made them.
-        unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
+        unsafe { libc::pthread_rwlock_unlock(self.0.raw()) };
         // SAFETY: nobody holds it any more.
-        unsafe { libc::pthread_rwlock_destroy(self.0.get()) };
+        unsafe { libc::pthread_rwlock_destroy(self.0.raw()) };
     }
 }
 
-/// A semaphore that nobody posts. It stays where it was made: its address is part of it.
-pub struct Semaphore(Pin<Box<UnsafeCell<MaybeUninit<libc::sem_t>>>>);
+/// A semaphore that nobody posts.
+pub struct Semaphore(Pin<Box<Object<libc::sem_t>>>);
 
 impl Semaphore {
     /// One for the calling thread.
-    ///
-    /// # Errors
-    /// The C library refuses it.
     pub fn new() -> Result<Self, Error> {
-        let memory = Box::pin(UnsafeCell::new(MaybeUninit::uninit()));
+        let memory = Box::pin(Object::uninit());
         // SAFETY: the memory is for a semaphore that nobody has seen yet, and stays where it is.
-        if unsafe { libc::sem_init(memory.get().cast(), 0, 0) } != 0 {
+        if unsafe { libc::sem_init(memory.raw(), 0, 0) } != 0 {
             return Err(Error::Refused(format!("sem_init failed: {}", io::Error::last_os_error())));
         }
         // Made only now: dropping one that was refused would destroy what never was.
@@ -121,13 +98,10 @@ impl Semaphore {
     }
 
     /// `sem_timedwait`.
-    ///
-    /// # Errors
-    /// The C library refuses.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let until = after(libc::CLOCK_REALTIME, time);
         // SAFETY: the semaphore was initialised, and outlives the call, as the time does.
-        let result = unsafe { libc::sem_timedwait(self.0.get().cast(), &raw const until) };
+        let result = unsafe { libc::sem_timedwait(self.0.raw(), &raw const until) };
         failed(result.into(), libc::ETIMEDOUT)
     }
 }
@@ -135,6 +109,6 @@ impl Semaphore {
 impl Drop for Semaphore {
     fn drop(&mut self) {
         // SAFETY: it was initialised, and nobody waits for it, since whoever does borrows it.
-        unsafe { libc::sem_destroy(self.0.get().cast()) };
+        unsafe { libc::sem_destroy(self.0.raw()) };
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{CARD, TimedWait, Timeout};
 use crate::kernel::{Error, Kernel};
 use crate::sys::wait::{self, Bell, Epoll, Lock, Queue, RwLock, Semaphore, TimerFd};
-use crate::timer::sample::Sampled;
+use crate::timer::sample::sampled;
 
 /// A kernel each: its word, the call, what that can be asked for; what the worker has for it, how that is made, and how it waits;
 /// and what for.
@@ -14,8 +14,7 @@ macro_rules! calls {
     ($($kernel:ident, $word:literal, $way:ident, $call:literal, $grain:expr;
        $held:ty, $new:expr, $wait:expr, $what:literal;)*) => {
         $(
-            #[doc = concat!("Waits for ", $what, " by `", $call, "`.")]
-            static $kernel: &dyn Kernel = &Sampled::<Timeout<$way>>::new(const { &CARD.named(concat!("timeout-", $word), concat!("waits for ", $what, " by ", $call, ", again and again, and looks how late it was")) });
+            static $kernel: &dyn Kernel = &sampled::<Timeout<$way>>(const { &CARD.named(concat!("timeout-", $word), concat!("waits for ", $what, " by ", $call, ", again and again, and looks how late it was")) });
 
             struct $way($held);
 

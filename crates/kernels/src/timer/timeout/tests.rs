@@ -2,7 +2,7 @@ use charz_data::Params;
 
 use super::*;
 use crate::find;
-use crate::watch::Stop;
+use crate::tests::watch;
 
 #[test]
 fn a_wait_that_was_over_early_voids_the_run() {
@@ -22,7 +22,6 @@ fn what_a_call_takes_in_wholes_is_rounded_up() {
     assert_eq!(whole(nano, milli), milli);
 }
 
-/// What a wait says, one after the other.
 struct Told(std::cell::RefCell<Vec<io::Result<bool>>>);
 
 impl TimedWait for Told {
@@ -42,7 +41,7 @@ impl TimedWait for Told {
 fn a_wait_that_something_else_ended_is_no_sample() {
     let told = vec![Err(io::Error::from_raw_os_error(libc::EPERM)), Ok(true), Ok(false)];
     let mut timeout = Timeout { name: "timeout-told", way: Told(told.into()), time: Duration::ZERO };
-    let watch = Watch::new(&Stop::new());
+    let watch = watch(None);
     assert_eq!(timeout.sample(&watch), Ok(None));
     assert!(matches!(timeout.sample(&watch), Ok(Some((took, late))) if took == late));
     assert!(matches!(timeout.sample(&watch), Err(Error::Wrong(reason)) if reason.contains("told failed")));

@@ -21,13 +21,11 @@ const SIZES: usize = 31;
 /// Threads wanted beyond those there are, in all sizes together, after which it is enough.
 const MOST_WANTED: u64 = 1_000_000;
 
-/// What the threads share.
 pub(super) struct Runtime<P> {
     /// Those who have nothing to do, and have had something to do before.
     pool: P,
     /// How many have had something to do, number 0 among them; more than there are once all have.
     made: CachePadded<AtomicU32>,
-    /// Everybody is to leave.
     over: CachePadded<AtomicBool>,
     desks: Box<[CachePadded<Desk>]>,
 }
@@ -40,7 +38,6 @@ struct Desk {
     /// Of its activity of each size, the parts that others have not ended yet. A thread has one activity of a size at a time,
     /// since the parts that it does itself are smaller.
     parts: [AtomicU32; SIZES + 1],
-    /// How many activities those parts came to.
     done: [AtomicU64; SIZES + 1],
     /// What the thread counted in this run, for number 0; written by the thread alone.
     tally: [AtomicU64; 4],
@@ -65,7 +62,6 @@ impl Task {
 }
 
 impl<P: Pool> Runtime<P> {
-    /// What it takes up for a worker.
     pub(super) const EACH: usize = size_of::<CachePadded<Desk>>();
 
     pub(super) fn new(threads: u32) -> Result<Self, Error> {
@@ -88,7 +84,6 @@ impl<P: Pool> Runtime<P> {
     }
 }
 
-/// One thread.
 pub(super) struct Thread<P: Pool> {
     runtime: Arc<Runtime<P>>,
     rank: u32,
@@ -103,7 +98,6 @@ pub(super) struct Thread<P: Pool> {
     at_rest: bool,
 }
 
-/// When a thread looks at its watch.
 struct Look<'a> {
     watch: &'a Watch,
     pace: Pace,
@@ -115,7 +109,6 @@ impl<'a> Look<'a> {
         Look { watch, pace: Pace::start(), left: 1 }
     }
 
-    /// After each activity.
     #[inline]
     fn step(&mut self, over: &AtomicBool) {
         self.left -= 1;
@@ -217,7 +210,6 @@ impl<P: Pool> Thread<P> {
         (Growth { steps, stopped_by }, verdict)
     }
 
-    /// Does what it is told until all leave.
     pub(super) fn obey(&mut self, watch: &Watch) {
         let mut look = Look::start(watch);
         look.now(&self.runtime.over);
@@ -248,7 +240,6 @@ impl<P: Pool> Thread<P> {
         self.runtime.pool.take(&mut self.hand, stats)
     }
 
-    /// Makes what the thread has counted readable.
     fn publish(&self) {
         let counts = [self.activities, self.would_spawn, self.stats.attempts, self.stats.failures];
         self.desk().tally.iter().zip(counts).for_each(|(told, count)| told.store(count, Ordering::Relaxed));

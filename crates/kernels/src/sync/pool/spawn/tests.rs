@@ -1,66 +1,44 @@
-use std::sync::Barrier;
-use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use charz_data::{Contention, Growth, Halt, Work};
+use charz_data::{Growth, Halt};
 
 use super::super::super::mutexes::Std;
 use super::super::{AtOnce, Guarded, Parked, Treiber};
 use super::*;
+use crate::kernel::Kernel;
+use crate::tests::{Lap, Look, stage_laps};
 use crate::watch::Stop;
 
-/// A run of so many workers, and what came of it.
+/// A run of so many workers, each with time enough and this deadline; what each did, and how the first one grew.
 fn run<P: Pool>(
-    stage: &Spawned<P>,
     workers: usize,
-    watch: &(dyn Fn() -> Watch + Sync),
-) -> Vec<(Work, Growth, Contention)> {
-    let gate = &Barrier::new(workers);
-    let serve = &|rank: usize| {
-        let mut worker = stage.worker(rank).expect("none is refused");
-        worker.prepare();
-        gate.wait();
-        let watch = watch();
-        watch.begin(stage.span());
-        let work = worker.run(&watch);
-        gate.wait();
-        let verdict = worker.verify();
-        gate.wait();
-        let growth = worker.growth();
-        assert_eq!(growth.is_some(), rank == 0);
-        (
-            verdict,
-            work,
-            growth.unwrap_or(Growth { steps: Vec::new(), stopped_by: Halt::Time }),
-            worker.contention().unwrap(),
-        )
+    runs: usize,
+    deadline: impl Fn(usize) -> Option<Instant> + Sync,
+) -> Vec<(Vec<Lap>, Growth)> {
+    static RUNTIME: Card = CARD.named("a runtime", "");
+    let params = Params { span_ns: 600_000_000_000, inside_steps: 1, outside_steps: 1, ..Params::SMALL };
+    let stage = spawning::<P>(&RUNTIME).stage(&params, workers).unwrap();
+    let look = |_, run| {
+        let watch = Watch::new(&Stop::new()).with_deadline(deadline(run));
+        Look { watch, ..Look::whole(stage.span()) }
     };
-    let laps: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|rank| scope.spawn(move || serve(rank))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a worker panicked")).collect()
-    });
-    laps.into_iter().map(|(verdict, work, growth, stats)| verdict.map(|()| (work, growth, stats)).unwrap()).collect()
-}
-
-fn stage<P: Pool>(threads: u32, span: Duration) -> Spawned<P> {
-    Spawned {
-        name: "a runtime",
-        span,
-        inside_steps: 1,
-        outside_steps: 1,
-        runtime: Arc::new(Runtime::new(threads).unwrap()),
-    }
+    let mut workers = stage_laps(stage.as_ref(), workers, runs, look);
+    let run = |_| {
+        let mut laps: Vec<Lap> = workers.iter_mut().map(|laps| laps.remove(0)).collect();
+        assert!(laps.iter().all(|lap| lap.verdict == Ok(())), "{laps:?}");
+        let growth: Vec<_> = laps.iter_mut().filter_map(|lap| lap.growth.take()).collect();
+        let [growth] = growth.try_into().expect("one worker tells of it");
+        (laps, growth)
+    };
+    (0..runs).map(run).collect()
 }
 
 /// With time enough it grows until too many threads are wanted: each size has its activities, and wants a thread for each but
 /// the first, of which all beyond those there are, are counted.
 #[track_caller]
 fn check_grows<P: Pool>() {
-    let stage = stage::<P>(3, Duration::from_secs(600));
-    for _ in 0..2 {
-        let laps = run(&stage, 3, &|| Watch::new(&Stop::new()));
-        let Growth { steps, stopped_by } = &laps[0].1;
-        assert_eq!(*stopped_by, Halt::Threads);
+    for (laps, Growth { steps, stopped_by }) in run::<P>(3, 2, |_| None) {
+        assert_eq!(stopped_by, Halt::Threads);
         for (step, size) in steps.iter().zip(1..) {
             assert_eq!((step.size, step.activities), (size, (2 << size) - 1));
             assert!(step.would_spawn < step.activities && step.threads <= 3, "{step:?}");
@@ -69,24 +47,19 @@ fn check_grows<P: Pool>() {
         }
         let wanted: u64 = steps.iter().map(|step| step.would_spawn).sum();
         assert!(wanted > 1_000_000 && wanted < 3_000_000, "{wanted}");
-        let done: u64 = laps.iter().map(|(work, ..)| work.ops.0).sum();
+        let done: u64 = laps.iter().map(|lap| lap.work.ops.0).sum();
         assert_eq!(done, steps.iter().map(|step| step.activities).sum::<u64>());
-        let stats = laps.iter().fold(Contention::default(), |mut sum, (.., stats)| {
-            sum += *stats;
-            sum
-        });
-        assert_eq!(stats.attempts, steps.iter().map(|step| step.attempts).sum::<u64>());
+        let attempts: u64 = laps.iter().filter_map(|lap| lap.contention).map(|stats| stats.attempts).sum();
+        assert_eq!(attempts, steps.iter().map(|step| step.attempts).sum::<u64>());
     }
 }
 
 /// A stop in the middle ends all, and leaves nothing behind for the next run.
 #[track_caller]
 fn check_ends<P: Pool>() {
-    let stage = stage::<P>(4, Duration::from_secs(600));
-    for moment in [0, 100, 3_000] {
-        let watch = || Watch::new(&Stop::new()).with_deadline(Some(Instant::now() + Duration::from_micros(moment)));
-        let laps = run(&stage, 4, &watch);
-        assert_eq!(laps[0].1.stopped_by, Halt::Time);
+    let moments = [0, 100, 3_000].map(Duration::from_micros);
+    for (_, growth) in run::<P>(4, moments.len(), |run| Some(Instant::now() + moments[run])) {
+        assert_eq!(growth.stopped_by, Halt::Time);
     }
 }
 

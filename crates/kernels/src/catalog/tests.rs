@@ -1,15 +1,15 @@
 //! The laws that every kernel of the catalog keeps.
 
 use std::collections::HashSet;
-use std::sync::{Barrier, LazyLock};
-use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use charz_kernels::params::{ITERATIONS, PAGES, SAMPLES, SIZE, SPAN};
-use charz_kernels::{
-    Contention, Error, Family, JointHistogram, Kernel, Layout, Metric, PageKind, Params, Stage, Stop, Watch, Work,
-    find, kernels,
-};
+use charz_data::params::{ITERATIONS, PAGES, SAMPLES, SIZE, SPAN};
+use charz_data::{Family, Layout, Metric, PageKind, Params, Period, Work};
+
+use super::*;
+use crate::kernel::{Error, Stage};
+use crate::tests::{Lap, Look, may_lock, stage_laps, stopped};
+use crate::watch::{Stop, Watch};
 
 /// Small enough to be quick, and uneven, so that rounding shows.
 const PARAMS: Params = Params {
@@ -29,74 +29,20 @@ const PARAMS: Params = Params {
 const LOCKING: [&str; 4] = ["pages-lock", "pages-shared-lock", "pages-segment-create", "pages-segment-destroy"];
 
 /// The kernels that can run here.
-#[allow(clippy::print_stdout, reason = "a skipped test says so")]
 fn runnable() -> impl Iterator<Item = &'static dyn Kernel> {
-    // Tests run side by side and share one limit, so far more is tried than any of them locks.
-    static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
-        let params = Params { size_bytes: 256 << 20, ..PARAMS };
-        let stage = find("pages-lock").unwrap().stage(&params, 1).unwrap();
-        stage.worker(0).is_ok()
-    });
-    if !*MAY_LOCK {
-        println!("skipped: {}: this user may not lock enough memory (ulimit -l)", LOCKING.join(", "));
-    }
-    let allowed = |kernel: &&dyn Kernel| *MAY_LOCK || !LOCKING.contains(&&*kernel.card().name);
+    let allowed = |kernel: &&dyn Kernel| !LOCKING.contains(&&*kernel.card().name) || may_lock();
     kernels().filter(|kernel| kernel.check().is_ok()).filter(allowed)
-}
-
-/// What a worker did in a run.
-struct Lap {
-    work: Work,
-    /// How often it looked.
-    checks: u64,
-    verdict: Result<(), Error>,
-    contention: Option<Contention>,
-    samples: Option<JointHistogram>,
-}
-
-/// How a run is watched, and whether it comes to its own end and is verified.
-type Look<'a> = (&'a (dyn Fn() -> Watch + Sync), bool);
-
-/// Has so many workers make runs together, each under a watch of its own.
-fn runs(stage: &dyn Stage, workers: usize, watches: &[Look<'_>]) -> Vec<Vec<Lap>> {
-    let gate = Barrier::new(workers);
-    let laps: Vec<Vec<Lap>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers)
-            .map(|rank| {
-                let gate = &gate;
-                scope.spawn(move || {
-                    let mut worker = stage.worker(rank).unwrap();
-                    let mut lap = |&(watch, whole): &Look<'_>| {
-                        worker.prepare();
-                        gate.wait();
-                        let watch = watch();
-                        watch.begin(stage.span());
-                        let work = worker.run(&watch);
-                        gate.wait();
-                        let verdict = if whole { worker.verify() } else { Ok(()) };
-                        let (contention, samples) = (worker.contention(), worker.samples());
-                        gate.wait();
-                        Lap { work, checks: watch.polls(), verdict, contention, samples }
-                    };
-                    watches.iter().map(&mut lap).collect()
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    laps
 }
 
 /// One whole run.
 fn run(stage: &dyn Stage, workers: usize) -> Vec<Lap> {
-    let whole = || Watch::new(&Stop::new());
-    runs(stage, workers, &[(&whole, true)]).into_iter().flatten().collect()
+    stage_laps(stage, workers, 1, |_, _| Look::whole(stage.span())).into_iter().flatten().collect()
 }
 
-/// The fewest workers that a kernel takes, and three if it takes as many.
-fn crews(kernel: &dyn Kernel) -> impl Iterator<Item = usize> {
+/// The fewest workers that a kernel takes, and `many` if it takes as many.
+fn crews(kernel: &dyn Kernel, many: usize) -> impl Iterator<Item = usize> {
     let crew = kernel.card().workers;
-    [crew.min(), 3].into_iter().filter(move |&workers| crew.allows(workers)).collect::<HashSet<_>>().into_iter()
+    [crew.min(), many].into_iter().filter(move |&workers| crew.allows(workers)).collect::<HashSet<_>>().into_iter()
 }
 
 #[test]
@@ -150,7 +96,8 @@ fn cards_are_full() {
 fn every_kernel_does_what_its_stage_promises() {
     for kernel in runnable() {
         let name = &*kernel.card().name;
-        for (workers, layout) in crews(kernel).flat_map(|crew| [(crew, Layout::Padded), (crew, Layout::Contiguous)]) {
+        for (workers, layout) in crews(kernel, 3).flat_map(|crew| [(crew, Layout::Padded), (crew, Layout::Contiguous)])
+        {
             let stage = kernel.stage(&Params { layout, ..PARAMS }, workers).unwrap();
             assert!(!stage.variant().is_empty(), "{name}");
             assert_eq!(stage.span().is_some(), kernel.card().obeys(&SPAN), "{name}");
@@ -173,8 +120,7 @@ fn every_kernel_does_what_its_stage_promises() {
                 }
                 Metric::Duration => assert_eq!(stage.work(), Work::default(), "{name}"),
             }
-            let whole: Look<'_> = (&|| Watch::new(&Stop::new()), true);
-            let laps = runs(stage.as_ref(), workers, &[whole; 3]);
+            let laps = stage_laps(stage.as_ref(), workers, 3, |_, _| Look::whole(stage.span()));
             for run in 0..3 {
                 let together: Work = laps.iter().map(|laps| laps[run].work).sum();
                 let agreed: Work = laps.iter().map(|_| stage.work()).sum();
@@ -202,8 +148,11 @@ fn check_stops(watch: impl Fn() -> Watch + Sync) {
     for kernel in runnable().filter(|kernel| kernel.card().metric != Metric::Duration) {
         let (name, workers) = (&*kernel.card().name, kernel.card().workers.min());
         let stage = kernel.stage(&PARAMS, workers).unwrap();
-        let whole = || Watch::new(&Stop::new());
-        for laps in runs(stage.as_ref(), workers, &[(&watch, false), (&whole, true)]) {
+        let look = |_, run| match run {
+            0 => Look { watch: watch(), span: stage.span(), whole: false },
+            _ => Look::whole(stage.span()),
+        };
+        for laps in stage_laps(stage.as_ref(), workers, 2, look) {
             assert_eq!(laps[0].work, Work::default(), "{name}");
             assert!(stage.span().is_some() || laps[1].work == stage.work(), "{name}: {:?}", laps[1].work);
             assert_eq!(laps[1].verdict, Ok(()), "{name}");
@@ -213,14 +162,41 @@ fn check_stops(watch: impl Fn() -> Watch + Sync) {
 
 #[test]
 fn a_raised_flag_stops_a_run() {
-    let stop = Stop::new();
-    stop.raise();
-    check_stops(|| Watch::new(&stop));
+    check_stops(stopped);
 }
 
 #[test]
 fn a_deadline_stops_a_run_without_the_flag() {
     check_stops(|| Watch::new(&Stop::new()).with_deadline(Some(Instant::now())));
+}
+
+/// Whichever worker has to leave, at once or in the middle of a run, nobody waits for it for ever; and the run after that is a
+/// whole one.
+#[test]
+fn one_that_leaves_leaves_nobody_behind() {
+    let params = Params { samples: 40, period: Period::EveryNs(50_000), ..PARAMS };
+    let meets = |kernel: &&dyn Kernel| {
+        let card = kernel.card();
+        card.family == Family::Sync || card.family == Family::Memory && !card.obeys(&SIZE)
+    };
+    for kernel in runnable().filter(meets) {
+        let (name, workers) = (&*kernel.card().name, crews(kernel, 3).max().unwrap());
+        for leaver in 0..workers {
+            let stage = kernel.stage(&params, workers).unwrap();
+            let look = |rank, run| {
+                let moment = Duration::from_millis(run as u64);
+                let deadline = (rank == leaver && run < 2).then(|| Instant::now() + moment);
+                let watch = Watch::new(&Stop::new()).with_deadline(deadline);
+                Look { watch, span: stage.span(), whole: run == 2 }
+            };
+            let laps = stage_laps(stage.as_ref(), workers, 3, look);
+            assert!(laps[leaver][0].deadline_passed, "{name}: worker {leaver} of {workers}");
+            for lap in laps.iter().map(|laps| &laps[2]) {
+                assert_eq!(lap.verdict, Ok(()), "{name}: after worker {leaver} of {workers} left");
+                assert!(stage.span().is_some() || lap.work == stage.work(), "{name}: {:?}", lap.work);
+            }
+        }
+    }
 }
 
 /// Ten times the work has the worker look more often, so that a run is never out of reach for longer than a stretch.
@@ -236,7 +212,7 @@ fn a_longer_run_looks_more_often() {
         let looks = |times: u64| {
             let params =
                 Params { iterations: times * PARAMS.iterations, size_bytes: times * PARAMS.size_bytes, ..PARAMS };
-            run(kernel.stage(&params, 1).unwrap().as_ref(), 1)[0].checks
+            run(kernel.stage(&params, 1).unwrap().as_ref(), 1)[0].polls
         };
         // The one call of the C library is the exception, and says so on its card.
         let once = kernel.card().name == "mem-memset";
@@ -275,20 +251,34 @@ fn workers_that_contend_tell_what_they_met() {
     }
 }
 
-/// As many pairs of times as were asked for, over all workers, of which somebody stamped each; and none from others.
+/// How many pairs of times the workers together have for each sample.
+fn pairs_per_sample(kernel: &dyn Kernel, workers: usize) -> u64 {
+    let card = kernel.card();
+    match &*card.name {
+        _ if card.family == Family::Timer => workers as u64,
+        name if name.starts_with("barrier") => workers as u64,
+        name if name.starts_with("broadcast") => workers as u64 - 1,
+        _ => 1,
+    }
+}
+
+/// As many pairs of times as were asked for, whatever the period, and with more workers than strands where a kernel takes as many.
 #[test]
 fn samples_are_as_many_as_asked_for() {
     for kernel in runnable() {
-        let (card, workers) = (kernel.card(), kernel.card().workers.min());
-        let laps = run(kernel.stage(&PARAMS, workers).unwrap().as_ref(), workers);
-        let count: u64 = laps.iter().filter_map(|lap| lap.samples.as_ref()).map(|samples| samples.count).sum();
-        match card.metric {
-            Metric::SecondTime => {
-                assert!(count >= PARAMS.samples, "{}: {count}", &*card.name);
-                assert_eq!(count % PARAMS.samples, 0, "{}: {count}", &*card.name);
+        let (card, name) = (kernel.card(), &*kernel.card().name);
+        for (workers, period) in crews(kernel, 4).zip([Period::Closed, Period::Fitting]) {
+            let stage = kernel.stage(&Params { period, ..PARAMS }, workers).unwrap();
+            let laps = run(stage.as_ref(), workers);
+            let count: u64 = laps.iter().filter_map(|lap| lap.samples.as_ref()).map(|samples| samples.count).sum();
+            match card.metric {
+                Metric::SecondTime => {
+                    assert_eq!(count, PARAMS.samples * pairs_per_sample(kernel, workers), "{name} x{workers}");
+                    assert!(laps.iter().all(|lap| lap.verdict == Ok(())), "{name} x{workers}: {laps:?}");
+                }
+                // Kernels that count otherwise may sample beside.
+                _ => assert!(count == 0 || matches!(card.family, Family::Sync | Family::Memory), "{name}"),
             }
-            // Kernels that count otherwise may sample beside.
-            _ => assert!(count == 0 || matches!(card.family, Family::Sync | Family::Memory), "{}", &*card.name),
         }
     }
 }
@@ -314,8 +304,8 @@ fn memory_is_where_and_as_large_as_said() {
 
 /// A kernel refuses these parameters with a sentence that holds `part`.
 #[track_caller]
-fn check_refused(name: &str, params: Params, part: &str) {
-    match find(name).unwrap().stage(&params, 1).err() {
+fn check_refused(name: &str, workers: usize, params: Params, part: &str) {
+    match find(name).unwrap().stage(&params, workers).err() {
         Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
         other => panic!("{name}: {other:?}"),
     }
@@ -323,16 +313,24 @@ fn check_refused(name: &str, params: Params, part: &str) {
 
 #[test]
 fn parameters_without_sense_are_refused() {
+    for card in runnable().map(Kernel::card) {
+        let (name, workers) = (&*card.name, card.workers.min());
+        if card.obeys(&SAMPLES) {
+            check_refused(name, workers, Params { samples: 0, ..PARAMS }, "at least 1 sample");
+        }
+        if card.obeys(&ITERATIONS) {
+            check_refused(name, workers, Params { iterations: 0, ..PARAMS }, "not 0");
+        }
+    }
     for name in ["arith-int", "arith-float", "peak-int", "peak-float"] {
-        check_refused(name, Params { iterations: 0, ..PARAMS }, "iterations, not 0");
-        check_refused(name, Params { iterations: u64::MAX, ..PARAMS }, "iterations, not 18446744073709551615");
+        check_refused(name, 1, Params { iterations: u64::MAX, ..PARAMS }, "iterations, not 18446744073709551615");
     }
     let size = |bytes| Params { size_bytes: bytes, ..PARAMS };
-    check_refused("mem-read", size(0), "at least 256 bytes");
-    check_refused("mem-read-streams", size(2047), "at least 2048 bytes");
-    check_refused("mem-write", size(63), "at least 64 bytes");
-    check_refused("mem-copy", size(127), "at least 128 bytes");
-    check_refused("mem-triad", size(191), "at least 192 bytes");
+    check_refused("mem-read", 1, size(0), "at least 256 bytes");
+    check_refused("mem-read-streams", 1, size(2047), "at least 2048 bytes");
+    check_refused("mem-write", 1, size(63), "at least 64 bytes");
+    check_refused("mem-copy", 1, size(127), "at least 128 bytes");
+    check_refused("mem-triad", 1, size(191), "at least 192 bytes");
 }
 
 #[test]

@@ -1,0 +1,114 @@
+//! What the tests of many kernels share.
+
+use std::sync::{Barrier, LazyLock};
+use std::thread;
+use std::time::Duration;
+
+use charz_data::{Contention, Growth, JointHistogram, Params, Work};
+
+use crate::kernel::{Error, Stage, Worker};
+use crate::watch::{Stop, Watch};
+
+/// What each of so many workers comes to, on a thread of its own.
+pub(crate) fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let each = &each;
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|rank| scope.spawn(move || each(rank))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a worker panicked")).collect()
+    })
+}
+
+/// A watch over a run that has begun and lasts this time, or ends by itself.
+pub(crate) fn watch(span: Option<Duration>) -> Watch {
+    let watch = Watch::new(&Stop::new());
+    watch.begin(span);
+    watch
+}
+
+/// A watch over a run that is over before it begins.
+pub(crate) fn stopped() -> Watch {
+    let stop = Stop::new();
+    stop.raise();
+    Watch::new(&stop)
+}
+
+/// How a run is watched.
+pub(crate) struct Look {
+    pub watch: Watch,
+    pub span: Option<Duration>,
+    /// Whether it comes to its own end and is verified.
+    pub whole: bool,
+}
+
+impl Look {
+    pub fn whole(span: Option<Duration>) -> Look {
+        Look { watch: Watch::new(&Stop::new()), span, whole: true }
+    }
+}
+
+/// What a worker did in a run.
+#[derive(Debug)]
+pub(crate) struct Lap {
+    pub work: Work,
+    /// How often it looked at its watch.
+    pub polls: u64,
+    pub deadline_passed: bool,
+    pub verdict: Result<(), Error>,
+    pub contention: Option<Contention>,
+    pub samples: Option<JointHistogram>,
+    pub growth: Option<Growth>,
+}
+
+/// Has workers make so many runs together, each run of each worker under a watch of its own: the laps of each worker.
+///
+/// Nothing is asserted before all have ended: a worker that panicked at the gate would leave the others waiting.
+pub(crate) fn laps(
+    workers: usize,
+    runs: usize,
+    worker: impl Fn(usize) -> Box<dyn Worker> + Sync,
+    look: impl Fn(usize, usize) -> Look + Sync,
+) -> Vec<Vec<Lap>> {
+    let gate = Barrier::new(workers);
+    together(workers, |rank| {
+        let mut worker = worker(rank);
+        let lap = |run| {
+            worker.prepare();
+            gate.wait();
+            let Look { watch, span, whole } = look(rank, run);
+            watch.begin(span);
+            let work = worker.run(&watch);
+            gate.wait();
+            let verdict = if whole { worker.verify() } else { Ok(()) };
+            let (contention, samples, growth) = (worker.contention(), worker.samples(), worker.growth());
+            // No worker prepares the next run while another still verifies this one.
+            gate.wait();
+            let (polls, deadline_passed) = (watch.polls(), watch.deadline_passed());
+            Lap { work, polls, deadline_passed, verdict, contention, samples, growth }
+        };
+        (0..runs).map(lap).collect()
+    })
+}
+
+/// The same for the workers of a stage.
+pub(crate) fn stage_laps(
+    stage: &dyn Stage,
+    workers: usize,
+    runs: usize,
+    look: impl Fn(usize, usize) -> Look + Sync,
+) -> Vec<Vec<Lap>> {
+    laps(workers, runs, |rank| stage.worker(rank).expect("the stage is new"), look)
+}
+
+/// Whether this user may lock memory: tests run side by side and share one limit, so far more is tried than any of them locks.
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
+pub(crate) fn may_lock() -> bool {
+    static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
+        let params = Params { size_bytes: 256 << 20, ..Params::SMALL };
+        let stage = crate::find("pages-lock").expect("it is built in").stage(&params, 1).expect("it has a size");
+        stage.worker(0).is_ok()
+    });
+    if !*MAY_LOCK {
+        println!("skipped: kernels that lock memory: this user may not lock enough of it (ulimit -l)");
+    }
+    *MAY_LOCK
+}
