@@ -1,6 +1,6 @@
 //! Reports that nothing measured, for the benches that need large ones.
 
-use charz_data::report::{Cell, Report, Unit, invented};
+use charz_data::report::{Point, Report, Unit, invented};
 
 /// A sweep of twelve kernels with 1 to `most` workers under three mappings, on as many strands.
 pub fn report(most: u32) -> Report {
@@ -19,11 +19,10 @@ pub fn report(most: u32) -> Report {
 
 /// A report of so many cells with one worker, each of whose invocations has so many repetitions.
 pub fn cells(count: usize, repetitions: usize) -> Report {
-    let mut cell = invented::cell("", 1, Unit::OpsPerSecond, 1e9);
+    let mut cell = invented::cell("mem-read", 1, Unit::BytesPerSecond, 1e9);
     for invocation in &mut cell.invocations {
         invocation.runs = vec![invocation.runs[0].clone(); repetitions];
     }
-    let mut report = invented::report(Vec::new());
-    report.cells = (0..count).map(|number| Cell { kernel: format!("kernel-{number}"), ..cell.clone() }).collect();
-    report
+    let of_size = |number| cell.clone().at(Point { size_bytes: Some(64 * number), ..Point::default() });
+    invented::report((1..=count as u64).map(of_size).collect())
 }

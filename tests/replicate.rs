@@ -5,14 +5,9 @@ use std::ffi::OsStr;
 use serde_json::Value;
 
 use crate::bad_input::place::Place;
-use crate::support::{Ran, output, read_json, run};
+use crate::support::{Ran, one_line, output, read_json, run};
 
 const DOCUMENTS: [&str; 5] = ["t3-4", "cmt", "cascade", "tacc", "solaris"];
-
-/// A text as if the terminal were wide enough.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("the output is JSON")

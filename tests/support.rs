@@ -56,6 +56,11 @@ impl From<Output> for Ran {
     }
 }
 
+/// A text as if the terminal were wide enough.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Runs the program to its end.
 pub fn run(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
     charz().args(args).output().expect("the program starts").into()
