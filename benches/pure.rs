@@ -15,7 +15,7 @@ use std::hint::black_box;
 use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Source, page};
 use charz_data::report::Report;
-use charz_render::{html, look::Look};
+use charz_render::{html, look::TerminalStyle};
 use charz_stats::Sample;
 use charz_topology::{MAPPERS, Mapping, place};
 
@@ -55,7 +55,7 @@ fn counted(body: &mut dyn FnMut(), times: u32) {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for strands in [512, 4096, 65_536] {
+    for strands in [512, 4096] {
         for card in MAPPERS.iter().filter(|card| card.parameter.is_none()) {
             cases.push(case(format!("order-{}-{strands}", card.name), move || {
                 let machine = machines::machine(strands);
@@ -72,24 +72,24 @@ fn cases() -> Vec<Case> {
         Box::new(move || keep(place(&order, 10_000)))
     }));
     cases.push(case("report-write", || {
-        let report = invented::report(64);
+        let report = invented::report(16);
         Box::new(move || keep(serde_json::to_vec(&report).expect("a report can be written")))
     }));
     cases.push(case("report-read", || {
-        let text = serde_json::to_vec(&invented::report(64)).expect("a report can be written");
+        let text = serde_json::to_vec(&invented::report(16)).expect("a report can be written");
         Box::new(move || keep(serde_json::from_slice::<Report>(&text).expect("it is a report")))
     }));
     cases.push(case("page", || {
-        let report = invented::report(64);
+        let report = invented::report(16);
         Box::new(move || {
             let mut out = Vec::new();
-            html::write(&page(&[Source { name: "a", report: &report }]), &Look::PLAIN, &mut out)
+            html::write(&page(&[Source { name: "a", report: &report }]), &TerminalStyle::PLAIN, &mut out)
                 .expect("memory takes it");
             keep(out);
         })
     }));
     cases.push(case("compare", || {
-        let report = invented::report(64);
+        let report = invented::report(16);
         Box::new(move || keep(compare(&report, &report, &Options::default()).expect("they are of one plan")))
     }));
     cases.push(case("statistics", || {

@@ -12,7 +12,7 @@ use std::thread;
 use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Source, page};
 use charz_data::report::{Report, read};
-use charz_render::{html, look::Look};
+use charz_render::{html, look::TerminalStyle};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn save(file: &Path, report: &Report) -> io::Result<()> {
@@ -43,7 +43,7 @@ fn pages(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             common::measure(bencher, || {
                 let mut out = Vec::new();
-                html::write(&page(&sources), &Look::PLAIN, &mut out).expect("memory takes it");
+                html::write(&page(&sources), &TerminalStyle::PLAIN, &mut out).expect("memory takes it");
                 out
             });
         });

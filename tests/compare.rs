@@ -1,12 +1,12 @@
 //! `charz compare` as its users meet it.
 
-pub mod invented;
+pub mod fixtures;
 
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
 use crate::support::{Ran, output};
-use invented::{RATE, Report, cell, cells_of, report};
+use fixtures::{RATE, Report, cell, cells_of, report};
 
 /// Runs `charz compare` on two reports with further arguments.
 #[track_caller]
@@ -155,7 +155,7 @@ fn hostile_names_steer_no_page_and_no_terminal() {
         let mut report = two(rate, RATE);
         report["host"]["name"] = evil.into();
         report["started"] = evil.into();
-        invented::rename_first(&mut report, evil);
+        fixtures::rename_first(&mut report, evil);
         report
     };
     for format in ["table", "markdown", "json"] {

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
-use crate::compare::invented::{RATE, Report, cell, report};
+use crate::compare::fixtures::{RATE, Report, cell, report};
 use crate::support::Ran;
 
 /// The report of a day, with a cell at this rate.
@@ -166,7 +166,7 @@ fn a_hostile_report_steers_nothing() {
     let mut hostile = of_day(1, RATE);
     hostile["host"]["name"] = evil.into();
     hostile["host"]["kernel"] = evil.into();
-    crate::compare::invented::rename_first(&mut hostile, evil);
+    crate::compare::fixtures::rename_first(&mut hostile, evil);
     place.put("evil.json", hostile.to_string().as_bytes());
     done(&place, &["add", "evil.json", "--label", evil]);
     let shown = done(&place, &["show", "--format", "json"]);

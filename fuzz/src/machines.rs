@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use charz::view::topo::FORMATS;
-use charz_render::look::Look;
+use charz_render::look::TerminalStyle;
 use charz_topology::{MAPPERS, Machine, Source, discover, parsers};
 
 use super::lists::assert_orders;
@@ -55,7 +55,7 @@ fn assert_sane(machine: &Machine) {
     }
     for format in FORMATS {
         let mut out = Vec::new();
-        (format.write)(machine, &Look::PLAIN, &mut out).expect("a vector takes all");
+        (format.write)(machine, &TerminalStyle::PLAIN, &mut out).expect("a vector takes all");
         assert_harmless(&String::from_utf8(out).expect("pages are text"));
     }
     for card in MAPPERS.iter().filter(|card| card.parameter.is_none()) {

@@ -1,12 +1,12 @@
 //! Reports, which may come from anybody.
 
-use charz::judge::{self, Facts};
+use charz::judge::{self, JudgeContext};
 use charz::parsers;
 use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
 use charz_render::formats::{Draw, FORMATS, Format, Show};
-use charz_render::look::Look;
+use charz_render::look::TerminalStyle;
 
 use super::{assert_harmless, assert_readable};
 
@@ -16,7 +16,7 @@ fn shown(report: &Report) -> Vec<String> {
     formats.sort_by_key(|format| format.name != "json");
     let show = |format: &&Format| {
         let mut out = Vec::new();
-        format.write(report, &Look::PLAIN, &mut out).expect("a vector takes all");
+        format.write(report, &TerminalStyle::PLAIN, &mut out).expect("a vector takes all");
         String::from_utf8(out).expect("pages are text")
     };
     formats.iter().map(show).collect()
@@ -31,7 +31,7 @@ fn compared(report: &Report) {
             assert_eq!((comparison.totals.faster, comparison.totals.slower), (0, 0), "it differs from itself");
             for format in charz_render::compare::FORMATS {
                 let mut out = Vec::new();
-                (format.write)(&comparison, &Look::PLAIN, &mut out).expect("a vector takes all");
+                (format.write)(&comparison, &TerminalStyle::PLAIN, &mut out).expect("a vector takes all");
                 assert_harmless(&String::from_utf8(out).expect("pages are text"));
             }
         }
@@ -71,7 +71,7 @@ fn judge(report: &mut Report) {
     let (timer, virtual_machine) = (report.timer.clone(), report.host.virtual_machine);
     for cell in report.floor.iter_mut().chain(&mut report.cells) {
         let Some(kernel) = charz_kernels::find(&cell.kernel) else { continue };
-        let facts = Facts {
+        let facts = JudgeContext {
             sizes: charz_kernels::Sizes::Block,
             card: kernel.card(),
             params,

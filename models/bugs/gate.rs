@@ -33,5 +33,5 @@ const BUGS: &[(&str, &str, &str)] = &[
     ("rushes_once", "round * self.spinners", "self.spinners"),
     ("rushes_behind_a_closed_gate", "self.spinners && !self.closed()", "self.spinners"),
     ("rushing_publishes_nothing", "fetch_add(1, Ordering::AcqRel)", "fetch_add(1, Ordering::Acquire)"),
-    ("rushing_sees_nothing", "self.rushed.load(Ordering::Acquire)", "self.rushed.load(Ordering::Relaxed)"),
+    ("rushing_sees_nothing", "self.released.load(Ordering::Acquire)", "self.released.load(Ordering::Relaxed)"),
 ];

@@ -20,7 +20,7 @@ trait Barrier: Send + Sync + 'static {
     fn new(parties: usize, spinners: usize) -> Self;
     /// Whether all have arrived.
     fn arrive(&self) -> bool;
-    fn rush(&self, round: usize);
+    fn spin_release(&self, round: usize);
     fn close(&self);
 }
 
@@ -46,8 +46,8 @@ macro_rules! copies {
                     Gate::arrive(self) == copy::Decision::Go
                 }
 
-                fn rush(&self, round: usize) {
-                    Gate::rush(self, round);
+                fn spin_release(&self, round: usize) {
+                    Gate::spin_release(self, round);
                 }
 
                 fn close(&self) {
@@ -123,13 +123,13 @@ fn all_meet<B: Barrier>() {
     });
 }
 
-/// What is done before a rush is seen behind it, in each round.
+/// What is done before a spin_release is seen behind it, in each round.
 fn all_rush<B: Barrier>() {
     let part = |meeting: &Meeting<B>, party| {
         for round in 1..=2 {
             assert!(meeting.gate.arrive(), "nobody closed the gate");
             meeting.mark(party, round);
-            meeting.gate.rush(round);
+            meeting.gate.spin_release(round);
             meeting.look(round);
         }
     };
@@ -163,10 +163,10 @@ fn all_are_told_the_same<B: Barrier>() {
     });
 }
 
-/// A rush ends where a party closes the gate instead of coming.
+/// A spin_release ends where a party closes the gate instead of coming.
 fn closing_ends_a_rush<B: Barrier>() {
     let part = |meeting: &Meeting<B>, party| match party {
-        0 => meeting.gate.rush(1),
+        0 => meeting.gate.spin_release(1),
         _ => meeting.gate.close(),
     };
     explore(move || {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::place::{Place, run};
-use crate::compare::invented::{RATE, cell, report};
+use crate::compare::fixtures::{RATE, cell, report};
 
 /// A valid report with one cell of two workers.
 fn valid() -> Value {
@@ -121,7 +121,7 @@ fn sampled() -> Value {
         invocation["runs"][0]["samples"] = samples(1);
     }
     cell["distribution"] = json!({"samples": samples(10), "first": shape, "second": shape, "second_shorter": 0.0});
-    cell["sharing"] = json!({
+    cell["contention"] = json!({
         "attempts_per_success": 1.5, "waited": 0.5, "wait_share": null, "fairness": 0.9, "most_to_least": 2.0,
     });
     report
@@ -159,11 +159,11 @@ fn conclusions_that_do_not_follow() {
     check_sampled(&cell("distribution/first/p50_ns"), json!(6.0), &["percentiles"]);
     let band = json!([{"low_ns": 300.0, "high_ns": 1e9, "mode_ns": 300.0, "share": 1.0}]);
     check_sampled(&cell("distribution/second/peaks"), band, &["bands"]);
-    check_sampled(&cell("sharing/waited"), json!(1.5), &["attempts"]);
-    check_sampled(&cell("sharing/attempts_per_success"), json!(0.5), &["attempts"]);
-    check_sampled(&cell("sharing/fairness"), json!(0.0), &["fairness"]);
-    check_sampled(&cell("sharing/most_to_least"), json!(0.5), &["fairness"]);
-    check_sampled(&cell("sharing/wait_share"), json!(-1.0), &["time spent waiting"]);
+    check_sampled(&cell("contention/waited"), json!(1.5), &["attempts"]);
+    check_sampled(&cell("contention/attempts_per_success"), json!(0.5), &["attempts"]);
+    check_sampled(&cell("contention/fairness"), json!(0.0), &["fairness"]);
+    check_sampled(&cell("contention/most_to_least"), json!(0.5), &["fairness"]);
+    check_sampled(&cell("contention/wait_share"), json!(-1.0), &["time spent waiting"]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn check_overdue(trial: &Trial, kernel: &str, said: &str) -> Ended {
     assert!(ended.reason(kernel).contains(said), "{:?}", ended.reason(kernel));
     let invocations = ended.cell(kernel)["invocations"].as_array().unwrap();
     assert_eq!(invocations.len(), 1, "what is stuck is not tried again");
-    assert_eq!(invocations[0]["ending"], "overdue");
+    assert_eq!(invocations[0]["ending"], "timed_out");
     ended
 }
 

@@ -21,18 +21,10 @@ const TESTS: &[(&str, &[&str])] = &[
             "usable::tests::the_mask",
         ],
     ),
-    (
-        "charz-kernels",
-        &["block::", "sync::counter::", "sync::lock::", "sync::pool::"],
-    ),
+    ("charz-kernels", &["block::", "sync::counter::", "sync::lock::", "sync::pool::"]),
     (
         "charz",
-        &[
-            "harness::gate::",
-            "harness::counters::tests::files",
-            "harness::pages::tests::only",
-            "plan::threads::",
-        ],
+        &["harness::gate::", "harness::counters::tests::files", "harness::pages::tests::only", "plan::threads::"],
     ),
 ];
 

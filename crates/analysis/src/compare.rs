@@ -31,7 +31,7 @@ pub use wire::{Comparison, Design, Origin, SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_NA
 use std::fmt;
 
 use charz_data::report::Report;
-use charz_stats::{LEAST_FOR_VERDICT, Rule, least_invocations};
+use charz_stats::{LEAST_FOR_VERDICT, Rule, min_invocations};
 use differences::Difference;
 use row::Candidate;
 
@@ -104,7 +104,7 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     let margin = margin.max(options.noise_floor.unwrap_or(0.0));
     let rule = Rule::new(ALPHA, margin).expect("shares and a finite margin");
     let pairs: Vec<_> = rows.iter().filter_map(Candidate::pair).collect();
-    let needed = least_invocations(pairs.len(), ALPHA).max(LEAST_FOR_VERDICT);
+    let needed = min_invocations(pairs.len(), ALPHA).max(LEAST_FOR_VERDICT);
     let fewest = pairs.iter().map(|pair| pair.base.len().min(pair.new.len())).min();
     let judged = charz_stats::compare(&pairs, &rule);
     let mut judged = judged.into_iter();

@@ -14,10 +14,10 @@ mod quantity;
 mod table;
 
 pub use axis::{Axis, Scale, Span, Tick};
-pub use heat::{Heat, Tile};
+pub use heat::{Heatmap, Tile};
 pub use joint::{Band, Bar, Joint, Pair};
-pub use nest::{Nest, Order, Part, What};
-pub use plot::{Flag, Plot, Role, Rule, Series, Spot, State};
+pub use nest::{MachineDiagram, Order, Part, What};
+pub use plot::{Label, Plot, Role, Rule, Series, Spot, State};
 pub use quantity::Quantity;
 pub use table::{Datum, Row, Table};
 
@@ -41,10 +41,10 @@ pub enum Body {
     /// A row of dots for each name: the names are those of the x axis ([`Quantity::Names`]), and a spot's `x` is its row, from 0.
     /// Drawn with the names beneath each other and the values to the right.
     Dots(Plot),
-    Heat(Heat),
+    Heatmap(Heatmap),
     Joint(Joint),
     /// The parts of a machine inside each other, and the orders in which mappings fill it.
-    Nest(Nest),
+    MachineDiagram(MachineDiagram),
 }
 
 impl Figure {
@@ -54,9 +54,9 @@ impl Figure {
         words.extend(self.about.iter().map(|sentence| format!("{}.", sentence.trim_end_matches('.'))));
         words.push(match &self.body {
             Body::Lines(plot) | Body::Dots(plot) => plot.in_words(),
-            Body::Heat(heat) => heat.in_words(),
+            Body::Heatmap(heat) => heat.in_words(),
             Body::Joint(joint) => joint.in_words(),
-            Body::Nest(nest) => nest.in_words(),
+            Body::MachineDiagram(nest) => nest.in_words(),
         });
         words.retain(|sentence| !sentence.is_empty());
         words.join(" ")

@@ -1,7 +1,7 @@
-//! Reports of synthetic machines with invented cells, for the tests of what is drawn from them.
+//! Reports of synthetic machines with fixtures cells, for the tests of what is drawn from them.
 
 use charz_data::report::{
-    Cell, Ending, Evidence, Frequency, Invocation, MemoryHome, PageKind, Pages, Point, Report, Status, Unit, invented,
+    Cell, Ending, Evidence, Frequency, Invocation, MemoryHome, PageKind, Pages, Point, Report, Status, Unit, fixtures,
 };
 use charz_topology::{Source, discover};
 
@@ -16,7 +16,7 @@ pub fn assert_words(text: &str, words: &[&str]) {
 
 /// An empty report of a synthetic machine.
 pub fn report(synthetic: &str) -> Report {
-    let mut report = invented::report(Vec::new());
+    let mut report = fixtures::report(Vec::new());
     report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
     report.host.virtual_machine = Some(false);
     report
@@ -25,7 +25,7 @@ pub fn report(synthetic: &str) -> Report {
 /// A cell whose number is `value`, give or take 2%.
 pub fn cell(kernel: &str, seats: &[u32], point: Point, value: f64) -> Cell {
     let unit = if kernel == LATENCY { Unit::NanosecondsPerStep } else { Unit::BytesPerSecond };
-    let cell = invented::cell(kernel, seats.len() as u64, unit, value).seated(seats).at(point).inside("memory");
+    let cell = fixtures::cell(kernel, seats.len() as u64, unit, value).seated(seats).at(point).inside("memory");
     Cell { footprint_bytes: 1 << 28, ..cell }
 }
 

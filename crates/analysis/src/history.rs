@@ -6,7 +6,7 @@
 mod baseline;
 mod entry;
 #[cfg(any(test, feature = "fixtures"))]
-pub mod invented;
+pub mod fixtures;
 mod series;
 mod timeline;
 

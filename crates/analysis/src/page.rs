@@ -34,7 +34,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::figure::{Datum, Figure, Table};
 use crate::findings::findings;
 use crate::verdict;
-use cells::Sorted;
+use cells::CellsByKernel;
 use charz_data::report::{Finding, Report};
 use charz_data::units;
 
@@ -89,7 +89,7 @@ struct Chapter {
     id: &'static str,
     title: &'static str,
     about: &'static [&'static str],
-    draw: fn(&Sorted<'_>) -> Drawing,
+    draw: fn(&CellsByKernel<'_>) -> Drawing,
 }
 
 #[derive(Default)]
@@ -205,7 +205,7 @@ const CHAPTERS: &[Chapter] = &[
 ];
 
 impl Chapter {
-    fn section(&self, sorted: &Sorted<'_>) -> Option<Section> {
+    fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
         let Drawing { figures, about } = (self.draw)(sorted);
         let about = self.about.iter().map(|&sentence| sentence.to_owned()).chain(about).collect();
         (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures })
@@ -216,14 +216,14 @@ impl Chapter {
 pub fn page(sources: &[Source<'_>]) -> Page {
     let mut page = draw(sources, |_| true);
     bounds::bound(&mut page);
-    tell_apart(&mut page);
+    make_ids_unique(&mut page);
     page
 }
 
 /// All that these reports say, with the sections that are asked for.
 fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
-    let sorted = Sorted::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
+    let sorted = CellsByKernel::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
     let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
     let sections = chapters.filter_map(|chapter| chapter.section(&sorted)).collect();
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
@@ -306,7 +306,7 @@ fn title(sources: &[Source<'_>]) -> String {
 }
 
 /// Figures of one page have names of their own, whatever the kernels and mappings of a report are called.
-fn tell_apart(page: &mut Page) {
+fn make_ids_unique(page: &mut Page) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     // The last number given to a name.
     let mut last: HashMap<String, usize> = HashMap::new();

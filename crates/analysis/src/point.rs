@@ -32,12 +32,12 @@ pub fn parameters(cell: &Cell, report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{MemoryHome, PageKind, Unit, invented};
+    use charz_data::report::{MemoryHome, PageKind, Unit, fixtures};
 
     #[track_caller]
     fn check_parameters(kernel: &str, point: Point, expected: &str) {
-        let cell = invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
-        let mut report = invented::report(vec![cell.clone()]);
+        let cell = fixtures::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
+        let mut report = fixtures::report(vec![cell.clone()]);
         report.plan.params = Params { size_bytes: 1 << 20, ..Params::default() };
         assert_eq!(parameters(&cell, &report), expected);
     }

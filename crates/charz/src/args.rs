@@ -3,6 +3,7 @@
 
 mod ab;
 mod convert;
+mod flags;
 mod generate;
 mod help;
 mod history;
@@ -13,7 +14,6 @@ mod planned;
 mod presets;
 mod quantities;
 mod replicate;
-mod spelling;
 
 use std::ffi::OsString;
 
@@ -44,7 +44,7 @@ fn parse_with(
     variable: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Parsed, Error> {
     let argv: Vec<OsString> = argv.into_iter().collect();
-    let grammar = spelling::Cli::command();
+    let grammar = flags::Cli::command();
     let typed = match grammar.clone().try_get_matches_from(&argv) {
         Ok(typed) => typed,
         Err(refused) => return text_or_refusal(refused, &argv),
@@ -55,7 +55,7 @@ fn parse_with(
     }
     .with_typed(&argv);
     let merged = layers.below(grammar).try_get_matches_from(&argv);
-    match merged.and_then(|merged| spelling::Cli::from_arg_matches(&merged)) {
+    match merged.and_then(|merged| flags::Cli::from_arg_matches(&merged)) {
         Ok(cli) => {
             let mut notes = Vec::new();
             let command = Box::new(convert::command(cli.verb, &layers, &mut notes)?);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_grammar_is_consistent() {
-        spelling::Cli::command().debug_assert();
+        flags::Cli::command().debug_assert();
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
             assert!(sentence.contains("--resume") && sentence.contains(&flag), "{sentence}");
         }
         const TAKEN: [&str; 4] = ["resume", "budget", "wait", "strict"];
-        let mut grammar = spelling::Cli::command();
+        let mut grammar = flags::Cli::command();
         grammar.build();
         let sweep = grammar.find_subcommand("sweep").unwrap();
         let resume = sweep.get_arguments().find(|arg| arg.get_id() == "resume").unwrap();

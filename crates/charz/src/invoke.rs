@@ -38,7 +38,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 const STUCK: i32 = 124;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Order {
+pub struct MeasureRequest {
     pub protocol: u32,
     pub kernel: String,
     /// What the kernel is asked for.
@@ -59,10 +59,10 @@ pub struct Order {
     pub deadline_ns: u64,
 }
 
-impl Order {
+impl MeasureRequest {
     /// An order for these parameters, in which what a cell decides is still to be filled in.
     pub fn new(params: &Params) -> Self {
-        Order {
+        MeasureRequest {
             protocol: PROTOCOL,
             kernel: String::new(),
             params: *params,
@@ -94,7 +94,7 @@ pub fn unit(kernel: &dyn Kernel) -> Unit {
 pub trait Invoke {
     /// Has it measured in a fresh process whose environment, and so whose stack, is moved by `seed`. Whatever goes wrong is
     /// told in the invocation's ending.
-    fn invoke(&self, order: &Order, seed: u64) -> Invocation;
+    fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation;
 
     /// Leaves the machine to everybody else for so long, or until the user wants to leave.
     fn rest(&self, time: Duration);

@@ -14,7 +14,7 @@
 mod attempts;
 mod case;
 mod clock;
-mod dirt;
+mod exclude;
 mod memory;
 mod missing;
 mod samples;
@@ -36,7 +36,7 @@ use case::Case;
 
 /// What a cell is judged by, besides what it says itself.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct JudgeContext {
     pub card: &'static Card,
     pub sizes: Sizes,
     pub params: Params,
@@ -57,15 +57,18 @@ pub struct Facts {
 /// invocations' values, the marks, the outcome and the summary. Judging again changes nothing.
 ///
 /// A cell without invocations is left as it is: whoever decided not to measure it has said why.
-pub fn judge(cell: &mut Cell, facts: &Facts) {
+pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     if cell.invocations.is_empty() {
         return;
     }
     let crowded = case::crowded(&cell.seats, facts);
     // Workers that spin nap in long waits, as they have to where they outnumber strands.
     let system = facts.card.blocks_in_kernel || (crowded && facts.card.contends);
-    let conditions = dirt::Conditions { timed: case::timed(facts), crowded, system };
-    cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs).for_each(|run| dirt::note(run, conditions));
+    let conditions = exclude::Conditions { timed: case::timed(facts), crowded, system };
+    cell.invocations
+        .iter_mut()
+        .flat_map(|invocation| &mut invocation.runs)
+        .for_each(|run| exclude::note(run, conditions));
     estimate(cell);
     let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed);
     if slow_start.is_some() {
@@ -93,7 +96,7 @@ pub fn judge(cell: &mut Cell, facts: &Facts) {
     let summary = summary::summary(&case, matches!(status, Status::Ok | Status::Suspect));
     let (distribution, sharing) = (times::distribution(&case), summary::sharing(&case));
     (cell.outcome, cell.marks, cell.summary) = (Outcome { status, reason }, marks, summary);
-    (cell.distribution, cell.sharing) = (distribution, sharing);
+    (cell.distribution, cell.contention) = (distribution, sharing);
 }
 
 /// Gives each invocation that came to its own end the value that its clean repetitions have.
@@ -129,10 +132,10 @@ fn end(invocations: &[Invocation]) -> End {
     if done && V29.severity(failed as f64) < Some(Severity::Invalid) {
         return End::Measured;
     }
-    if let Some(reason) = first(&[Ending::Died, Ending::Overdue]) {
+    if let Some(reason) = first(&[Ending::Died, Ending::TimedOut]) {
         return End::GivenUp(reason);
     }
-    match first(&[Ending::Unavailable, Ending::Withheld, Ending::Refused]) {
+    match first(&[Ending::Unavailable, Ending::Skipped, Ending::Refused]) {
         Some(reason) if done => End::GivenUp(reason),
         Some(reason) => End::Skipped(reason),
         None => End::Stopped(first(&[Ending::Stopped]).unwrap_or_default()),

@@ -5,7 +5,7 @@ use charz_kernels::Region;
 use crate::command::sweep;
 use crate::exit::Error;
 use crate::harness::counters;
-use crate::harness::pages::{self, Plot};
+use crate::harness::pages::{self, PlacedRegion};
 use crate::limits;
 use charz_data::report::{self, Nodes, Pages, Report};
 
@@ -30,13 +30,14 @@ pub fn counts(text: &str) -> [Option<u64>; 5] {
 /// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.
 #[must_use]
 pub fn nodes(maps: &str, numa_maps: &str, region: Region) -> Option<Nodes> {
-    pages::from_maps(maps, numa_maps, &[Plot { region, node: Some(0), homes: vec![0, 1] }])
+    pages::from_maps(maps, numa_maps, &[PlacedRegion { region, node: Some(0), homes: vec![0, 1] }])
 }
 
 /// The pages of regions, by the text of `/proc/self/smaps`.
 #[must_use]
 pub fn pages(smaps: &str, regions: &[Region]) -> Option<Pages> {
-    let plots: Vec<Plot> = regions.iter().map(|&region| Plot { region, node: None, homes: Vec::new() }).collect();
+    let plots: Vec<PlacedRegion> =
+        regions.iter().map(|&region| PlacedRegion { region, node: None, homes: Vec::new() }).collect();
     pages::from_smaps(smaps, &plots)
 }
 

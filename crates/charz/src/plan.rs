@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
-pub use axes::{Asked, AskedSizes, Ladder};
+pub use axes::{Asked, AskedSizes, BlockSizes};
 pub use specs::kernel;
 pub use threads::Threads;
 
@@ -115,7 +115,7 @@ pub struct PlannedCell {
     pub repetitions: usize,
     pub precision: f64,
     pub predicted: Duration,
-    pub obstacle: Option<Obstacle>,
+    pub obstacle: Option<SkipReason>,
 }
 
 impl PlannedCell {
@@ -140,13 +140,13 @@ impl PlannedCell {
             repetitions: 1,
             precision: request.precision.unwrap_or(precision(kernel.card().family)),
             predicted: Duration::ZERO,
-            obstacle: homes.err().map(Obstacle::Skipped),
+            obstacle: homes.err().map(SkipReason::Skipped),
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum SkipReason {
     /// The kernel cannot run on this machine.
     Unavailable(String),
     /// It could, but must not: the reason.
@@ -178,7 +178,7 @@ const LEAST_SPAN: Duration = Duration::from_millis(2);
 pub const PLANNED_SHARE: f64 = 0.5;
 
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
-pub struct Fitted<'a> {
+pub struct ResolvedRequest<'a> {
     machine: &'a Machine,
     /// The points of each kernel, in the order of the request.
     points: Vec<Vec<Point>>,
@@ -198,7 +198,7 @@ pub struct Fitted<'a> {
 
 impl Request {
     /// Finds out what the request means on a machine, before anything runs.
-    pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<Fitted<'a>, Error> {
+    pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<ResolvedRequest<'a>, Error> {
         for policy in self.asked.list(&params::MEMORY).into_iter().flatten().map(|value| value.memory) {
             if !matches!(policy, MemoryPolicy::Node(_)) {
                 continue;
@@ -207,7 +207,7 @@ impl Request {
         }
         let strands = machine.usable_strands().count();
         let threads = self.threads.resolve(strands, limits)?;
-        let ladder = Ladder::of(machine);
+        let ladder = BlockSizes::of(machine);
         let points: Vec<Vec<Point>> =
             self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &self.params, &ladder)).collect();
         // What a kernel varies by itself may be too large, and is skipped then.
@@ -228,7 +228,7 @@ impl Request {
         let orders = |mappings: Vec<Mapping>| mappings.into_iter().map(order).collect::<Result<Vec<_>, Error>>();
         let mut pairs = pair_mappings(machine);
         pairs.extend(parse_mappings(FLOATING)?);
-        Ok(Fitted {
+        Ok(ResolvedRequest {
             machine,
             points,
             counted: self.threads != Threads::Auto,
@@ -258,7 +258,7 @@ impl Request {
     }
 }
 
-impl Fitted<'_> {
+impl ResolvedRequest<'_> {
     fn orders(&self, card: &Card) -> &[(Mapping, Order)] {
         match (&self.orders, card.family, card.workers) {
             (Some(asked), ..) => asked,
@@ -297,7 +297,7 @@ const MEETING: &str = "round-robin";
 const FLOATING: &str = "auto";
 
 impl Plan {
-    pub fn new(request: &Request, fitted: Fitted<'_>, limits: &Limits, predictor: &Predictor) -> Self {
+    pub fn new(request: &Request, fitted: ResolvedRequest<'_>, limits: &Limits, predictor: &Predictor) -> Self {
         let mut cells = Vec::new();
         for (&kernel, points) in request.kernels.iter().zip(&fitted.points) {
             let spots = points.iter().flat_map(|point| fitted.threads(kernel).into_iter().map(move |n| (*point, n)));
@@ -342,12 +342,12 @@ impl Plan {
     fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {
         for cell in &mut self.cells {
             cell.obstacle = match cell.kernel.check() {
-                Err(error) => Some(Obstacle::Unavailable(error.to_string())),
+                Err(error) => Some(SkipReason::Unavailable(error.to_string())),
                 Ok(()) if cell.obstacle.is_some() => continue,
                 Ok(()) => limits
                     .obstacle(cell.seats.len(), cell.footprint_bytes, cell.point.params(&self.params).pages)
                     .or_else(|| storm(cell, limits, request, strands))
-                    .map(Obstacle::Skipped),
+                    .map(SkipReason::Skipped),
             };
         }
     }

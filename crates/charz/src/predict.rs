@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use charz_kernels::{Family, Kernel, Metric, Params, params};
 
-use crate::invoke::{Invoke, Order};
+use crate::invoke::{Invoke, MeasureRequest};
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -34,7 +34,12 @@ fn makings(kernel: &dyn Kernel, repetitions: u64) -> f64 {
 
 impl Rate {
     /// One process, several repetitions, of which the least disturbed tells most. `None` for a kernel that cannot run.
-    fn measure(kernel: &'static dyn Kernel, order: &Order, base: Duration, invoke: &dyn Invoke) -> Option<Self> {
+    fn measure(
+        kernel: &'static dyn Kernel,
+        order: &MeasureRequest,
+        base: Duration,
+        invoke: &dyn Invoke,
+    ) -> Option<Self> {
         let start = Instant::now();
         let invocation = invoke.invoke(order, 0);
         let wall = start.elapsed().saturating_sub(base).as_nanos() as f64;
@@ -82,8 +87,8 @@ const CONTENDED: f64 = 2.0;
 impl Predictor {
     /// Runs each kernel small, with as few workers as it takes, with the pages and the layout of `like`: a single one floats,
     /// several take the first seats of `like`. A kernel that cannot run gets no rate.
-    pub fn pilot(kernels: &[&'static dyn Kernel], like: &Order, invoke: &dyn Invoke) -> Self {
-        let small = Order {
+    pub fn pilot(kernels: &[&'static dyn Kernel], like: &MeasureRequest, invoke: &dyn Invoke) -> Self {
+        let small = MeasureRequest {
             params: Params {
                 iterations: PILOT_ITERATIONS,
                 size_bytes: like.params.size_bytes.min(PILOT_BYTES),
@@ -94,7 +99,7 @@ impl Predictor {
             repetitions: PILOTS,
             ..like.clone()
         };
-        let pilot = |kernel: &str, workers: usize| Order {
+        let pilot = |kernel: &str, workers: usize| MeasureRequest {
             kernel: kernel.into(),
             // Workers that meet and share a strand would take as long as the scheduler likes.
             seats: like.seats.get(..workers).filter(|_| workers > 1).map_or(vec![None; workers], <[_]>::to_vec),

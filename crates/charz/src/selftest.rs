@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use charz_kernels::params;
 
-use crate::invoke::{Invoke, Order};
+use crate::invoke::{Invoke, MeasureRequest};
 use charz_analysis::compare::{Row, Verdict};
 use charz_data::report::{Cell, Invocation, Point};
 
@@ -104,7 +104,7 @@ pub struct Planted<'a> {
 }
 
 impl Planted<'_> {
-    fn more(&self, order: &Order) -> Order {
+    fn more(&self, order: &MeasureRequest) -> MeasureRequest {
         let grown = |number: u64, step: u64| ((number as f64 * (1.0 + self.share) / step as f64).round() as u64) * step;
         let obeys = |param| charz_kernels::find(&order.kernel).is_some_and(|kernel| kernel.card().obeys(param));
         let mut more = order.clone();
@@ -121,7 +121,7 @@ impl Planted<'_> {
 const LINE_BYTES: u64 = 64;
 
 impl Invoke for Planted<'_> {
-    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+    fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation {
         let more = self.more(order);
         let mut invocation = self.inner.invoke(&more, seed);
         // Only one of the two grew; the other factor is 1.

@@ -20,9 +20,9 @@ pub use record::{NoRecorder, Record, Recorder};
 pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};
 
-use crate::invoke::{Invoke, Order};
+use crate::invoke::{Invoke, MeasureRequest};
 use crate::journal::JournalError;
-use crate::judge::{self, Facts};
+use crate::judge::{self, JudgeContext};
 use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
@@ -44,11 +44,11 @@ impl Listener for () {}
 /// What a sweep runs with, besides the report that it fills.
 pub struct Sweep<'a> {
     pub invoke: &'a dyn Invoke,
-    pub order: &'a Order,
+    pub order: &'a MeasureRequest,
     pub params: Params,
     pub machine: &'a charz_topology::Machine,
     /// What numbers are judged by, besides themselves; each cell brings its own card.
-    pub facts: &'a Facts,
+    pub facts: &'a JudgeContext,
     pub stop: &'a Stop,
     pub predictor: &'a Predictor,
     /// Looked at again before each invocation: memory may have gone since the plan.
@@ -162,7 +162,7 @@ impl Sweep<'_> {
         let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
         let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
         match fits.or_else(|| self.unsafe_with(cell, report)).map_or(homes, Err) {
-            Err(reason) => Invocation::without_runs(Ending::Withheld, reason),
+            Err(reason) => Invocation::without_runs(Ending::Skipped, reason),
             Ok(homes) => {
                 let invocation = self.invoke.invoke(&self.order_for(cell, homes), seed);
                 match report::check_invocation(cell, &invocation) {
@@ -179,7 +179,7 @@ impl Sweep<'_> {
         cell.point.params(&self.params)
     }
 
-    fn order_for(&self, cell: &Cell, homes: Vec<Vec<u32>>) -> Order {
+    fn order_for(&self, cell: &Cell, homes: Vec<Vec<u32>>) -> MeasureRequest {
         let repetitions = u32::try_from(cell.repetitions).unwrap_or(u32::MAX);
         // Predictions are wrong on busy machines; what takes ten times as long is stuck.
         let deadline = LEAST_DEADLINE + self.predicted(cell) * 10;
@@ -189,7 +189,7 @@ impl Sweep<'_> {
         } else {
             (deadline, deadline)
         };
-        Order {
+        MeasureRequest {
             kernel: cell.kernel.clone(),
             seats: cell.seats.clone(),
             nodes: self.machine.nodes_of(&cell.seats),
@@ -200,7 +200,7 @@ impl Sweep<'_> {
             strands: self.order.strands,
             nanos_per_tick: self.order.nanos_per_tick,
             binder: self.order.binder.clone(),
-            ..Order::new(&self.params(cell))
+            ..MeasureRequest::new(&self.params(cell))
         }
     }
 
@@ -208,7 +208,7 @@ impl Sweep<'_> {
         let cell = cell_mut(report, place);
         if let Some(kernel) = charz_kernels::find(&cell.kernel) {
             let (params, sizes) = (cell.point.params(&self.params), kernel.axes().sizes);
-            judge::judge(cell, &Facts { card: kernel.card(), sizes, params, ..self.facts.clone() });
+            judge::judge(cell, &JudgeContext { card: kernel.card(), sizes, params, ..self.facts.clone() });
         }
     }
 
@@ -231,7 +231,7 @@ impl Sweep<'_> {
         let stuck = |other: &&Cell| {
             other.kernel == cell.kernel
                 && (other.workers < cell.workers || other.workers == cell.workers && self.is_storm(cell))
-                && other.invocations.iter().any(|invocation| invocation.ending == Ending::Overdue)
+                && other.invocations.iter().any(|invocation| invocation.ending == Ending::TimedOut)
         };
         let other = report.cells.iter().filter(|_| contends(cell)).find(stuck)?;
         Some(format!("safety: with {} workers it did not end in its time", other.workers))
@@ -308,20 +308,16 @@ fn contends(cell: &Cell) -> bool {
 /// Whether the cell gets another invocation if there is time.
 fn wants_more(cell: &Cell, report: &Report) -> bool {
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    judge::wants_more(cell, count(report.plan.least_invocations), count(report.plan.most_invocations))
+    judge::wants_more(cell, count(report.plan.min_invocations), count(report.plan.max_invocations))
 }
 
 fn missing(cell: &Cell, report: &Report) -> u64 {
-    if wants_more(cell, report) {
-        report.plan.least_invocations.saturating_sub(cell.invocations.len() as u64)
-    } else {
-        0
-    }
+    if wants_more(cell, report) { report.plan.min_invocations.saturating_sub(cell.invocations.len() as u64) } else { 0 }
 }
 
 /// The user stopped the sweep in the middle of a cell: what was kept of it is no result yet.
 fn abort(report: &mut Report, place: usize) {
-    let least = report.plan.least_invocations;
+    let least = report.plan.min_invocations;
     let cell = cell_mut(report, place);
     let made = cell.invocations.len() as u64;
     if made < least {

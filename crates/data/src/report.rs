@@ -12,11 +12,11 @@ mod contention;
 mod evidence;
 mod file;
 mod finding;
+#[cfg(any(test, feature = "fixtures"))]
+mod fixture_cards;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
 mod host;
-#[cfg(any(test, feature = "fixtures"))]
-pub mod invented;
-#[cfg(any(test, feature = "fixtures"))]
-mod invented_cards;
 mod point;
 mod read;
 mod run;
@@ -143,9 +143,9 @@ pub struct Plan {
     /// Repetitions in each invocation, if they were asked for; otherwise each cell has its own number.
     pub repetitions: Option<u64>,
     /// The fewest invocations of each cell.
-    pub least_invocations: u64,
+    pub min_invocations: u64,
     /// The most invocations of each cell; those beyond the fewest go where the interval is still too wide.
-    pub most_invocations: u64,
+    pub max_invocations: u64,
     /// From it come the order of the cells within each round and the seeds of the invocations.
     pub seed: u64,
     /// The longest that the sweep may take.

@@ -100,13 +100,15 @@ pub(crate) fn stage_laps(
 }
 
 /// Whether this user may lock memory: tests run side by side and share one limit, so far more is tried than any of them locks.
+pub(crate) static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
+    let params = Params { size_bytes: 256 << 20, ..Params::SMALL };
+    let stage = crate::find("pages-lock").expect("it is built in").stage(&params, 1).expect("it has a size");
+    stage.worker(0).is_ok()
+});
+
+/// [`MAY_LOCK`], and says what is skipped.
 #[allow(clippy::print_stdout, reason = "a skipped test says so")]
 pub(crate) fn may_lock() -> bool {
-    static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
-        let params = Params { size_bytes: 256 << 20, ..Params::SMALL };
-        let stage = crate::find("pages-lock").expect("it is built in").stage(&params, 1).expect("it has a size");
-        stage.worker(0).is_ok()
-    });
     if !*MAY_LOCK {
         println!("skipped: kernels that lock memory: this user may not lock enough of it (ulimit -l)");
     }

@@ -4,7 +4,7 @@ mod line;
 
 use std::io::{self, Write};
 
-use super::look::Look;
+use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{json, markdown, term};
 use charz_analysis::compare::{Comparison, Origin, Row, Totals, Verdict};
@@ -14,7 +14,7 @@ use charz_data::units;
 pub struct Format {
     pub name: &'static str,
     pub about: &'static str,
-    pub write: fn(&Comparison, &Look, &mut dyn Write) -> io::Result<()>,
+    pub write: fn(&Comparison, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
 }
 
 /// All formats; the first is the default.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::look::Look;
+use super::look::TerminalStyle;
 use super::report::csv;
 use super::{benchmark, html, json, markdown, openmetrics, picture, term};
 use charz_analysis::figure::Figure;
@@ -20,9 +20,9 @@ pub struct Format {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
-    Report(fn(&Report, &Look, &mut dyn Write) -> io::Result<()>),
+    Report(fn(&Report, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
     /// The page of one report or several.
-    Page(fn(&Page, &Look, &mut dyn Write) -> io::Result<()>),
+    Page(fn(&Page, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
     /// A single figure of a page.
     Figure(fn(&Figure, &mut dyn Write) -> io::Result<()>),
     /// A single figure of a page, as bytes that are not text.
@@ -34,7 +34,7 @@ pub trait Show {
     /// Whether people read it, so that a line may follow it.
     fn for_people(&self) -> bool;
 
-    fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()>;
+    fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()>;
 }
 
 impl Show for Format {
@@ -42,7 +42,7 @@ impl Show for Format {
         self.for_people
     }
 
-    fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
         match self.draw {
             Draw::Report(write) => write(report, look, out),
             _ => Err(io::Error::other(format!("{} does not show a single report", self.name))),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json as object};
 
-use super::look::Look;
+use super::look::TerminalStyle;
 use super::outline::Block;
 use super::report::csv::harmless;
 use super::{json, term};
@@ -109,7 +109,7 @@ pub fn write_added(
 }
 
 fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    term::text(&[Block::table(table)], &Look::PLAIN, out)
+    term::text(&[Block::table(table)], &TerminalStyle::PLAIN, out)
 }
 
 /// Numbers in base units; what is not known is an empty field.
@@ -148,7 +148,7 @@ fn schema(name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_analysis::history::invented::entries;
+    use charz_analysis::history::fixtures::entries;
     use charz_data::escape::is_harmless;
 
     const EVIL: &str = "=1|<script>\n\u{1b}[2J\u{202e}\"";

@@ -20,11 +20,11 @@ use std::io::{self, Write};
 
 use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 
-use super::look::Look;
+use super::look::TerminalStyle;
 use charz_analysis::page::Page;
 use foreign::Foreign;
 
-pub fn write(page: &Page, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(document(page).0.as_bytes())
 }
 

@@ -1,6 +1,6 @@
 /// What the reader has in front: how text for people may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalStyle {
     /// Columns of a line.
     pub columns: usize,
     /// Whether colours may be used.
@@ -9,7 +9,7 @@ pub struct Look {
     pub unicode: bool,
 }
 
-impl Look {
+impl TerminalStyle {
     /// Without colours, for a reader of whom nothing is known.
-    pub const PLAIN: Look = Look { columns: 100, colour: false, unicode: true };
+    pub const PLAIN: TerminalStyle = TerminalStyle { columns: 100, colour: false, unicode: true };
 }

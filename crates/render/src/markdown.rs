@@ -7,7 +7,7 @@ mod words;
 
 use std::io::{self, Write};
 
-use super::look::Look;
+use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::figure::{Figure, Table};
 use charz_analysis::page::{About, Page};
@@ -25,7 +25,7 @@ const MOST_FOLDED: usize = 60;
 const MOST_ITEMS: usize = 12;
 
 /// Writes the page as a comment.
-pub fn write(page: &Page, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let mut blocks = outline::page(page, usize::MAX);
     blocks.push(Block::Heading("Environment".to_owned()));
     blocks.extend(page.sources.iter().map(environment));
@@ -152,7 +152,7 @@ mod tests {
 
     fn shown(report: &charz_data::report::Report, name: &str) -> String {
         let mut out = Vec::new();
-        write(&page(&[Source { name, report }]), &Look::PLAIN, &mut out).unwrap();
+        write(&page(&[Source { name, report }]), &TerminalStyle::PLAIN, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -85,9 +85,9 @@ fn drawn(figure: &Figure, dress: Dress) -> String {
     let [width, height] = match &figure.body {
         Body::Lines(plot) => [WIDTH, lines::draw(plot, &id, top, &mut body)],
         Body::Dots(plot) => [WIDTH, dots::draw(plot, top, &mut body)],
-        Body::Heat(map) => [WIDTH, heat::draw(map, &id, top, &mut body)],
+        Body::Heatmap(map) => [WIDTH, heat::draw(map, &id, top, &mut body)],
         Body::Joint(joint) => [WIDTH, joint::draw(joint, top, &mut body)],
-        Body::Nest(machine) => nest::draw(machine, top, &mut body),
+        Body::MachineDiagram(machine) => nest::draw(machine, top, &mut body),
     };
     let height = height.min(TALLEST);
     let body = body.finish();

@@ -6,7 +6,7 @@ mod tests;
 
 use std::io::{self, Write};
 
-use super::look::Look;
+use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{grid, json, markdown, term};
 use charz_analysis::replicate::{
@@ -20,7 +20,7 @@ pub struct Format {
     /// Whether people read it, so that a line may follow it.
     pub for_people: bool,
     /// Writes what was measured or, before a sweep, what can be.
-    pub write: fn(&Replication, &Look, &mut dyn Write) -> io::Result<()>,
+    pub write: fn(&Replication, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
 }
 
 pub const FORMATS: &[Format] = &[

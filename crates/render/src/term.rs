@@ -16,7 +16,7 @@ mod ticks;
 
 use std::io::{self, Write};
 
-use super::look::Look;
+use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::figure::{Body, Figure, State, Table};
 use charz_analysis::page::{Page, whole};
@@ -25,7 +25,7 @@ use charz_data::report::Report;
 use pen::{Pen, short};
 
 /// The findings and figures of a page.
-pub fn write(page: &Page, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(page: &Page, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     text(&outline::page(page, look.columns), look, out)?;
     let mut pen = Pen::new(look, out);
     pen.gap()?;
@@ -33,11 +33,11 @@ pub fn write(page: &Page, look: &Look, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Every number of a report.
-pub fn tables(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn tables(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     text(&outline::whole(&whole(report)), look, out)
 }
 
-pub fn text(blocks: &[Block<'_>], look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn text(blocks: &[Block<'_>], look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let mut pen = Pen::new(look, out);
     blocks.iter().try_for_each(|block| part(block, &mut pen))
 }
@@ -91,9 +91,9 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     match &figure.body {
         Body::Lines(plot) => plot::draw(plot, pen)?,
         Body::Dots(plot) => dots::draw(plot, pen)?,
-        Body::Heat(heat) => heat::draw(heat, pen)?,
+        Body::Heatmap(heat) => heat::draw(heat, pen)?,
         Body::Joint(joint) => joint::draw(joint, pen)?,
-        Body::Nest(nest) => nest::draw(nest, pen)?,
+        Body::MachineDiagram(nest) => nest::draw(nest, pen)?,
     }
     for sentence in &figure.about {
         pen.text("", &stopped(sentence))?;
@@ -104,7 +104,7 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
 /// How many numbers stand behind a figure, and how many of them are none.
 fn behind(table: &Table) -> String {
     let count = |state: State| table.rows.iter().filter(|row| row.state == state).count();
-    let besides = [(count(State::Doubtful), "doubtful"), (count(State::Missing), "missing")];
+    let besides = [(count(State::Suspect), "doubtful"), (count(State::Missing), "missing")];
     let besides: String =
         besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
     format!("{}{besides}", counted(table.rows.len() + table.left_out, "cell"))

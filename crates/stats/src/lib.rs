@@ -34,7 +34,7 @@ pub use changes::{Change, LEAST_FOR_CHANGE, LEAST_SEGMENT, MOST_FOR_CHANGE, chan
 pub use discoveries::benjamini_hochberg;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, Method, median_interval};
 pub use modes::{Band, Bin, bands};
-pub use ranks::{Ranks, least_invocations};
+pub use ranks::{Ranks, min_invocations};
 pub use robust::{LEAST_FOR_MODES, Outliers};
 pub use stopping::{LOOKS, Step, needed, next_step, precision};
 pub use trend::trend;

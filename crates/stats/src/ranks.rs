@@ -65,7 +65,7 @@ fn smallest_p(base: usize, new: usize) -> f64 {
 /// How many values a side one difference among `comparisons` needs at least, so that the rank test can show it below `alpha`
 /// (above 0) after [adjusting](super::benjamini_hochberg) for the others, none of which differs. At α = 0.01 that is 5 for
 /// one comparison, 9 for 100, 14 for 100,000: a sweep with fewer can only show differences that many cells share.
-pub fn least_invocations(comparisons: usize, alpha: f64) -> usize {
+pub fn min_invocations(comparisons: usize, alpha: f64) -> usize {
     let shows = |n: &usize| smallest_p(*n, *n) * (comparisons.max(1) as f64) < alpha;
     (1..).find(shows).expect("the p-value of more and more values goes to 0")
 }

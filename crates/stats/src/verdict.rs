@@ -38,7 +38,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::discoveries::benjamini_hochberg;
 use super::interval::{Interval, Method};
-use super::ranks::{Ranks, Shift, least_invocations};
+use super::ranks::{Ranks, Shift, min_invocations};
 
 #[cfg(test)]
 mod tests;
@@ -171,7 +171,7 @@ pub fn compare_one(pair: Pair<'_>, rule: &Rule) -> Comparison {
 }
 
 /// Judges a batch, in the order given. The pairs that can have a verdict count as one family: each makes it harder for the
-/// others, see [`least_invocations`].
+/// others, see [`min_invocations`].
 pub fn compare(pairs: &[Pair<'_>], rule: &Rule) -> Vec<Comparison> {
     let mut ranks = Ranks::default();
     let sides: Vec<Result<Sides, Comparison>> = pairs.iter().map(|pair| Sides::new(pair, rule, &mut ranks)).collect();
@@ -230,7 +230,7 @@ impl Sides {
             return Ok(Sides { base, new });
         }
         let some = !base.is_empty() && !new.is_empty();
-        let doubt = Doubt::TooFew { needed: least_invocations(1, rule.alpha).max(LEAST_FOR_VERDICT) };
+        let doubt = Doubt::TooFew { needed: min_invocations(1, rule.alpha).max(LEAST_FOR_VERDICT) };
         Err(refused(doubt, some.then(|| Shift::new(&base, &new).estimate().exp())))
     }
 }
@@ -267,7 +267,7 @@ fn judge(sides: &Sides, (p, adjusted_p): (f64, f64), many: &Many, rule: &Rule, r
     } else if low > margin || high < -margin {
         Verdict::Inconclusive(match smallest_effect {
             None => Doubt::TooFewForSoMany {
-                needed: least_invocations(many.comparisons, rule.alpha),
+                needed: min_invocations(many.comparisons, rule.alpha),
                 comparisons: many.comparisons,
             },
             Some(_) => Doubt::PerhapsChance,

@@ -7,7 +7,7 @@ use std::process::Command;
 use charz_topology::{Access, Machine, Source, discover, export_xml};
 
 /// A figure for each pair of nodes that differs from all others.
-fn invented(machine: &Machine) -> Vec<Access> {
+fn fixtures(machine: &Machine) -> Vec<Access> {
     let ids = || machine.numa_nodes.iter().filter_map(|node| node.os_id);
     let pairs = ids().flat_map(|from| ids().map(move |to| (from, to)));
     pairs
@@ -20,11 +20,11 @@ fn invented(machine: &Machine) -> Vec<Access> {
         .collect()
 }
 
-/// Exports with invented figures into a file of the folder.
+/// Exports with fixtures figures into a file of the folder.
 #[track_caller]
 fn export(source: &Source, folder: &Path) -> (Machine, Source) {
     let machine = discover(source).unwrap();
-    let text = export_xml(source, &invented(&machine)).unwrap();
+    let text = export_xml(source, &fixtures(&machine)).unwrap();
     let file: PathBuf = folder.join("exported.xml");
     std::fs::write(&file, text).unwrap();
     (machine, Source::File(file))

@@ -1,4 +1,4 @@
-//! Cards from invented machines.
+//! Cards from fixtures machines.
 
 use super::*;
 use crate::fixtures::{LATENCY, cell, measured, two};

@@ -1,25 +1,25 @@
-//! Comparisons of invented reports.
+//! Comparisons of fixtures reports.
 
 use proptest::prelude::*;
 
 use super::*;
 use charz_data::PageKind;
 use charz_data::params::{Layout, Params, Period};
-use charz_data::report::{Cell, Ending, Estimator, Invocation, Outcome, Status, Unit, invented};
+use charz_data::report::{Cell, Ending, Estimator, Invocation, Outcome, Status, Unit, fixtures};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
 fn report(cells: &[(&str, &[f64])]) -> Report {
-    invented::report(cells.iter().map(|(kernel, values)| cell(kernel, values)).collect())
+    fixtures::report(cells.iter().map(|(kernel, values)| cell(kernel, values)).collect())
 }
 
 fn cell(kernel: &str, values: &[f64]) -> Cell {
-    let invocation = |value: &f64| Invocation { value: Some(*value), ..invented::barren(Ending::Done) };
+    let invocation = |value: &f64| Invocation { value: Some(*value), ..fixtures::barren(Ending::Done) };
     Cell {
         invocations: values.iter().map(invocation).collect(),
         summary: None,
         precision: 0.01,
         repetitions: 3,
-        ..invented::cell(kernel, 1, Unit::OpsPerSecond, 1.0).under("round-robin").seated(&[0])
+        ..fixtures::cell(kernel, 1, Unit::OpsPerSecond, 1.0).under("round-robin").seated(&[0])
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Quantity, State, range};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heat {
+pub struct Heatmap {
     /// What a row is, in a word: `home`, `NUMA node`.
     pub row_label: String,
     pub column_label: String,
@@ -28,7 +28,7 @@ pub struct Tile {
     pub value: Option<f64>,
     /// A tile that is [`State::Missing`] without a reason was not to be measured.
     pub state: State,
-    /// Its place among [`Heat::reasons`].
+    /// Its place among [`Heatmap::reasons`].
     pub reason: Option<u32>,
 }
 
@@ -37,7 +37,7 @@ impl Tile {
     pub const NOTHING: Tile = Tile { value: None, state: State::Missing, reason: None };
 }
 
-impl Heat {
+impl Heatmap {
     /// The value of a pair; [`Tile::NOTHING`] beyond the edges.
     pub fn at(&self, row: usize, column: usize) -> Tile {
         let place = (column < self.columns.len()).then(|| row * self.columns.len() + column);
@@ -47,7 +47,7 @@ impl Heat {
     /// The value of a pair, or that it has none, with the reason for a doubt or a gap.
     pub fn value(&self, row: usize, column: usize) -> String {
         let tile = self.at(row, column);
-        let doubt = if tile.state == State::Doubtful { " ?" } else { "" };
+        let doubt = if tile.state == State::Suspect { " ?" } else { "" };
         let value = tile.value.map_or("no number".to_owned(), |value| format!("{}{doubt}", self.quantity.shown(value)));
         match tile.reason.and_then(|reason| self.reasons.get(reason as usize)) {
             Some(reason) => format!("{value}; {reason}"),
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_note_says_all_about_a_pair() {
         let tile = |value, state, reason| Tile { value, state, reason };
-        let heat = Heat {
+        let heat = Heatmap {
             row_label: "home".into(),
             column_label: "other".into(),
             rows: vec!["0".into(), "1".into()],
@@ -94,8 +94,8 @@ mod tests {
             borders: Vec::new(),
             tiles: vec![
                 Tile::NOTHING,
-                tile(Some(40.0), State::Doubtful, Some(0)),
-                tile(Some(45.0), State::Sound, None),
+                tile(Some(40.0), State::Suspect, Some(0)),
+                tile(Some(45.0), State::Ok, None),
                 Tile::NOTHING,
             ],
             quantity: Quantity::Nanos,

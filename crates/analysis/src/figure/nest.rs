@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Nest {
+pub struct MachineDiagram {
     /// The outermost parts.
     pub parts: Vec<Part>,
     /// The orders in which mappings fill it; may be empty.
@@ -59,7 +59,7 @@ impl Part {
     }
 }
 
-impl Nest {
+impl MachineDiagram {
     pub fn strands(&self) -> usize {
         self.parts.iter().map(Part::strands).sum()
     }
@@ -119,7 +119,7 @@ mod tests {
     fn a_machine_in_words() {
         let part = |what, times, parts| Part { what, label: String::new(), strand: None, usable: true, times, parts };
         let core = part(What::Core, 16, vec![part(What::Strand, 1, vec![]), part(What::Strand, 1, vec![])]);
-        let nest = Nest {
+        let nest = MachineDiagram {
             parts: vec![part(What::Package, 1, vec![core.clone()]), part(What::Package, 1, vec![core])],
             orders: vec![
                 Order { mapping: "dumb".into(), seats: vec![0, 1] },

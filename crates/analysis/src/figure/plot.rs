@@ -11,7 +11,7 @@ pub struct Plot {
     /// Places on the x axis that something is said of: edges of caches, changes.
     pub rules: Vec<Rule>,
     /// Spots that something is said of: where a mapping saturates.
-    pub flags: Vec<Flag>,
+    pub flags: Vec<Label>,
 }
 
 /// Spots that belong together, drawn as one line or in one colour.
@@ -50,9 +50,9 @@ pub struct Spot {
 /// Whether a number may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    Sound,
+    Ok,
     /// Suspect: it is shown with a question mark.
-    Doubtful,
+    Suspect,
     /// There is none, or it is invalid: it is a gap.
     Missing,
 }
@@ -68,7 +68,7 @@ pub struct Rule {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flag {
+pub struct Label {
     /// Which series, from 0.
     pub series: usize,
     pub x: f64,
@@ -110,7 +110,7 @@ impl Rule {
     }
 }
 
-impl Flag {
+impl Label {
     /// What is said, of which series and where.
     pub fn note(&self, plot: &Plot) -> String {
         let name = plot.series.get(self.series).map(|series| series.name.as_str()).unwrap_or_default();
@@ -174,7 +174,7 @@ impl Plot {
 
     fn said(&self, series: &Series) -> String {
         let at = |(spot, y): (&Spot, f64)| {
-            let doubt = if spot.state == State::Doubtful { " ?" } else { "" };
+            let doubt = if spot.state == State::Suspect { " ?" } else { "" };
             format!("{}{doubt} at {}", self.y.quantity.shown(y), self.x.quantity.shown(spot.x))
         };
         let ends = match (series.numbers().next(), series.numbers().last()) {
@@ -183,7 +183,7 @@ impl Plot {
             (None, _) => "no number".to_owned(),
         };
         let count = |state| series.spots.iter().filter(|spot| spot.state == state).count();
-        let besides = [(count(State::Doubtful), "doubtful"), (count(State::Missing), "missing")];
+        let besides = [(count(State::Suspect), "doubtful"), (count(State::Missing), "missing")];
         let besides: Vec<String> =
             besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
         let besides = if besides.is_empty() { String::new() } else { format!(" ({})", besides.join(", ")) };
@@ -218,13 +218,13 @@ mod tests {
                 role: Role::Measured,
                 source: 0,
                 spots: vec![
-                    spot(1.0, Some(1e9), State::Sound),
+                    spot(1.0, Some(1e9), State::Ok),
                     spot(2.0, None, State::Missing),
-                    spot(4.0, Some(3e9), State::Doubtful),
+                    spot(4.0, Some(3e9), State::Suspect),
                 ],
             }],
             rules: vec![Rule { from: 2.0, to: 4.0, label: "strands shared".into() }],
-            flags: vec![Flag { series: 0, x: 4.0, label: "saturates".into() }],
+            flags: vec![Label { series: 0, x: 4.0, label: "saturates".into() }],
         }
     }
 

@@ -43,7 +43,7 @@ impl Table {
 /// A row of sound data.
 impl From<Vec<Datum>> for Row {
     fn from(data: Vec<Datum>) -> Self {
-        Row::new(data, State::Sound)
+        Row::new(data, State::Ok)
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
 }
 
 fn is_stuck(cell: &Cell) -> bool {
-    cell.invocations.iter().any(|invocation| invocation.ending == Ending::Overdue)
+    cell.invocations.iter().any(|invocation| invocation.ending == Ending::TimedOut)
 }
 
 /// Which numbers of workers beyond this one have no number, as the end of the sentence.

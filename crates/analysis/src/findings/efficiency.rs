@@ -59,7 +59,7 @@ fn a_cycle(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::invented::{cell, report};
+    use charz_data::report::fixtures::{cell, report};
 
     #[track_caller]
     fn check(whose: Words, phases: Option<[f64; 2]>, expected: Option<(&str, f64)>) {

@@ -1,8 +1,8 @@
-//! Findings from invented cells.
+//! Findings from fixtures cells.
 
 use super::findings;
 use crate::fixtures::assert_words;
-use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Report, Status, Unit, invented, parse};
+use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Report, Status, Unit, fixtures, parse};
 
 /// A cell whose number is `value`, give or take 2%.
 pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
@@ -12,11 +12,11 @@ pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
         _ if kernel.starts_with("cas-") => Unit::OpsPerSecond,
         _ => Unit::NanosecondsSampled,
     };
-    invented::cell(kernel, workers, unit, value)
+    fixtures::cell(kernel, workers, unit, value)
 }
 
 fn without(kernel: &str, workers: u64, status: Status, ending: Option<Ending>) -> Cell {
-    let invocation = |ending| Invocation { reason: Some("a reason".into()), ..invented::barren(ending) };
+    let invocation = |ending| Invocation { reason: Some("a reason".into()), ..fixtures::barren(ending) };
     let invocations = ending.into_iter().map(invocation).collect();
     Cell { invocations, ..cell(kernel, workers, 1.0).unmeasured(status, "safety") }
 }
@@ -27,7 +27,7 @@ fn series(kernel: &str, numbers: &[(u64, f64)]) -> Vec<Cell> {
 
 /// What follows from these cells on a machine with so many strands.
 fn of(kind: FindingKind, strands: usize, cells: Vec<Cell>) -> Vec<Finding> {
-    let report = invented::report(cells).on(strands as u32);
+    let report = fixtures::report(cells).on(strands as u32);
     findings(&report).into_iter().filter(|finding| finding.kind == kind).collect()
 }
 
@@ -99,7 +99,7 @@ fn a_collapse_is_less_than_half_of_what_fewer_do() {
 #[test]
 fn what_did_not_end_has_collapsed_and_what_was_skipped_is_named() {
     let mut cells = series("cas-counter", &[(1, 40e6), (2, 30e6)]);
-    cells.push(without("cas-counter", 64, Status::Aborted, Some(Ending::Overdue)));
+    cells.push(without("cas-counter", 64, Status::Aborted, Some(Ending::TimedOut)));
     cells.push(without("cas-counter", 128, Status::Skipped, None));
     check_collapse(
         cells,

@@ -37,7 +37,7 @@ pub fn summary(mut report: Report) -> Report {
     (report.floor, report.findings) = (Vec::new(), Vec::new());
     for cell in &mut report.cells {
         (cell.seats, cell.marks, cell.invocations) = (Vec::new(), Vec::new(), Vec::new());
-        (cell.distribution, cell.sharing) = (None, None);
+        (cell.distribution, cell.contention) = (None, None);
     }
     report
 }

@@ -100,11 +100,11 @@ impl Series {
 mod tests {
     use super::*;
     use charz_data::params::Layout;
-    use charz_data::report::{PageKind, Plan, Point, invented};
+    use charz_data::report::{PageKind, Plan, Point, fixtures};
 
     fn key(kernel: &str, point: Point, change: impl FnOnce(&mut Plan)) -> Key {
-        let cell = invented::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
-        let mut report = invented::report(vec![cell.clone()]);
+        let cell = fixtures::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);
+        let mut report = fixtures::report(vec![cell.clone()]);
         change(&mut report.plan);
         Key::of(&cell, &report)
     }

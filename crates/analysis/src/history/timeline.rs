@@ -141,7 +141,7 @@ fn segment(part: &[(&Value, f64)]) -> Option<Segment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::invented::{around, cell, entries, of_cells};
+    use crate::history::fixtures::{around, cell, entries, of_cells};
     use charz_data::report::Unit;
 
     #[test]

@@ -124,7 +124,7 @@ fn plan(report: &Report) -> Vec<Fact> {
         ("cells", units::count(report.cells.len() as u64)),
         ("a worker's block", units::iec(plan.params.size_bytes)),
         ("pages asked for", plan.params.pages.to_string()),
-        ("processes of a cell", format!("{} to {}", plan.least_invocations, plan.most_invocations)),
+        ("processes of a cell", format!("{} to {}", plan.min_invocations, plan.max_invocations)),
         ("budget", units::duration(Duration::from_nanos(plan.budget_ns))),
         ("order", format!("drawn from seed {}", plan.seed)),
         ("clock", plan.clock.clone()),

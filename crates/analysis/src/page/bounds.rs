@@ -70,8 +70,10 @@ fn figure(figure: &mut Figure) {
     figure.about.iter_mut().for_each(|sentence| shorten(sentence, LONGEST_FINDING));
     match &mut figure.body {
         Body::Lines(drawn) | Body::Dots(drawn) => plot(drawn),
-        Body::Nest(nest) => nest.orders.iter_mut().for_each(|order| shorten(&mut order.mapping, LONGEST_NAME)),
-        Body::Heat(_) | Body::Joint(_) => {}
+        Body::MachineDiagram(nest) => {
+            nest.orders.iter_mut().for_each(|order| shorten(&mut order.mapping, LONGEST_NAME))
+        }
+        Body::Heatmap(_) | Body::Joint(_) => {}
     }
 }
 

@@ -10,7 +10,7 @@ use charz_data::report::{Cell, Finding, FindingKind, MemoryHome};
 use charz_data::{Card, Role};
 
 /// Reports with what is looked up in them more than once.
-pub(super) struct Sorted<'a> {
+pub(super) struct CellsByKernel<'a> {
     pub(super) sources: &'a [Source<'a>],
     /// In the order of the plans; kernels that no plan names come last.
     pub(super) kernels: Vec<Kernel<'a>>,
@@ -25,12 +25,12 @@ pub(super) struct Kernel<'a> {
     pub(super) card: Option<&'a Card>,
     /// In what its cells differ, in all reports together.
     pub(super) shape: Shape,
-    pub(super) cells: Vec<Own<'a>>,
+    pub(super) cells: Vec<SourcedCell<'a>>,
 }
 
 /// A cell, and which report it is from.
 #[derive(Clone, Copy)]
-pub(super) struct Own<'a> {
+pub(super) struct SourcedCell<'a> {
     pub(super) source: usize,
     pub(super) cell: &'a Cell,
 }
@@ -58,19 +58,19 @@ impl<'a> Kernel<'a> {
     }
 
     /// Its cells, those that count the same together.
-    pub(super) fn by_unit(&self) -> Vec<Vec<Own<'a>>> {
+    pub(super) fn by_unit(&self) -> Vec<Vec<SourcedCell<'a>>> {
         grouped(self.cells.iter().copied(), |own| own.cell.unit)
     }
 
     /// Its cells that share a figure over workers: those of one point that count the same, in the order of the points.
-    pub(super) fn by_point(&self) -> Vec<Vec<Own<'a>>> {
+    pub(super) fn by_point(&self) -> Vec<Vec<SourcedCell<'a>>> {
         let mut groups = grouped(self.cells.iter().copied(), |own| (own.cell.point, own.cell.unit));
         groups.sort_by_key(|cells| cells[0].cell.point);
         groups
     }
 }
 
-impl<'a> Sorted<'a> {
+impl<'a> CellsByKernel<'a> {
     pub(super) fn of(sources: &'a [Source<'a>], findings: Vec<Vec<Finding>>, verdicts: Vec<Vec<Verdict<'a>>>) -> Self {
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut kernels: Vec<Kernel<'_>> = Vec::new();
@@ -85,7 +85,7 @@ impl<'a> Sorted<'a> {
         }
         for (source, report) in sources.iter().map(|source| source.report).enumerate() {
             for cell in &report.cells {
-                kernels[places[cell.kernel.as_str()]].cells.push(Own { source, cell });
+                kernels[places[cell.kernel.as_str()]].cells.push(SourcedCell { source, cell });
             }
         }
         kernels.retain(|kernel| !kernel.cells.is_empty());
@@ -93,7 +93,7 @@ impl<'a> Sorted<'a> {
             .iter()
             .map(|source| source.report.machine.strands.iter().map(|strand| strand.os_id).collect())
             .collect();
-        let is_pair = |own: &Own<'_>| match own.cell.seats[..] {
+        let is_pair = |own: &SourcedCell<'_>| match own.cell.seats[..] {
             [Some(home), Some(other)] => {
                 home != other && [home, other].iter().all(|id| strands[own.source].contains(id))
             }
@@ -103,7 +103,7 @@ impl<'a> Sorted<'a> {
             let pairs = matches!(kernel.role(), Role::LineTransfer(_)) && kernel.cells.iter().all(is_pair);
             kernel.shape = if pairs { Shape::Pairs } else { shape(kernel) };
         }
-        Sorted { sources, kernels, findings, verdicts }
+        CellsByKernel { sources, kernels, findings, verdicts }
     }
 
     pub(super) fn shaped(&self, shape: Shape) -> impl Iterator<Item = &Kernel<'a>> {
@@ -111,7 +111,7 @@ impl<'a> Sorted<'a> {
     }
 
     /// All cells, by kernel.
-    pub(super) fn cells(&self) -> impl Iterator<Item = Own<'a>> {
+    pub(super) fn cells(&self) -> impl Iterator<Item = SourcedCell<'a>> {
         self.kernels.iter().flat_map(|kernel| kernel.cells.iter().copied())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted};
+use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{Along, Drawn, Lines};
 use crate::figure::{Axis, Body, Figure, Quantity, Scale};
 use crate::group::grouped;
@@ -16,24 +16,24 @@ const MOST_ROWS: usize = 40;
 const WIDE: f64 = 20.0;
 
 /// A figure for each family and unit.
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let cells = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied());
     let groups = grouped(cells, |own| (family(sorted, *own), own.cell.unit));
     groups.iter().flat_map(|cells| of_group(sorted, cells)).collect::<Vec<_>>().into()
 }
 
-fn family(sorted: &Sorted<'_>, own: Own<'_>) -> &'static str {
+fn family(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>) -> &'static str {
     let card = sorted.sources[own.source].report.card(&own.cell.kernel);
     card.map_or("other", |card| card.family.name())
 }
 
-fn of_group(sorted: &Sorted<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
+fn of_group(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
     let (family, unit) = (family(sorted, cells[0]), cells[0].cell.unit);
     let (slug, what) = what(unit);
     let kernels = grouped(cells.iter().copied(), |own| own.cell.kernel.as_str());
-    let parts: Vec<&[Vec<Own<'_>>]> = kernels.chunks(MOST_ROWS).collect();
-    let part = |(at, kernels): (usize, &&[Vec<Own<'_>>])| {
-        let cells: Vec<Own<'_>> = kernels.iter().flatten().copied().collect();
+    let parts: Vec<&[Vec<SourcedCell<'_>>]> = kernels.chunks(MOST_ROWS).collect();
+    let part = |(at, kernels): (usize, &&[Vec<SourcedCell<'_>>])| {
+        let cells: Vec<SourcedCell<'_>> = kernels.iter().flatten().copied().collect();
         let rows: HashMap<&str, usize> =
             kernels.iter().enumerate().map(|(row, own)| (own[0].cell.kernel.as_str(), row)).collect();
         let names = kernels.iter().map(|own| own[0].cell.kernel.clone()).collect();
@@ -83,7 +83,7 @@ fn what(unit: Unit) -> (&'static str, &'static str) {
     }
 }
 
-fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
+fn namer(cells: &[SourcedCell<'_>]) -> impl Fn(&Cell) -> String {
     let workers = cells.iter().map(|own| own.cell.workers).collect::<BTreeSet<_>>().len() > 1;
     move |cell| {
         let label = point::label(&cell.point);

@@ -1,7 +1,7 @@
 //! How recursions grew from size to size that ask for a thread for each of their activities.
 
 use super::Drawing;
-use super::cells::{Own, Sorted};
+use super::cells::{CellsByKernel, SourcedCell};
 use super::spots;
 use crate::figure::{Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, Spot, State, Table, id};
 use crate::group::grouped;
@@ -36,9 +36,9 @@ fn attempts(step: &GrowthStep) -> Option<f64> {
 }
 
 /// A cell with the growth of the repetition that came furthest.
-type Grown<'a> = (Own<'a>, &'a Growth);
+type Grown<'a> = (SourcedCell<'a>, &'a Growth);
 
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let mut figures = Vec::new();
     let cells = sorted.cells().filter(|own| own.cell.value().is_some());
     let grown = cells.filter_map(|own| Some((own, furthest(own.cell)?)));
@@ -56,7 +56,7 @@ fn furthest(cell: &Cell) -> Option<&Growth> {
     grown.reduce(|furthest, growth| if growth.steps.len() > furthest.steps.len() { growth } else { furthest })
 }
 
-fn figure(sorted: &Sorted<'_>, side: &Side, lines: &[Grown<'_>], part: usize) -> Figure {
+fn figure(sorted: &CellsByKernel<'_>, side: &Side, lines: &[Grown<'_>], part: usize) -> Figure {
     let kernel = &lines[0].0.cell.kernel;
     let series = lines.iter().map(|(own, growth)| Series {
         name: sorted.named(&name(own.cell), own.source),
@@ -99,7 +99,7 @@ fn spot(cell: &Cell, step: &GrowthStep, side: &Side) -> Spot {
     let state = spots::state(cell);
     let y = (side.of)(step);
     let number = y.map_or_else(|| "none".to_owned(), |y| side.quantity.shown(y));
-    let doubt = units::doubt(state == State::Doubtful);
+    let doubt = units::doubt(state == State::Suspect);
     let activities = units::count(step.activities);
     let note = format!(
         "{} at size {}: {} {number}{doubt}; {activities} activities{}",
@@ -111,11 +111,11 @@ fn spot(cell: &Cell, step: &GrowthStep, side: &Side) -> Spot {
     Spot { x: step.size as f64, y, spread: None, state: if y.is_some() { state } else { State::Missing }, note }
 }
 
-fn table(sorted: &Sorted<'_>, lines: &[Grown<'_>]) -> Table {
+fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
     let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"];
-    let row = |own: &Own<'_>, step: &GrowthStep| {
+    let row = |own: &SourcedCell<'_>, step: &GrowthStep| {
         let state = spots::state(own.cell);
-        let doubt = units::doubt(state == State::Doubtful);
+        let doubt = units::doubt(state == State::Suspect);
         let count = |number: u64| Datum::number(units::count(number), number as f64);
         let nanos = step.time_ns as f64;
         let data = vec![

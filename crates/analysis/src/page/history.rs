@@ -2,7 +2,7 @@
 
 use super::about::about;
 use super::spots::{self, state};
-use super::{Page, Section, Source, tell_apart};
+use super::{Page, Section, Source, make_ids_unique};
 use crate::figure::{
     Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Rule, Scale, Series, Spot, State, Table, id,
 };
@@ -60,7 +60,7 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
         sections: sections.into_iter().filter(|section| !section.figures.is_empty()).collect(),
         ..Page::default()
     };
-    tell_apart(&mut page);
+    make_ids_unique(&mut page);
     page
 }
 
@@ -110,7 +110,7 @@ pub fn reports(entries: &[Entry]) -> Table {
             count(&[Status::Pending, Status::Skipped, Status::Aborted]),
             Datum::word(or_dash(changed)),
         ];
-        Row::new(data, State::Sound)
+        Row::new(data, State::Ok)
     };
     Table::new(&heading, entries.iter().enumerate().map(row))
 }
@@ -290,7 +290,7 @@ fn signed(share: f64) -> String {
 }
 
 fn suspect(count: usize) -> State {
-    if count > 0 { State::Doubtful } else { State::Sound }
+    if count > 0 { State::Suspect } else { State::Ok }
 }
 
 fn report_of(timeline: &Timeline, entry: usize) -> Datum {
@@ -305,7 +305,7 @@ fn or_dash(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::invented::{around, cell, entries, of_cells};
+    use crate::history::fixtures::{around, cell, entries, of_cells};
 
     fn plot(figure: &Figure) -> &Plot {
         match &figure.body {
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!((rule.from, rule.to), (day(9), day(12)));
         let spots = &plot(changed).series[0].spots;
         assert_eq!((spots.len(), spots[10].y, spots[10].state), (20, None, State::Missing));
-        assert_eq!(spots[12].state, State::Doubtful);
+        assert_eq!(spots[12].state, State::Suspect);
         assert!(plot(calm).rules.is_empty());
         let tables = [reports(&timeline.entries), levels(&timeline, &tracks), values(&timeline, &tracks)];
         for table in figures.iter().filter_map(|figure| figure.table.as_ref()).chain(&tables) {

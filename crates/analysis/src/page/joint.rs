@@ -5,7 +5,7 @@ mod bins;
 use std::collections::HashMap;
 
 use super::Drawing;
-use super::cells::{Own, Sorted};
+use super::cells::{CellsByKernel, SourcedCell};
 use super::spots;
 use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
 use crate::group::grouped;
@@ -22,8 +22,8 @@ const MOST_BARS: usize = 160;
 
 /// The largest and the smallest number of workers of each kernel under each mapping; where that is too many, the first mapping of each
 /// kernel before the others.
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
-    let all: Vec<Own<'_>> = sorted.cells().filter(has_times).collect();
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+    let all: Vec<SourcedCell<'_>> = sorted.cells().filter(has_times).collect();
     let shown = chosen(&all);
     let most = (MOST_PAIRS_IN_ALL / shown.len().max(1)).min(MOST_PAIRS);
     let figures = shown.iter().filter_map(|own| figure(sorted, *own, most)).collect();
@@ -39,22 +39,22 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     Drawing { figures, about: about.into_iter().collect() }
 }
 
-fn has_times(own: &Own<'_>) -> bool {
+fn has_times(own: &SourcedCell<'_>) -> bool {
     let count = own.cell.distribution.as_ref().map_or(0, |found| found.samples.first.count());
     count > 0 && own.cell.value().is_some()
 }
 
 /// Which are drawn, in the order of all.
-fn chosen<'a>(all: &[Own<'a>]) -> Vec<Own<'a>> {
+fn chosen<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
     let lines = grouped(all.iter().copied(), |own| {
         (own.source, own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point)
     });
     // By how many of the kernel's came before, so that each kernel has one before any has two.
     let mut before: HashMap<(usize, &str), usize> = HashMap::new();
-    let mut wanted: Vec<(usize, usize, Own<'_>)> = Vec::new();
+    let mut wanted: Vec<(usize, usize, SourcedCell<'_>)> = Vec::new();
     let mut at = 0;
     for line in &lines {
-        let workers = |own: &&Own<'_>| own.cell.workers;
+        let workers = |own: &&SourcedCell<'_>| own.cell.workers;
         let (Some(most), Some(fewest)) = (line.iter().max_by_key(workers), line.iter().min_by_key(workers)) else {
             continue;
         };
@@ -72,7 +72,7 @@ fn chosen<'a>(all: &[Own<'a>]) -> Vec<Own<'a>> {
     wanted.into_iter().map(|(.., own)| own).collect()
 }
 
-fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
+fn figure(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>, most: usize) -> Option<Figure> {
     let (cell, found) = (own.cell, own.cell.distribution.as_ref()?);
     let state = spots::state(cell);
     let name = sorted.named(&point::name(cell), own.source);
@@ -87,7 +87,7 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
         );
     }
     let reasons = spots::against(cell);
-    if state == State::Doubtful && !reasons.is_empty() {
+    if state == State::Suspect && !reasons.is_empty() {
         about.push(format!("suspect{reasons}"));
     }
     let joint = Joint {
@@ -100,7 +100,7 @@ fn figure(sorted: &Sorted<'_>, own: Own<'_>, most: usize) -> Option<Figure> {
         first_bands: bands(&found.first),
         second_bands: if is_pair { bands(&found.second) } else { Vec::new() },
         count: found.samples.first.count().max(found.samples.count),
-        is_doubtful: state == State::Doubtful,
+        is_doubtful: state == State::Suspect,
     };
     about.extend(joint.bands_in_words());
     let percentiles = percentiles(&joint, found, state);
@@ -133,7 +133,7 @@ fn bands(shape: &Shape) -> Vec<Band> {
 /// A row for each of the times: percentiles, the least and the most.
 fn percentiles(joint: &Joint, found: &Distribution, state: State) -> Table {
     let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"];
-    let doubt = units::doubt(state == State::Doubtful);
+    let doubt = units::doubt(state == State::Suspect);
     let time = |nanos: Option<f64>| {
         Datum::known(nanos.filter(|nanos| nanos.is_finite()), |nanos| format!("{}{doubt}", units::nanos(nanos)))
     };

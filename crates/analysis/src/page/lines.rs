@@ -1,6 +1,6 @@
 //! Lines over a quantity out of cells.
 
-use super::cells::{Own, Sorted};
+use super::cells::{CellsByKernel, SourcedCell};
 use super::{spots, table};
 use crate::figure::{Axis, Body, Figure, Plot, Role, Series, Spot, id};
 use crate::group::grouped;
@@ -15,24 +15,24 @@ pub(super) struct Lines<'a, 'b> {
     pub(super) title: String,
     pub(super) x: Axis,
     pub(super) y: Axis,
-    pub(super) cells: &'b [Own<'a>],
+    pub(super) cells: &'b [SourcedCell<'a>],
     /// What a cell's line is called; those that are called the same are one.
-    pub(super) name: &'b dyn Fn(Own<'a>) -> String,
+    pub(super) name: &'b dyn Fn(SourcedCell<'a>) -> String,
     /// Where a cell is on the x axis; nowhere for one of which that is not known.
-    pub(super) place: &'b dyn Fn(Own<'a>) -> Option<f64>,
+    pub(super) place: &'b dyn Fn(SourcedCell<'a>) -> Option<f64>,
     pub(super) along: Along<'a, 'b>,
 }
 
 pub(super) enum Along<'a, 'b> {
     X,
     /// Something else, ascending: the line may bend back.
-    Other(&'b dyn Fn(Own<'a>) -> u64),
+    Other(&'b dyn Fn(SourcedCell<'a>) -> u64),
 }
 
 /// A figure with the first cell of each of its lines.
 pub(super) struct Drawn<'a> {
     pub(super) figure: Figure,
-    pub(super) firsts: Vec<Own<'a>>,
+    pub(super) firsts: Vec<SourcedCell<'a>>,
 }
 
 impl Drawn<'_> {
@@ -46,15 +46,19 @@ impl Drawn<'_> {
 
 impl<'a> Lines<'a, '_> {
     /// A figure, or several where there are too many lines for one.
-    pub(super) fn draw(&self, sorted: &Sorted<'_>) -> Vec<Drawn<'a>> {
+    pub(super) fn draw(&self, sorted: &CellsByKernel<'_>) -> Vec<Drawn<'a>> {
         self.draw_by(sorted, &|own, x| spots::spot(own.cell, x))
     }
 
     /// The same, of another number than the cells' own.
-    pub(super) fn draw_by(&self, sorted: &Sorted<'_>, spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Vec<Drawn<'a>> {
+    pub(super) fn draw_by(
+        &self,
+        sorted: &CellsByKernel<'_>,
+        spot: &dyn Fn(SourcedCell<'a>, f64) -> Spot,
+    ) -> Vec<Drawn<'a>> {
         let lines = grouped(self.cells.iter().copied(), |own| (own.source, (self.name)(*own)));
-        let parts: Vec<&[Vec<Own<'a>>]> = lines.chunks(MOST_LINES).collect();
-        let part = |(at, lines): (usize, &&[Vec<Own<'a>>])| {
+        let parts: Vec<&[Vec<SourcedCell<'a>>]> = lines.chunks(MOST_LINES).collect();
+        let part = |(at, lines): (usize, &&[Vec<SourcedCell<'a>>])| {
             let mut drawn = self.part(sorted, lines, spot);
             if parts.len() > 1 {
                 drawn.figure.title = format!("{} ({} of {})", self.title, at + 1, parts.len());
@@ -64,7 +68,12 @@ impl<'a> Lines<'a, '_> {
         parts.iter().enumerate().map(part).collect()
     }
 
-    fn part(&self, sorted: &Sorted<'_>, lines: &[Vec<Own<'a>>], spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Drawn<'a> {
+    fn part(
+        &self,
+        sorted: &CellsByKernel<'_>,
+        lines: &[Vec<SourcedCell<'a>>],
+        spot: &dyn Fn(SourcedCell<'a>, f64) -> Spot,
+    ) -> Drawn<'a> {
         let most = (MOST_SPOTS / lines.len().max(1)).max(2);
         let mut thinned = 0;
         let series = lines.iter().map(|cells| {
@@ -85,7 +94,7 @@ impl<'a> Lines<'a, '_> {
             }
         });
         let series = series.collect();
-        let cells: Vec<Own<'a>> = lines.iter().flatten().copied().collect();
+        let cells: Vec<SourcedCell<'a>> = lines.iter().flatten().copied().collect();
         let mut about = Vec::new();
         if thinned > 0 {
             about.push(format!("{thinned} of {} points are not drawn, so that the others can be seen", cells.len()));
@@ -101,7 +110,7 @@ impl<'a> Lines<'a, '_> {
         Drawn { figure, firsts: lines.iter().map(|cells| cells[0]).collect() }
     }
 
-    fn spot(&self, own: Own<'a>, spot: &dyn Fn(Own<'a>, f64) -> Spot) -> Option<(u64, Spot)> {
+    fn spot(&self, own: SourcedCell<'a>, spot: &dyn Fn(SourcedCell<'a>, f64) -> Spot) -> Option<(u64, Spot)> {
         let along = match self.along {
             Along::X => 0,
             Along::Other(of) => of(own),

@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted};
+use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{Along, Drawn, Lines};
 use super::spots;
-use crate::figure::{Axis, Body, Figure, Flag, Quantity, Scale, State};
+use crate::figure::{Axis, Body, Figure, Label, Quantity, Scale, State};
 use crate::findings::{bandwidth, knee_delay};
 use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Point, Unit};
 use charz_data::units;
 
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Loads) {
         figures.extend(kernel.by_unit().iter().flat_map(|cells| of_kernel(sorted, kernel.name, cells)));
@@ -21,7 +21,7 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     figures.into()
 }
 
-fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure> {
+fn of_kernel(sorted: &CellsByKernel<'_>, kernel: &str, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
     let unit = cells[0].cell.unit;
     let lines = Lines {
         id: format!("loaded-{kernel}"),
@@ -45,7 +45,7 @@ fn of_kernel(sorted: &Sorted<'_>, kernel: &str, cells: &[Own<'_>]) -> Vec<Figure
         let Body::Lines(plot) = &mut figure.body else { continue };
         for (series, first) in firsts.iter().enumerate() {
             let line = by_line.get(&(first.source, name(first.cell)));
-            plot.flags.extend(line.and_then(|line| knee(line)).map(|(x, label)| Flag { series, x, label }));
+            plot.flags.extend(line.and_then(|line| knee(line)).map(|(x, label)| Label { series, x, label }));
         }
     }
     if let Some(first) = drawn.first_mut() {
@@ -65,17 +65,17 @@ fn place(cell: &Cell) -> Point {
 }
 
 /// Where a load takes twice as long as idle from there on, and what is said of it.
-fn knee(line: &[Own<'_>]) -> Option<(f64, String)> {
+fn knee(line: &[SourcedCell<'_>]) -> Option<(f64, String)> {
     let cells: Vec<&Cell> = line.iter().map(|own| own.cell).collect();
     let delay = knee_delay(&cells)?;
     let cell = cells.into_iter().find(|cell| cell.point.delay == Some(delay) && cell.value().is_some())?;
-    let doubt = units::doubt(spots::state(cell) == State::Doubtful);
+    let doubt = units::doubt(spots::state(cell) == State::Suspect);
     Some((bandwidth(cell)?, format!("knee{doubt}")))
 }
 
 /// Cells of which it is not known what the others moved have no place on the axis.
-fn nowhere(cells: &[Own<'_>]) -> Option<String> {
-    let lost: Vec<&Own<'_>> = cells.iter().filter(|own| bandwidth(own.cell).is_none()).collect();
+fn nowhere(cells: &[SourcedCell<'_>]) -> Option<String> {
+    let lost: Vec<&SourcedCell<'_>> = cells.iter().filter(|own| bandwidth(own.cell).is_none()).collect();
     let first = lost.first()?;
     Some(match lost.len() {
         1 => format!("not drawn, since nothing was moved: {}", spots::note(first.cell)),

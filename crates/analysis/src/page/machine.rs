@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use charz_data::machine::{CacheHolds, Machine, Strand};
 
-use super::cells::Sorted;
+use super::cells::CellsByKernel;
 use super::{Drawing, Source};
-use crate::figure::{Body, Figure, Nest, Order, What, id};
+use crate::figure::{Body, Figure, MachineDiagram, Order, What, id};
 use charz_data::report::{Cell, Report};
 use charz_data::units;
 use pieces::{Leaf, Piece, folded};
@@ -23,7 +23,7 @@ const MOST_LEVELS: usize = 16;
 const MOST_ORDERS: usize = 12;
 
 /// A figure for each machine: reports of the same machine share one.
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let mut drawn: Vec<&Source<'_>> = Vec::new();
     for source in sorted.sources.iter().filter(|source| !source.report.machine.strands.is_empty()) {
         let is_same = |other: &&Source<'_>| {
@@ -40,7 +40,7 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
         id: id(&if named { format!("machine {}", source.name) } else { "machine".to_owned() }),
         title: if named { format!("The machine of {}", source.name) } else { "The machine".to_owned() },
         about: about(source.report),
-        body: Body::Nest(of_report(source.report)),
+        body: Body::MachineDiagram(of_report(source.report)),
         table: None,
     };
     drawn.iter().map(figure).collect::<Vec<_>>().into()
@@ -59,13 +59,13 @@ fn about(report: &Report) -> Vec<String> {
     about
 }
 
-fn of_report(report: &Report) -> Nest {
+fn of_report(report: &Report) -> MachineDiagram {
     nest(&report.machine, nodes_add_up(report), orders(report))
 }
 
 /// A machine as parts inside each other: packages, NUMA nodes, groups, caches for data, cores, ALU slots, strands. The nodes show
 /// their memory if their sizes can be believed.
-pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Nest {
+pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> MachineDiagram {
     let strands = &machine.strands;
     let mut pieces = Vec::new();
     let mut level = |what, kind: &str, of: &dyn Fn(&Strand) -> Option<u32>, detail: &dyn Fn(u32) -> String| {
@@ -100,7 +100,7 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Nest {
     }
     let leaf = |strand: &Strand| Leaf { id: strand.os_id, usable: strand.usable, kind: strand.kind };
     let leaves: Vec<Leaf> = strands.iter().map(leaf).collect();
-    Nest { parts: folded(pieces, &leaves, MOST_DRAWN), orders }
+    MachineDiagram { parts: folded(pieces, &leaves, MOST_DRAWN), orders }
 }
 
 /// The stretches of neighbouring strands that name the same part, as number, first place, and the one behind the last. Of each

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted};
+use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::table;
-use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
+use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
 use crate::numa::{self, Number, Spot};
 use charz_data::report::Unit;
 use charz_data::units;
@@ -36,12 +36,12 @@ const SQUARES: [Square; 2] = [
 const MOST_NODES: usize = 256;
 
 /// Both squares of each report that has numbers of more than one pair of nodes, or was to have them.
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let mut figures = Vec::new();
     for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
         let spots = numa::spots(report);
         for square in &SQUARES {
-            let cells: Vec<Own<'_>> = sorted
+            let cells: Vec<SourcedCell<'_>> = sorted
                 .shaped(Shape::Nodes)
                 .filter(|kernel| numa::is_latency(kernel.role()) == (square.name == "latency"))
                 .flat_map(|kernel| kernel.cells.iter().copied().filter(|own| own.source == source))
@@ -55,20 +55,26 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     figures.into()
 }
 
-fn figure(sorted: &Sorted<'_>, source: usize, square: &Square, spots: &[Spot], cells: &[Own<'_>]) -> Figure {
+fn figure(
+    sorted: &CellsByKernel<'_>,
+    source: usize,
+    square: &Square,
+    spots: &[Spot],
+    cells: &[SourcedCell<'_>],
+) -> Figure {
     let found: HashMap<(u32, u32), Number> =
         spots.iter().filter_map(|spot| Some(((spot.from, spot.to), (square.of)(spot)?))).collect();
     let (rows, columns) = (ids(spots, |spot| spot.from), ids(spots, |spot| spot.to));
     let tile = |number: &Number| Tile {
         value: Some(number.value),
-        state: if number.suspect { State::Doubtful } else { State::Sound },
+        state: if number.suspect { State::Suspect } else { State::Ok },
         reason: number.suspect.then_some(0),
     };
     let pairs = rows.iter().flat_map(|from| columns.iter().map(|to| (*from, *to)));
     let tiles = pairs.map(|pair| found.get(&pair).map_or(Tile::NOTHING, tile)).collect();
     let suspect = found.values().any(|number| number.suspect);
     let names = |ids: &[u32]| ids.iter().map(u32::to_string).collect();
-    let body = Heat {
+    let body = Heatmap {
         row_label: "from node".into(),
         column_label: "memory of node".into(),
         rows: names(&rows),
@@ -83,7 +89,7 @@ fn figure(sorted: &Sorted<'_>, source: usize, square: &Square, spots: &[Spot], c
         id: id(&sorted.named(&format!("numa-{}", square.name), source)),
         title: sorted.named(&format!("NUMA nodes: {}", square.title), source),
         about: about(square, spots),
-        body: Body::Heat(body),
+        body: Body::Heatmap(body),
         table: (!cells.is_empty()).then(|| table::table(sorted.sources, cells)),
     }
 }

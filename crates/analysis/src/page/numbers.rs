@@ -114,7 +114,7 @@ fn count(workers: u64) -> Datum {
 }
 
 fn doubt(cell: &Cell) -> &'static str {
-    units::doubt(spots::state(cell) == State::Doubtful)
+    units::doubt(spots::state(cell) == State::Suspect)
 }
 
 /// The parameters that a cell has for itself.
@@ -203,7 +203,7 @@ fn sharing(cells: &[&Cell]) -> Option<(String, Table)> {
         "most / least",
     ];
     let row = |cell: &&Cell| {
-        let sharing = cell.sharing.filter(|_| cell.value().is_some() && cell.workers > 1)?;
+        let sharing = cell.contention.filter(|_| cell.value().is_some() && cell.workers > 1)?;
         let number = |text: String, number: f64| Datum::number(format!("{text}{}", doubt(cell)), number);
         let share = |share: f64| number(units::percent(share), share);
         let unequal = match sharing.most_to_least {

@@ -4,24 +4,24 @@ use std::collections::HashMap;
 
 use charz_data::machine::Machine;
 
-use super::cells::{Kernel, Own, Shape, Sorted};
+use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{Along, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
-use crate::figure::{Axis, Figure, Flag, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
+use crate::figure::{Axis, Figure, Label, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
 use crate::point;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Point, Unit};
 
 /// Rates, a figure for each kernel and point.
-pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn rates(sorted: &CellsByKernel<'_>) -> Drawing {
     drawing(sorted, Unit::more_is_better)
 }
 
-pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn times(sorted: &CellsByKernel<'_>) -> Drawing {
     drawing(sorted, |unit| !unit.more_is_better())
 }
 
-fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
+fn drawing(sorted: &CellsByKernel<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     let each = sorted.verdicts.iter().enumerate();
     let keyed = each.flat_map(|(source, all)| all.iter().map(move |one| ((source, one.kernel, one.point), one)));
     let known: Known<'_, '_> = keyed.collect();
@@ -37,10 +37,10 @@ fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
 type Known<'a, 'b> = HashMap<(usize, &'a str, Point), &'b Verdict<'a>>;
 
 fn of_point<'a>(
-    sorted: &Sorted<'a>,
+    sorted: &CellsByKernel<'a>,
     known: &Known<'a, '_>,
     Kernel { name: kernel, .. }: &Kernel<'a>,
-    cells: &[Own<'a>],
+    cells: &[SourcedCell<'a>],
 ) -> Vec<Figure> {
     let Cell { point, unit, .. } = *cells[0].cell;
     let what = if unit.more_is_better() { "throughput" } else { "time" };
@@ -95,12 +95,12 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
         });
         let Some((workers, found)) = found.and_then(|found| Some((found.workers?, found))) else { continue };
         let label = if found.doubtful { "saturates ?" } else { "saturates" };
-        plot.flags.push(Flag { series, x: workers as f64, label: label.into() });
+        plot.flags.push(Label { series, x: workers as f64, label: label.into() });
     }
 }
 
 /// From where on workers share what they had for themselves, if there are as many.
-fn shared(sorted: &Sorted<'_>, source: usize, machine: &Machine, own: &[&Series]) -> Vec<Rule> {
+fn shared(sorted: &CellsByKernel<'_>, source: usize, machine: &Machine, own: &[&Series]) -> Vec<Rule> {
     let strands = machine.usable_strands().count() as f64;
     let cores = machine.cores.len() as f64;
     let most = own.iter().flat_map(|series| &series.spots).map(|spot| spot.x).fold(0.0, f64::max);
@@ -126,12 +126,12 @@ fn add_rules(plot: &mut Plot, rules: Vec<Rule>) {
 }
 
 /// As many workers at the pace of one, and all strands at that pace.
-fn limits(sorted: &Sorted<'_>, at: usize, source: &Source<'_>, own: &[&Series]) -> Vec<Series> {
+fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Series]) -> Vec<Series> {
     // The pace of the fewest workers that have a sound number; of the fastest mapping.
     let pace = own
         .iter()
         .flat_map(|series| series.numbers())
-        .filter(|(spot, _)| spot.state == State::Sound && spot.x > 0.0)
+        .filter(|(spot, _)| spot.state == State::Ok && spot.x > 0.0)
         .map(|(spot, y)| (spot.x, y / spot.x))
         .min_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
     let strands = source.report.machine.usable_strands().count() as f64;
@@ -142,7 +142,7 @@ fn limits(sorted: &Sorted<'_>, at: usize, source: &Source<'_>, own: &[&Series]) 
         role,
         source: at,
         spots: ends
-            .map(|x| Spot { x, y: Some(y(x, by)), spread: None, state: State::Sound, note: String::new() })
+            .map(|x| Spot { x, y: Some(y(x, by)), spread: None, state: State::Ok, note: String::new() })
             .to_vec(),
     };
     // Beyond the strands there is nothing left to gain, so that the ideal ends there.

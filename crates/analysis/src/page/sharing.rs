@@ -1,7 +1,7 @@
 //! What workers cost each other at what they share, against their number.
 
 use super::Drawing;
-use super::cells::{Own, Sorted};
+use super::cells::{CellsByKernel, SourcedCell};
 use super::lines::{Along, Lines};
 use super::spots;
 use crate::figure::{Axis, Body, Figure, Quantity, Scale, Spot, State};
@@ -46,15 +46,16 @@ const COSTS: [Cost; 3] = [
 ];
 
 /// A figure for each cost, a line for each kernel under each mapping.
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
-    let shared = |own: &Own<'_>| own.cell.workers > 1 && own.cell.value().is_some() && own.cell.sharing.is_some();
-    let cells: Vec<Own<'_>> = sorted.cells().filter(shared).collect();
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+    let shared =
+        |own: &SourcedCell<'_>| own.cell.workers > 1 && own.cell.value().is_some() && own.cell.contention.is_some();
+    let cells: Vec<SourcedCell<'_>> = sorted.cells().filter(shared).collect();
     COSTS.iter().flat_map(|cost| of_cost(sorted, cost, &cells)).collect::<Vec<_>>().into()
 }
 
-fn of_cost(sorted: &Sorted<'_>, cost: &Cost, cells: &[Own<'_>]) -> Vec<Figure> {
-    let value = |cell: &Cell| cell.sharing.as_ref().and_then(cost.of).filter(|value| value.is_finite());
-    let cells: Vec<Own<'_>> = cells.iter().copied().filter(|own| value(own.cell).is_some()).collect();
+fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
+    let value = |cell: &Cell| cell.contention.as_ref().and_then(cost.of).filter(|value| value.is_finite());
+    let cells: Vec<SourcedCell<'_>> = cells.iter().copied().filter(|own| value(own.cell).is_some()).collect();
     let lines = Lines {
         id: format!("sharing-{}", cost.name),
         title: format!("Shared things: {} against workers", cost.title),
@@ -83,7 +84,7 @@ fn of_cost(sorted: &Sorted<'_>, cost: &Cost, cells: &[Own<'_>]) -> Vec<Figure> {
 fn spot(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> Spot {
     let state = spots::state(cell);
     let number = value.map_or_else(String::new, |value| {
-        format!("{}{}", cost.quantity.shown(value), units::doubt(state == State::Doubtful))
+        format!("{}{}", cost.quantity.shown(value), units::doubt(state == State::Suspect))
     });
     let state = if value.is_some() { state } else { State::Missing };
     let note = format!("{}: {}, {number}{}", spots::short(&point::name(cell)), cost.title, spots::against(cell));

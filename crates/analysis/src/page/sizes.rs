@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Drawing;
-use super::cells::{Kernel, Own, Shape, Sorted};
+use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{Along, Drawn, Lines};
 use crate::curve;
 use crate::figure::{Axis, Figure, Quantity, Rule, Scale};
@@ -15,15 +15,15 @@ use charz_data::{Role, units};
 /// Up to so many sizes are one in each level of caches, and not a curve.
 const FEW: usize = 8;
 
-pub(super) fn times(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn times(sorted: &CellsByKernel<'_>) -> Drawing {
     drawing(sorted, |unit| !unit.more_is_better())
 }
 
-pub(super) fn rates(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn rates(sorted: &CellsByKernel<'_>) -> Drawing {
     drawing(sorted, Unit::more_is_better)
 }
 
-fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
+fn drawing(sorted: &CellsByKernel<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Sizes) {
         let units = kernel.by_unit().into_iter().filter(|cells| wanted(cells[0].cell.unit));
@@ -32,12 +32,12 @@ fn drawing(sorted: &Sorted<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
     figures.into()
 }
 
-fn of_kernel(sorted: &Sorted<'_>, of: &Kernel<'_>, cells: &[Own<'_>]) -> Vec<Figure> {
+fn of_kernel(sorted: &CellsByKernel<'_>, of: &Kernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
     let (kernel, role) = (of.name, of.role());
     let unit = cells[0].cell.unit;
     let what = what(role, unit);
     let name = namer(cells);
-    let size = |own: Own<'_>| own_size(sorted, own);
+    let size = |own: SourcedCell<'_>| own_size(sorted, own);
     let lines = Lines {
         id: format!("{what}-{kernel}"),
         title: format!("{kernel}: {what} against size"),
@@ -76,14 +76,14 @@ fn scale(unit: Unit) -> Scale {
 }
 
 /// The size of a cell's block: its own, or that of its plan.
-fn own_size(sorted: &Sorted<'_>, own: Own<'_>) -> Option<f64> {
+fn own_size(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>) -> Option<f64> {
     let plan = || Some(sorted.sources.get(own.source)?.report.plan.params.size_bytes);
     let bytes = own.cell.point.size_bytes.or_else(plan)?;
     (bytes > 0).then_some(bytes as f64)
 }
 
 /// The name of a line: everything but the size in which the cells of a kernel differ.
-fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
+fn namer(cells: &[SourcedCell<'_>]) -> impl Fn(&Cell) -> String {
     let several =
         |of: fn(&Cell) -> String| cells.iter().map(|own| of(own.cell)).collect::<BTreeSet<String>>().len() > 1;
     let mappings = several(|cell| cell.mapping.clone());
@@ -100,7 +100,7 @@ fn namer(cells: &[Own<'_>]) -> impl Fn(&Cell) -> String {
 }
 
 /// The level that holds each size, where there is one size in each.
-fn levels(cells: &[Own<'_>]) -> Option<Vec<Rule>> {
+fn levels(cells: &[SourcedCell<'_>]) -> Option<Vec<Rule>> {
     let mut names: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
     for own in cells {
         names.entry(own.cell.point.size_bytes?).or_default().insert(own.cell.level.as_deref()?);
@@ -116,7 +116,7 @@ fn levels(cells: &[Own<'_>]) -> Option<Vec<Rule>> {
 }
 
 /// Where caches end, by what is claimed and by what the curve shows.
-fn edges(sorted: &Sorted<'_>, kernel: &Kernel<'_>, cells: &[Own<'_>]) -> Vec<Rule> {
+fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Rule> {
     let mut found: Vec<(usize, Rule)> = Vec::new();
     let shown: BTreeSet<usize> = cells.iter().map(|own| own.source).collect();
     for source in shown {

@@ -24,8 +24,8 @@ pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
 /// Whether a cell's number may be believed.
 pub(super) fn state(cell: &Cell) -> State {
     match cell.outcome.status {
-        Status::Ok if cell.value().is_some() => State::Sound,
-        Status::Suspect if cell.value().is_some() => State::Doubtful,
+        Status::Ok if cell.value().is_some() => State::Ok,
+        Status::Suspect if cell.value().is_some() => State::Suspect,
         _ => State::Missing,
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn number(cell: &Cell) -> String {
         "{}{}{}",
         units::value(value, cell.unit),
         width.unwrap_or_default(),
-        units::doubt(state(cell) == State::Doubtful)
+        units::doubt(state(cell) == State::Suspect)
     )
 }
 

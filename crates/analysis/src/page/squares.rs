@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use charz_data::machine::Strand;
 
 use super::Drawing;
-use super::cells::{Own, Shape, Sorted};
+use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::matrix::{Matrix, Row, class_name, line_operation, places};
 use super::{spots, table};
-use crate::figure::{Body, Figure, Heat, Quantity, State, Tile, id};
+use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
 use crate::group::grouped;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
@@ -21,7 +21,7 @@ const MOST_REASONS: usize = 200;
 const MOST_CLASSES: usize = 12;
 
 /// A square for each kernel of each report.
-pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let known: Vec<HashMap<u32, usize>> = sorted.sources.iter().map(|source| places(&source.report.machine)).collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Pairs) {
@@ -37,7 +37,7 @@ pub(super) fn figures(sorted: &Sorted<'_>) -> Drawing {
     figures.into()
 }
 
-fn figure(sorted: &Sorted<'_>, source: usize, matrix: &Matrix<'_>, cells: &[Own<'_>]) -> Figure {
+fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells: &[SourcedCell<'_>]) -> Figure {
     let heat = heat(matrix, cells[0].cell);
     let mut about = vec!["The time of one way; a row is the strand on whose NUMA node the line is at home".to_owned()];
     if heat.folded > 1 {
@@ -56,7 +56,7 @@ fn figure(sorted: &Sorted<'_>, source: usize, matrix: &Matrix<'_>, cells: &[Own<
         id: id(&sorted.named(&format!("pairs-{mode}"), source)),
         title: sorted.named(&format!("{}: from strand to strand", matrix.kernel), source),
         about,
-        body: Body::Heat(heat),
+        body: Body::Heatmap(heat),
         table: Some(table::table(sorted.sources, cells)),
     }
 }
@@ -81,7 +81,7 @@ struct Pairs {
     missing: Option<u32>,
 }
 
-fn heat(matrix: &Matrix<'_>, first: &Cell) -> Heat {
+fn heat(matrix: &Matrix<'_>, first: &Cell) -> Heatmap {
     let folded = matrix.strands.len().div_ceil(MOST_ROWS).max(1);
     let blocks: Vec<&[&Strand]> = matrix.strands.chunks(folded).collect();
     let row: HashMap<u32, usize> =
@@ -102,7 +102,7 @@ fn heat(matrix: &Matrix<'_>, first: &Cell) -> Heat {
     let all = (0..blocks.len()).flat_map(|row| (0..blocks.len()).map(move |column| (row, column)));
     let tiles = all.map(|place| tiles.remove(&place).map_or(Tile::NOTHING, Pairs::tile)).collect();
     let names: Vec<String> = blocks.iter().map(|block| block_name(block)).collect();
-    Heat {
+    Heatmap {
         row_label: "home".into(),
         column_label: "other".into(),
         rows: names.clone(),
@@ -148,7 +148,7 @@ impl Pairs {
         match (cell.value(), spots::state(cell)) {
             (Some(value), state) => {
                 self.values.push(value);
-                if state == State::Doubtful && self.doubt.is_none() {
+                if state == State::Suspect && self.doubt.is_none() {
                     self.doubt = Some(reasons.place(&why(cell)));
                 }
             }
@@ -162,7 +162,7 @@ impl Pairs {
         match Sample::new(self.values) {
             Some(values) => Tile {
                 value: Some(values.median()),
-                state: if self.doubt.is_some() { State::Doubtful } else { State::Sound },
+                state: if self.doubt.is_some() { State::Suspect } else { State::Ok },
                 reason: self.doubt,
             },
             None => Tile { value: None, state: State::Missing, reason: self.missing },

@@ -1,6 +1,6 @@
 //! A report in a few sentences.
 
-use super::cells::{Shape, Sorted};
+use super::cells::{CellsByKernel, Shape};
 use super::verdicts::against;
 use crate::card::{Card, Level, MEMORY};
 use crate::verdict::{Auto, Loss, Verdict};
@@ -20,7 +20,7 @@ const TELLING: [(Role, &str); 4] = [
 /// How many other verdicts are reported if none of these was measured.
 const OTHERS: usize = 3;
 
-pub(super) fn summary(sorted: &Sorted<'_>, source: usize, report: &Report) -> Vec<String> {
+pub(super) fn summary(sorted: &CellsByKernel<'_>, source: usize, report: &Report) -> Vec<String> {
     let verdicts = sorted.verdicts.get(source).into_iter().flatten();
     let telling: Vec<&Verdict<'_>> = verdicts.filter(|verdict| verdict.mappings > 1).collect();
     let mut sentences = vec![machine(report)];
@@ -116,7 +116,7 @@ fn memory(report: &Report) -> Option<String> {
 }
 
 /// What a line takes from core to core, between the nearest and the farthest strands.
-fn nearest(sorted: &Sorted<'_>, source: usize) -> Option<String> {
+fn nearest(sorted: &CellsByKernel<'_>, source: usize) -> Option<String> {
     let kernel = sorted.shaped(Shape::Pairs).next()?;
     let own = kernel.cells.iter().filter(|own| own.source == source && own.cell.unit == Unit::NanosecondsPerOp);
     let timed: Vec<(f64, &Cell)> = own.filter_map(|own| Some((own.cell.value()?, own.cell))).collect();

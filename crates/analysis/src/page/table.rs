@@ -1,7 +1,7 @@
 //! Every point behind a figure, each with its passport.
 
 use super::Source;
-use super::cells::Own;
+use super::cells::SourcedCell;
 use super::spots::{self, short};
 use crate::figure::{Datum, Row, State, Table};
 use crate::point;
@@ -13,7 +13,7 @@ use charz_data::units;
 pub(super) const MOST: usize = 500;
 
 /// The cells that a figure is about, a row each.
-pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
+pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
     let many = sources.len() > 1;
     let varied = varied(all.iter().map(|own| own.cell));
     let several_kernels = all.iter().any(|own| own.cell.kernel != all[0].cell.kernel);
@@ -22,7 +22,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[Own<'_>]) -> Table {
     heading.extend(several_kernels.then(|| "kernel".to_owned()));
     heading.extend(varied.iter().map(|param| param.name.to_owned()));
     heading.extend(["mapping", "workers", "value", "interval", "status", "marks"].map(str::to_owned));
-    let row = |own: &Own<'_>| {
+    let row = |own: &SourcedCell<'_>| {
         let cell = own.cell;
         let mut data: Vec<Datum> = Vec::with_capacity(heading.len());
         data.extend(many.then(|| Datum::word(sources.get(own.source).map_or("", |source| source.name))));
@@ -61,7 +61,7 @@ fn numbers(cell: &Cell) -> [Datum; 2] {
     let value = Datum { text: shown, number: spot.y };
     let interval = match spot.spread {
         Some([low, high]) => {
-            let doubt = units::doubt(spot.state == State::Doubtful);
+            let doubt = units::doubt(spot.state == State::Suspect);
             let text = format!("{} to {}{doubt}", units::value(low, cell.unit), units::value(high, cell.unit));
             Datum::number(text, high - low)
         }

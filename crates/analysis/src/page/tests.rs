@@ -1,8 +1,8 @@
 use super::*;
 use crate::figure::{Body, Joint, Part, Plot, Role, State, Table, What};
 use charz_data::report;
-use charz_data::report::invented;
-use charz_data::report::invented::cell;
+use charz_data::report::fixtures;
+use charz_data::report::fixtures::cell;
 use charz_data::report::{
     Cell, Growth, GrowthStep, Halt, MemoryHome, PageKind, Point, Severity, Sharing, Status, Unit,
 };
@@ -25,7 +25,7 @@ fn of_every_kind() -> Report {
         for mapping in ["round-robin", "auto"] {
             cells.push(cell("mem-read", workers, Unit::BytesPerSecond, 1e9 * next()).under(mapping));
             cells.push(
-                cell("pool-tas", workers, Unit::OpsPerSecond, 1e6 * next()).under(mapping).sharing(shared(workers)),
+                cell("pool-tas", workers, Unit::OpsPerSecond, 1e6 * next()).under(mapping).contention(shared(workers)),
             );
             cells
                 .push(cell("barrier-std", workers, Unit::NanosecondsSampled, 1.0).under(mapping).timed(&times(next())));
@@ -50,7 +50,7 @@ fn of_every_kind() -> Report {
         cells.push(cell("level-copy", 1, Unit::BytesPerSecond, 1e9 * next()).at(point));
         cells.push(cell("mem-read-streams", 1, Unit::BytesPerSecond, 1e9 * next()).at(point));
     }
-    cells.extend(invented::pairs("c2c-cas", 4, |home, other| 50.0 + f64::from(4 * home + other) / 64.0));
+    cells.extend(fixtures::pairs("c2c-cas", 4, |home, other| 50.0 + f64::from(4 * home + other) / 64.0));
     cells.push(cell("c2c-exchange", 2, Unit::NanosecondsPerOp, next()).under("auto"));
     cells.push(cell("timeout-poll", 1, Unit::NanosecondsSampled, 1.0).timed(&times(next())));
     cells.push(cell("nobody-knows", 1, Unit::MillisecondsPerGib, next()));
@@ -59,7 +59,7 @@ fn of_every_kind() -> Report {
     cells.push(cell("read-tscp", 1, Unit::NanosecondsPerStep, next()).invalid());
     cells.push(cell("mem-read", 16, Unit::BytesPerSecond, 1.0).unmeasured(Status::Skipped, "no room"));
     cells.push(cell("mem-read", 32, Unit::BytesPerSecond, 1.0).unmeasured(Status::Pending, ""));
-    invented::report(cells)
+    fixtures::report(cells)
 }
 
 fn shared(workers: u64) -> Sharing {
@@ -133,7 +133,7 @@ fn check_complete(report: &Report) {
 fn every_cell_is_behind_one_figure() {
     golden().iter().for_each(check_complete);
     check_complete(&of_every_kind());
-    check_complete(&invented::report(Vec::new()));
+    check_complete(&fixtures::report(Vec::new()));
 }
 
 #[test]
@@ -208,7 +208,8 @@ fn a_number_of_an_invalid_cell_is_a_gap() {
         let mut spots = measured.flat_map(|series| &series.spots);
         assert!(spots.all(|spot| spot.y.is_none() && spot.state == State::Missing));
     }
-    for heat in page.figures().filter_map(|figure| if let Body::Heat(heat) = &figure.body { Some(heat) } else { None })
+    for heat in
+        page.figures().filter_map(|figure| if let Body::Heatmap(heat) = &figure.body { Some(heat) } else { None })
     {
         assert_eq!(heat.range(), None);
     }
@@ -227,7 +228,7 @@ fn a_doubtful_number_has_its_mark_wherever_it_is_shown() {
     for plot in plots(&page) {
         let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
         for spot in measured.flat_map(|series| &series.spots).filter(|spot| spot.y.is_some()) {
-            assert!(spot.state == State::Doubtful && spot.note.contains('?'), "{}", spot.note);
+            assert!(spot.state == State::Suspect && spot.note.contains('?'), "{}", spot.note);
         }
     }
     let has_number = |sentence: &str| [" ns", "GB/s", " µs", "Mop/s"].iter().any(|unit| sentence.contains(unit));
@@ -268,7 +269,7 @@ fn reports_side_by_side_share_their_figures() {
 fn pairs_stand_by_their_place_on_the_machine() {
     let page = page_of(&of_every_kind());
     let figure = page.figures().find(|figure| figure.id == "pairs-cas").unwrap();
-    let Body::Heat(heat) = &figure.body else { panic!("{figure:?}") };
+    let Body::Heatmap(heat) = &figure.body else { panic!("{figure:?}") };
     assert_eq!((heat.rows.as_slice(), heat.folded), (["0", "1", "2", "3"].map(str::to_owned).as_slice(), 1));
     assert_eq!(heat.at(1, 2).value, Some(50.0 + 6.0 / 64.0));
     assert_eq!(heat.at(2, 2).value, None);
@@ -282,9 +283,9 @@ fn many_strands_share_rows() {
             .under(&format!("list:{home},{}", home + 1))
             .seated(&[home, home + 1])
     };
-    let page = page_of(&invented::report((0..600).map(pair).collect()));
+    let page = page_of(&fixtures::report((0..600).map(pair).collect()));
     let figure = page.figures().find(|figure| figure.id == "pairs-cas").unwrap();
-    let Body::Heat(heat) = &figure.body else { panic!("{figure:?}") };
+    let Body::Heatmap(heat) = &figure.body else { panic!("{figure:?}") };
     assert_eq!((heat.folded, heat.rows.len()), (3, 201));
     assert_eq!(heat.tiles.len(), 201 * 201);
     assert!(figure.about.iter().any(|sentence| sentence.contains("3 strands")), "{:?}", figure.about);
@@ -307,7 +308,7 @@ fn a_page_of_too_much_is_small_and_says_so() {
             cells.push(one);
         }
     }
-    let page = page_of(&invented::report(cells));
+    let page = page_of(&fixtures::report(cells));
     assert!(page.figures().count() <= 300);
     assert!(page.left_out.iter().any(|sentence| sentence.contains("figures")), "{:?}", page.left_out);
     let notes = plots(&page).flat_map(|plot| &plot.series).flat_map(|series| &series.spots);

@@ -1,6 +1,6 @@
 //! Which mapping suits a kernel best, what leaving it to the system costs, and where it saturates: in words.
 
-use super::cells::Sorted;
+use super::cells::CellsByKernel;
 use crate::point;
 use crate::verdict::{self, Auto, Loss, Saturation};
 use charz_data::escape::counted;
@@ -26,7 +26,7 @@ pub struct Verdict {
 }
 
 /// Those that compare mappings, or say all there is of a kernel, each with its report.
-pub(super) fn shown(sorted: &Sorted<'_>) -> Vec<(usize, Verdict)> {
+pub(super) fn shown(sorted: &CellsByKernel<'_>) -> Vec<(usize, Verdict)> {
     let each = sorted.verdicts.iter().enumerate();
     let telling = each.flat_map(|(source, all)| {
         all.iter()

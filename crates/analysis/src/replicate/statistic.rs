@@ -129,7 +129,7 @@ impl Statistic {
             Statistic::FirstPhase => (phase(|times| &times.samples.first)?, None),
             Statistic::SecondPhase => (phase(|times| &times.samples.second)?, None),
             Statistic::WaitShare => {
-                let share = cell.sharing.and_then(|sharing| sharing.wait_share);
+                let share = cell.contention.and_then(|sharing| sharing.wait_share);
                 (share.ok_or("no waiting times were sampled")?, None)
             }
             Statistic::Growth { size } => (growth(cell, *size, |step| step.time_ns)?, None),

@@ -1,4 +1,4 @@
-//! The documents, and their figures beside invented reports.
+//! The documents, and their figures beside fixtures reports.
 
 use proptest::prelude::*;
 
@@ -139,7 +139,7 @@ fn defaults_reach_series_and_both_sides() {
 }
 
 /// Four strands of one package, on which round-robin reads twice as fast as dumb.
-fn invented() -> Report {
+fn fixtures() -> Report {
     let mut report = report("Core:4 PU:1");
     for (mapping, speed) in [("dumb", 1.0), ("round-robin", 2.0), ("auto", 2.0)] {
         for (workers, value) in [(1, 10e9), (2, 20e9), (4, 21e9)] {
@@ -163,7 +163,7 @@ fn evaluated(number: &str, report: &Report) -> ReplicatedFigure {
 
 #[test]
 fn rows_are_beside_the_documents() {
-    let figure = evaluated("Figure 5", &invented());
+    let figure = evaluated("Figure 5", &fixtures());
     let row =
         |group: &str, label: &str| figure.rows.iter().find(|row| row.group == group && row.label == label).unwrap();
     let kind = |row: &Row| row.gap.as_ref().map(|gap| gap.kind);
@@ -183,7 +183,7 @@ fn rows_are_beside_the_documents() {
 
 #[test]
 fn claims_are_checked_by_intervals() {
-    let mut report = invented();
+    let mut report = fixtures();
     let verdicts = |report: &Report| {
         evaluated("Figure 5", report).claims.into_iter().map(|claim| claim.verdict).collect::<Vec<_>>()
     };

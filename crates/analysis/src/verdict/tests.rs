@@ -1,8 +1,8 @@
-//! Verdicts on invented reports.
+//! Verdicts on fixtures reports.
 
 use super::*;
 use charz_data::report::Status;
-use charz_data::report::invented::{cell, report};
+use charz_data::report::fixtures::{cell, report};
 
 /// A cell of bytes per second: its mapping, its workers and its number in GB/s.
 fn rate(mapping: &str, workers: u64, gigabytes: f64) -> Cell {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use super::convert::{choice, sweep};
+use super::flags::{HowArgs, SweepArgs, WhatArgs};
 use super::layers::Layers;
 use super::parameters::ParamArgs;
 use super::quantities::{count, percentage};
-use super::spelling::{HowArgs, SweepArgs, WhatArgs};
 use super::{help, presets, refusal};
 use crate::command::{ab, selftest};
 use crate::exit::Error;

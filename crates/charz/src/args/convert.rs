@@ -6,6 +6,7 @@ use charz_kernels::{Family, Kernel};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
+use super::flags::{CompareArgs, MapArgs, SweepArgs, Verb};
 use super::generate::{Page, pages};
 use super::history;
 use super::layers::Layers;
@@ -13,7 +14,6 @@ use super::parameters::{self, BLOCK, QUICK_BLOCK, amount};
 use super::presets;
 use super::quantities::{budget, count, percentage};
 use super::replicate;
-use super::spelling::{CompareArgs, MapArgs, SweepArgs, Verb};
 use crate::command::{Command, compare, render, sweep};
 use crate::exit::Error;
 use crate::plan::{

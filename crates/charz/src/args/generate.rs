@@ -3,7 +3,7 @@
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
-use super::spelling::Cli;
+use super::flags::Cli;
 use crate::view::{self, explain, kernels};
 use charz_analysis::compare::Comparison;
 use charz_analysis::replicate::Replication;

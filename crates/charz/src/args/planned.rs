@@ -12,7 +12,7 @@ use charz_topology::{Machine, Source, discover};
 use super::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
 use crate::limits::Limits;
-use crate::plan::{Obstacle, Plan, PlannedCell, Request};
+use crate::plan::{Plan, PlannedCell, Request, SkipReason};
 use crate::predict::Predictor;
 
 const SWEEPS: &[&str] = &[
@@ -175,8 +175,8 @@ fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
             cell.precision,
             seats.join(",")
         ),
-        skipped: matches!(cell.obstacle, Some(Obstacle::Skipped(_))),
-        varies: reserved || matches!(cell.obstacle, Some(Obstacle::Unavailable(_))),
+        skipped: matches!(cell.obstacle, Some(SkipReason::Skipped(_))),
+        varies: reserved || matches!(cell.obstacle, Some(SkipReason::Unavailable(_))),
     }
 }
 

@@ -6,10 +6,10 @@ use charz_topology::Source;
 use clap::{Args, Command, FromArgMatches};
 
 use super::convert::{choice, source, sweep};
+use super::flags::{HowArgs, SourceArgs, SweepArgs, WhatArgs};
 use super::help;
 use super::layers::Layers;
 use super::parameters::{AmountArgs, ParamArgs};
-use super::spelling::{HowArgs, SourceArgs, SweepArgs, WhatArgs};
 use crate::command::{c2c, numa, topo};
 use crate::exit::Error;
 use crate::plan::AskedSizes;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::convert::{choice, sweep};
+use super::flags::WhatArgs;
 use super::layers::Layers;
 use super::parameters::{AmountArgs, ParamArgs};
 use super::presets::SquareArgs;
-use super::spelling::WhatArgs;
 use super::{help, presets};
 use crate::command::replicate::{Asked, Options};
 use crate::exit::Error;

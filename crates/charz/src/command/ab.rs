@@ -7,7 +7,7 @@ use std::time::Duration;
 use charz_kernels::Params;
 use charz_topology::Backend;
 
-use super::sweep::{ClockKind, JournalRecorder, Stage, cannot_record, output};
+use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
 use crate::exit::{Error, Exit};
 use crate::invoke::Invoke;
 use crate::limits::Limits;
@@ -48,7 +48,7 @@ pub struct Side {
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let files = files(&options)?;
-    let stage = Stage::set(options.clock, options.binder, options.wait)?;
+    let stage = MeasuringContext::set(options.clock, options.binder, options.wait)?;
     let limits = Limits::read();
     let mut sides = [options.a, options.b];
     // Before anything runs: bad input is refused first.
@@ -122,7 +122,7 @@ pub(super) struct Measured<'a> {
 
 /// Measures both sides in an order drawn from `seed`, for at most `budget`.
 pub(super) fn measure(
-    stage: &Stage,
+    stage: &MeasuringContext,
     [a, b]: [Measured<'_>; 2],
     seed: u64,
     budget: Duration,
@@ -163,7 +163,7 @@ fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
 }
 
 /// How the program of a side was built, by its own account.
-fn tool(stage: &Stage, program: Option<&Path>, flag: &str) -> Result<Tool, Error> {
+fn tool(stage: &MeasuringContext, program: Option<&Path>, flag: &str) -> Result<Tool, Error> {
     let Some(program) = program else { return Ok(sweep::tool()) };
     let about = stage.processes().with_program(program).about();
     about.map_err(|why| Error::bad_input(format!("{flag}: {program:?} {why}")))
@@ -173,7 +173,7 @@ fn tool(stage: &Stage, program: Option<&Path>, flag: &str) -> Result<Tool, Error
 /// pair: the best of ten is not to be compared with the best of two.
 fn plans(
     sides: &mut [Side; 2],
-    stage: &Stage,
+    stage: &MeasuringContext,
     limits: &Limits,
     predictors: &[Predictor; 2],
 ) -> Result<[Plan; 2], Error> {
@@ -236,7 +236,7 @@ fn ended_early(report: &Report) -> Option<String> {
 }
 
 /// A regression outweighs what could not be judged; and where nothing could be, nothing was shown to be no regression.
-fn exit(stage: &Stage, comparison: &Comparison, reports: [&Report; 2], strict: bool) -> Result<Exit, Error> {
+fn exit(stage: &MeasuringContext, comparison: &Comparison, reports: [&Report; 2], strict: bool) -> Result<Exit, Error> {
     let totals = &comparison.totals;
     let failure = stage.failure(&reports);
     if let Some(exit) = failure.filter(|exit| *exit != Exit::Environment) {

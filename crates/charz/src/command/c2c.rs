@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use charz_kernels::Params;
 use charz_topology::{Machine, Mapping, Strand, cpulist};
 
-use super::sweep::{self, New, Stage};
+use super::sweep::{self, MeasuringContext, New};
 use crate::exit::{Error, Exit};
-use crate::invoke::{Invoke, Order};
+use crate::invoke::{Invoke, MeasureRequest};
 use crate::limits::Limits;
 use crate::plan::{PLANNED_SHARE, Plan, Request};
 use crate::predict::Predictor;
@@ -91,9 +91,9 @@ fn nearest(machine: &Machine, strands: &[&Strand], seed: u64) -> [u32; 2] {
 }
 
 /// Iterations with which a repetition takes [`SPAN`] on the nearest pair, and longer on others: all take as many.
-fn iterations(stage: &Stage, request: &Request, [home, other]: [u32; 2]) -> u64 {
+fn iterations(stage: &MeasuringContext, request: &Request, [home, other]: [u32; 2]) -> u64 {
     let nanos = request.kernels.iter().flat_map(|kernel| {
-        let pilot = Order {
+        let pilot = MeasureRequest {
             kernel: kernel.card().name.to_string(),
             seats: vec![Some(home), Some(other)],
             nodes: vec![None; 2],

@@ -9,7 +9,7 @@ use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
 use charz_data::report::{self, Report};
 use charz_render::formats::{Draw, Format};
-use charz_render::look::Look;
+use charz_render::look::TerminalStyle;
 
 pub struct Options {
     pub reports: Vec<PathBuf>,
@@ -90,9 +90,9 @@ pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> R
 }
 
 /// That of the place where it goes: a file is nobody's terminal, but colours are put into it where that was asked for.
-fn look(options: &Showing) -> Look {
+fn look(options: &Showing) -> TerminalStyle {
     match options.output {
-        Some(_) => Look { colour: options.colour == Colour::Always, ..Look::PLAIN },
+        Some(_) => TerminalStyle { colour: options.colour == Colour::Always, ..TerminalStyle::PLAIN },
         None => look::of_stdout(options.colour),
     }
 }

@@ -16,7 +16,7 @@ use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, fe
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::Show;
-use charz_render::look::Look;
+use charz_render::look::TerminalStyle;
 use charz_render::replicate as view;
 use charz_render::replicate::Format;
 
@@ -52,7 +52,7 @@ impl Show for Asked {
         self.format.for_people
     }
 
-    fn write(&self, report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
         (self.format.write)(&evaluate(self.document, &self.figures, report, admits), look, out)
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use charz_topology::Backend;
 
 use super::ab::{Measured, measure};
-use super::sweep::{ClockKind, Stage};
+use super::sweep::{ClockKind, MeasuringContext};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Processes};
 use crate::limits::Limits;
@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         .ok_or_else(|| Error::bad_input("--noise: there is no home for the file; name one"))?;
     let mut floors = Floors::read(&file)
         .map_err(|why| Error::bad_input(format!("--noise: {file:?} {why}; name another file, or remove it")))?;
-    let stage = Stage::set(ClockKind::Auto, Backend::Hwloc, options.wait)?;
+    let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait)?;
     let limits = Limits::read();
     let request = &options.request;
     let fitted = request.fit(&stage.machine, &limits)?;
@@ -84,7 +84,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 const SPAN: Duration = Duration::from_micros(1500);
 
 struct Trial<'a> {
-    stage: &'a Stage,
+    stage: &'a MeasuringContext,
     plan: &'a Plan,
     predictor: &'a Predictor,
     blank: &'a Report,

@@ -25,8 +25,8 @@ mod stage;
 
 pub(crate) use recorder::from_bytes;
 pub(super) use recorder::{JournalRecorder, cannot_record};
+pub(super) use stage::MeasuringContext;
 use stage::Session;
-pub(super) use stage::Stage;
 
 pub enum Options {
     New(Box<New>),
@@ -96,10 +96,10 @@ pub(super) fn measure(
     format: &dyn Show,
     out: &mut dyn Write,
     kernels: impl FnOnce(&Machine, &Limits) -> Result<Vec<&'static dyn Kernel>, Error>,
-    plan: impl FnOnce(&Stage, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
+    plan: impl FnOnce(&MeasuringContext, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
 ) -> Result<Exit, Error> {
     let file = new.file()?;
-    let stage = Stage::set(new.clock, new.binder, new.wait)?;
+    let stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
     let predictor = stage.predictor(&kernels(&stage.machine, &limits)?, &new.request.params);
     if let Some((exit, _)) = stage.signals.received() {

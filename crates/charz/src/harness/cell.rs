@@ -10,8 +10,8 @@ use super::counters::MachineCounts;
 use super::fingerprint::Fingerprint;
 use super::frequency::Frequencies;
 use super::gate::{Decision, Gate};
-use super::pages::{self, Plot};
-use super::worker::{Outcome, Post, Stamped};
+use super::pages::{self, PlacedRegion};
+use super::worker::{Outcome, Stamped, WorkerContext};
 use super::{Bench, Failure, Measurement};
 
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
         for (rank, &seat) in cell.seats.iter().enumerate() {
-            let post = Post {
+            let post = WorkerContext {
                 rank,
                 seat,
                 repetitions: cell.repetitions,
@@ -100,7 +100,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn watch(&mut self, cell: &Cell<'_>, bench: Bench<'_>, gate: &Gate, plots: &Mutex<Vec<Plot>>) {
+    fn watch(&mut self, cell: &Cell<'_>, bench: Bench<'_>, gate: &Gate, plots: &Mutex<Vec<PlacedRegion>>) {
         if gate.arrive() == Decision::NoGo {
             return;
         }

@@ -2,7 +2,7 @@
 //!
 //! It works in two stretches. In the first, [`Gate::arrive`], parties sleep on a condition variable until the last one is
 //! there: however long the others take to allocate and touch their memory, nobody burns a strand meanwhile, and a
-//! thousand waiting threads cost nothing. In the second, [`Gate::rush`], the workers, now all awake, spin for the few
+//! thousand waiting threads cost nothing. In the second, [`Gate::spin_release`], the workers, now all awake, spin for the few
 //! microseconds that waking takes to spread, so that their first stamps lie close together. Where workers outnumber
 //! strands there is nothing to gain from spinning, and the second stretch is left out.
 //!
@@ -23,7 +23,7 @@ pub enum Decision {
     NoGo,
 }
 
-/// Spins before a yield, once in [`Gate::rush`]: about 50 µs of pauses, longer than a wake-up on an idle machine takes.
+/// Spins before a yield, once in [`Gate::spin_release`]: about 50 µs of pauses, longer than a wake-up on an idle machine takes.
 const SPINS_BEFORE_YIELD: u32 = 2000;
 
 /// A reusable go/no-go barrier.
@@ -34,7 +34,7 @@ pub struct Gate {
     queue: Mutex<Queue>,
     bell: Condvar,
     closed: AtomicBool,
-    rushed: AtomicUsize,
+    released: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ struct Queue {
 }
 
 impl Gate {
-    /// A gate for `parties` threads, of which `spinners` meet in [`Gate::rush`]; 0 makes that a no-op.
+    /// A gate for `parties` threads, of which `spinners` meet in [`Gate::spin_release`]; 0 makes that a no-op.
     pub fn new(parties: usize, spinners: usize) -> Self {
         Gate {
             parties,
@@ -52,7 +52,7 @@ impl Gate {
             queue: Mutex::default(),
             bell: Condvar::new(),
             closed: AtomicBool::new(false),
-            rushed: AtomicUsize::new(0),
+            released: AtomicUsize::new(0),
         }
     }
 
@@ -76,20 +76,20 @@ impl Gate {
         if queue.generation == generation { Decision::NoGo } else { Decision::Go }
     }
 
-    /// Whether [`Gate::rush`] makes workers wait for each other.
-    pub fn rushes(&self) -> bool {
+    /// Whether [`Gate::spin_release`] makes workers wait for each other.
+    pub fn spins(&self) -> bool {
         self.spinners > 0
     }
 
-    /// Spins until all spinners are awake for their `round`-th rush, counted from 1.
-    pub fn rush(&self, round: usize) {
-        if !self.rushes() {
+    /// Spins until all spinners are awake for their `round`-th spin_release, counted from 1.
+    pub fn spin_release(&self, round: usize) {
+        if !self.spins() {
             return;
         }
         // Acquire and release: what a worker prepared is visible to the others before any of them starts.
-        self.rushed.fetch_add(1, Ordering::AcqRel);
+        self.released.fetch_add(1, Ordering::AcqRel);
         let mut spins = 0;
-        while self.rushed.load(Ordering::Acquire) < round * self.spinners && !self.closed() {
+        while self.released.load(Ordering::Acquire) < round * self.spinners && !self.closed() {
             if spins < SPINS_BEFORE_YIELD {
                 spins += 1;
                 spin_loop();
@@ -139,7 +139,7 @@ mod tests {
                         for round in 1..=ROUNDS {
                             arrived.fetch_add(1, Ordering::SeqCst);
                             assert_eq!(gate.arrive(), Decision::Go);
-                            gate.rush(round as usize);
+                            gate.spin_release(round as usize);
                             // All of this round are in; nobody can be two rounds ahead.
                             let seen = arrived.load(Ordering::SeqCst);
                             assert!(seen >= round * PARTIES as u64, "{seen} in round {round}");
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(second.join().unwrap(), Decision::NoGo);
         });
         assert_eq!(gate.arrive(), Decision::NoGo);
-        // A rush behind a closed gate ends although the others never come.
-        gate.rush(1);
+        // A spin_release behind a closed gate ends although the others never come.
+        gate.spin_release(1);
     }
 }

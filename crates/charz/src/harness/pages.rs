@@ -8,21 +8,21 @@ use charz_kernels::Region;
 
 /// A worker's block, the NUMA node of its seat as far as it is known, and those that were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plot {
+pub struct PlacedRegion {
     pub region: Region,
     pub node: Option<u32>,
     /// The nodes that the block is to lie on, in equal parts; none where nothing else was asked than the worker's own.
     pub homes: Vec<u32>,
 }
 
-impl Plot {
+impl PlacedRegion {
     fn overlaps(&self, start: usize, end: usize) -> bool {
         self.region.start < end && start < self.region.start.saturating_add(self.region.bytes)
     }
 }
 
 /// The pages of the blocks. `None` without any or without `/proc`.
-pub(super) fn look_up(plots: &[Plot]) -> Option<Pages> {
+pub(super) fn look_up(plots: &[PlacedRegion]) -> Option<Pages> {
     if plots.is_empty() {
         return None;
     }
@@ -30,7 +30,7 @@ pub(super) fn look_up(plots: &[Plot]) -> Option<Pages> {
 }
 
 /// The kernel joins neighbouring blocks into one mapping, so only the sum over all mappings that hold a part of a block is known.
-pub(crate) fn from_smaps(smaps: &str, plots: &[Plot]) -> Option<Pages> {
+pub(crate) fn from_smaps(smaps: &str, plots: &[PlacedRegion]) -> Option<Pages> {
     let mut obtained = Pages::default();
     let mut mapping = Mapping::default();
     for line in smaps.lines() {
@@ -93,7 +93,7 @@ fn field(line: &str) -> Option<(&str, u64)> {
 
 /// The nodes that blocks lie on whose worker's node is known, or that were asked for. `None` without any, or where the system does
 /// not report them.
-pub(super) fn look_up_nodes(plots: &[Plot]) -> Option<Nodes> {
+pub(super) fn look_up_nodes(plots: &[PlacedRegion]) -> Option<Nodes> {
     if !plots.iter().any(|plot| plot.node.is_some() || !plot.homes.is_empty()) {
         return None;
     }
@@ -106,14 +106,14 @@ pub(super) fn look_up_nodes(plots: &[Plot]) -> Option<Nodes> {
 
 /// `numa_maps` names a mapping by its start only; its end is in `maps`. A mapping that holds blocks of workers on several nodes
 /// counts as local on each of them: the kernel joins neighbouring blocks.
-pub(crate) fn from_maps(maps: &str, numa_maps: &str, plots: &[Plot]) -> Option<Nodes> {
+pub(crate) fn from_maps(maps: &str, numa_maps: &str, plots: &[PlacedRegion]) -> Option<Nodes> {
     let ends: HashMap<usize, usize> = maps.lines().filter_map(header).collect();
     let mut nodes = Nodes::default();
     for line in numa_maps.lines() {
         let mut words = line.split_whitespace();
         let Some(start) = words.next().and_then(|word| usize::from_str_radix(word, 16).ok()) else { continue };
         let Some(&end) = ends.get(&start) else { continue };
-        let held: Vec<&Plot> = plots.iter().filter(|plot| plot.overlaps(start, end)).collect();
+        let held: Vec<&PlacedRegion> = plots.iter().filter(|plot| plot.overlaps(start, end)).collect();
         if held.iter().all(|plot| plot.node.is_none() && plot.homes.is_empty()) {
             continue;
         }
@@ -135,7 +135,7 @@ pub(crate) fn from_maps(maps: &str, numa_maps: &str, plots: &[Plot]) -> Option<N
 /// Bytes of a mapping that lie as its blocks were asked to. A node that several were asked for holds as asked no more than its
 /// part, and a page of each block, since each begins to go round where it likes: all of the memory on one of two nodes is not
 /// interleaved. `None` where nothing was asked.
-fn as_asked(held: &[&Plot], shares: &[(u32, u64)], all: u64, page_bytes: u64) -> Option<u64> {
+fn as_asked(held: &[&PlacedRegion], shares: &[(u32, u64)], all: u64, page_bytes: u64) -> Option<u64> {
     let parts = held.iter().map(|plot| plot.homes.len()).max().filter(|parts| *parts > 0)? as u64;
     let most = match parts {
         1 => all,
@@ -174,8 +174,8 @@ Rss:                 512 kB
 AnonHugePages:         0 kB
 ";
 
-    fn plot(start: usize, node: Option<u32>) -> Plot {
-        Plot { region: Region { start, bytes: 4096 }, node, homes: Vec::new() }
+    fn plot(start: usize, node: Option<u32>) -> PlacedRegion {
+        PlacedRegion { region: Region { start, bytes: 4096 }, node, homes: Vec::new() }
     }
 
     #[test]
@@ -202,7 +202,7 @@ AnonHugePages:         0 kB
     fn a_touched_buffer_of_this_process_is_found() {
         let buffer = vec![1_u8; 1 << 20];
         let region = Region { start: std::hint::black_box(buffer.as_ptr()) as usize, bytes: buffer.len() };
-        let plots = [Plot { region, node: Some(0), homes: Vec::new() }];
+        let plots = [PlacedRegion { region, node: Some(0), homes: Vec::new() }];
         let (pages, nodes) = (look_up(&plots), look_up_nodes(&plots));
         assert!(pages.is_none_or(|pages| pages.total() >= 1 << 20), "{pages:?}");
         assert!(nodes.is_none_or(|nodes| nodes.bytes >= 1 << 20), "{nodes:?}");
@@ -229,9 +229,12 @@ AnonHugePages:         0 kB
 
     #[track_caller]
     fn check_asked(blocks: &[(usize, &[u32])], expected: u64) {
-        let plots: Vec<Plot> = blocks
+        let plots: Vec<PlacedRegion> = blocks
             .iter()
-            .map(|(start, homes)| Plot { homes: homes.to_vec(), ..plot(0x7f00_0000_0000 + (start << 36), Some(0)) })
+            .map(|(start, homes)| PlacedRegion {
+                homes: homes.to_vec(),
+                ..plot(0x7f00_0000_0000 + (start << 36), Some(0))
+            })
             .collect();
         let nodes = from_maps(MAPS, NUMA_MAPS, &plots).unwrap();
         assert_eq!(nodes.asked_bytes, Some(expected << 10), "{nodes:?}");

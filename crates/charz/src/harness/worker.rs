@@ -10,18 +10,18 @@ use charz_topology::{Binder, Seating};
 use super::counters;
 use super::frequency::{self, Frequencies};
 use super::gate::{Decision, Gate};
-use super::pages::Plot;
+use super::pages::PlacedRegion;
 use super::{Bench, Failure};
 use charz_data::units;
 
-pub(super) struct Post<'a> {
+pub(super) struct WorkerContext<'a> {
     pub(super) rank: usize,
     pub(super) seat: Option<u32>,
     pub(super) repetitions: usize,
     pub(super) stage: &'a dyn Stage,
     pub(super) bench: Bench<'a>,
     pub(super) gate: &'a Gate,
-    pub(super) plots: &'a Mutex<Vec<Plot>>,
+    pub(super) plots: &'a Mutex<Vec<PlacedRegion>>,
     pub(super) node: Option<u32>,
     pub(super) homes: &'a [u32],
     pub(super) frequencies: Option<&'a Frequencies>,
@@ -40,7 +40,7 @@ pub(super) struct Stamped {
     pub(super) growth: Option<Growth>,
 }
 
-impl Post<'_> {
+impl WorkerContext<'_> {
     pub(super) fn serve(self) -> Outcome {
         // Nothing stands outside of the guard: a thread that ends without closing the gate leaves the others waiting.
         let served = guarded(|| {
@@ -69,7 +69,7 @@ impl Post<'_> {
         }
         let worker = self.stage.worker(self.rank)?;
         if let Some(region) = worker.region() {
-            let plot = Plot { region, node: self.node, homes: self.homes.to_vec() };
+            let plot = PlacedRegion { region, node: self.node, homes: self.homes.to_vec() };
             self.plots.lock().unwrap_or_else(PoisonError::into_inner).push(plot);
         }
         Ok(worker)
@@ -89,9 +89,9 @@ impl Post<'_> {
         }
         for round in 1..=self.repetitions {
             worker.prepare();
-            // With a rush the reading stands behind the sleep at the gate, since waking up from it is no part of the run.
+            // With a spin_release the reading stands behind the sleep at the gate, since waking up from it is no part of the run.
             // Without one it would only set the starts apart, and waiting is what is to be expected then.
-            let early = (!self.gate.rushes()).then(|| Reading::before(self.bench.binder));
+            let early = (!self.gate.spins()).then(|| Reading::before(self.bench.binder));
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
@@ -99,7 +99,7 @@ impl Post<'_> {
             let deadline = Instant::now().checked_add(self.bench.time_box);
             let watch = Watch::new(self.bench.stop).with_seat(self.seat).with_deadline(deadline);
             let watch = watch.with_clock(Arc::clone(self.bench.clock));
-            self.gate.rush(round);
+            self.gate.spin_release(round);
             watch.begin(self.stage.span());
             let (start_ns, end_ns, work) = self.timed(worker, &watch);
             let after = Reading::after(self.bench.binder);
@@ -152,7 +152,7 @@ impl Post<'_> {
         if watch.deadline_passed() {
             let time_box = units::duration(self.bench.time_box);
             let reason = format!("worker {} did not end a repetition in its time box of {time_box}", self.rank);
-            return Err(Failure::new(Ending::Overdue, reason));
+            return Err(Failure::new(Ending::TimedOut, reason));
         }
         let told = |work: Work| format!("{} operations and {} bytes", work.ops.0, work.bytes.0);
         let (done, agreed) = (told(work), told(self.stage.work()));

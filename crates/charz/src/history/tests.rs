@@ -7,13 +7,13 @@ use std::thread;
 
 use super::*;
 use crate::exit::Exit;
-use charz_data::report::{Unit, invented};
+use charz_data::report::{Unit, fixtures};
 
 fn report(number: u64) -> Report {
-    let cell = |kernel| invented::cell(kernel, 2, Unit::OpsPerSecond, 1e9);
+    let cell = |kernel| fixtures::cell(kernel, 2, Unit::OpsPerSecond, 1e9);
     let cells = vec![cell("arith-int"), cell("mem-read").suspect(), cell("mem-write").invalid(), cell("noop")];
     let (id, started) = (format!("{number:032x}"), format!("2026-01-{:02}T12:00:00Z", 1 + number));
-    Report { id, started, floor: Vec::new(), ..invented::report(cells) }
+    Report { id, started, floor: Vec::new(), ..fixtures::report(cells) }
 }
 
 fn addition(report: Report) -> Addition {

@@ -11,7 +11,7 @@ use charz_kernels::Stop;
 use charz_topology::{Backend, Binder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{GRACE, Order, PROTOCOL, STUCK};
+use super::{GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::{self, Bench, Failure};
 use charz_data::report::{Ending, Invocation};
@@ -25,9 +25,9 @@ pub fn serve(out: &mut dyn Write) -> io::Result<()> {
     prepare();
     let mut line = String::new();
     io::Read::take(io::stdin().lock(), MAX_ORDER_BYTES).read_line(&mut line)?;
-    let invocation = match serde_json::from_str::<Order>(&line) {
+    let invocation = match serde_json::from_str::<MeasureRequest>(&line) {
         Ok(order) if order.protocol == PROTOCOL => measure(&order),
-        Ok(Order { protocol, .. }) => Err(refused(format!(
+        Ok(MeasureRequest { protocol, .. }) => Err(refused(format!(
             "the measuring program speaks version {PROTOCOL}, not {protocol}; build both from one source"
         ))),
         Err(error) => Err(refused(format!("the measuring program does not understand its order: {error}"))),
@@ -49,7 +49,7 @@ fn refused(reason: String) -> Failure {
     Failure::new(Ending::Refused, reason)
 }
 
-fn measure(order: &Order) -> Result<Invocation, Failure> {
+fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     let kernel = charz_kernels::find(&order.kernel)
         .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
     let params = order.params;
@@ -92,7 +92,7 @@ fn in_time(invocation: Invocation, took: Duration, deadline: Duration) -> Invoca
         return invocation;
     }
     let reason = format!("it did not end in its time of {}", units::duration(deadline));
-    Invocation { ending: Ending::Overdue, reason: Some(reason), ..invocation }
+    Invocation { ending: Ending::TimedOut, reason: Some(reason), ..invocation }
 }
 
 /// Raises the flag at the deadline, or when the other end of standard input goes away; if the workers do not heed it, ends
@@ -119,7 +119,7 @@ mod tests {
     fn a_stop_at_the_deadline_is_no_wish_of_the_user() {
         let deadline = Duration::from_secs(5);
         let after = |ending, took| in_time(Invocation::without_runs(ending, "why"), took, deadline).ending;
-        assert_eq!(after(Ending::Stopped, deadline), Ending::Overdue);
+        assert_eq!(after(Ending::Stopped, deadline), Ending::TimedOut);
         assert_eq!(after(Ending::Stopped, deadline / 2), Ending::Stopped);
         assert_eq!(after(Ending::Done, deadline * 2), Ending::Done);
     }

@@ -14,7 +14,7 @@ use charz_topology::cgroup;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::{ABOUT, GRACE, Invoke, Order, STUCK, VERB};
+use super::{ABOUT, GRACE, Invoke, MeasureRequest, STUCK, VERB};
 use charz_data::report::{Ending, Invocation, Tool};
 
 /// The longest answer: every lap of the largest cell that can be asked for takes less.
@@ -53,7 +53,7 @@ impl<'a> Processes<'a> {
         let talk = talk.map_err(|error| format!("cannot be run: {error}"))?;
         match talk.end {
             End::Cancelled => Err("was not asked any more: stopped by the user".into()),
-            End::Overdue => Err("does not answer; name another build of charz".into()),
+            End::TimedOut => Err("does not answer; name another build of charz".into()),
             End::Answered => serde_json::from_slice(&talk.pipes.answer)
                 .ok()
                 .filter(|_| talk.status.success())
@@ -70,7 +70,7 @@ impl<'a> Processes<'a> {
         command.spawn().map(Guarded)
     }
 
-    fn try_invoke(&self, order: &Order, seed: u64) -> io::Result<Invocation> {
+    fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
         let (kills, begun) = (OomKills::read(), Instant::now());
         let child = self.spawn(&[VERB], seed)?;
         let mut line = serde_json::to_vec(order)?;
@@ -79,12 +79,12 @@ impl<'a> Processes<'a> {
         let Talk { end, status, pipes } = self.converse(child, &line, deadline)?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
-            End::Overdue => Invocation::without_runs(
-                Ending::Overdue,
+            End::TimedOut => Invocation::without_runs(
+                Ending::TimedOut,
                 format!("ended by the watchdog after {:.1} s", deadline.as_secs_f64()),
             ),
             End::Answered if status.code() == Some(STUCK) => Invocation::without_runs(
-                Ending::Overdue,
+                Ending::TimedOut,
                 format!(
                     "ended by its supervisor after {:.1} s: a worker heeded nothing else",
                     begun.elapsed().as_secs_f64()
@@ -112,7 +112,7 @@ impl<'a> Processes<'a> {
             if self.stop.raised() {
                 break End::Cancelled;
             }
-            let Some(left) = deadline.checked_sub(begun.elapsed()) else { break End::Overdue };
+            let Some(left) = deadline.checked_sub(begun.elapsed()) else { break End::TimedOut };
             if pipes.pump(self.wake, left)? {
                 break End::Answered;
             }
@@ -128,7 +128,7 @@ impl<'a> Processes<'a> {
 }
 
 impl Invoke for Processes<'_> {
-    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+    fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation {
         let invocation = self.try_invoke(order, seed).unwrap_or_else(|error| {
             Invocation::without_runs(Ending::Refused, format!("the system gives no process to measure in: {error}"))
         });
@@ -152,7 +152,7 @@ struct Talk {
 enum End {
     Answered,
     Cancelled,
-    Overdue,
+    TimedOut,
 }
 
 /// A child that does not outlive its owner, whatever happens to that.

@@ -60,7 +60,7 @@ pub(super) fn failed(invocations: &[Invocation]) -> usize {
 
 pub(super) fn is_failure(ending: Ending) -> bool {
     match ending {
-        Ending::Unavailable | Ending::Withheld | Ending::Refused | Ending::Died | Ending::Overdue => true,
+        Ending::Unavailable | Ending::Skipped | Ending::Refused | Ending::Died | Ending::TimedOut => true,
         Ending::Done | Ending::Stopped | Ending::Wrong => false,
     }
 }

@@ -2,14 +2,14 @@
 
 use charz_kernels::Param;
 
-use super::Facts;
+use super::JudgeContext;
 use charz_data::report::{Cell, Ending, Evidence, Invocation, Lap, Run};
 
 /// A cell on trial. Only invocations that came to their own end are heard.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub(super) cell: &'a Cell,
-    pub(super) facts: &'a Facts,
+    pub(super) facts: &'a JudgeContext,
     /// Whether workers share strands, so that waiting is what was asked for.
     pub(super) crowded: bool,
     /// Whether the kernel has work to repeat, whose time says something.
@@ -17,7 +17,7 @@ pub(super) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    pub(super) fn new(cell: &'a Cell, facts: &'a Facts) -> Self {
+    pub(super) fn new(cell: &'a Cell, facts: &'a JudgeContext) -> Self {
         Case { cell, facts, crowded: crowded(&cell.seats, facts), timed: timed(facts) }
     }
 
@@ -65,15 +65,15 @@ pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
 
 /// An empty kernel has no knobs: its time is that of the apparatus, an order of magnitude that no check can hold to
 /// anything.
-pub(super) fn timed(facts: &Facts) -> bool {
+pub(super) fn timed(facts: &JudgeContext) -> bool {
     !facts.card.params.is_empty()
 }
 
-pub(super) fn crowded(seats: &[Option<u32>], facts: &Facts) -> bool {
+pub(super) fn crowded(seats: &[Option<u32>], facts: &JudgeContext) -> bool {
     excess(seats, facts) > 0
 }
 
-pub(super) fn excess(seats: &[Option<u32>], facts: &Facts) -> usize {
+pub(super) fn excess(seats: &[Option<u32>], facts: &JudgeContext) -> usize {
     let mut taken: Vec<u32> = seats.iter().flatten().copied().collect();
     let seated = taken.len();
     taken.sort_unstable();

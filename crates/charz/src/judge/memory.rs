@@ -3,7 +3,7 @@
 use charz_kernels::{PageKind, Sizes, params};
 
 use super::case::Case;
-use super::{dirt, mark, raise};
+use super::{exclude, mark, raise};
 use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
 use charz_data::report::{Mark, Nodes, Pages, Run, Severity};
 use charz_data::units;
@@ -61,7 +61,7 @@ fn nodes(case: &Case<'_>) -> Option<Mark> {
 fn faults(case: &Case<'_>) -> Option<Mark> {
     let faulted = |run: &&Run| run.dirty.iter().any(|code| code == V22.code);
     let runs = case.runs().filter(faulted).count();
-    let for_disk = case.runs().flat_map(|run| &run.laps).any(dirt::waited_for_disk);
+    let for_disk = case.runs().flat_map(|run| &run.laps).any(exclude::waited_for_disk);
     let worst = match (runs, for_disk) {
         (0, _) => 0.0,
         (_, false) => 1.0,

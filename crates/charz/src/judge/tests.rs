@@ -8,7 +8,7 @@ mod shared;
 
 use charz_kernels::{Card, Layout, PageKind, Params, Sizes};
 
-use super::{Facts, judge};
+use super::{JudgeContext, judge};
 use charz_data::report::{
     Cell, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity, Status,
     Timer, Unit,
@@ -21,7 +21,7 @@ const REPETITIONS: usize = 5;
 #[derive(Clone, Debug)]
 struct Trial {
     cell: Cell,
-    facts: Facts,
+    facts: JudgeContext,
 }
 
 /// Two workers of `mem-read` on strands of their own, in ten invocations of five repetitions.
@@ -45,9 +45,9 @@ fn clean() -> Trial {
             invocations: (0..10).map(invocation).collect(),
             summary: None,
             distribution: None,
-            sharing: None,
+            contention: None,
         },
-        facts: Facts {
+        facts: JudgeContext {
             card: card("mem-read"),
             sizes: Sizes::Block,
             params: Params {

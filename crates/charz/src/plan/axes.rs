@@ -34,7 +34,7 @@ pub enum AskedSizes {
 
 /// The sizes of blocks that tell the levels of a machine's memory apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ladder {
+pub struct BlockSizes {
     /// Inside of each level of caches, from the innermost outwards.
     levels: Vec<u64>,
     /// What the caches of the largest level hold; 0 where it is not known.
@@ -50,11 +50,11 @@ const CURVE_MOST: u64 = 1 << 30;
 /// What stands behind the last cache: so many times as much as it holds.
 const BEYOND: u64 = 4;
 
-impl Ladder {
+impl BlockSizes {
     /// That of a machine, for workers on all strands that can be used: the middle (by ratio) between what the caches of the
     /// level below hold for each strand, and what those of the level do, so that a block is as far from either edge as can be.
     /// A level that holds less than twice that of the one below for each strand is left out: nothing lies well inside of it.
-    pub fn of(machine: &Machine) -> Ladder {
+    pub fn of(machine: &Machine) -> BlockSizes {
         let mut shares: Vec<u64> = Vec::new();
         let mut last_cache = 0;
         let levels = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
@@ -80,7 +80,7 @@ impl Ladder {
                 below = share;
             }
         }
-        Ladder { levels, last_cache }
+        BlockSizes { levels, last_cache }
     }
 
     /// The sizes of a kind, ascending; `block` is the one for memory. `None` for that one alone.
@@ -117,7 +117,7 @@ fn holds_data(holds: CacheHolds) -> bool {
     holds != CacheHolds::Instruction
 }
 
-pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: &Ladder) -> Vec<Point> {
+pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: &BlockSizes) -> Vec<Point> {
     let (own, card) = (kernel.axes(), kernel.card());
     let block = base.size_bytes;
     let sizes = match &asked.sizes {

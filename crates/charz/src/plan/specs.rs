@@ -6,7 +6,7 @@ use charz_kernels::{Bytes, Kernel, Param, Sizes, params};
 use charz_topology::{Machine, Mapping, Order, place};
 
 use super::axes;
-use super::{Ladder, Obstacle, Plan, PlannedCell, Request};
+use super::{BlockSizes, Plan, PlannedCell, Request, SkipReason};
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
@@ -24,7 +24,7 @@ impl Plan {
         limits: &Limits,
         predictor: &Predictor,
     ) -> Result<Plan, Error> {
-        let ladder = Ladder::of(machine);
+        let ladder = BlockSizes::of(machine);
         let mut orders: HashMap<&str, (Mapping, Result<Order, String>)> = HashMap::new();
         let mut seen = HashSet::new();
         let mut cells = Vec::new();
@@ -52,7 +52,7 @@ impl Plan {
                 cells.push(PlannedCell {
                     // A level that the machine lacks is named too.
                     level: if obstacle.is_some() { spec.level.clone() } else { planned.level },
-                    obstacle: obstacle.map(Obstacle::Skipped).or(planned.obstacle),
+                    obstacle: obstacle.map(SkipReason::Skipped).or(planned.obstacle),
                     ..planned
                 });
             }
@@ -71,7 +71,7 @@ fn size_inside(
     seats: &[Option<u32>],
     request: &Request,
     machine: &Machine,
-    ladder: &Ladder,
+    ladder: &BlockSizes,
 ) -> Result<u64, String> {
     let sizes = ladder.sizes(Sizes::Levels, request.params.size_bytes).unwrap_or_default();
     let fits = |size: &u64| axes::level(machine, seats, Bytes(*size)).as_deref() == Some(level);
@@ -134,7 +134,7 @@ mod tests {
             ("dumb", 1, "ring-mutex", "does not run with 1 worker"),
         ] {
             let plan = plan_of("Core:2 PU:1", &[spec(kernel, mapping, workers)]);
-            let Some(Obstacle::Skipped(why)) = &plan.cells[0].obstacle else { panic!("{mapping}: {kernel} runs") };
+            let Some(SkipReason::Skipped(why)) = &plan.cells[0].obstacle else { panic!("{mapping}: {kernel} runs") };
             assert!(why.contains(word) && plan.cells[0].seats.len() as u64 == workers, "{why}");
         }
     }
@@ -154,7 +154,7 @@ mod tests {
         }
         let (size, named, obstacle) = of("L4");
         assert_eq!((size, named.as_deref()), (None, Some("L4")));
-        assert!(matches!(obstacle, Some(Obstacle::Skipped(why)) if why.contains("inside L4")));
+        assert!(matches!(obstacle, Some(SkipReason::Skipped(why)) if why.contains("inside L4")));
     }
 
     /// Kernels are in the catalog, mappings in the spelling of reports, and no cell is lost or refused for its worker count.
@@ -181,7 +181,7 @@ mod tests {
                             && spec.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
                     });
                     let obstacle = planned.unwrap_or_else(|| panic!("{spec:?} on {synthetic}")).obstacle.as_ref();
-                    let refused = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Skipped(why) if why.contains("does not run"));
+                    let refused = |obstacle: &SkipReason| matches!(obstacle, SkipReason::Skipped(why) if why.contains("does not run"));
                     assert!(!obstacle.is_some_and(refused), "{spec:?}");
                 }
             }

@@ -65,7 +65,7 @@ fn what_does_not_fit_is_skipped_with_its_figures() {
     let plan = plan(&request, &limits, &predictor(&[]));
     let obstacles: Vec<_> = plan.cells.iter().map(|cell| cell.obstacle.clone()).collect();
     assert_eq!(obstacles[..2], [None, None]);
-    let Some(Obstacle::Skipped(reason)) = &obstacles[2] else { panic!("{obstacles:?}") };
+    let Some(SkipReason::Skipped(reason)) = &obstacles[2] else { panic!("{obstacles:?}") };
     assert!(reason.contains("4 MiB") && reason.contains("3 MiB"), "{reason}");
 }
 
@@ -135,8 +135,8 @@ fn memory_is_put_where_there_is_some() {
     assert_eq!(of(&numa, "local", "dumb").unwrap()[1], ("mem-read", None, None), "as ever");
     assert_eq!(of(&numa, "first", "dumb").unwrap()[1], ("mem-read", Some(MemoryHome::First), None));
     #[track_caller]
-    fn skipped(cell: &(&str, Option<MemoryHome>, Option<Obstacle>), part: &str) {
-        let (_, _, Some(Obstacle::Skipped(reason))) = cell else { panic!("{cell:?}") };
+    fn skipped(cell: &(&str, Option<MemoryHome>, Option<SkipReason>), part: &str) {
+        let (_, _, Some(SkipReason::Skipped(reason))) = cell else { panic!("{cell:?}") };
         assert!(reason.contains(part), "{reason}");
     }
     skipped(&of(&numa, "remote", "auto").unwrap()[1], "floating");

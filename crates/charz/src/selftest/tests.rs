@@ -8,7 +8,7 @@ use charz_data::report::{Ending, Lap, Run, Unit};
 struct Honest;
 
 impl Invoke for Honest {
-    fn invoke(&self, order: &Order, _seed: u64) -> Invocation {
+    fn invoke(&self, order: &MeasureRequest, _seed: u64) -> Invocation {
         let memory = order.kernel.starts_with("mem");
         let done = if memory { order.params.size_bytes } else { order.params.iterations };
         let (ops, bytes) = if memory { (0, done) } else { (8 * done, 0) };
@@ -20,12 +20,12 @@ impl Invoke for Honest {
     fn rest(&self, _: Duration) {}
 }
 
-fn order(kernel: &str) -> Order {
-    Order {
+fn order(kernel: &str) -> MeasureRequest {
+    MeasureRequest {
         kernel: kernel.into(),
         seats: vec![None],
         nodes: vec![None],
-        ..Order::new(&Params { iterations: 300_007, size_bytes: 64 << 20, ..Params::SMALL })
+        ..MeasureRequest::new(&Params { iterations: 300_007, size_bytes: 64 << 20, ..Params::SMALL })
     }
 }
 

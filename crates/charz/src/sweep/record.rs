@@ -24,7 +24,7 @@ impl Record {
         self.invocation.value = if done { self.invocation.estimate(cell.unit, cell.estimator) } else { None };
         cell.invocations.push(self.invocation);
         (cell.summary, cell.outcome.status) = (None, Status::Pending);
-        (cell.distribution, cell.sharing) = (None, None);
+        (cell.distribution, cell.contention) = (None, None);
         Ok(())
     }
 

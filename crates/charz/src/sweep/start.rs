@@ -9,7 +9,7 @@ use charz_topology::{Machine, Mapping};
 
 use crate::invoke;
 use crate::limits::Limits;
-use crate::plan::{Obstacle, Plan, PlannedCell};
+use crate::plan::{Plan, PlannedCell, SkipReason};
 use charz_data::report::{self, Cell, Estimator, Outcome, Point, Report, Schema, Status};
 
 pub struct Context<'a> {
@@ -48,7 +48,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
 fn cell(planned: &PlannedCell) -> Cell {
     let outcome = match &planned.obstacle {
         None => Outcome { status: Status::Pending, reason: None },
-        Some(Obstacle::Unavailable(reason) | Obstacle::Skipped(reason)) => {
+        Some(SkipReason::Unavailable(reason) | SkipReason::Skipped(reason)) => {
             super::outcome(Status::Skipped, reason.clone())
         }
     };
@@ -82,7 +82,7 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
         invocations: Vec::new(),
         summary: None,
         distribution: None,
-        sharing: None,
+        contention: None,
     }
 }
 
@@ -134,8 +134,8 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         threads: plan.threads.iter().map(|&workers| workers as u64).collect(),
         params: plan.params,
         repetitions: plan.repetitions.map(|repetitions| repetitions as u64),
-        least_invocations: plan.invocations.least as u64,
-        most_invocations: plan.invocations.most as u64,
+        min_invocations: plan.invocations.least as u64,
+        max_invocations: plan.invocations.most as u64,
         seed: plan.seed,
         budget_ns: super::nanos(plan.budget),
         clock: context.clock.to_owned(),

@@ -1,4 +1,4 @@
-//! Sweeps whose measurements are invented.
+//! Sweeps whose measurements are fixtures.
 
 mod golden;
 
@@ -15,11 +15,11 @@ use charz_data::report::{Evidence, Lap, Run, Timer};
 struct Fake<'a> {
     stop: &'a Stop,
     /// How far the rates of a kernel's invocations lie apart, as a fraction.
-    spread: fn(&Order) -> f64,
+    spread: fn(&MeasureRequest) -> f64,
     /// How long a repetition takes, in nanoseconds.
-    nanos: fn(&Order) -> f64,
+    nanos: fn(&MeasureRequest) -> f64,
     /// How the invocation with this number, counted from 0, ends.
-    ending: fn(&Order, usize) -> Ending,
+    ending: fn(&MeasureRequest, usize) -> Ending,
     /// After so many invocations the user wants to leave.
     patience: usize,
     asked: RefCell<Vec<(String, usize)>>,
@@ -33,7 +33,7 @@ impl<'a> Fake<'a> {
 }
 
 impl Invoke for Fake<'_> {
-    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+    fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation {
         let number = self.asked.borrow().len();
         if number == self.patience {
             self.stop.raise();
@@ -56,7 +56,7 @@ impl Invoke for Fake<'_> {
 }
 
 /// A repetition in which nothing went wrong, of so many nanoseconds.
-fn run(order: &Order, nanos: f64) -> Run {
+fn run(order: &MeasureRequest, nanos: f64) -> Run {
     let lap = |(rank, seat): (u64, &Option<u32>)| {
         let lap = Lap::undisturbed(rank, *seat, nanos as u64);
         Lap { ops: 100_000, ..lap }
@@ -81,8 +81,8 @@ pub(super) struct Setting {
     machine: Machine,
     predictor: Predictor,
     params: Params,
-    facts: Facts,
-    order: Order,
+    facts: JudgeContext,
+    order: MeasureRequest,
     /// The report before its first cell.
     pub(super) blank: Report,
 }
@@ -97,7 +97,7 @@ impl Setting {
         let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
         let context = Context { command, machine: &machine, limits: &limits, clock, binder, timer: timer.clone() };
         let blank = new_report(&plan, &context);
-        let facts = Facts {
+        let facts = JudgeContext {
             sizes: charz_kernels::Sizes::Block,
             card: charz_kernels::find("noop").unwrap().card(),
             params: plan.params,
@@ -109,7 +109,7 @@ impl Setting {
             quota: false,
             optimised: true,
         };
-        let order = Order { strands: strands as u64, ..Order::new(&plan.params) };
+        let order = MeasureRequest { strands: strands as u64, ..MeasureRequest::new(&plan.params) };
         Setting { machine, predictor, params: plan.params, facts, order, blank }
     }
 
@@ -269,7 +269,7 @@ fn a_cell_in_the_middle_of_which_the_user_leaves_is_no_result() {
 fn workers_that_contend_become_more_only_as_long_as_they_end_in_time() {
     let swept = sweep("cas-counter", "1,8,16,32,64", HOUR, |fake| {
         fake.ending = |order, _| match order.seats.len() {
-            16 if order.kernel == "cas-counter" => Ending::Overdue,
+            16 if order.kernel == "cas-counter" => Ending::TimedOut,
             _ => Ending::Done,
         };
     });

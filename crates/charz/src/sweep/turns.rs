@@ -113,7 +113,7 @@ fn wanted(sides: &[Side<'_>; 2], place: usize) -> usize {
     let wants = sides.each_ref().map(|side| {
         let cell = cell(side.report, place);
         let values = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count();
-        let due = usize::try_from(side.report.plan.least_invocations).unwrap_or(usize::MAX).saturating_sub(values);
+        let due = usize::try_from(side.report.plan.min_invocations).unwrap_or(usize::MAX).saturating_sub(values);
         // A disturbed cell wants more than its number, one that has given up wants none.
         (wants_more(cell, side.report), due)
     });

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, stdout};
 
-use charz_render::look::Look;
+use charz_render::look::TerminalStyle;
 use rustix::termios::tcgetwinsize;
 
 /// When to use colours.
@@ -22,11 +22,11 @@ impl Colour {
     pub const ALL: [(&str, Colour); 3] = [("auto", Colour::Auto), ("always", Colour::Always), ("never", Colour::Never)];
 }
 
-pub fn of_stdout(colour: Colour) -> Look {
+pub fn of_stdout(colour: Colour) -> TerminalStyle {
     let is_terminal = stdout().is_terminal();
-    let columns = columns().unwrap_or(Look::PLAIN.columns);
+    let columns = columns().unwrap_or(TerminalStyle::PLAIN.columns);
     let variable = |name: &str| std::env::var(name).ok();
-    Look { columns, colour: has_colour(colour, is_terminal, variable), unicode: has_unicode(variable) }
+    TerminalStyle { columns, colour: has_colour(colour, is_terminal, variable), unicode: has_unicode(variable) }
 }
 
 /// The width of paragraphs: the terminal's, 80 where there is none.

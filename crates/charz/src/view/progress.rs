@@ -96,11 +96,11 @@ pub fn note(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::told;
-    use charz_data::report::{Unit, invented};
+    use charz_data::report::{Unit, fixtures};
 
     #[test]
     fn a_suspect_number_is_told_with_its_mark() {
-        let cell = invented::cell("mem-read", 2, Unit::BytesPerSecond, 1e9);
+        let cell = fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9);
         assert_eq!(told(&cell), "mem-read rr x2: 1.00 GB/s");
         assert_eq!(told(&cell.suspect()), "mem-read rr x2: 1.00 GB/s ?");
     }

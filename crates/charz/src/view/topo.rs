@@ -8,18 +8,18 @@ use std::io::{self, Write};
 
 use charz_topology::{Machine, Mapping, Strand, place};
 
-use charz_analysis::figure::{Body, Figure, Nest, Order};
+use charz_analysis::figure::{Body, Figure, MachineDiagram, Order};
 use charz_analysis::page;
 use charz_data::escape::{or_dash, plain};
 use charz_render::grid::columns;
 use charz_render::json;
-use charz_render::look::Look;
+use charz_render::look::TerminalStyle;
 use charz_render::term::nest::{UNUSABLE, boxes as draw, has_unusable};
 use charz_render::term::pen::Pen;
 
 use tree::{head, rest};
 
-pub type Format = super::Format<fn(&Machine, &Look, &mut dyn Write) -> io::Result<()>>;
+pub type Format = super::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// All formats; the first is the default where nobody is known to look.
 #[rustfmt::skip]
@@ -41,7 +41,7 @@ pub const OTHERS: [(&str, &str); 3] = [
 ];
 
 /// The format for a terminal: boxes where they have room, else a tree.
-pub fn fitting(machine: &Machine, look: &Look) -> &'static Format {
+pub fn fitting(machine: &Machine, look: &TerminalStyle) -> &'static Format {
     let wanted = if fits(machine, look) { "boxes" } else { "tree" };
     FORMATS.iter().find(|format| format.name == wanted).unwrap_or(&FORMATS[0])
 }
@@ -75,7 +75,7 @@ fn row(machine: &Machine, strand: &Strand) -> [String; 10] {
 }
 
 /// As boxes where they have room, as a tree where they do not.
-fn boxes(machine: &Machine, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn boxes(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let nest = nest(machine);
     let Some(sheet) = draw(&nest, Pen::new(look, out).width()) else { return tree::write(machine, out) };
     head(machine, out)?;
@@ -88,7 +88,7 @@ fn boxes(machine: &Machine, look: &Look, out: &mut dyn Write) -> io::Result<()> 
     rest(machine, out)
 }
 
-fn fits(machine: &Machine, look: &Look) -> bool {
+fn fits(machine: &Machine, look: &TerminalStyle) -> bool {
     draw(&nest(machine), look.columns).is_some()
 }
 
@@ -97,13 +97,13 @@ pub fn figure(machine: &Machine) -> Figure {
         id: "machine".to_owned(),
         title: plain(machine.name.as_deref().unwrap_or(&machine.source)),
         about: Vec::new(),
-        body: Body::Nest(nest(machine)),
+        body: Body::MachineDiagram(nest(machine)),
         table: None,
     }
 }
 
 /// The parts, and the orders in which the usual mappings fill them once.
-fn nest(machine: &Machine) -> Nest {
+fn nest(machine: &Machine) -> MachineDiagram {
     let strands = machine.usable_strands().count();
     let order = |name: &str| {
         let mapping: Mapping = name.parse().ok()?;
@@ -129,7 +129,7 @@ mod tests {
     pub(super) fn show(name: &str, machine: &Machine) -> String {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
         let mut bytes = Vec::new();
-        (format.write)(machine, &Look::PLAIN, &mut bytes).unwrap();
+        (format.write)(machine, &TerminalStyle::PLAIN, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -182,7 +182,7 @@ mod tests {
 
     fn shown(machine: &Machine, columns: usize) -> String {
         let mut out = Vec::new();
-        boxes(machine, &Look { columns, ..Look::PLAIN }, &mut out).unwrap();
+        boxes(machine, &TerminalStyle { columns, ..TerminalStyle::PLAIN }, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -202,8 +202,11 @@ mod tests {
     #[test]
     fn where_boxes_have_no_room_there_is_a_tree() {
         let machine = synthetic("pack:1 die:2 l3:1 l2:2 core:2 pu:2");
-        assert!(fits(&machine, &Look { columns: 100, ..Look::PLAIN }));
-        assert!(!fits(&machine, &Look { columns: 9, ..Look::PLAIN }));
-        assert!(fits(&synthetic("Package:4 Core:16 Group:2 PU:4"), &Look { columns: 60, ..Look::PLAIN }));
+        assert!(fits(&machine, &TerminalStyle { columns: 100, ..TerminalStyle::PLAIN }));
+        assert!(!fits(&machine, &TerminalStyle { columns: 9, ..TerminalStyle::PLAIN }));
+        assert!(fits(
+            &synthetic("Package:4 Core:16 Group:2 PU:4"),
+            &TerminalStyle { columns: 60, ..TerminalStyle::PLAIN }
+        ));
     }
 }

@@ -49,7 +49,7 @@ pub struct Cell {
     /// What the pairs of times come to that workers stamped; null where they stamp none.
     pub distribution: Option<Distribution>,
     /// What the workers cost each other; null where they share nothing.
-    pub sharing: Option<Sharing>,
+    pub contention: Option<Sharing>,
 }
 
 /// What a number counts.
@@ -160,7 +160,7 @@ pub enum Ending {
     /// The kernel cannot run here, or not with these parameters.
     Unavailable,
     /// Not made by decision: its memory would not fit any more, or it would not have been safe.
-    Withheld,
+    Skipped,
     /// The system refused something: memory, a thread, a seat.
     Refused,
     /// A wrong answer.
@@ -168,7 +168,7 @@ pub enum Ending {
     /// The process died: a signal, the memory killer, a panic.
     Died,
     /// It did not end in its time, and was killed.
-    Overdue,
+    TimedOut,
 }
 
 /// The numbers of a cell in its [`Unit`]. "Best" is the largest rate, or the shortest time where the unit is nanoseconds.

@@ -132,7 +132,7 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     if let Some(distribution) = &cell.distribution {
         distribution.contradiction(&cell.samples()).map_or(Ok(()), Err)?;
     }
-    if let Some(sharing) = &cell.sharing {
+    if let Some(sharing) = &cell.contention {
         sharing.contradiction().map_or(Ok(()), Err)?;
     }
     match &cell.summary {

@@ -56,7 +56,7 @@ fn comparison() -> Comparison {
 fn shown(name: &str, comparison: &Comparison) -> String {
     let mut out = Vec::new();
     let format = FORMATS.iter().find(|format| format.name == name).unwrap();
-    (format.write)(comparison, &Look::PLAIN, &mut out).unwrap();
+    (format.write)(comparison, &TerminalStyle::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::*;
 use charz_analysis::page::{Source, page};
 use charz_data::escape;
-use charz_data::report::invented;
-use charz_data::report::invented::{cell, pairs};
+use charz_data::report::fixtures;
+use charz_data::report::fixtures::{cell, pairs};
 use charz_data::report::{Cell, Severity, Status, Unit, read};
 
 /// A report that an earlier version wrote, of 16 cells under three mappings.
@@ -61,7 +61,7 @@ pub(crate) fn everything() -> Report {
     cells.push(cell("page-touch", 1, Unit::MillisecondsPerGib, 212.0));
     cells.push(cell("clock-read", 1, Unit::NanosecondsPerOp, 21.0).suspect());
     cells.push(cell("spawn", 1, Unit::NanosecondsPerOp, 11_000.0));
-    invented::report(cells)
+    fixtures::report(cells)
 }
 
 /// What no reader of any format should take for anything but text.
@@ -116,7 +116,7 @@ pub(crate) fn spoiled(report: &Report, evil: &str) -> Report {
 }
 
 /// Text that a format wrote, of one report or its only figure; nothing where it is no text, or there is no figure.
-fn shown(format: &Format, report: &Report, look: &Look) -> Option<String> {
+fn shown(format: &Format, report: &Report, look: &TerminalStyle) -> Option<String> {
     let mut out = Vec::new();
     let page = page(&[Source { name: EVIL, report }]);
     match format.draw {
@@ -156,9 +156,11 @@ fn assert_inert(name: &str, text: &str) {
 fn no_format_of_a_hostile_report_steers_anything() {
     let report = hostile();
     for format in FORMATS {
-        for look in
-            [Look::PLAIN, Look { colour: true, ..Look::PLAIN }, Look { columns: 40, unicode: false, ..Look::PLAIN }]
-        {
+        for look in [
+            TerminalStyle::PLAIN,
+            TerminalStyle { colour: true, ..TerminalStyle::PLAIN },
+            TerminalStyle { columns: 40, unicode: false, ..TerminalStyle::PLAIN },
+        ] {
             let Some(text) = shown(format, &report, &look) else { continue };
             let bare = if look.colour { without_colours(&text) } else { text };
             assert_inert(format.name, &bare);
@@ -172,7 +174,7 @@ fn no_format_of_a_hostile_report_steers_anything() {
 #[test]
 fn no_field_of_a_table_is_a_formula() {
     for format in FORMATS.iter().filter(|format| format.name.ends_with("csv")) {
-        let text = shown(format, &hostile(), &Look::PLAIN).unwrap();
+        let text = shown(format, &hostile(), &TerminalStyle::PLAIN).unwrap();
         let mut rows = ::csv::Reader::from_reader(text.as_bytes());
         for row in rows.records().map(Result::unwrap) {
             let formula = row.iter().find(|field| field.starts_with(['=', '+', '@', '\t']));
@@ -188,7 +190,7 @@ fn data_for_programs_is_what_it_claims() {
     let report = hostile();
     for name in ["json", "benchmark"] {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
-        let text = shown(format, &report, &Look::PLAIN).unwrap();
+        let text = shown(format, &report, &TerminalStyle::PLAIN).unwrap();
         assert!(serde_json::from_str::<Value>(&text).is_ok(), "{name}: {text}");
     }
 }
@@ -264,7 +266,7 @@ fn every_format_takes_every_report() {
             // Only pictures for a terminal know how wide it is.
             let columns: &[usize] = if format.name == "term" { &[0, 40, 300] } else { &[100] };
             for &columns in columns {
-                let look = Look { columns, colour: columns == 100, unicode: columns != 40 };
+                let look = TerminalStyle { columns, colour: columns == 100, unicode: columns != 40 };
                 if let Some(text) = shown(format, &report, &look) {
                     assert_inert(format.name, &without_colours(&text));
                     assert!(text.ends_with('\n') || text.is_empty(), "{} of {what}", format.name);

@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use super::foreign::{Account, Foreign, Sentence};
 use super::{orders, points};
 use crate::picture;
-use charz_analysis::figure::{Body, Figure, Heat};
+use charz_analysis::figure::{Body, Figure, Heatmap};
 use charz_analysis::page::Section;
 
 pub(super) fn section(section: &Section) -> Markup {
@@ -28,12 +28,12 @@ fn figure(figure: &Figure, is_titled: bool) -> Markup {
         figure.(kind(&figure.body)) id=(id) aria-labelledby=(title) {
             h3.unseen[is_titled] id=(title) { (Foreign(&figure.title)) " " a.self href=(format!("#{id}")) aria-label="link to this figure" { "#" } }
             @if !figure.about.is_empty() { p.about { (sentences(&figure.about)) } }
-            @if let Body::Nest(nest) = &figure.body { (orders::player(nest, &figure.id)) }
+            @if let Body::MachineDiagram(nest) = &figure.body { (orders::player(nest, &figure.id)) }
             div.plot { (PreEscaped(picture::svg_inline(figure))) }
-            @if let Body::Heat(heat) = &figure.body { (notes(heat)) }
+            @if let Body::Heatmap(heat) = &figure.body { (notes(heat)) }
             figcaption {
                 details.words { summary { "In words" } p { (Account(&figure.alternative())) } }
-                @if let Body::Nest(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
+                @if let Body::MachineDiagram(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
                 @if let Some(table) = &figure.table { (points::table(table, &figure.title)) }
             }
         }
@@ -45,9 +45,9 @@ fn kind(body: &Body) -> &'static str {
     match body {
         Body::Lines(_) => "lines",
         Body::Dots(_) => "dots",
-        Body::Heat(_) => "heat",
+        Body::Heatmap(_) => "heat",
         Body::Joint(_) => "joint",
-        Body::Nest(_) => "nest",
+        Body::MachineDiagram(_) => "nest",
     }
 }
 
@@ -56,7 +56,7 @@ fn sentences(all: &[String]) -> Markup {
 }
 
 /// What the script says of a tile: its value as people read it, for each of them.
-fn notes(heat: &Heat) -> Markup {
+fn notes(heat: &Heatmap) -> Markup {
     let (words, places) = dictionary(heat);
     html! {
         div.tiles hidden data-rows=(heat.rows.len()) data-columns=(heat.columns.len())
@@ -69,7 +69,7 @@ fn notes(heat: &Heat) -> Markup {
 }
 
 /// Three digits of a number are not many words, however many tiles there are.
-fn dictionary(heat: &Heat) -> (Vec<String>, String) {
+fn dictionary(heat: &Heatmap) -> (Vec<String>, String) {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut words: Vec<String> = Vec::new();
     let mut places = Vec::with_capacity(heat.tiles.len());

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::foreign::Foreign;
-use charz_analysis::figure::{Nest, Order, Part, What};
+use charz_analysis::figure::{MachineDiagram, Order, Part, What};
 
 /// The most workers of an order that are told; more than a picture has room for.
 const MOST: usize = 2048;
 
 /// A choice of the mapping and a slider over the workers, for the script; hidden without it.
-pub(super) fn player(nest: &Nest, id: &str) -> Markup {
+pub(super) fn player(nest: &MachineDiagram, id: &str) -> Markup {
     html! {
         @if nest.orders.iter().any(|order| !order.seats.is_empty()) {
             div.player data-scripted hidden {
@@ -26,7 +26,7 @@ pub(super) fn player(nest: &Nest, id: &str) -> Markup {
 }
 
 /// Every order as a list, which the script reads too.
-pub(super) fn lists(nest: &Nest, id: &str) -> Markup {
+pub(super) fn lists(nest: &MachineDiagram, id: &str) -> Markup {
     let places = places(nest);
     html! {
         @if !nest.orders.is_empty() {
@@ -57,7 +57,7 @@ fn list(order: &Order, id: &str, places: &BTreeMap<u32, String>) -> Markup {
 }
 
 /// Where each strand lies, by its number: `, core 1, package 0`. What there is only one of is not named.
-fn places(nest: &Nest) -> BTreeMap<u32, String> {
+fn places(nest: &MachineDiagram) -> BTreeMap<u32, String> {
     let mut places = BTreeMap::new();
     let named: Vec<What> = [What::Package, What::NumaNode, What::Core]
         .into_iter()
@@ -102,7 +102,7 @@ mod tests {
         let strand = |id: u32| part(What::Strand, &id.to_string(), Some(id), Vec::new());
         let core = |at: u32| part(What::Core, &format!("core {at}"), None, vec![strand(at), strand(at + 2)]);
         let package = part(What::Package, "package 0", None, vec![core(0), core(1)]);
-        let nest = Nest { parts: vec![package], orders: Vec::new() };
+        let nest = MachineDiagram { parts: vec![package], orders: Vec::new() };
         let places = places(&nest);
         assert_eq!(places.get(&3).map(String::as_str), Some(", core 1"));
         assert_eq!(places.len(), 4);

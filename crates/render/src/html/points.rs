@@ -67,8 +67,8 @@ impl Render for Line<'_> {
 
 fn class(state: State) -> Option<&'static str> {
     match state {
-        State::Sound => None,
-        State::Doubtful => Some("doubtful"),
+        State::Ok => None,
+        State::Suspect => Some("doubtful"),
         State::Missing => Some("missing"),
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::formats::tests::{golden, spoiled};
-use charz_analysis::figure::{Body, Figure, Heat, Nest, Order, Part, Quantity, State, Tile, What};
+use charz_analysis::figure::{Body, Figure, Heatmap, MachineDiagram, Order, Part, Quantity, State, Tile, What};
 use charz_analysis::page;
 use charz_analysis::page::{Difference, Section, Source, Verdict};
 use charz_data::report::Report;
@@ -18,9 +18,9 @@ fn with_pictures(report: &Report, text: &str) -> Page {
     let core = |at: u32| part(What::Core, None, vec![part(What::Strand, Some(at), Vec::new())]);
     let orders =
         vec![Order { mapping: text.into(), seats: vec![1, 0] }, Order { mapping: text.into(), seats: Vec::new() }];
-    let nest = Body::Nest(Nest { parts: vec![core(0), core(1)], orders });
+    let nest = Body::MachineDiagram(MachineDiagram { parts: vec![core(0), core(1)], orders });
     let tile = |value, state| Tile { value, state, reason: Some(0) };
-    let heat = Body::Heat(Heat {
+    let heat = Body::Heatmap(Heatmap {
         row_label: text.into(),
         column_label: text.into(),
         rows: vec![text.into(); 2],
@@ -28,8 +28,8 @@ fn with_pictures(report: &Report, text: &str) -> Page {
         borders: vec![(1, text.into())],
         tiles: vec![
             Tile::NOTHING,
-            tile(Some(40.0), State::Doubtful),
-            tile(Some(41.0), State::Sound),
+            tile(Some(40.0), State::Suspect),
+            tile(Some(41.0), State::Ok),
             tile(None, State::Missing),
         ],
         quantity: Quantity::Nanos,
@@ -60,7 +60,7 @@ fn with_pictures(report: &Report, text: &str) -> Page {
 
 fn written(page: &Page) -> String {
     let mut out = Vec::new();
-    write(page, &Look::PLAIN, &mut out).unwrap();
+    write(page, &TerminalStyle::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -11,7 +11,7 @@ pub(super) enum Paint {
     /// The colour of a series, by its place from 0.
     Series(usize),
     /// The ground of a part of a machine, by how deep it lies, from 0.
-    Nest(usize),
+    MachineDiagram(usize),
     /// A colour that stands for a number: the same by day and by night.
     Fixed([u8; 3]),
 }
@@ -34,7 +34,7 @@ impl Paint {
             Paint::Grid => ("grid".to_owned(), "#e0e3e6"),
             Paint::Paper => ("paper".to_owned(), "#ffffff"),
             Paint::Series(at) => (format!("s{}", at % SERIES.len() + 1), SERIES[at % SERIES.len()]),
-            Paint::Nest(at) => {
+            Paint::MachineDiagram(at) => {
                 let at = at.min(NEST.len() - 1);
                 (format!("nest{at}"), NEST[at])
             }

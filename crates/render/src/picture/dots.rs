@@ -78,7 +78,7 @@ fn dot(at: usize, spot: &Spot, aside: f64, frame: &Frame, pen: &mut Pen) {
         whisker.word("stroke-opacity", ".45").word("stroke-width", "4").empty();
     }
     match spot.state {
-        State::Doubtful => {
+        State::Suspect => {
             doubtful(at, paint, [x, y], pen);
             hit(spot, "spot doubtful", [x, y], pen);
         }

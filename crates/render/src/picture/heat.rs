@@ -7,7 +7,7 @@ use super::colour::{Paint, heat, is_light};
 use super::lines::nothing;
 use super::pen::{Pen, TextStyle, number, path};
 use super::{WIDTH, width};
-use charz_analysis::figure::{Heat, Scale, Span, State, Tile};
+use charz_analysis::figure::{Heatmap, Scale, Span, State, Tile};
 use charz_data::escape::plain;
 
 /// Rows and columns up to which each tile is an element that can be pointed at.
@@ -28,7 +28,7 @@ const NAME: f64 = 110.0;
 /// Room right of the tiles for the scale of colours.
 const SCALE: f64 = 110.0;
 
-pub(super) fn draw(map: &Heat, id: &str, top: f64, pen: &mut Pen) -> f64 {
+pub(super) fn draw(map: &Heatmap, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let (rows, columns) = (map.rows.len(), map.columns.len());
     if rows == 0 || columns == 0 {
         nothing([0.0, WIDTH], [top, top + 60.0], pen);
@@ -78,7 +78,7 @@ fn span([low, high]: [f64; 2]) -> Span {
 }
 
 struct Grid<'a> {
-    map: &'a Heat,
+    map: &'a Heatmap,
     /// Whether tiles are drawn by rows, not one by one.
     is_large: bool,
     /// From the least to the greatest value.
@@ -135,7 +135,7 @@ impl Grid<'_> {
     /// The number in its tile, without its unit if all have the same; where it has no room, at least the sign that it is suspect.
     fn value(&self, tile: Tile, [x, y]: [f64; 2], colour: [u8; 3], pen: &mut Pen) {
         let Some(value) = tile.value else { return };
-        let doubt = if tile.state == State::Doubtful { " ?" } else { "" };
+        let doubt = if tile.state == State::Suspect { " ?" } else { "" };
         let shown = self.map.quantity.shown(value);
         let unit = |number: f64| self.map.quantity.shown(number).split_once(' ').map(|(_, unit)| unit.to_owned());
         let same_unit = self.span.is_some_and(|span| unit(span.number(0.0)) == unit(span.number(1.0)));
@@ -174,7 +174,7 @@ impl Grid<'_> {
             }
         });
         let columns = self.map.columns.len();
-        let suspect = self.map.tiles.iter().enumerate().filter(|(_, tile)| tile.state == State::Doubtful).take(MARKED);
+        let suspect = self.map.tiles.iter().enumerate().filter(|(_, tile)| tile.state == State::Suspect).take(MARKED);
         let point = |(at, _): (usize, &Tile)| {
             let centre = |place: usize| (place as f64 + 0.35) * self.tile;
             let [x, y] = [self.across[0] + centre(at % columns), self.down[0] + centre(at / columns)];
@@ -260,7 +260,7 @@ impl Grid<'_> {
             pen.text("no number", soft(y + 11.0));
             y += 20.0;
         }
-        if self.map.tiles.iter().any(|tile| tile.state == State::Doubtful) {
+        if self.map.tiles.iter().any(|tile| tile.state == State::Suspect) {
             match self.is_large {
                 true => pen.tag("rect").rectangle(x + 5.0, y + 5.0, 4.0, 4.0).paint("fill", Paint::Fixed(MARK)).empty(),
                 false => pen.text("?", TextStyle { anchor: "middle", ..TextStyle::at(x + 7.0, y + 11.0, SIZE) }),

@@ -66,7 +66,7 @@ pub(super) fn nothing(across: [f64; 2], down: [f64; 2], pen: &mut Pen) {
 /// What the legend explains: the series that were measured, and the signs that occur.
 pub(super) fn keys(plot: &Plot) -> Vec<(Key, String)> {
     let series = plot.measured().map(|(at, series)| (Key::Series(at), plain(&series.name)));
-    let doubtful = plot.has(State::Doubtful).then(|| (Key::Doubtful, "doubtful".to_owned()));
+    let doubtful = plot.has(State::Suspect).then(|| (Key::Doubtful, "doubtful".to_owned()));
     let missing = plot.has(State::Missing).then(|| (Key::Missing, "no number".to_owned()));
     series.chain(doubtful).chain(missing).collect()
 }

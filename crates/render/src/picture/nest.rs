@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::colour::Paint;
 use super::pen::{Pen, TextStyle};
 use super::{WIDTH, width};
-use charz_analysis::figure::{Nest, Part, What};
+use charz_analysis::figure::{MachineDiagram, Part, What};
 use charz_data::escape::plain;
 
 const CELL: [f64; 2] = [30.0, 24.0];
@@ -22,7 +22,7 @@ const SHAPES: [f64; 5] = [1.5, 1.0, 2.2, 3.3, 0.7];
 const DEEPEST: usize = 12;
 
 /// Draws it below a height; its width and the height at which it ends.
-pub(super) fn draw(nest: &Nest, top: f64, pen: &mut Pen) -> [f64; 2] {
+pub(super) fn draw(nest: &MachineDiagram, top: f64, pen: &mut Pen) -> [f64; 2] {
     let (boxes, [wide, high]) = laid(nest);
     let order = nest.orders.iter().find(|order| !order.seats.is_empty()).filter(|_| !pen.is_inline());
     let turns: BTreeMap<u32, usize> =
@@ -43,7 +43,7 @@ pub(super) fn draw(nest: &Nest, top: f64, pen: &mut Pen) -> [f64; 2] {
 }
 
 /// All parts in their places, of several ways the one that comes nearest to the shape of a slide; how wide and high they are.
-fn laid(nest: &Nest) -> (Vec<Laid<'_>>, [f64; 2]) {
+fn laid(nest: &MachineDiagram) -> (Vec<Laid<'_>>, [f64; 2]) {
     let way = |shape: f64| {
         let mut boxes: Vec<Laid<'_>> = nest.parts.iter().map(|part| lay(part, shape, 0)).collect();
         let size = arrange(&mut boxes, WIDE);
@@ -129,11 +129,11 @@ impl Laid<'_> {
             // Others like it lie behind.
             if self.part.times > 1 {
                 let behind = pen.tag("rect").rectangle(at[0] + 3.0, at[1] + 3.0, wide, high).number("rx", 3.0);
-                behind.paint("fill", Paint::Nest(depth)).paint("stroke", Paint::Soft).empty();
+                behind.paint("fill", Paint::MachineDiagram(depth)).paint("stroke", Paint::Soft).empty();
             }
             let ground = if self.part.what == What::Core { 4 } else { depth.min(3) };
             let outline = pen.tag("rect").rectangle(at[0], at[1], wide, high).number("rx", 3.0);
-            let outline = outline.paint("fill", Paint::Nest(ground)).paint("stroke", Paint::Soft);
+            let outline = outline.paint("fill", Paint::MachineDiagram(ground)).paint("stroke", Paint::Soft);
             outline.word("stroke-width", ".8").empty();
             let paint = if self.part.what == What::Package { Paint::Ink } else { Paint::Soft };
             let place = TextStyle { paint, room: wide - 2.0 * PAD, ..TextStyle::at(at[0] + PAD, at[1] + 12.0, SIZE) };

@@ -36,7 +36,7 @@ mod tests {
     use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
     use crate::picture::{png, samples};
-    use charz_analysis::figure::{Body, Figure, Nest};
+    use charz_analysis::figure::{Body, Figure, MachineDiagram};
 
     fn pixels(figure: &Figure) -> Pixmap {
         let mut file = Vec::new();
@@ -48,7 +48,7 @@ mod tests {
     fn text_needs_no_installed_typeface() {
         let is_dark = |pixel: &&PremultipliedColorU8| pixel.red().max(pixel.green()).max(pixel.blue()) < 0x60;
         let dark = |title: &str| {
-            let nest = Body::Nest(Nest { parts: Vec::new(), orders: Vec::new() });
+            let nest = Body::MachineDiagram(MachineDiagram { parts: Vec::new(), orders: Vec::new() });
             pixels(&samples::figure("a", title, nest)).pixels().iter().filter(is_dark).count()
         };
         assert!(dark("The title") > dark("") + 100);

@@ -1,7 +1,9 @@
 //! Figures of every kind, for tests: those of a page, and larger ones.
 
 use crate::formats::tests::everything;
-use charz_analysis::figure::{Axis, Body, Figure, Heat, Joint, Nest, Order, Part, Quantity, Scale, State, Tile, What};
+use charz_analysis::figure::{
+    Axis, Body, Figure, Heatmap, Joint, MachineDiagram, Order, Part, Quantity, Scale, State, Tile, What,
+};
 use charz_analysis::page::{Source, page};
 
 pub(super) fn all() -> Vec<Figure> {
@@ -72,12 +74,12 @@ pub(super) fn heat(id: &str, side: usize) -> Figure {
         _ => {
             let far = if row * 2 / side == column * 2 / side { 0.0 } else { 90.0 };
             let value = 40.0 + far + ((row * 7 + column * 13) % 11) as f64;
-            let state = if (row + 2 * column) % 17 == 5 { State::Doubtful } else { State::Sound };
-            Tile { value: Some(value), state, reason: (state == State::Doubtful).then_some(1) }
+            let state = if (row + 2 * column) % 17 == 5 { State::Suspect } else { State::Ok };
+            Tile { value: Some(value), state, reason: (state == State::Suspect).then_some(1) }
         }
     };
     let names: Vec<String> = (0..side).map(|at| at.to_string()).collect();
-    let map = Heat {
+    let map = Heatmap {
         row_label: "home".into(),
         column_label: "other".into(),
         rows: names.clone(),
@@ -88,7 +90,7 @@ pub(super) fn heat(id: &str, side: usize) -> Figure {
         reasons: vec!["moved away".into(), "noisy".into()],
         folded: 1,
     };
-    figure(id, "Handing a line over, by pair of strands", Body::Heat(map))
+    figure(id, "Handing a line over, by pair of strands", Body::Heatmap(map))
 }
 
 /// A regular machine: packages, cores, slots and strands in each.
@@ -120,5 +122,5 @@ pub(super) fn nest(id: &str, [packages, cores, alus, strands]: [u32; 4]) -> Figu
     let all = packages * cores * alus * strands;
     let seats = (0..all).map(|at| (at * strands * alus) % all + at * strands * alus / all).collect();
     let orders = vec![Order { mapping: "round-robin".into(), seats }];
-    figure(id, "The machine", Body::Nest(Nest { parts, orders }))
+    figure(id, "The machine", Body::MachineDiagram(MachineDiagram { parts, orders }))
 }

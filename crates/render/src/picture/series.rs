@@ -7,7 +7,7 @@ use super::legend::{RADIUS, doubtful, missing};
 use super::pen::{Pen, TextStyle, path};
 use super::shapes;
 use super::width;
-use charz_analysis::figure::{Flag, Plot, Role, Series, Spot, State};
+use charz_analysis::figure::{Label, Plot, Role, Series, Spot, State};
 use charz_data::escape::plain;
 
 /// With more spots than that a line is drawn without their shapes.
@@ -98,7 +98,7 @@ fn line(at: usize, run: &[Placed<'_>], pen: &mut Pen) {
 fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
     let placed = |spot: &Spot| spot.y.and_then(|y| frame.place(spot.x, y));
     let is_marked = series.spots.len() <= MARKED;
-    let sound = series.spots.iter().filter(|spot| spot.state == State::Sound);
+    let sound = series.spots.iter().filter(|spot| spot.state == State::Ok);
     let shapes: String = sound.filter_map(placed).map(|place| shapes::shape(at, place, RADIUS)).collect();
     if is_marked && !shapes.is_empty() {
         pen.tag("path").word("d", &shapes).paint("fill", Paint::Series(at)).empty();
@@ -112,12 +112,12 @@ fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
         // A number that is said to be missing is none, wherever it lies.
         match spot.state {
             State::Missing => gap(at, spot, frame, pen),
-            State::Doubtful => {
+            State::Suspect => {
                 doubtful(at, Paint::Series(at), place, pen);
                 hit(spot, "spot doubtful", place, pen);
             }
-            State::Sound if count % every == 0 => hit(spot, "spot sound", place, pen),
-            State::Sound => {}
+            State::Ok if count % every == 0 => hit(spot, "spot sound", place, pen),
+            State::Ok => {}
         }
     }
 }
@@ -185,7 +185,7 @@ fn beyond(series: &Series, plot: &Plot, frame: &Frame, room: &mut LabelLayout, p
 }
 
 /// Draws the label of a spot: a ring around it, and words where there is room.
-pub(super) fn flag(flag: &Flag, plot: &Plot, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
+pub(super) fn flag(flag: &Label, plot: &Plot, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     const SIZE: f64 = 11.5;
     let Some(series) = plot.series.get(flag.series) else { return };
     let spot = series.numbers().find(|(spot, _)| spot.x == flag.x);

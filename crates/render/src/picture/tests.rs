@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 use super::{Dress, drawn, samples, svg, svg_inline};
-use charz_analysis::figure::{Axis, Body, Figure, Heat, Plot, Quantity, Role, Scale, Series, Spot, State, Tile};
+use charz_analysis::figure::{Axis, Body, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, Spot, State, Tile};
 
 /// Numbers of attributes that place something are numbers, and lie where a picture may be.
 fn check_places(document: &Document<'_>) {
@@ -47,7 +47,7 @@ fn every_kind_can_be_drawn() {
 
 #[test]
 fn a_large_matrix_has_all_its_tiles() {
-    let Body::Heat(map) = samples::heat("heat", 130).body else { unreachable!() };
+    let Body::Heatmap(map) = samples::heat("heat", 130).body else { unreachable!() };
     let measured = map.tiles.iter().filter(|tile| **tile != Tile::NOTHING).count();
     let text = svg_inline(&samples::heat("heat", 130));
     let document = Document::parse(&text).unwrap();
@@ -67,7 +67,7 @@ fn every_spot_is_there_once_and_says_its_note() {
         spots.iter_mut().enumerate().for_each(|(at, spot)| spot.note = format!("{at} {}", spot.note));
         let mut expected: Vec<String> = spots.iter().map(|spot| spot.note.clone()).collect();
         let count = |state| spots.iter().filter(|spot| spot.state == state).count();
-        let counts = [State::Sound, State::Doubtful, State::Missing].map(count);
+        let counts = [State::Ok, State::Suspect, State::Missing].map(count);
         let text = svg_inline(&figure);
         let document = Document::parse(&text).unwrap();
         let mut found: Vec<String> =
@@ -146,7 +146,7 @@ fn hostile(mut figure: Figure) -> Figure {
             plot.rules.iter_mut().for_each(|rule| rule.label = bad());
             plot.flags.iter_mut().for_each(|flag| flag.label = bad());
         }
-        Body::Heat(map) => {
+        Body::Heatmap(map) => {
             [map.row_label, map.column_label] = [bad(), bad()];
             map.rows.iter_mut().chain(&mut map.columns).chain(&mut map.reasons).for_each(|name| *name = bad());
             map.borders.iter_mut().for_each(|(_, name)| *name = bad());
@@ -155,7 +155,7 @@ fn hostile(mut figure: Figure) -> Figure {
             axis(&mut joint.x);
             joint.y.iter_mut().for_each(axis);
         }
-        Body::Nest(nest) => {
+        Body::MachineDiagram(nest) => {
             nest.orders.iter_mut().for_each(|order| order.mapping = bad());
             let mut parts: Vec<_> = nest.parts.iter_mut().collect();
             while let Some(part) = parts.pop() {
@@ -196,7 +196,7 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 fn spot() -> impl Strategy<Value = Spot> {
-    let state = prop::sample::select(vec![State::Sound, State::Doubtful, State::Missing]);
+    let state = prop::sample::select(vec![State::Ok, State::Suspect, State::Missing]);
     (number(), prop::option::of(number()), prop::option::of([number(), number()]), state)
         .prop_map(|(x, y, spread, state)| Spot { x, y, spread, state, note: "a note".into() })
 }
@@ -226,21 +226,24 @@ fn plot() -> impl Strategy<Value = Plot> {
     });
     let rule =
         [number(), number()].prop_map(|[from, to]| charz_analysis::figure::Rule { from, to, label: "rule".into() });
-    let flag =
-        (0..4_usize, number()).prop_map(|(series, x)| charz_analysis::figure::Flag { series, x, label: "flag".into() });
+    let flag = (0..4_usize, number()).prop_map(|(series, x)| charz_analysis::figure::Label {
+        series,
+        x,
+        label: "flag".into(),
+    });
     let lists =
         (prop::collection::vec(series, 0..4), prop::collection::vec(rule, 0..3), prop::collection::vec(flag, 0..3));
     (axis(), axis(), lists).prop_map(|(x, y, (series, rules, flags))| Plot { x, y, series, rules, flags })
 }
 
-fn heat() -> impl Strategy<Value = Heat> {
+fn heat() -> impl Strategy<Value = Heatmap> {
     let tile = (prop::option::of(number()), prop::option::of(0..3_u32)).prop_map(|(value, reason)| Tile {
         value,
-        state: State::Sound,
+        state: State::Ok,
         reason,
     });
     (0..5_usize, 0..5_usize, prop::collection::vec(tile, 0..25), prop::collection::vec(0..9_usize, 0..3)).prop_map(
-        |(rows, columns, tiles, borders)| Heat {
+        |(rows, columns, tiles, borders)| Heatmap {
             row_label: "row".into(),
             column_label: "column".into(),
             rows: vec!["r".into(); rows],
@@ -262,7 +265,7 @@ fn a_frame_keeps_its_width_whatever_its_labels_say() {
         (Quantity::Plain, Scale::Log2),
         (Quantity::Names(vec!["name".repeat(500)]), Scale::Linear),
     ] {
-        let spot = |x, y| Spot { x, y: Some(y), spread: Some([0.5, y]), state: State::Sound, note: String::new() };
+        let spot = |x, y| Spot { x, y: Some(y), spread: Some([0.5, y]), state: State::Ok, note: String::new() };
         let series = |spots| Series { name: "series".into(), role: Role::Measured, source: 0, spots };
         let plot = Plot {
             x: samples::axis("x", Quantity::Count, Scale::Linear),
@@ -286,7 +289,7 @@ proptest! {
 
     #[test]
     fn no_matrix_is_too_odd(map in heat()) {
-        check(&samples::figure("odd", "odd", Body::Heat(map)));
+        check(&samples::figure("odd", "odd", Body::Heatmap(map)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Replications of invented reports, in every format.
+//! Replications of fixtures reports, in every format.
 
 use super::*;
 use charz_analysis::fixtures::{cell, report};
@@ -7,7 +7,7 @@ use charz_data::report::{Cell, Point, Report, Status as CellStatus};
 
 const ANY: Admits = |_, _| Ok(());
 
-fn invented() -> Report {
+fn fixtures() -> Report {
     let mut report = report("Core:4 PU:1");
     for (mapping, workers) in [("dumb", 1), ("round-robin", 1), ("auto", 1), ("auto", 4)] {
         let point = Point { size_bytes: Some(1 << 28), ..Point::default() };
@@ -31,13 +31,13 @@ fn replication(report: Option<&Report>) -> Replication {
 
 fn written(format: &Format, replication: &Replication) -> String {
     let mut out = Vec::new();
-    (format.write)(replication, &Look::PLAIN, &mut out).unwrap();
+    (format.write)(replication, &TerminalStyle::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 #[test]
 fn every_format_has_every_figure_and_the_citation() {
-    for replication in [replication(Some(&invented())), replication(None)] {
+    for replication in [replication(Some(&fixtures())), replication(None)] {
         for format in FORMATS {
             let text = written(format, &replication);
             for figure in &replication.figures {
@@ -50,7 +50,7 @@ fn every_format_has_every_figure_and_the_citation() {
 
 #[test]
 fn numbers_are_beside_the_documents() {
-    let text = written(&FORMATS[0], &replication(Some(&invented())));
+    let text = written(&FORMATS[0], &replication(Some(&fixtures())));
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = text.lines().map(words).collect();
     for expected in ["1 0.65 13.0 12.7 to 13.3 20.0 GB/s", "1 0.65 13.0 ? 12.7 to 13.3 20.0 ? GB/s"] {
@@ -60,7 +60,7 @@ fn numbers_are_beside_the_documents() {
 
 #[test]
 fn a_hostile_report_steers_nothing() {
-    let mut report = invented();
+    let mut report = fixtures();
     let hostile = "\u{1b}[2J<script>|`*\u{202e}\r\n=cmd\u{9b}@all https://x";
     report.host.name = Some(hostile.into());
     report.host.processor = Some(hostile.into());
@@ -83,7 +83,7 @@ fn a_hostile_report_steers_nothing() {
 
 #[test]
 fn csv_has_a_record_for_each_value() {
-    let replication = replication(Some(&invented()));
+    let replication = replication(Some(&fixtures()));
     let text = written(FORMATS.iter().find(|format| format.name == "csv").unwrap(), &replication);
     let rows: Vec<_> = ::csv::Reader::from_reader(text.as_bytes()).into_records().map(Result::unwrap).collect();
     let published = replication.figures.iter().flat_map(|figure| &figure.rows).map(|row| row.published.len());

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use charz_data::machine::Caches;
 
-use crate::look::Look;
+use crate::look::TerminalStyle;
 use crate::outline::Block;
 use crate::term;
 use charz_analysis::card::{Card, Found, Level, MEMORY, OPERATIONS};
@@ -16,7 +16,7 @@ use charz_data::units;
 /// Shown where there is no number.
 const NONE: &str = "not measured";
 
-pub(super) fn write(report: &Report, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     term::text(&blocks(&Card::of(report)), look, out)
 }
 

@@ -88,7 +88,7 @@ fn record(cell: &Cell) -> [String; HEADER.len()] {
     let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
     let pages = last.and_then(|invocation| invocation.evidence.as_ref()?.pages);
     let distribution = cell.distribution.as_ref().filter(|_| value.is_some());
-    let sharing = cell.sharing.filter(|_| value.is_some());
+    let sharing = cell.contention.filter(|_| value.is_some());
     let percentile = |shape: fn(&Distribution) -> &Shape, at: usize| {
         number(distribution.and_then(|distribution| shape(distribution).percentiles()[at].1))
     };

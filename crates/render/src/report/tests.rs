@@ -1,15 +1,15 @@
-//! Reports with invented cells, as people see them.
+//! Reports with fixtures cells, as people see them.
 
 use crate::formats::{Draw, FORMATS, Format};
-use crate::look::Look;
+use crate::look::TerminalStyle;
 use charz_data::report::{
     Cell, Distribution, Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Peak, Report, Shape,
-    Sharing, Unit, invented,
+    Sharing, Unit, fixtures,
 };
 
 /// A cell with this number and no interval.
 fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Cell {
-    invented::cell(kernel, workers, unit, value).under(mapping).without_interval()
+    fixtures::cell(kernel, workers, unit, value).under(mapping).without_interval()
 }
 
 /// Pairs of which nine in ten are around (1000, 4000) and the others around (5000, 500).
@@ -33,7 +33,7 @@ fn distribution() -> Distribution {
 }
 
 fn shown(format: &str, cells: Vec<Cell>) -> String {
-    let report = invented::report(cells);
+    let report = fixtures::report(cells);
     shown_of(format, &report)
 }
 
@@ -42,7 +42,7 @@ fn shown_of(format: &str, report: &Report) -> String {
         panic!("{format} is a format of reports")
     };
     let mut out = Vec::new();
-    write(report, &Look::PLAIN, &mut out).unwrap();
+    write(report, &TerminalStyle::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -77,7 +77,7 @@ fn times_have_percentiles_and_bands_and_no_column_for_what_nobody_has() {
 fn at(before_hz: f64, highest_hz: f64, drift: f64) -> Cell {
     let frequency = Frequency { before_hz, after_hz: before_hz, highest_hz, drift };
     let evidence = Evidence { frequency: Some(frequency), ..Evidence::default() };
-    let invocation = Invocation { evidence: Some(evidence), ..invented::barren(Ending::Done) };
+    let invocation = Invocation { evidence: Some(evidence), ..fixtures::barren(Ending::Done) };
     Cell { invocations: vec![invocation], ..sampled() }
 }
 
@@ -95,8 +95,8 @@ fn cycles_are_told_where_the_frequency_is_known_and_steady() {
 fn what_workers_cost_each_other_has_a_table() {
     let sharing =
         Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: None, fairness: 0.8, most_to_least: None };
-    let shared = Cell { sharing: Some(sharing), ..cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6) };
-    let alone = Cell { sharing: Some(sharing), ..cell("pool-tas", "rr", 1, Unit::OpsPerSecond, 1e6) };
+    let shared = Cell { contention: Some(sharing), ..cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6) };
+    let alone = Cell { contention: Some(sharing), ..cell("pool-tas", "rr", 1, Unit::OpsPerSecond, 1e6) };
     let text = shown("table", vec![alone, shared]);
     check(&text, &["attempts for a success", "1.50   25.0%", "0.800", "a worker had nothing"]);
     assert_eq!(text.matches("1.50").count(), 1, "a worker alone shares nothing:\n{text}");
@@ -114,7 +114,7 @@ fn what_lies_behind_cells_says_at_which_point_they_are() {
     assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
     let sharing =
         Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: None, fairness: 0.8, most_to_least: None };
-    let shared = cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6).sharing(sharing);
+    let shared = cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6).contention(sharing);
     let text = shown("table", at_two_sizes(shared));
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("25.0%")).collect();
     assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
@@ -124,7 +124,7 @@ fn what_lies_behind_cells_says_at_which_point_they_are() {
 fn what_lies_behind_suspect_cells_carries_their_mark() {
     let sharing =
         Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: Some(0.5), fairness: 0.8, most_to_least: None };
-    let suspect = at(3e9, 3e9, 0.0).sharing(sharing).suspect();
+    let suspect = at(3e9, 3e9, 0.0).contention(sharing).suspect();
     let times = ["1.50 µs ?", "13.2 µs ?", "10.0% ?", "4.50 k ?", "90% within 4.00 µs to 5.00 µs ?"];
     let shared = ["1.50 ?", "25.0% ?", "50.0% ?", "0.800 ?", "a worker had nothing ?"];
     check(&shown("table", vec![suspect]), &[times, shared].concat());

@@ -75,7 +75,7 @@ impl Braille {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::look::Look;
+    use crate::look::TerminalStyle;
 
     const AREA: Area = Area { left: 1, top: 0, width: 2, height: 2 };
 
@@ -87,7 +87,7 @@ mod tests {
         let mut sheet = Sheet::new(3, 2);
         canvas.put(&mut sheet);
         let mut out = Vec::new();
-        sheet.write(&Look::PLAIN, &mut out).unwrap();
+        sheet.write(&TerminalStyle::PLAIN, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

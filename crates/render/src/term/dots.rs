@@ -87,7 +87,7 @@ fn rows<'a>(plot: &'a Plot, names: &'a [String]) -> Vec<Row<'a>> {
 /// A number in words, or why there is none.
 fn said(plot: &Plot, spot: &Spot) -> String {
     match spot.y {
-        Some(y) if spot.state == State::Doubtful => format!("{} ?", plot.y.quantity.shown(y)),
+        Some(y) if spot.state == State::Suspect => format!("{} ?", plot.y.quantity.shown(y)),
         Some(y) => plot.y.quantity.shown(y),
         None => "no number".to_owned(),
     }
@@ -110,5 +110,5 @@ fn whisker(sheet: &mut Sheet, span: &Span, spot: &Spot, (left, room): (usize, us
         sheet.put(low, y, "├", style);
         sheet.put(high, y, "┤", style);
     }
-    sheet.put(dot, y, if spot.state == State::Doubtful { "?" } else { "●" }, style);
+    sheet.put(dot, y, if spot.state == State::Suspect { "?" } else { "●" }, style);
 }

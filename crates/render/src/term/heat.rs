@@ -6,7 +6,7 @@ use textwrap::core::display_width;
 
 use super::pen::{Pen, short};
 use super::sheet::{Sheet, Style, bold, faint, ground};
-use charz_analysis::figure::{Heat, Quantity, State, Tile};
+use charz_analysis::figure::{Heatmap, Quantity, State, Tile};
 use charz_data::units;
 
 /// Backgrounds of the fifths of all values from the best to the worst, among the 256 colours of terminals: green to red.
@@ -16,7 +16,7 @@ const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 /// The most lines of a square.
 const MOST: usize = 256;
 
-pub(super) fn draw(heat: &Heat, pen: &mut Pen<'_>) -> io::Result<()> {
+pub(super) fn draw(heat: &Heatmap, pen: &mut Pen<'_>) -> io::Result<()> {
     let label = heat.rows.iter().map(|name| display_width(name)).max().unwrap_or(0).min(pen.width() / 4);
     let room = pen.width().saturating_sub(label + 1);
     let fifths = Fifths::of(heat);
@@ -58,7 +58,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(heat: &Heat, room: usize) -> Option<Self> {
+    fn of(heat: &Heatmap, room: usize) -> Option<Self> {
         if heat.rows.len() > MOST {
             return None;
         }
@@ -77,7 +77,7 @@ impl Layout {
         }
     }
 
-    fn tile(&self, heat: &Heat, tile: Tile, fifths: &Fifths, colours: bool) -> (String, Style) {
+    fn tile(&self, heat: &Heatmap, tile: Tile, fifths: &Fifths, colours: bool) -> (String, Style) {
         let wide = self.wide;
         let Some(fifth) = tile.value.map(|value| fifths.at(value)) else {
             let gap = if tile.reason.is_some() { "x" } else { "·" };
@@ -88,7 +88,7 @@ impl Layout {
             let text = figure(heat, tile);
             return (format!("{text:>wide$}"), style);
         }
-        let doubt = if tile.state == State::Doubtful { Some('?') } else { None };
+        let doubt = if tile.state == State::Suspect { Some('?') } else { None };
         let shade = if colours { ' ' } else { SHADES[fifth] };
         let mut marks = vec![shade; wide];
         if let (Some(doubt), Some(last)) = (doubt, marks.last_mut()) {
@@ -99,9 +99,9 @@ impl Layout {
 }
 
 /// A value as short as it can be, with its doubt, or nothing.
-fn figure(heat: &Heat, tile: Tile) -> String {
+fn figure(heat: &Heatmap, tile: Tile) -> String {
     let Some(value) = tile.value else { return String::new() };
-    let doubt = if tile.state == State::Doubtful { "?" } else { "" };
+    let doubt = if tile.state == State::Suspect { "?" } else { "" };
     // Times in nanoseconds, rates in billions: the legend says which.
     let number = match scale(&heat.quantity) {
         Some((by, _)) => value / by,
@@ -127,7 +127,7 @@ struct Fifths {
 }
 
 impl Fifths {
-    fn of(heat: &Heat) -> Self {
+    fn of(heat: &Heatmap) -> Self {
         let mut sorted: Vec<f64> = heat.tiles.iter().filter_map(|tile| tile.value).collect();
         sorted.sort_by(f64::total_cmp);
         let more_is_better = matches!(&heat.quantity, Quantity::Value(unit) if unit.more_is_better());
@@ -150,7 +150,7 @@ impl Fifths {
     }
 }
 
-fn legend(heat: &Heat, layout: &Layout, fifths: &Fifths, pen: &mut Pen<'_>) -> io::Result<()> {
+fn legend(heat: &Heatmap, layout: &Layout, fifths: &Fifths, pen: &mut Pen<'_>) -> io::Result<()> {
     let unit = scale(&heat.quantity).filter(|_| layout.numbers).map(|(_, unit)| format!("; numbers are {unit}"));
     pen.aside(&format!(
         "from above to below: {}; from left to right: {}{}",
@@ -173,7 +173,7 @@ fn legend(heat: &Heat, layout: &Layout, fifths: &Fifths, pen: &mut Pen<'_>) -> i
     let mut entries: Vec<(String, Style, String)> = (0..COLOURS.len()).filter(|_| told).filter_map(entry).collect();
     let has = |is: fn(&Tile) -> bool| heat.tiles.iter().any(is);
     let besides = [
-        (has(|tile| tile.state == State::Doubtful), "?", "doubtful"),
+        (has(|tile| tile.state == State::Suspect), "?", "doubtful"),
         (has(|tile| tile.value.is_none() && tile.reason.is_some()), "x", "no number"),
         (has(|tile| tile.value.is_none() && tile.reason.is_none()), "·", "not measured"),
     ];

@@ -10,7 +10,7 @@ use textwrap::core::display_width;
 
 use super::pen::{Pen, short};
 use super::sheet::{Sheet, Style, bold, faint};
-use charz_analysis::figure::{Nest, Part, What};
+use charz_analysis::figure::{MachineDiagram, Part, What};
 use charz_data::escape::plain;
 
 /// The most lines of a machine whose parts are all drawn: a screen, or little more.
@@ -52,7 +52,7 @@ enum Content {
 }
 
 /// The machine on a sheet so wide; `None` where it does not fit.
-pub fn boxes(nest: &Nest, width: usize) -> Option<Sheet> {
+pub fn boxes(nest: &MachineDiagram, width: usize) -> Option<Sheet> {
     let attempts = [Fold::Nothing, Fold::Inner, Fold::Row, Fold::Alike];
     // Without folding there may be as many boxes as strands, of which a screen holds no more than cells.
     let few = nest.strands() <= SCREEN * width;
@@ -68,7 +68,7 @@ pub fn boxes(nest: &Nest, width: usize) -> Option<Sheet> {
 }
 
 /// Draws it, and says in which order mappings fill it.
-pub fn draw(nest: &Nest, pen: &mut Pen<'_>) -> io::Result<()> {
+pub fn draw(nest: &MachineDiagram, pen: &mut Pen<'_>) -> io::Result<()> {
     match boxes(nest, pen.width()) {
         Some(sheet) => pen.sheet(&sheet)?,
         None => pen.text("", "the machine has no room here; charz topo --format tree shows it in words")?,
@@ -278,7 +278,7 @@ impl Laid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::look::Look;
+    use crate::look::TerminalStyle;
 
     fn strand(id: usize) -> Part {
         part(What::Strand, &id.to_string(), Vec::new())
@@ -289,7 +289,7 @@ mod tests {
     }
 
     /// Packages with cores with pairs of strands.
-    fn machine(packages: usize, cores: usize) -> Nest {
+    fn machine(packages: usize, cores: usize) -> MachineDiagram {
         let core = |package: usize, core: usize| {
             let first = 2 * (package * cores + core);
             part(What::Core, &format!("core {core}"), vec![strand(first), strand(first + 1)])
@@ -298,12 +298,12 @@ mod tests {
             let inside = (0..cores).map(|number| core(at, number)).collect();
             part(What::Package, &format!("package {at}"), vec![part(What::Cache, "L3 (32 MiB)", inside)])
         };
-        Nest { parts: (0..packages).map(package).collect(), orders: Vec::new() }
+        MachineDiagram { parts: (0..packages).map(package).collect(), orders: Vec::new() }
     }
 
-    fn shown(nest: &Nest, width: usize) -> Option<String> {
+    fn shown(nest: &MachineDiagram, width: usize) -> Option<String> {
         let mut out = Vec::new();
-        boxes(nest, width)?.write(&Look::PLAIN, &mut out).unwrap();
+        boxes(nest, width)?.write(&TerminalStyle::PLAIN, &mut out).unwrap();
         Some(String::from_utf8(out).unwrap())
     }
 
@@ -343,6 +343,6 @@ mod tests {
     #[test]
     fn no_room_is_no_picture() {
         assert!(shown(&machine(2, 2), 10).is_none());
-        assert_eq!(shown(&Nest { parts: Vec::new(), orders: Vec::new() }, 40).as_deref(), Some(""));
+        assert_eq!(shown(&MachineDiagram { parts: Vec::new(), orders: Vec::new() }, 40).as_deref(), Some(""));
     }
 }

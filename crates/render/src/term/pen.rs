@@ -8,7 +8,7 @@ use textwrap::{Options, WordSplitter};
 use super::ascii::ascii;
 use super::sheet::{Sheet, Style, bold, faint};
 use crate::grid;
-use crate::look::Look;
+use crate::look::TerminalStyle;
 use charz_data::escape::{one_line, shortened};
 
 /// Narrower terminals break lines themselves.
@@ -19,13 +19,13 @@ const WIDEST: usize = 300;
 const LONGEST: usize = 110;
 
 pub struct Pen<'a> {
-    look: Look,
+    look: TerminalStyle,
     out: &'a mut dyn Write,
 }
 
 impl<'a> Pen<'a> {
-    pub fn new(look: &Look, out: &'a mut dyn Write) -> Self {
-        Pen { look: Look { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
+    pub fn new(look: &TerminalStyle, out: &'a mut dyn Write) -> Self {
+        Pen { look: TerminalStyle { columns: look.columns.clamp(NARROWEST, WIDEST), ..*look }, out }
     }
 
     pub fn width(&self) -> usize {
@@ -128,7 +128,7 @@ mod tests {
         let entries: Vec<_> =
             (0..9).map(|at| ("a".to_owned(), Style::default(), format!("name number {at}"))).collect();
         let mut out = Vec::new();
-        Pen::new(&Look { columns: 40, ..Look::PLAIN }, &mut out).legend(&entries).unwrap();
+        Pen::new(&TerminalStyle { columns: 40, ..TerminalStyle::PLAIN }, &mut out).legend(&entries).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.lines().all(|line| line.len() <= 40) && text.matches("name number").count() == 9, "{text}");
     }

@@ -144,7 +144,7 @@ impl Frame<'_> {
             let same = here.iter().all(|(at, _)| *at == here[0].0);
             let (letter, style) = mark(here[0].0);
             let style = if same { style.bold() } else { bold() };
-            let doubtful = here.iter().any(|(_, spot)| spot.state == State::Doubtful);
+            let doubtful = here.iter().any(|(_, spot)| spot.state == State::Suspect);
             sheet.put(x, y, if same { &letter } else { SEVERAL }, style);
             if doubtful {
                 let beside = [(x + 1, y), (x.wrapping_sub(1), y), (x, y)];
@@ -177,8 +177,8 @@ fn legend(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     };
     let mut entries: Vec<(String, Style, String)> = plot.series.iter().enumerate().map(entry).collect();
     let besides = [
-        (plot.measured().count() > 1 && plot.has(State::Sound), SEVERAL, "several in one place"),
-        (plot.has(State::Doubtful), "?", "doubtful"),
+        (plot.measured().count() > 1 && plot.has(State::Ok), SEVERAL, "several in one place"),
+        (plot.has(State::Suspect), "?", "doubtful"),
         (plot.has(State::Missing), GAP, "no number"),
     ];
     entries

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use textwrap::core::display_width;
 
 use super::ascii::ascii;
-use crate::look::Look;
+use crate::look::TerminalStyle;
 
 /// The most lines of a sheet: pictures are folded long before.
 const HIGHEST: usize = 2000;
@@ -111,12 +111,12 @@ impl Sheet {
     }
 
     /// Writes its lines, without the blanks at their ends.
-    pub fn write(&self, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
         self.cells.chunks(self.width.max(1)).try_for_each(|cells| writeln!(out, "{}", line(cells, look)))
     }
 }
 
-fn line(cells: &[Cell], look: &Look) -> String {
+fn line(cells: &[Cell], look: &TerminalStyle) -> String {
     let is_seen = |cell: &Cell| !cell.sign.is_empty() || (look.colour && cell.style.ground.is_some());
     let end = cells.iter().rposition(is_seen).map_or(0, |last| last + 1);
     let mut line = String::new();
@@ -150,7 +150,7 @@ fn line(cells: &[Cell], look: &Look) -> String {
 mod tests {
     use super::*;
 
-    fn shown(sheet: &Sheet, look: &Look) -> String {
+    fn shown(sheet: &Sheet, look: &TerminalStyle) -> String {
         let mut out = Vec::new();
         sheet.write(look, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -162,9 +162,9 @@ mod tests {
         sheet.put(1, 0, "ab", ink(33));
         sheet.put(4, 1, "µcd", Style::default());
         sheet.put(0, 9, "lost", Style::default());
-        assert_eq!(shown(&sheet, &Look::PLAIN), " ab\n    µc\n");
-        assert_eq!(shown(&sheet, &Look { unicode: false, ..Look::PLAIN }), " ab\n    uc\n");
-        let coloured = shown(&sheet, &Look { colour: true, ..Look::PLAIN });
+        assert_eq!(shown(&sheet, &TerminalStyle::PLAIN), " ab\n    µc\n");
+        assert_eq!(shown(&sheet, &TerminalStyle { unicode: false, ..TerminalStyle::PLAIN }), " ab\n    uc\n");
+        let coloured = shown(&sheet, &TerminalStyle { colour: true, ..TerminalStyle::PLAIN });
         assert_eq!(coloured, " \u{1b}[38;5;33mab\u{1b}[0m\n    µc\n");
     }
 
@@ -172,16 +172,19 @@ mod tests {
     fn a_ground_is_seen_without_a_sign() {
         let mut sheet = Sheet::new(4, 1);
         sheet.put(0, 0, "  ", ground(114));
-        assert_eq!(shown(&sheet, &Look { colour: true, ..Look::PLAIN }), "\u{1b}[38;5;16;48;5;114m  \u{1b}[0m\n");
-        assert_eq!(shown(&sheet, &Look::PLAIN), "\n");
+        assert_eq!(
+            shown(&sheet, &TerminalStyle { colour: true, ..TerminalStyle::PLAIN }),
+            "\u{1b}[38;5;16;48;5;114m  \u{1b}[0m\n"
+        );
+        assert_eq!(shown(&sheet, &TerminalStyle::PLAIN), "\n");
     }
 
     #[test]
     fn wide_signs_take_two_columns_and_accents_none() {
         let mut sheet = Sheet::new(6, 1);
         sheet.put(0, 0, "漢字xé漢", Style::default());
-        assert_eq!(shown(&sheet, &Look::PLAIN), "漢字xé\n");
+        assert_eq!(shown(&sheet, &TerminalStyle::PLAIN), "漢字xé\n");
         sheet.put(0, 0, "e\u{301}", Style::default());
-        assert!(shown(&sheet, &Look::PLAIN).starts_with("e\u{301}"));
+        assert!(shown(&sheet, &TerminalStyle::PLAIN).starts_with("e\u{301}"));
     }
 }

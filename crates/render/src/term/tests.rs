@@ -6,7 +6,7 @@ use super::*;
 use crate::formats::tests::everything;
 use charz_analysis::page::{Source, page};
 
-fn whole(look: &Look) -> String {
+fn whole(look: &TerminalStyle) -> String {
     let report = everything();
     let mut out = Vec::new();
     write(&page(&[Source { name: "all", report: &report }]), look, &mut out).unwrap();
@@ -14,7 +14,7 @@ fn whole(look: &Look) -> String {
 }
 
 /// The figures of one kind, each with its picture.
-fn pictures(look: &Look, is: fn(&Body) -> bool) -> Vec<(Figure, String)> {
+fn pictures(look: &TerminalStyle, is: fn(&Body) -> bool) -> Vec<(Figure, String)> {
     let report = everything();
     let page = page(&[Source { name: "all", report: &report }]);
     let pictures = page.figures().filter(|figure| is(&figure.body)).map(|shown| {
@@ -34,13 +34,13 @@ fn bare(text: &str) -> String {
     first + &parts.map(|part| part.split_once('m').unwrap().1).collect::<String>()
 }
 
-const COLOURED: Look = Look { colour: true, ..Look::PLAIN };
+const COLOURED: TerminalStyle = TerminalStyle { colour: true, ..TerminalStyle::PLAIN };
 
 #[test]
 fn every_line_fits_the_terminal() {
     for columns in [40, 57, 80, 120, 300] {
         for unicode in [true, false] {
-            let text = whole(&Look { columns, colour: false, unicode });
+            let text = whole(&TerminalStyle { columns, colour: false, unicode });
             let long = text.lines().find(|line| display_width(line) > columns);
             assert_eq!(long, None, "{columns} columns");
         }
@@ -53,9 +53,9 @@ fn colours_change_no_sign() {
         (|body: &Body| matches!(body, Body::Lines(_))) as fn(&Body) -> bool,
         |body| matches!(body, Body::Dots(_)),
         |body| matches!(body, Body::Joint(_)),
-        |body| matches!(body, Body::Nest(_)),
+        |body| matches!(body, Body::MachineDiagram(_)),
     ] {
-        let plain = pictures(&Look::PLAIN, is);
+        let plain = pictures(&TerminalStyle::PLAIN, is);
         for ((shown, plain), (_, coloured)) in plain.iter().zip(pictures(&COLOURED, is)) {
             assert_eq!(*plain, bare(&coloured), "{}", shown.id);
             assert!(!plain.contains('\u{1b}') && coloured.contains("\u{1b}["), "{}", shown.id);
@@ -65,7 +65,7 @@ fn colours_change_no_sign() {
 
 #[test]
 fn lines_are_told_apart_without_colours() {
-    let (shown, text) = pictures(&Look::PLAIN, |body| matches!(body, Body::Lines(_))).swap_remove(0);
+    let (shown, text) = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Lines(_))).swap_remove(0);
     let Body::Lines(plot) = &shown.body else { unreachable!() };
     for (at, series) in plot.measured() {
         let (letter, _) = plot::mark(at);
@@ -74,7 +74,7 @@ fn lines_are_told_apart_without_colours() {
     let spots = || plot.series.iter().flat_map(|series| &series.spots);
     let picture: Vec<&str> = text.lines().take_while(|line| !line.contains('└')).collect();
     assert!(
-        spots().any(|spot| spot.state == State::Doubtful) && picture.iter().any(|line| line.contains('?')),
+        spots().any(|spot| spot.state == State::Suspect) && picture.iter().any(|line| line.contains('?')),
         "{text}"
     );
     let axis = text.lines().find(|line| line.contains('└')).unwrap();
@@ -85,12 +85,12 @@ fn lines_are_told_apart_without_colours() {
 #[test]
 fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     let heat = |columns| {
-        let look = Look { columns, ..Look::PLAIN };
-        pictures(&look, |body| matches!(body, Body::Heat(_))).swap_remove(0)
+        let look = TerminalStyle { columns, ..TerminalStyle::PLAIN };
+        pictures(&look, |body| matches!(body, Body::Heatmap(_))).swap_remove(0)
     };
     let (shown, wide) = heat(100);
-    let Body::Heat(square) = &shown.body else { unreachable!() };
-    let sound = square.tiles.iter().find(|tile| tile.state == State::Sound).unwrap();
+    let Body::Heatmap(square) = &shown.body else { unreachable!() };
+    let sound = square.tiles.iter().find(|tile| tile.state == State::Ok).unwrap();
     assert!(wide.contains(&format!(" {:.0}", sound.value.unwrap())), "{wide}");
     assert!(wide.contains("? doubtful") && wide.contains("x no number"), "{wide}");
     let mut large = square.clone();
@@ -99,19 +99,19 @@ fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     large.tiles = (0..3600).map(|at| charz_analysis::figure::Tile { value: Some(f64::from(at)), ..*sound }).collect();
     for (columns, shades) in [(100, "██ "), (72, "██ ")] {
         let mut out = Vec::new();
-        heat::draw(&large, &mut Pen::new(&Look { columns, ..Look::PLAIN }, &mut out)).unwrap();
+        heat::draw(&large, &mut Pen::new(&TerminalStyle { columns, ..TerminalStyle::PLAIN }, &mut out)).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains(shades) && text.contains('░') && text.contains(" to "), "{text}");
         assert!(text.lines().all(|line| display_width(line) <= columns), "{text}");
     }
     let mut out = Vec::new();
-    heat::draw(&large, &mut Pen::new(&Look { columns: 50, ..Look::PLAIN }, &mut out)).unwrap();
+    heat::draw(&large, &mut Pen::new(&TerminalStyle { columns: 50, ..TerminalStyle::PLAIN }, &mut out)).unwrap();
     assert!(String::from_utf8(out).unwrap().contains("60 by 60 values have no room"));
 }
 
 #[test]
 fn two_times_have_their_line_and_their_bands() {
-    let all = pictures(&Look::PLAIN, |body| matches!(body, Body::Joint(_)));
+    let all = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Joint(_)));
     let (shown, text) =
         all.iter().find(|(figure, _)| matches!(&figure.body, Body::Joint(joint) if joint.y.is_some())).unwrap();
     assert!(text.contains('/') && text.contains('█') && text.contains('░'), "{text}");
@@ -122,7 +122,7 @@ fn two_times_have_their_line_and_their_bands() {
 
 #[test]
 fn rows_of_dots_carry_their_doubt() {
-    let all = pictures(&Look::PLAIN, |body| matches!(body, Body::Dots(_)));
+    let all = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Dots(_)));
     let text: String = all.into_iter().map(|(_, text)| text).collect();
     let row = text.lines().find(|line| line.starts_with("clock-read")).unwrap();
     assert!(row.ends_with("21.0 ns ?") && row.contains('?'), "{row}");

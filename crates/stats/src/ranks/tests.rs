@@ -59,9 +59,9 @@ fn how_many_it_takes() {
     for (comparisons, alpha, expected) in
         [(0, 0.01, 5), (1, 0.01, 5), (100, 0.01, 9), (100_000, 0.01, 14), (1, 0.05, 4)]
     {
-        assert_eq!(least_invocations(comparisons, alpha), expected, "{comparisons} at {alpha}");
+        assert_eq!(min_invocations(comparisons, alpha), expected, "{comparisons} at {alpha}");
     }
-    assert!(least_invocations(usize::MAX, 1e-9) > COUNTED / 2);
+    assert!(min_invocations(usize::MAX, 1e-9) > COUNTED / 2);
 }
 
 /// Just below the size up to which it is counted out, the approximation is close to the count, and on the cautious side.

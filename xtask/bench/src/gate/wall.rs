@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use charz_stats::{Better, Comparison, Pair, Rule, Sample, compare as judge, least_invocations};
+use charz_stats::{Better, Comparison, Pair, Rule, Sample, compare as judge, min_invocations};
 use serde_json::Value;
 use xtask::{Failure, Outcome, process};
 
@@ -43,7 +43,7 @@ pub fn compare(base: &Side, head: &Side, rounds: usize, plant: u32) -> Outcome<V
     let fresh = new.keys().filter(|name| !old.contains_key(*name));
     rows.extend(fresh.map(|name| Row::unmatched(name.clone(), Verdict::New)));
     let shared: Vec<&String> = old.keys().filter(|name| new.contains_key(*name)).collect();
-    let rounds = rounds.max(least_invocations(shared.len(), ALPHA) + 1);
+    let rounds = rounds.max(min_invocations(shared.len(), ALPHA) + 1);
     let mut times = vec![(Vec::with_capacity(rounds), Vec::with_capacity(rounds)); shared.len()];
     for round in 0..rounds {
         for (name, (base, head)) in shared.iter().zip(&mut times) {

@@ -1,9 +1,9 @@
-//! Findings from invented chases.
+//! Findings from fixtures chases.
 
 use super::*;
 use crate::fixtures::{assert_words, sizes};
 use charz_data::machine::{Cache, CacheHolds, Strand};
-use charz_data::report::{Cell, Host, PageKind, Point, Status, Unit, invented};
+use charz_data::report::{Cell, Host, PageKind, Point, Status, Unit, fixtures};
 
 const MIB: u64 = 1 << 20;
 const RANDOM: &str = "chase-random";
@@ -24,7 +24,7 @@ fn guest(size: u64) -> f64 {
 }
 
 fn cell(kernel: &str, point: Point, value: f64) -> Cell {
-    invented::cell(kernel, 1, Unit::NanosecondsPerStep, value).at(point)
+    fixtures::cell(kernel, 1, Unit::NanosecondsPerStep, value).at(point)
 }
 
 fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) -> Vec<Cell> {
@@ -33,7 +33,7 @@ fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) ->
 }
 
 fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
-    let mut report = invented::report(cells);
+    let mut report = fixtures::report(cells);
     let strand = report.machine.strands[0].clone();
     let cache = |(level, size)| Cache {
         level,

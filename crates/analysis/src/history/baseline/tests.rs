@@ -1,11 +1,11 @@
 use super::*;
 use crate::history::entry::summary;
-use charz_data::report::{Unit, invented};
+use charz_data::report::{Unit, fixtures};
 
 /// The report of a day, measured by a build with these flags.
 fn report(day: usize, rate: f64, rustflags: &str) -> Report {
-    let cells = ["arith-int", "mem-read"].map(|kernel| invented::cell(kernel, 2, Unit::OpsPerSecond, rate));
-    let mut report = invented::report(cells.to_vec());
+    let cells = ["arith-int", "mem-read"].map(|kernel| fixtures::cell(kernel, 2, Unit::OpsPerSecond, rate));
+    let mut report = fixtures::report(cells.to_vec());
     (report.id, report.started) = (format!("{day:032x}"), format!("2026-01-{day:02}T00:00:00Z"));
     report.tool.rustflags = rustflags.into();
     report

@@ -52,7 +52,7 @@ fn a_cache_is_one_part_whatever_lies_inside() {
 #[test]
 fn nodes_that_do_not_add_up_say_nothing_of_memory() {
     let machine = machine("Package:1 [NUMA(memory=4GiB)] Core:2 PU:1");
-    let mut report = charz_data::report::invented::report(Vec::new());
+    let mut report = charz_data::report::fixtures::report(Vec::new());
     report.machine = machine;
     for (total, expected) in [(4_u64, true), (24, false), (1, false)] {
         report.host.memory.total_bytes = Some(total << 30);
@@ -92,7 +92,7 @@ fn what_is_not_usable_is_not_folded_with_what_is() {
 
 #[test]
 fn orders_are_those_of_mappings_with_several_crews() {
-    use charz_data::report::invented::{cell, report};
+    use charz_data::report::fixtures::{cell, report};
     let one = |mapping: &str, seats: &[u32]| {
         cell("mem-read", seats.len() as u64, charz_data::report::Unit::BytesPerSecond, 1e9).under(mapping).seated(seats)
     };

@@ -3,12 +3,12 @@
 use charz_topology::{Source, discover};
 
 use super::*;
-use charz_data::report::{Outcome, Status, Summary, Unit, invented};
+use charz_data::report::{Outcome, Status, Summary, Unit, fixtures};
 
 /// A report of pairs on a synthetic machine, each with a time and a status.
 fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> Report {
     let cell = |&([home, other], time, status): &([u32; 2], f64, Status)| {
-        let mut cell = invented::cell(kernel, 2, Unit::NanosecondsPerOp, time)
+        let mut cell = fixtures::cell(kernel, 2, Unit::NanosecondsPerOp, time)
             .under(&format!("list:{home},{other}"))
             .seated(&[home, other]);
         cell.outcome = Outcome { status, reason: None };
@@ -18,7 +18,7 @@ fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> R
         });
         cell
     };
-    let mut report = invented::report(pairs.iter().map(cell).collect());
+    let mut report = fixtures::report(pairs.iter().map(cell).collect());
     report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
     report
 }

@@ -5,7 +5,7 @@ use crate::invoke;
 use crate::plan::kernel;
 use charz_analysis::fixtures::report;
 use charz_analysis::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
-use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, invented};
+use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, fixtures};
 
 const MACHINES: [&str; 3] = ["Core:2 PU:1", "NUMA:2 Package:2 Core:3 PU:2", "Package:4 NUMA:1 Core:16 PU:8"];
 
@@ -34,8 +34,8 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
             ..Point::default()
         };
         let unit = invoke::unit(kernel(&spec).unwrap());
-        let cell = invented::cell(&spec.kernel, spec.workers, unit, 1000.0).under(&spec.mapping).at(point);
-        let mut cell = cell.sharing(sharing).timed(&pairs);
+        let cell = fixtures::cell(&spec.kernel, spec.workers, unit, 1000.0).under(&spec.mapping).at(point);
+        let mut cell = cell.contention(sharing).timed(&pairs);
         cell.level = spec.level;
         for run in cell.invocations.iter_mut().flat_map(|one| &mut one.runs) {
             let step = |size| GrowthStep {

@@ -9,7 +9,7 @@ use charz_data::params::{PARAMS, Param, Params};
 use charz_topology::{Backend, Machine};
 
 use super::recorder::JournalRecorder;
-use super::{ClockKind, Resume, Session, Stage, kernels_of, read};
+use super::{ClockKind, MeasuringContext, Resume, Session, kernels_of, read};
 use crate::exit::{Error, Exit};
 use crate::journal;
 use crate::limits::Limits;
@@ -47,7 +47,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         other => return Err(refuse(format!("was stamped by a clock {other:?} that this program does not have"))),
     };
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
-    let stage = Stage::set(clock, binder, resume.wait)?;
+    let stage = MeasuringContext::set(clock, binder, resume.wait)?;
     let host = sweep::host(&stage.machine, &Limits::read());
     if let Some(difference) = difference(&report, &stage.machine, &host) {
         return Err(refuse(format!("cannot be finished here: {difference}; start a new sweep")));

@@ -10,8 +10,8 @@ use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::harness::clock::{self, Clock, OsClock, TscClock};
-use crate::invoke::{Invoke, Order, Processes};
-use crate::judge::Facts;
+use crate::invoke::{Invoke, MeasureRequest, Processes};
+use crate::judge::JudgeContext;
 use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
@@ -26,7 +26,7 @@ use charz_render::formats::Show;
 const WATCH: Duration = Duration::from_millis(3);
 
 /// The machine, the clock, the signals, and the right to measure here.
-pub(crate) struct Stage {
+pub(crate) struct MeasuringContext {
     pub(crate) machine: Machine,
     pub(crate) signals: Signals,
     pub(crate) timer: Timer,
@@ -38,7 +38,7 @@ pub(crate) struct Stage {
     _lock: MachineLock,
 }
 
-impl Stage {
+impl MeasuringContext {
     /// Looks at the machine and at the clock, and takes the machine's lock, for which it waits if `wait` says so.
     pub(crate) fn set(clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
         let begun = Instant::now();
@@ -68,7 +68,7 @@ impl Stage {
         let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
         let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend)?, &strands);
         let timer = Timer { skew_ns, ..clock::watch(clock.as_ref(), WATCH) };
-        Ok(Stage {
+        Ok(MeasuringContext {
             clock: clock.name(),
             timer,
             nanos_per_tick,
@@ -101,14 +101,14 @@ impl Stage {
         Processes::new(self.signals.stop(), self.signals.wake())
     }
 
-    pub(crate) fn order(&self, params: &Params) -> Order {
-        Order {
+    pub(crate) fn order(&self, params: &Params) -> MeasureRequest {
+        MeasureRequest {
             strands: worth(&self.machine) as u64,
             nanos_per_tick: self.nanos_per_tick,
             binder: self.binder.clone(),
             time_box_ns: PILOT_TIME.as_nanos() as u64,
             deadline_ns: PILOT_TIME.as_nanos() as u64,
-            ..Order::new(params)
+            ..MeasureRequest::new(params)
         }
     }
 
@@ -124,12 +124,12 @@ impl Stage {
         invoke: &dyn Invoke,
     ) -> Predictor {
         let seats = self.machine.usable_strands().map(|strand| Some(strand.os_id)).collect();
-        Predictor::pilot(kernels, &Order { seats, ..self.order(params) }, invoke)
+        Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, invoke)
     }
 
     /// What numbers are judged by, besides themselves; the card is the empty kernel's until a cell names its own.
-    pub(crate) fn facts(&self, report: &Report, params: Params) -> Facts {
-        Facts {
+    pub(crate) fn facts(&self, report: &Report, params: Params) -> JudgeContext {
+        JudgeContext {
             card: charz_kernels::noop::NOOP.card(),
             sizes: Sizes::Block,
             params,
@@ -199,7 +199,7 @@ impl Stage {
             Some((exit, _)) => Some(exit),
             None if ended(Ending::Wrong) => Some(Exit::Wrong),
             None => {
-                [Ending::Refused, Ending::Died, Ending::Overdue].into_iter().any(ended).then_some(Exit::Environment)
+                [Ending::Refused, Ending::Died, Ending::TimedOut].into_iter().any(ended).then_some(Exit::Environment)
             }
         }
     }

@@ -30,11 +30,11 @@ fn a_cell_ends_as_its_invocations_did() {
     use Ending::*;
     check_end(&[Done; 10], Status::Ok, &[]);
     check_end(&[Unavailable], Status::Skipped, &[]);
-    check_end(&[Withheld], Status::Skipped, &[]);
+    check_end(&[Skipped], Status::Skipped, &[]);
     check_end(&[Refused], Status::Skipped, &[]);
     check_end(&[Stopped], Status::Aborted, &[]);
     check_end(&[Died], Status::Aborted, &[("V29", Invalid)]);
-    check_end(&[Overdue, Stopped], Status::Aborted, &[("V29", Invalid)]);
+    check_end(&[TimedOut, Stopped], Status::Aborted, &[("V29", Invalid)]);
     check_end(&[Refused, Died], Status::Aborted, &[("V29", Invalid)]);
     // A stop takes nothing from what was finished.
     check_end(&[Done, Done, Done, Done, Done, Done, Done, Done, Done, Done, Stopped], Status::Ok, &[]);
@@ -52,7 +52,7 @@ fn one_wrong_answer_is_enough() {
 fn a_few_failures_are_told_and_more_end_the_cell() {
     use Ending::*;
     let survived = |failures: &[Ending]| [failures, &[Done; 10]].concat();
-    for failure in [Died, Overdue, Refused, Withheld, Unavailable] {
+    for failure in [Died, TimedOut, Refused, Skipped, Unavailable] {
         check_end(&survived(&[failure]), Status::Suspect, &[("V29", Suspect)]);
         check_end(&survived(&[failure; RETRIES]), Status::Suspect, &[("V29", Suspect)]);
         check_end(&survived(&[failure; RETRIES + 1]), Status::Aborted, &[("V29", Invalid)]);
@@ -186,7 +186,7 @@ fn what_may_pass_is_tried_again_and_what_will_not_is_not() {
 #[test]
 fn without_a_survivor_there_is_no_second_attempt() {
     use Ending::*;
-    for ending in [Died, Overdue, Refused, Withheld, Unavailable, Wrong] {
+    for ending in [Died, TimedOut, Refused, Skipped, Unavailable, Wrong] {
         assert!(!wants_more(&ended(&[ending]).cell, 6, 30), "{ending:?}");
     }
     assert!(wants_more(&ended(&[Stopped]).cell, 6, 30), "a resumed sweep goes on");

@@ -180,7 +180,7 @@ proptest! {
             run.laps[0].on_seat = Some(!dirty);
         }
         for (at, kind) in endings {
-            trial.cell.invocations[at].ending = [Ending::Died, Ending::Overdue, Ending::Stopped, Ending::Wrong][usize::from(kind)];
+            trial.cell.invocations[at].ending = [Ending::Died, Ending::TimedOut, Ending::Stopped, Ending::Wrong][usize::from(kind)];
         }
         trial.judge();
         let text = serde_json::to_string(&report_of(&trial)).unwrap();
@@ -257,8 +257,8 @@ fn the_same_verdicts_on_cells() {
         ("refused", Ending::Refused),
         ("stopped", Ending::Stopped),
         ("wrong", Ending::Wrong),
-        ("too long", Ending::Overdue),
-        ("not made", Ending::Withheld),
+        ("too long", Ending::TimedOut),
+        ("not made", Ending::Skipped),
         ("unavailable", Ending::Unavailable),
     ];
     for (name, ending) in endings {

@@ -43,7 +43,7 @@ fn without_pairs_there_is_no_distribution() {
     let mut trial = clean();
     trial.judge();
     assert_eq!(trial.cell.distribution, None);
-    assert_eq!(trial.cell.sharing, None);
+    assert_eq!(trial.cell.contention, None);
     let mut empty = sampled(0);
     empty.judge();
     assert_eq!(empty.cell.distribution, None);
@@ -95,7 +95,7 @@ fn met(attempts: u64, failures: u64, waits: u64) -> Contention {
 fn sharing_is_over_all_workers() {
     let mut trial = contended([(met(600, 300, 100), 300), (met(100, 0, 0), 100)]);
     trial.judge();
-    let sharing = trial.cell.sharing.unwrap();
+    let sharing = trial.cell.contention.unwrap();
     assert_eq!(sharing.attempts_per_success, 700.0 / 400.0);
     assert_eq!(sharing.waited, 100.0 / 400.0);
     assert_eq!(sharing.wait_share, None);
@@ -109,7 +109,7 @@ fn time_spent_waiting_is_that_of_the_sampled_waits() {
     // 1000 waits of 10 µs in 0.1 s on two strands.
     trial.runs().for_each(|run| run.samples = Some(Box::new(stamped([(0, 20_000), (20_000, 0)]))));
     trial.judge();
-    let share = trial.cell.sharing.unwrap().wait_share.unwrap();
+    let share = trial.cell.contention.unwrap().wait_share.unwrap();
     assert!((share / 0.05 - 1.0).abs() < 0.02, "{share}");
 }
 
@@ -117,11 +117,11 @@ fn time_spent_waiting_is_that_of_the_sampled_waits() {
 fn a_worker_with_nothing_is_no_quotient() {
     let mut trial = contended([(met(10, 0, 0), 10), (met(10, 10, 0), 0)]);
     trial.judge();
-    let sharing = trial.cell.sharing.unwrap();
+    let sharing = trial.cell.contention.unwrap();
     assert_eq!((sharing.fairness, sharing.most_to_least), (0.5, None));
     let mut nobody = contended([(met(10, 10, 10), 0); 2]);
     nobody.judge();
-    assert_eq!(nobody.cell.sharing, None);
+    assert_eq!(nobody.cell.contention, None);
 }
 
 /// The marks of the clean cell with so many pairs in each of its 50 repetitions, under a clock.

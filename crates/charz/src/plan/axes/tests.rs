@@ -11,8 +11,8 @@ fn servers() -> Machine {
     machine("Package:2 L3:1(size=33554432) L2:4(size=1048576) L1d:1(size=32768) Core:1 PU:2")
 }
 
-fn ladder() -> Ladder {
-    Ladder::of(&servers())
+fn ladder() -> BlockSizes {
+    BlockSizes::of(&servers())
 }
 
 fn sizes(kind: Sizes) -> Vec<u64> {
@@ -35,9 +35,9 @@ fn levels_lie_well_inside_of_what_each_strand_has() {
 #[test]
 fn a_level_that_is_no_larger_for_each_is_left_out() {
     let shared = machine("Package:1 L2:1(size=131072) L1d:4(size=65536) Core:1 PU:1");
-    let sizes = Ladder::of(&shared).sizes(Sizes::Levels, 1 << 20).unwrap();
+    let sizes = BlockSizes::of(&shared).sizes(Sizes::Levels, 1 << 20).unwrap();
     assert_eq!(sizes, [32 << 10, 1 << 20]);
-    assert_eq!(Ladder::of(&machine("Package:1 Core:2 PU:1")).sizes(Sizes::Levels, 1 << 20).unwrap(), [1 << 20]);
+    assert_eq!(BlockSizes::of(&machine("Package:1 Core:2 PU:1")).sizes(Sizes::Levels, 1 << 20).unwrap(), [1 << 20]);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn curves_go_well_past_the_last_cache_in_even_steps() {
         assert!((1.40..1.43).contains(&ratio), "{pair:?}");
         assert_eq!(pair[0] % 64, 0);
     }
-    let unknown = Ladder::of(&machine("Package:1 Core:2 PU:1")).sizes(Sizes::Curve, 1 << 20).unwrap();
+    let unknown = BlockSizes::of(&machine("Package:1 Core:2 PU:1")).sizes(Sizes::Curve, 1 << 20).unwrap();
     assert_eq!(unknown.last(), Some(&(64 << 20)));
 }
 

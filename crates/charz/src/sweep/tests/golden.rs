@@ -6,7 +6,7 @@ use charz_analysis::findings::findings;
 use charz_analysis::verdict::{Auto, verdicts};
 
 /// A time for each cell, such that mappings differ, throughput saturates, a ring has its cliff and a counter collapses.
-fn nanos(order: &Order) -> f64 {
+fn nanos(order: &MeasureRequest) -> f64 {
     let workers = order.seats.len() as f64;
     let floats = order.seats.iter().any(Option::is_none);
     let shared = if floats { 1.25 } else { 1.0 };

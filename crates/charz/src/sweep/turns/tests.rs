@@ -4,7 +4,7 @@ use std::time::Duration;
 use charz_kernels::Stop;
 
 use super::*;
-use crate::invoke::{Invoke, Order};
+use crate::invoke::{Invoke, MeasureRequest};
 use crate::plan::{Invocations, Request};
 use crate::sweep::NoRecorder;
 use crate::sweep::tests::{Setting, request};
@@ -25,7 +25,7 @@ struct Fake<'a> {
 }
 
 impl Invoke for Fake<'_> {
-    fn invoke(&self, order: &Order, seed: u64) -> Invocation {
+    fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation {
         let mut log = self.log.borrow_mut();
         log.push((self.side, order.kernel.clone()));
         if log.len() > self.stops_at {

@@ -18,7 +18,7 @@ fn iterations_are_shared_and_nobody_goes_without() {
     assert_eq!(increments(u64::MAX, 1), Ok(u64::MAX / 8));
 }
 
-/// More workers than strands, each with several runs of which some are cut short: nothing is lost and nothing invented.
+/// More workers than strands, each with several runs of which some are cut short: nothing is lost and nothing fixtures.
 #[test]
 fn increments_are_conserved_under_contention() {
     const WORKERS: usize = 8;

@@ -47,7 +47,7 @@ fn no_more_than_the_limit_is_ever_out() {
     check::<Sharded>();
 }
 
-/// A unit that was kept or invented voids the run.
+/// A unit that was kept or fixtures voids the run.
 #[track_caller]
 fn check_noticed<C: Limited>() {
     let counter = Arc::new(C::with_units(BURST, 1));

@@ -20,7 +20,7 @@ fn taker<P: Pool>(shared: &Arc<Shared<P>>, rank: usize) -> Box<dyn Worker> {
     Box::new(Taker::new(Arc::clone(shared), rank, [3, 5]).expect("its first hand"))
 }
 
-/// More workers than strands, more workers than items, and one by itself: nothing is lost, and nothing invented.
+/// More workers than strands, more workers than items, and one by itself: nothing is lost, and nothing fixtures.
 #[track_caller]
 fn check_conserves<P: Pool>() {
     for (workers, items) in [(1, 1), (MANY, MANY), (MANY, 2)] {

@@ -7,7 +7,7 @@ use charz_data::report::Status;
 #[track_caller]
 fn shown(report: &Report) -> String {
     let mut out = Vec::new();
-    write(report, &Look::PLAIN, &mut out).unwrap();
+    write(report, &TerminalStyle::PLAIN, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -1,12 +1,12 @@
-//! Histories of invented reports, for tests.
+//! Histories of fixtures reports, for tests.
 
 use super::entry::{Entry, summary};
-use charz_data::report::{Cell, Unit, invented};
+use charz_data::report::{Cell, Unit, fixtures};
 
 /// One report per day with these cells.
 pub fn of_cells(days: impl IntoIterator<Item = Vec<Cell>>) -> Vec<Entry> {
     let entry = |(at, cells): (usize, Vec<Cell>)| {
-        let mut report = summary(invented::report(cells));
+        let mut report = summary(fixtures::report(cells));
         report.started = format!("2026-{:02}-{:02}T00:00:00Z", 1 + at / 28, 1 + at % 28);
         Entry::new(1 + at as i64, None, report).unwrap()
     };
@@ -34,7 +34,7 @@ pub fn entries() -> Vec<Entry> {
 }
 
 pub fn cell(kernel: &str, unit: Unit, value: f64) -> Cell {
-    invented::cell(kernel, 2, unit, value)
+    fixtures::cell(kernel, 2, unit, value)
 }
 
 /// Values around a level that differ by a percent or less.

@@ -8,7 +8,7 @@
 
 use crate::machine::{Core, Strand};
 
-use super::invented_cards::cards;
+use super::fixture_cards::cards;
 use super::{
     Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Histogram, Interval, Invocation,
     JointHistogram, Lap, Mark, Outcome, Point, Report, Run, Severity, Shape, Sharing, Status, Summary, Unit, parse,
@@ -66,7 +66,7 @@ pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
         invocations: (0..INVOCATIONS).map(|at| invocation(unit, workers, spread(value, at))).collect(),
         summary: None,
         distribution: None,
-        sharing: None,
+        contention: None,
     };
     cell.summed_up(value).within(HALF)
 }
@@ -275,7 +275,7 @@ impl Cell {
     /// Not measured, or not to its end.
     pub fn unmeasured(self, status: Status, reason: &str) -> Self {
         let outcome = Outcome { status, reason: Some(reason.into()).filter(|_| status != Status::Pending) };
-        Cell { outcome, invocations: Vec::new(), summary: None, distribution: None, sharing: None, ..self }
+        Cell { outcome, invocations: Vec::new(), summary: None, distribution: None, contention: None, ..self }
     }
 
     /// With pairs of times, ten at least, divided among its invocations. Where its number is their median it follows. Marks come after.
@@ -295,8 +295,8 @@ impl Cell {
     }
 
     /// Its workers share something.
-    pub fn sharing(self, sharing: Sharing) -> Self {
-        Cell { sharing: Some(sharing), ..self }
+    pub fn contention(self, sharing: Sharing) -> Self {
+        Cell { contention: Some(sharing), ..self }
     }
 
     /// On cores with this steady clock.
