@@ -14,10 +14,9 @@ pub use crate::bounds::{Bounds, Quantity};
 use crate::memory::{MemoryPolicy, PageKind};
 use crate::{quantity, units};
 
-/// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one has its
-/// default.
+/// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one is
+/// refused; a field that comes later has its own `#[serde(default)]`, which earlier reports were measured with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Params {
     /// Steps of a loop, per worker and repetition.
     pub iterations: u64,

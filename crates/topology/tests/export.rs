@@ -20,7 +20,7 @@ fn fixtures(machine: &Machine) -> Vec<Access> {
         .collect()
 }
 
-/// Exports with fixtures figures into a file of the folder.
+/// Exports with synthetic figures into a file of the folder.
 #[track_caller]
 fn export(source: &Source, folder: &Path) -> (Machine, Source) {
     let machine = discover(source).unwrap();

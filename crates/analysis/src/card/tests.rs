@@ -1,4 +1,4 @@
-//! Cards from fixtures machines.
+//! Cards from synthetic machines.
 
 use super::*;
 use crate::fixtures::{LATENCY, cell, measured, two};

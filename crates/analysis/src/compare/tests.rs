@@ -1,4 +1,4 @@
-//! Comparisons of fixtures reports.
+//! Comparisons of synthetic reports.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Curves of fixtures machines.
+//! Curves of synthetic machines.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ enum Drops {
     Any,
 }
 
-/// An fixtures machine: what its caches hold, what a load from each takes, and a load from memory.
+/// A synthetic machine: what its caches hold, what a load from each takes, and a load from memory.
 #[derive(Clone, Debug)]
 struct Shape {
     caches: Vec<(u64, f64)>,

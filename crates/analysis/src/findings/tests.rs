@@ -1,4 +1,4 @@
-//! Findings from fixtures cells.
+//! Findings from synthetic cells.
 
 use super::findings;
 use crate::fixtures::assert_words;

@@ -1,4 +1,4 @@
-//! Histories of fixtures reports, for tests.
+//! Histories of synthetic reports, for tests.
 
 use super::entry::{Entry, summary};
 use charz_data::report::{Cell, Unit, fixtures};

@@ -1,4 +1,4 @@
-//! The documents, and their figures beside fixtures reports.
+//! The documents, and their figures beside synthetic reports.
 
 use proptest::prelude::*;
 

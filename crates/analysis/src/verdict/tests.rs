@@ -1,4 +1,4 @@
-//! Verdicts on fixtures reports.
+//! Verdicts on synthetic reports.
 
 use super::*;
 use charz_data::report::Status;

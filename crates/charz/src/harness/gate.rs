@@ -81,7 +81,7 @@ impl Gate {
         self.spinners > 0
     }
 
-    /// Spins until all spinners are awake for their `round`-th spin_release, counted from 1.
+    /// Spins until all spinners are awake for their `round`-th release, counted from 1.
     pub fn spin_release(&self, round: usize) {
         if !self.spins() {
             return;
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(second.join().unwrap(), Decision::NoGo);
         });
         assert_eq!(gate.arrive(), Decision::NoGo);
-        // A spin_release behind a closed gate ends although the others never come.
+        // Spinning behind a closed gate ends although the others never come.
         gate.spin_release(1);
     }
 }

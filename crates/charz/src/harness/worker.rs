@@ -89,7 +89,7 @@ impl WorkerContext<'_> {
         }
         for round in 1..=self.repetitions {
             worker.prepare();
-            // With a spin_release the reading stands behind the sleep at the gate, since waking up from it is no part of the run.
+            // Where workers spin, the reading follows the sleep at the gate: waking up is no part of the run.
             // Without one it would only set the starts apart, and waiting is what is to be expected then.
             let early = (!self.gate.spins()).then(|| Reading::before(self.bench.binder));
             if self.gate.arrive() == Decision::NoGo {

@@ -1,4 +1,4 @@
-//! Sweeps whose measurements are fixtures.
+//! Sweeps whose measurements are made up.
 
 mod golden;
 

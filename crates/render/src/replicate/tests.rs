@@ -1,4 +1,4 @@
-//! Replications of fixtures reports, in every format.
+//! Replications of synthetic reports, in every format.
 
 use super::*;
 use charz_analysis::fixtures::{cell, report};

@@ -1,4 +1,4 @@
-//! Reports with fixtures cells, as people see them.
+//! Reports with synthetic cells, as people see them.
 
 use crate::formats::{Draw, FORMATS, Format};
 use crate::look::TerminalStyle;

@@ -1,4 +1,4 @@
-//! Findings from fixtures chases.
+//! Findings from synthetic chases.
 
 use super::*;
 use crate::fixtures::{assert_words, sizes};
