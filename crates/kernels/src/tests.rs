@@ -1,6 +1,6 @@
 //! What the tests of many kernels share.
 
-use std::sync::{Barrier, LazyLock};
+use std::sync::{Barrier, LazyLock, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -9,8 +9,11 @@ use charz_data::{Contention, Growth, JointHistogram, Params, Work};
 use crate::kernel::{Error, Stage, Worker};
 use crate::watch::{Stop, Watch};
 
-/// What each of so many workers comes to, on a thread of its own.
+/// What each of so many workers comes to, on a thread of its own. Tests take turns here: spinning workers of several would
+/// wait for each other's time slices, which doubles the time of them all on two strands.
 pub(crate) fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let each = &each;
     thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|rank| scope.spawn(move || each(rank))).collect();
