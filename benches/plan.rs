@@ -21,7 +21,7 @@ fn bench(criterion: &mut Criterion) {
 }
 
 /// Every kernel of the processor and the memory that can run here, under three mappings, with 1 to 1024 workers. A report of all
-/// kernels on the T3-4 would have 3 GB, and nobody asks for one.
+/// kernels on the T3-4 would have 3 GB, and none is wanted.
 fn request() -> Request {
     let measures_alone = |kernel: &&dyn Kernel| kernel.card().family != Family::Sync && kernel.check().is_ok();
     Request {

@@ -1,12 +1,12 @@
 //! Code that touches nothing but memory of its own, for counting its instructions: `--list` names the cases, `--case NAME`
 //! runs one, anything else runs them all.
 //!
-//! A counter of instructions such as callgrind looks only at what happens inside [`counted`], so that building the inputs
+//! A counter of instructions such as callgrind looks only at what happens inside [`counted`], so building the inputs
 //! does not count. `cargo xtask bench-gate` does so for two revisions.
 #![allow(clippy::print_stdout, reason = "the list of cases is this program's output")]
 
 #[allow(dead_code, reason = "each bench uses its part")]
-mod invented;
+mod fixtures;
 #[allow(dead_code, reason = "each bench uses its part")]
 mod machines;
 
@@ -72,15 +72,15 @@ fn cases() -> Vec<Case> {
         Box::new(move || keep(place(&order, 10_000)))
     }));
     cases.push(case("report-write", || {
-        let report = invented::report(16);
+        let report = fixtures::report(16);
         Box::new(move || keep(serde_json::to_vec(&report).expect("a report can be written")))
     }));
     cases.push(case("report-read", || {
-        let text = serde_json::to_vec(&invented::report(16)).expect("a report can be written");
+        let text = serde_json::to_vec(&fixtures::report(16)).expect("a report can be written");
         Box::new(move || keep(serde_json::from_slice::<Report>(&text).expect("it is a report")))
     }));
     cases.push(case("page", || {
-        let report = invented::report(16);
+        let report = fixtures::report(16);
         Box::new(move || {
             let mut out = Vec::new();
             html::write(&page(&[Source { name: "a", report: &report }]), &TerminalStyle::PLAIN, &mut out)
@@ -89,7 +89,7 @@ fn cases() -> Vec<Case> {
         })
     }));
     cases.push(case("compare", || {
-        let report = invented::report(16);
+        let report = fixtures::report(16);
         Box::new(move || keep(compare(&report, &report, &Options::default()).expect("they are of one plan")))
     }));
     cases.push(case("statistics", || {

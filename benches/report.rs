@@ -2,7 +2,7 @@
 //! thousand cells; and to make pages of them. Of the large ones less than two seconds are wanted, reading included.
 
 mod common;
-mod invented;
+mod fixtures;
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -22,7 +22,7 @@ fn save(file: &Path, report: &Report) -> io::Result<()> {
 }
 
 fn report(criterion: &mut Criterion) {
-    let report = invented::report(1024 / share());
+    let report = fixtures::report(1024 / share());
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let file = folder.path().join("report.json");
     criterion.bench_function("report/save", |bencher| {
@@ -48,8 +48,8 @@ fn pages(criterion: &mut Criterion) {
             });
         });
     };
-    show("html", &[invented::report(1024 / share())]);
-    show("html/1000000-repetitions", &[invented::cells(16_667 / share() as usize, 10)]);
+    show("html", &[fixtures::report(1024 / share())]);
+    show("html/1000000-repetitions", &[fixtures::cells(16_667 / share() as usize, 10)]);
 }
 
 /// The part of the work that is done where benches only show that they work.
@@ -66,11 +66,11 @@ fn large(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("report");
     group.sample_size(FEW);
     let share = share() as usize;
-    save(&file, &invented::cells(16_667 / share, 10)).expect("the disk takes it");
+    save(&file, &fixtures::cells(16_667 / share, 10)).expect("the disk takes it");
     group.bench_function("read/1000000-repetitions", |bencher| {
         common::measure(bencher, || read(&file).expect("it is a report"));
     });
-    save(&file, &invented::cells(100_000 / share, 1)).expect("the disk takes it");
+    save(&file, &fixtures::cells(100_000 / share, 1)).expect("the disk takes it");
     group.bench_function("compare/100000-cells", |bencher| {
         common::measure(bencher, || {
             let [base, new] = thread::scope(|scope| {

@@ -9,7 +9,7 @@ use fastrand::Rng;
 const COMPARISONS: usize = 100_000;
 
 /// Pairs of sides with `least` to 10 values each, all within 5 % and rounded to multiples of `step`.
-fn invented(least: usize, step: f64) -> Vec<[Vec<f64>; 2]> {
+fn synthetic(least: usize, step: f64) -> Vec<[Vec<f64>; 2]> {
     let mut random = Rng::with_seed(1);
     let mut side = || {
         let size = random.usize(least..=10);
@@ -21,13 +21,13 @@ fn invented(least: usize, step: f64) -> Vec<[Vec<f64>; 2]> {
 fn stats(criterion: &mut Criterion) {
     let rule = Rule::new(0.01, 0.02).expect("the usual rule");
     for (name, least, step) in [("6-to-10", 6, 1e-15), ("10", 10, 1e-15), ("10-tied", 10, 0.01)] {
-        let sides = invented(least, step);
+        let sides = synthetic(least, step);
         let pairs: Vec<Pair<'_>> = sides.iter().map(|[base, new]| Pair { base, new, better: Better::Higher }).collect();
         criterion.bench_function(&format!("stats/compare-100000-of-{name}"), |bencher| {
             common::measure(bencher, || compare(&pairs, &rule));
         });
     }
-    let samples: Vec<Sample> = invented(10, 1e-15)
+    let samples: Vec<Sample> = synthetic(10, 1e-15)
         .into_iter()
         .map(|[values, _]| Sample::new(values).expect("the values are numbers"))
         .collect();

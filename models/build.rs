@@ -1,6 +1,6 @@
 //! Copies the concurrent parts out of charz for the models, each once as it is and once with each of the seeded bugs.
 //!
-//! The bugs are edits of the very text that charz compiles. One that finds nothing to edit fails the build, so that they
+//! The bugs are edits of the very text that charz compiles. One that finds nothing to edit fails the build, so they
 //! cannot fall behind the code.
 
 use std::path::PathBuf;

@@ -70,7 +70,7 @@ fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
     let name = folder.path().join("trial.json");
     let more = ["--invocations", "6", "--format", "json", "--allow-suspect", "--output"];
     let ran = small(&more.iter().map(OsStr::new).chain([name.as_os_str()]).collect::<Vec<_>>());
-    // On a busy machine nothing may be comparable, and that is told by the code.
+    // On a busy machine nothing may be comparable, and the exit code reports that.
     assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran:?}");
     let comparison: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(comparison["design"], "interleaved");

@@ -2,7 +2,7 @@
 
 use crate::support::{output, run};
 
-/// This machine, whatever it is: every item is there and says something.
+/// On any machine every item is there and has a text.
 #[test]
 fn this_machine_is_looked_at() {
     let json: serde_json::Value = serde_json::from_str(&output(&["doctor", "--format", "json"])).unwrap();

@@ -10,7 +10,7 @@ use crate::support::root;
 mod fuzz;
 
 /// The longest that one input may take, on a build without optimisation and a busy machine. Refusing takes microseconds; what
-/// is slower than this is slow by design of whoever wrote the input.
+/// is slower than this is slow because its author wanted that.
 const MOST_TIME: Duration = Duration::from_secs(5);
 
 #[track_caller]

@@ -169,7 +169,7 @@ fn out_of_disk_in_the_middle() {
     assert!(last.contains("--resume"), "{err}");
     assert!(last.contains("File too large"), "{err}");
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("arith-int"), "what was measured is told: {told}");
+    assert!(told.contains("arith-int"), "what was measured is reported: {told}");
     check_resumes(&file);
 }
 
@@ -192,7 +192,7 @@ fn a_report_of_another_machine_is_not_finished_here() {
     assert!(!journal(&file).exists());
 }
 
-/// The journal stays whoever refuses to go on with it.
+/// A refusal to resume leaves the journal in place.
 #[test]
 fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {
     let folder = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ pub fn program(path: &Path) -> Command {
         }
     }
     command.env("CHARZ_LOCK_DIR", own_folder());
-    // What this machine's user has learned about it is nobody's expectation here.
+    // The variables of the machine's user must not change what is expected here.
     command.env("XDG_STATE_HOME", own_folder());
     command
 }

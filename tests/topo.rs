@@ -49,7 +49,7 @@ fn this_machine_is_the_kernels() {
 #[test]
 fn what_is_piped_is_a_tree_and_boxes_are_asked_for() {
     let topo = |format: &[&str]| output(&[&["topo", "--topology", T3_4], format].concat());
-    assert_eq!(topo(&[]), topo(&["--format", "tree"]), "nobody's terminal has a say in it");
+    assert_eq!(topo(&[]), topo(&["--format", "tree"]), "the terminal must not matter");
     let boxes = topo(&["--format", "boxes"]);
     for words in ["┌package 0", "┌package 3", "[0-3] [4-7]", "more like it, to core 63"] {
         assert!(boxes.contains(words), "{words}: {boxes}");

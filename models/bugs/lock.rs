@@ -33,8 +33,8 @@ pub(super) const PARTS: &[Part] = &[
                 "Ordering::Relaxed, Ordering::Relaxed",
             ),
             ("waits_after_it_was_told", WAITS, WAITS_LATE),
-            ("leaves_somebody_behind", "while next == NOBODY {", "if next == NOBODY { return; } while false {"),
-            ("tells_nobody", "self.place(next).waits.store(false, Ordering::Release);", ""),
+            ("leaves_a_waiter_behind", "while next == NOBODY {", "if next == NOBODY { return; } while false {"),
+            ("never_hands_over", "self.place(next).waits.store(false, Ordering::Release);", ""),
             ("remembers_the_last_next", "place.next.store(NOBODY, Ordering::Relaxed);", ""),
         ],
     },
@@ -56,7 +56,7 @@ pub(super) const PARTS: &[Part] = &[
     },
 ];
 
-/// Those of a lock that is a flag which whoever takes it sets.
+/// Those of a lock that is a flag, set by its holder.
 const OF_A_FLAG: &[(&str, &str, &str)] = &[
     ("looks_and_then_takes", "self.taken.swap(true, Ordering::Acquire)", TWO_STEPS),
     ("taking_sees_nothing", "swap(true, Ordering::Acquire)", "swap(true, Ordering::Relaxed)"),
@@ -64,12 +64,12 @@ const OF_A_FLAG: &[(&str, &str, &str)] = &[
     ("is_not_given_back", "self.taken.store(false, Ordering::Release)", "()"),
 ];
 
-/// Looking and taking as two steps, with room for somebody in between.
+/// Looking and taking as two steps, with room for another thread in between.
 const TWO_STEPS: &str =
     "{ let taken = self.taken.load(Ordering::Acquire); self.taken.store(true, Ordering::Relaxed); taken }";
 
 const WAITS: &str = "place.waits.store(true, Ordering::Relaxed);
-        // Release: who comes next finds the place empty. Acquire: where nobody is before, what the last holder did is seen.
+        // Release: the next one finds the place empty. Acquire: with no waiter before, what the last holder did is seen.
         let before = self.tail.swap(rank, Ordering::AcqRel);
         if before == NOBODY {
             return spin;

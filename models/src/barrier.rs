@@ -1,4 +1,4 @@
-//! The barriers that spin: nobody leaves before all have arrived, as models; and the bugs that they catch.
+//! The barriers that spin: no party leaves before all have arrived, as models; and the bugs that they catch.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use loom::thread;
 use crate::explore;
 use crate::primitives;
 
-/// The interface of the barriers, so that the models take any copy of either.
+/// The interface of the barriers, so the models take any copy of either.
 trait Barrier: Send + Sync + 'static {
     fn new(parties: u32) -> Self;
     /// `own` is what a party keeps for itself, false at first.
@@ -61,7 +61,7 @@ copies! {
     sense_turning_publishes_nothing sense_leaving_sees_nothing sense_lets_pass_and_then_counts
 }
 
-/// So many parties meet so often. Before each episode a party marks its place, relaxed, so that whoever looks at it behind the
+/// So many parties meet so often. Before each episode a party marks its place, relaxed, so one who reads it behind the
 /// barrier sees a stale mark unless the barrier orders the one behind the other.
 fn all_meet<B: Barrier>(parties: usize, episodes: usize) {
     explore(move || {
@@ -74,8 +74,8 @@ fn all_meet<B: Barrier>(parties: usize, episodes: usize) {
                 barrier.meet(&mut own);
                 for mark in marks {
                     let mark = mark.load(Ordering::Relaxed);
-                    // Whoever is ahead has met the others, and waits for this party in the next episode.
-                    assert!((episode..=episode + 1).contains(&mark), "somebody left before all had arrived");
+                    // A party that is ahead has met the others, and waits for this party in the next episode.
+                    assert!((episode..=episode + 1).contains(&mark), "a party left before all had arrived");
                 }
             }
         };
@@ -92,7 +92,7 @@ fn all_meet<B: Barrier>(parties: usize, episodes: usize) {
     });
 }
 
-/// Two parties that come back twice, so that the second sense is used up as well, and three that come back once.
+/// Two parties that come back twice, so the second sense is used up as well, and three that come back once.
 fn keeps_its_promises<B: Barrier>() {
     all_meet::<B>(2, 3);
     all_meet::<B>(3, 2);

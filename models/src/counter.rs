@@ -8,7 +8,7 @@ use loom::thread;
 
 use crate::{explore, primitives};
 
-/// The interface of the counter, so that the models take any copy of it.
+/// The interface of the counter, so the models take any copy of it.
 trait Counter: Send + Sync + 'static {
     fn take(&self, rank: usize) -> bool;
     fn give(&self, rank: usize);
@@ -48,7 +48,7 @@ copies! {
     loses_the_rest gives_back_what_it_did_not_take loses_a_batch forgets_the_others
 }
 
-/// Two workers with a shard each and one unit: whoever has it is alone with what it stands for, and finds that as the last one
+/// Two workers with a shard each and one unit: its holder is alone with what it stands for, and finds that as the last one
 /// left it. In the end the unit is there, for either of them.
 fn one_unit<C: Shards>() {
     let (counter, thing) = (Arc::new(C::shards(1, 2)), Arc::new(AtomicUsize::new(0)));
@@ -68,7 +68,7 @@ fn one_unit<C: Shards>() {
     assert_eq!(thing.load(Ordering::Relaxed), turns[0] + turns[1], "two had the unit");
     assert_eq!(counter.free(), 1, "there is one unit");
     for rank in 0..2 {
-        assert!(counter.take(rank), "worker {rank} is refused what nobody has");
+        assert!(counter.take(rank), "worker {rank} is refused a unit that is free");
         assert!(!counter.take(1 - rank), "there is one unit");
         counter.give(rank);
     }
@@ -136,6 +136,6 @@ mod caught {
         loses_the_rest "a unit is refused of many";
         gives_back_what_it_did_not_take "as many were given back";
         loses_a_batch "as many were given back";
-        forgets_the_others "is refused what nobody has";
+        forgets_the_others "is refused a unit that is free";
     }
 }

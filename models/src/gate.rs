@@ -15,7 +15,7 @@ mod sync {
     pub(crate) use loom::thread::yield_now;
 }
 
-/// The interface of the gate, so that the models take any copy of it.
+/// The interface of the gate, so the models take any copy of it.
 trait Barrier: Send + Sync + 'static {
     fn new(parties: usize, spinners: usize) -> Self;
     /// Whether all have arrived.
@@ -67,7 +67,7 @@ copies! {
 
 /// A gate, and for each party a place that it marks before the parties meet and that all look at behind it.
 ///
-/// The marks are relaxed: whoever looks sees a stale one, unless the gate orders the look behind the mark.
+/// The marks are relaxed: a reader sees a stale one, unless the gate orders the look behind the mark.
 struct Meeting<B> {
     gate: B,
     marks: Vec<AtomicUsize>,
@@ -109,12 +109,12 @@ impl<B: Barrier> Meeting<B> {
     }
 }
 
-/// Nobody passes before the last has arrived, everybody does then, and the gate can be used again.
+/// No thread passes before the last has arrived, all do then, and the gate can be used again.
 fn all_meet<B: Barrier>() {
     let part = |meeting: &Meeting<B>, party| {
         for round in 1..=2 {
             meeting.mark(party, round);
-            assert!(meeting.gate.arrive(), "nobody closed the gate");
+            assert!(meeting.gate.arrive(), "the gate is open");
             meeting.look(round);
         }
     };
@@ -127,7 +127,7 @@ fn all_meet<B: Barrier>() {
 fn all_rush<B: Barrier>() {
     let part = |meeting: &Meeting<B>, party| {
         for round in 1..=2 {
-            assert!(meeting.gate.arrive(), "nobody closed the gate");
+            assert!(meeting.gate.arrive(), "the gate is open");
             meeting.mark(party, round);
             meeting.gate.spin_release(round);
             meeting.look(round);

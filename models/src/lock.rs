@@ -1,4 +1,4 @@
-//! The locks: mutual exclusion, order, and that nobody is left behind, as models; and the bugs that they catch.
+//! The locks: mutual exclusion, order, and that no waiter is left behind, as models; and the bugs that they catch.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::primitives::{self, Finally, Spin, WaitStats};
 /// What refuses a lock; none of these does.
 type Error = &'static str;
 
-/// The interface of the locks, so that the models take any copy of any of them.
+/// The interface of the locks, so the models take any copy of any of them.
 trait Lock: Sized + Send + Sync + 'static {
     fn new(workers: usize) -> Result<Self, Error>;
     fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
@@ -47,13 +47,13 @@ copies! {
     ttas Ttas: faithful looks_and_then_takes taking_sees_nothing giving_publishes_nothing is_not_given_back;
     ticket Ticket: faithful draws_a_number_twice being_called_sees_nothing calling_publishes_nothing calls_two;
     mcs Mcs: faithful joining_sees_nothing its_turn_sees_nothing telling_publishes_nothing leaving_publishes_nothing
-        waits_after_it_was_told leaves_somebody_behind tells_nobody remembers_the_last_next;
+        waits_after_it_was_told leaves_a_waiter_behind never_hands_over remembers_the_last_next;
     clh Clh: faithful joining_publishes_nothing joining_sees_nothing its_turn_sees_nothing giving_publishes_nothing
         keeps_its_place is_not_given_back;
 }
 
-/// What a lock guards: a number that is changed in two steps, which anybody in between would spoil, and relaxed, so that
-/// whoever comes next sees a stale one unless the lock orders the one behind the other.
+/// What a lock guards: a number that is changed in two steps, which a thread in between would spoil, and relaxed, so
+/// the next holder sees a stale one unless the lock orders the one behind the other.
 struct Guarded<L> {
     lock: L,
     number: AtomicUsize,
@@ -206,8 +206,8 @@ mod bugs {
             telling_publishes_nothing: "two were under the lock"
             leaving_publishes_nothing: "two were under the lock"
             waits_after_it_was_told: "maximum number of branches"
-            leaves_somebody_behind: "maximum number of branches"
-            tells_nobody: "maximum number of branches"
+            leaves_a_waiter_behind: "maximum number of branches"
+            never_hands_over: "maximum number of branches"
             remembers_the_last_next: "maximum number of branches"
         }
         clh {

@@ -12,7 +12,7 @@ use crate::primitives::{self, WaitStats};
 /// What refuses a pool; none of these does.
 type Error = &'static str;
 
-/// The interface of the pools, so that the models take any copy.
+/// The interface of the pools, so the models take any copy.
 #[allow(dead_code, reason = "it is that of the kernels, of which the models need a part")]
 trait Pool: Sized + Send + Sync + 'static {
     const MEETING: &'static str;
@@ -46,8 +46,8 @@ copies! {
     gives_up_after_a_failure
 }
 
-/// A pool and its items: whether each is in somebody's hand, and how often it was, counted in two steps without an order, so
-/// that only the pool's order keeps a count from being lost.
+/// A pool and its items: whether each is taken, and how often it was, counted in two steps without an order, so
+/// only the pool's order keeps a count from being lost.
 struct Stock<P> {
     pool: P,
     held: Vec<AtomicUsize>,
@@ -87,8 +87,8 @@ impl<P: Pool<Hand = ()>> Stock<P> {
     }
 }
 
-/// One worker takes an item and gives it back. Another takes two, gives them back in the order in which it took them, so that
-/// the first is back on top with something else below, and tells how many it found.
+/// One worker takes an item and gives it back. Another takes two, gives them back in the order in which it took them: the
+/// first is back on top with something else below, and counts those that it found.
 fn conserves<P: Pool<Hand = ()>>() {
     explore(|| {
         let stock = Stock::<P>::new(2);
@@ -109,7 +109,7 @@ fn conserves<P: Pool<Hand = ()>>() {
     });
 }
 
-/// Three workers, one item each: nobody finds nothing.
+/// Three workers, one item each: each finds one.
 fn has_enough<P: Pool<Hand = ()>>() {
     explore(|| {
         let stock = Stock::<P>::new(3);

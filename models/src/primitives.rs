@@ -31,11 +31,11 @@ impl AtomicBool {
 /// Turns of one wait whose alternatives are explored.
 const TURNS: usize = 2;
 
-/// A wait: each turn lets somebody else run.
+/// A wait: each turn lets another thread run.
 ///
 /// Where two wait, loom would explore that they take turns for ever, while the one that they wait for never runs. So an
 /// execution in which a wait gets long is run to its end by a fair schedule, and nothing that branches off there is
-/// explored; the same happens earlier in another execution. Somebody who waits for nothing still never ends, and loom tells.
+/// explored; the same happens earlier in another execution. A thread that waits for nothing still never ends, which loom reports.
 pub(crate) struct Spin(usize);
 
 impl Spin {

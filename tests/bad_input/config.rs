@@ -81,7 +81,7 @@ fn only_regular_files_are_read() {
     for (what, file, word) in [
         ("nothing", "missing.toml", "cannot be read"),
         ("a folder", ".", "not a regular file"),
-        ("a pipe that nobody writes to", "fifo", "not a regular file"),
+        ("a pipe without a writer", "fifo", "not a regular file"),
         ("a device without an end", "/dev/zero", "not a regular file"),
         ("2 GiB", "large.toml", "larger than 1 MiB"),
     ] {

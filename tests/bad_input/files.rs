@@ -48,7 +48,7 @@ fn outputs_that_cannot_be() {
     assert_ne!(fs::read(place.path().join("mine.json")).unwrap(), b"mine");
 }
 
-/// Root may write anywhere, so that the program runs as nobody here.
+/// Root may write anywhere, so the program runs as the user nobody here.
 #[test]
 fn a_folder_without_the_right_to_write() {
     let place = Place::new();
@@ -61,25 +61,25 @@ fn a_folder_without_the_right_to_write() {
     let binary = env!("CARGO_BIN_EXE_charz");
     fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
     if !nobody(&[binary, "--version"]).output().is_ok_and(|output| output.status.success()) {
-        println!("only root can become nobody, and nobody must reach the program");
+        println!("needs root, and a program that the user nobody can reach");
         return;
     }
     let args = [&[binary], &SMALL[..], &["--output", "report.json"]].concat();
     place.refused(
-        "a folder of somebody else's",
+        "a folder of another user",
         nobody(&args),
         &["--output", "name a file elsewhere", "ermission denied"],
     );
 }
 
 #[test]
-fn a_program_with_somebody_elses_rights_does_nothing() {
+fn a_program_with_the_rights_of_another_user_does_nothing() {
     use std::os::unix::fs::{PermissionsExt, chown};
     let place = Place::new();
     let copy = place.path().join("charz");
     fs::copy(env!("CARGO_BIN_EXE_charz"), &copy).unwrap();
     if chown(&copy, Some(65534), Some(65534)).is_err() {
-        println!("only root can give a program to nobody");
+        println!("needs root, which can give a program to the user nobody");
         return;
     }
     for (what, mode) in [("setuid", 0o4755), ("setgid", 0o2755)] {

@@ -31,7 +31,7 @@ fn mappings_that_do_not_fit() {
         ("a list of many strands", &strands, &["is not a strand id"]),
         ("a slot that does not exist", "one-per-core:9", &["takes no parameter"]),
         ("a package too many", "occupancy:22", &["2 entries", "4 packages"]),
-        ("nobody", "occupancy:0000", &["has no workers"]),
+        ("no worker", "occupancy:0000", &["has no workers"]),
         ("more than a package has", "occupancy:129,0,0,0", &["128 usable strands", "129"]),
         ("no occupancy", "occupancy:x", &["\"x\"", "write 2200 or 12,12,0,0"]),
         ("no program", "command:", &["needs a parameter", "write command:PROGRAM"]),

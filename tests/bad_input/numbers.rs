@@ -129,7 +129,7 @@ fn times_and_counts() {
     }
 }
 
-/// The decimal point is a point, and colours are not asked for, whatever the environment says.
+/// The decimal point is a point, and colours are off, in every environment.
 #[test]
 fn odd_surroundings_change_nothing() {
     let place = Place::new();

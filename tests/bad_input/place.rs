@@ -14,7 +14,7 @@ use crate::support::{Ran, charz};
 /// How long the program may take before a test calls it hung. Refusing takes milliseconds; the rest is for busy machines.
 const HUNG: Duration = Duration::from_secs(60);
 
-/// A folder with a file of the user's in it. The program runs inside, so that files have short names.
+/// A folder with a file of the user's in it. The program runs inside, so files have short names.
 pub struct Place(tempfile::TempDir);
 
 /// What a folder holds: for each name the length, the time of the last change, and of small files the content.

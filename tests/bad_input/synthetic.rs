@@ -43,6 +43,6 @@ fn descriptions_that_are_none() {
             place.refuses(what, &args, &[&["topology"], words].concat());
         }
     }
-    // A NUL character ends an argument, so that none can be typed.
+    // A NUL character ends an argument, so none can be typed.
     assert!(place.charz().args(["topo", "--topology", "pu:1\0"]).output().is_err());
 }

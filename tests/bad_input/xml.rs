@@ -98,7 +98,7 @@ fn files_that_are_no_topology() {
         ("no memory where it was promised", version_1().replace(&unnumbered(&node), "").into_bytes(), &["no memory"]),
         ("strands beside the tree", version_1().replace("NUMANode", "Misc").into_bytes(), &["Misc has strands"]),
         (
-            "strands that nobody has in version 1",
+            "strands that no core has in version 1",
             version_1().replace(&unnumbered(&second), "").into_bytes(),
             &["none of its children"],
         ),
@@ -120,7 +120,7 @@ fn only_regular_files_of_bearable_size_are_read() {
     let name = "n".repeat(256);
     for (what, file, word) in [
         ("2 GiB", "large.xml", "larger than 64 MiB"),
-        ("a pipe that nobody writes to", "fifo", "not a regular file"),
+        ("a pipe without a writer", "fifo", "not a regular file"),
         ("a device without an end", "/dev/zero", "not a regular file"),
         ("a folder", "folder", "name a file"),
         ("nothing", "missing.xml", "no such file"),

@@ -1,4 +1,4 @@
-//! Small valid reports that nobody measured: what stands around the cells is of a real one.
+//! Small valid reports with made-up cells in a measured frame.
 
 use serde_json::{Value, json};
 

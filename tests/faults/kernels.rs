@@ -13,7 +13,7 @@ fn check_aborted(kernel: &str, said: &str) {
     assert_eq!(ended.status(kernel), "aborted");
     assert!(ended.reason(kernel).contains(said), "{kernel}: {:?}", ended.reason(kernel));
     let told = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains(said), "it is told: {}", ended.out);
+    assert!(told.contains(said), "it is reported: {}", ended.out);
     ended.check_measured("honest");
 }
 
@@ -47,7 +47,7 @@ fn a_kernel_that_dies_once_keeps_its_other_invocations() {
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     ended.check_measured("dies-once");
     let marks = ended.cell("dies-once")["marks"].as_array().unwrap();
-    let mark = marks.iter().find(|mark| mark["code"] == "V29").expect("what died is told");
+    let mark = marks.iter().find(|mark| mark["code"] == "V29").expect("a dead process is marked");
     assert_eq!(mark["severity"], "suspect");
     assert!(mark["reason"].as_str().unwrap().contains("signal 11"), "{mark}");
 }
@@ -73,5 +73,5 @@ fn a_process_that_floods_standard_error_is_read_to_its_end() {
     let ended = Trial::of("complains,honest").run();
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     ended.check_measured("complains");
-    assert!(!ended.err.contains("????"), "what it said is nobody's business");
+    assert!(!ended.err.contains("????"), "its output is not shown");
 }

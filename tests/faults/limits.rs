@@ -85,7 +85,7 @@ fn a_file_may_not_grow() {
     check_full(&trial);
 }
 
-/// Half a sweep fits: the rest is told, nothing that is there is damaged, and with room again it is finished.
+/// Half a sweep fits: the rest is reported, nothing on disk is damaged, and with room again the sweep is finished.
 #[track_caller]
 fn check_full(trial: &Trial) {
     let ended = trial.run();

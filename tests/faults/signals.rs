@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::trial::{Ended, Trial, alone, together};
 
-/// A sweep of some seconds: whatever happens to it happens in its midst.
+/// A sweep of some seconds: a disturbance falls inside it.
 fn long() -> Trial {
     Trial::of("honest").with("--threads", "1,2").with("--iterations", "2000000").with("--invocations", "6")
 }
@@ -21,7 +21,7 @@ fn send(child: &Child, signal: Signal) {
     let _ = kill_process(Pid::from_child(child), signal);
 }
 
-/// Waits until none of them is left, which takes a moment for those that nobody waits for.
+/// Waits until none of them is left, which takes a moment for those without a parent.
 #[track_caller]
 fn check_alone(trial: &Trial) {
     let patience = Instant::now() + Duration::from_secs(5);
@@ -44,7 +44,7 @@ fn check_resumes(trial: &Trial) {
 }
 
 #[test]
-fn a_signal_at_any_moment_leaves_a_valid_report_and_nobody_behind() {
+fn a_signal_at_any_moment_leaves_a_valid_report_and_no_process_behind() {
     let _machine = together();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         for moment in moments(3) {
@@ -83,7 +83,7 @@ fn a_signal_stops_even_those_that_heed_nothing() {
     }
 }
 
-/// 64 times as many workers as strands fight for one line, which starves whoever would stop them by a flag.
+/// 64 times as many workers as strands fight for one line, which starves the thread that would stop them by a flag.
 #[test]
 fn a_signal_stops_a_storm() {
     let _machine = alone();
@@ -118,7 +118,7 @@ fn a_second_signal_ends_it_at_once() {
 }
 
 #[test]
-fn nobody_measures_for_a_dead_sweep() {
+fn no_process_measures_for_a_dead_sweep() {
     let _machine = together();
     for kernel in ["honest", "spins", "stops"] {
         let trial = Trial::of(kernel).with("--iterations", "500000000");

@@ -101,7 +101,7 @@ impl Trial {
         self.file.with_extension("json.journal")
     }
 
-    /// Its folder, for whatever else it needs.
+    /// Its folder, for other files.
     pub fn folder(&self) -> PathBuf {
         self.folder.path().to_owned()
     }
@@ -177,7 +177,7 @@ impl Trial {
                     return pid;
                 }
             }
-            assert!(Instant::now() < patience, "nobody measures");
+            assert!(Instant::now() < patience, "no process measures");
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -63,5 +63,5 @@ fn without_proc_and_sys() {
     }
     assert_eq!(report["host"]["memory"]["total_bytes"], Value::Null);
     let marks = cell["marks"].as_array().unwrap();
-    assert!(marks.iter().any(|mark| mark["code"] == "V05"), "what nobody could check is told: {marks:?}");
+    assert!(marks.iter().any(|mark| mark["code"] == "V05"), "what could not be checked is marked: {marks:?}");
 }

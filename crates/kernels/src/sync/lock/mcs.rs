@@ -47,7 +47,7 @@ impl Mcs {
         let place = self.place(rank);
         place.next.store(NOBODY, Ordering::Relaxed);
         place.waits.store(true, Ordering::Relaxed);
-        // Release: who comes next finds the place empty. Acquire: where nobody is before, what the last holder did is seen.
+        // Release: the next one finds the place empty. Acquire: with no waiter before, what the last holder did is seen.
         let before = self.tail.swap(rank, Ordering::AcqRel);
         if before == NOBODY {
             return spin;
