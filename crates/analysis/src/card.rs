@@ -273,15 +273,15 @@ fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
 }
 
 fn remote(report: &Report) -> Option<Remote> {
-    let spots = numa::spots(report);
-    let times = |of: fn(&numa::Spot) -> Option<numa::Number>| {
-        let (near, far) = (numa::median(&spots, true, of)?, numa::median(&spots, false, of)?);
+    let pairs = numa::node_pairs(report);
+    let times = |of: fn(&numa::NodePair) -> Option<numa::Number>| {
+        let (near, far) = (numa::median(&pairs, true, of)?, numa::median(&pairs, false, of)?);
         Some(numa::Number { value: far.value / near.value, suspect: near.suspect || far.suspect })
     };
-    let measured = times(|spot| spot.latency_ns)?;
+    let measured = times(|pair| pair.latency_ns)?;
     Some(Remote {
         times: measured.value,
-        claimed_times: times(numa::Spot::claim).map(|claim| claim.value),
+        claimed_times: times(numa::NodePair::claim).map(|claim| claim.value),
         suspect: measured.suspect,
     })
 }

@@ -1,6 +1,6 @@
 //! Pictures of numbers, before anything decides how they look.
 //!
-//! A figure knows what its axes count, what each spot is and whether it is doubtful. It knows nothing of reports, colours, pixels or
+//! A figure knows what its axes count, what each point is and whether it is doubtful. It knows nothing of reports, colours, pixels or
 //! characters of a terminal: pages fill these types, and renderers read them.
 //!
 //! Names and notes are foreign text, as the report has them: renderers escape them.
@@ -15,9 +15,9 @@ mod table;
 
 pub use axis::{Axis, Scale, Span, Tick};
 pub use heat::{Heatmap, Tile};
-pub use joint::{Band, Bar, Joint, Pair};
+pub use joint::{Band, Bar, JointPlot, Pair};
 pub use nest::{MachineDiagram, Order, Part, What};
-pub use plot::{Label, Plot, Role, Rule, Series, Spot, State};
+pub use plot::{DataPoint, Label, Plot, ReferenceLine, Role, Series, State};
 pub use quantity::Quantity;
 pub use table::{Datum, Row, Table};
 
@@ -38,11 +38,11 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     Lines(Plot),
-    /// A row of dots for each name: the names are those of the x axis ([`Quantity::Names`]), and a spot's `x` is its row, from 0.
+    /// A row of dots for each name: the names are those of the x axis ([`Quantity::Names`]), and a point's `x` is its row, from 0.
     /// Drawn with the names beneath each other and the values to the right.
     Dots(Plot),
     Heatmap(Heatmap),
-    Joint(Joint),
+    Joint(JointPlot),
     /// The parts of a machine inside each other, and the orders in which mappings fill it.
     MachineDiagram(MachineDiagram),
 }

@@ -21,7 +21,7 @@ pub fn is_bandwidth(role: &Role) -> bool {
 
 /// What the strands of one node have of the memory of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spot {
+pub struct NodePair {
     /// OS id of the strands' node.
     pub from: u32,
     /// OS id of the memory's node.
@@ -40,7 +40,7 @@ pub struct Number {
     pub suspect: bool,
 }
 
-impl Spot {
+impl NodePair {
     pub fn is_local(&self) -> bool {
         self.from == self.to
     }
@@ -53,15 +53,15 @@ impl Spot {
 
 /// The median of a number over all pairs of nodes that are one and the same, or over all others; suspect where half of the numbers or
 /// more are. `None` where there is none.
-pub fn median(spots: &[Spot], local: bool, of: impl Fn(&Spot) -> Option<Number>) -> Option<Number> {
-    let numbers: Vec<Number> = spots.iter().filter(|spot| spot.is_local() == local).filter_map(of).collect();
+pub fn median(pairs: &[NodePair], local: bool, of: impl Fn(&NodePair) -> Option<Number>) -> Option<Number> {
+    let numbers: Vec<Number> = pairs.iter().filter(|pair| pair.is_local() == local).filter_map(of).collect();
     let value = Sample::new(numbers.iter().map(|number| number.value).collect())?.median();
     Some(Number { value, suspect: 2 * numbers.iter().filter(|number| number.suspect).count() >= numbers.len() })
 }
 
 /// All pairs of nodes of which a report has a number, by the ids of the strands' node, then of the memory's. What was measured
 /// on a node's own memory without asking for it counts as well.
-pub fn spots(report: &Report) -> Vec<Spot> {
+pub fn node_pairs(report: &Report) -> Vec<NodePair> {
     let nodes = report.machine.node_of_strands();
     let mut cells: BTreeMap<(u32, u32), Vec<(&Cell, Number)>> = BTreeMap::new();
     for cell in &report.cells {
@@ -72,35 +72,35 @@ pub fn spots(report: &Report) -> Vec<Spot> {
     let latency = report.kernels_in(is_latency);
     let bandwidth = [Role::MemoryBandwidth(card::Access::Read), Role::LevelBandwidth(card::Access::Read)]
         .map(|wanted| report.kernels_in(|role| *role == wanted));
-    let spot = |((from, to), cells): ((u32, u32), Vec<(&Cell, Number)>)| {
+    let pair = |((from, to), cells): ((u32, u32), Vec<(&Cell, Number)>)| {
         let best = |kernels: &[&str], alone: bool| {
             let own = cells.iter().filter(|(cell, _)| kernels.contains(&cell.kernel.as_str()));
             own.filter(|(cell, _)| !alone || cell.workers == 1).max_by_key(|(cell, _)| rank(cell))
         };
-        let spot = Spot {
+        let pair = NodePair {
             from,
             to,
             latency_ns: best(&latency, true).map(|(_, number)| *number),
             bytes_per_second: bandwidth.iter().find_map(|kernels| best(kernels, false)).map(|(_, number)| *number),
             claimed: report.machine.node_distance(from, to),
         };
-        (spot.latency_ns.is_some() || spot.bytes_per_second.is_some()).then_some(spot)
+        (pair.latency_ns.is_some() || pair.bytes_per_second.is_some()).then_some(pair)
     };
-    cells.into_iter().filter_map(spot).collect()
+    cells.into_iter().filter_map(pair).collect()
 }
 
 /// The same for hwloc, and how many suspect numbers were left out: hwloc has no mark for them.
 pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
-    let spots = spots(report);
+    let pairs = node_pairs(report);
     let sound = |found: Option<Number>| found.filter(|found| !found.suspect).map(|found| found.value);
-    let access = |spot: &Spot| Access {
-        from: spot.from,
-        to: spot.to,
-        latency_ns: sound(spot.latency_ns),
-        bytes_per_second: sound(spot.bytes_per_second),
+    let access = |pair: &NodePair| Access {
+        from: pair.from,
+        to: pair.to,
+        latency_ns: sound(pair.latency_ns),
+        bytes_per_second: sound(pair.bytes_per_second),
     };
-    let numbers = spots.iter().flat_map(|spot| [spot.latency_ns, spot.bytes_per_second]).flatten();
-    (spots.iter().map(access).collect(), numbers.filter(|number| number.suspect).count())
+    let numbers = pairs.iter().flat_map(|pair| [pair.latency_ns, pair.bytes_per_second]).flatten();
+    (pairs.iter().map(access).collect(), numbers.filter(|number| number.suspect).count())
 }
 
 /// The node that a cell's workers are all on, and the one that their memory is on; `None` where there is none, and where the
@@ -136,11 +136,11 @@ mod tests {
     use charz_data::report::Point;
 
     #[test]
-    fn spots_are_told_by_seats_and_places() {
-        let found: Vec<_> = spots(&two())
+    fn pairs_of_nodes_follow_seats_and_places() {
+        let found: Vec<_> = node_pairs(&two())
             .into_iter()
-            .map(|spot| {
-                (spot.from, spot.to, spot.latency_ns.unwrap().value, spot.bytes_per_second.unwrap(), spot.claimed)
+            .map(|pair| {
+                (pair.from, pair.to, pair.latency_ns.unwrap().value, pair.bytes_per_second.unwrap(), pair.claimed)
             })
             .collect();
         let rate = |value, suspect| Number { value, suspect };
@@ -163,8 +163,8 @@ mod tests {
 
     #[test]
     fn a_median_is_suspect_unless_most_are_sound() {
-        let spots = spots(&two());
-        let of = |local| median(&spots, local, |spot| spot.bytes_per_second).unwrap();
+        let pairs = node_pairs(&two());
+        let of = |local| median(&pairs, local, |pair| pair.bytes_per_second).unwrap();
         assert_eq!(of(true), Number { value: 40e9, suspect: true }, "one of two");
         assert_eq!(of(false), Number { value: 25e9, suspect: false });
     }
@@ -180,7 +180,7 @@ mod tests {
             cell(LATENCY, &[2], own, 90.0),
             cell(LATENCY, &[2, 3], own, 190.0),
         ];
-        let [only] = spots(&report)[..] else { panic!("{:?}", spots(&report)) };
+        let [only] = node_pairs(&report)[..] else { panic!("{:?}", node_pairs(&report)) };
         assert_eq!((only.from, only.to, only.is_local()), (1, 1, true));
         assert_eq!(only.bytes_per_second.unwrap().value, 30e9, "workers on two nodes stand for neither");
         assert_eq!(only.latency_ns.unwrap().value, 90.0, "alone");
@@ -200,9 +200,9 @@ mod tests {
             cell(LATENCY, &[0], place(MemoryHome::Interleaved), 100.0),
             cell("arith-int", &[0], Point::default(), 100.0),
         ];
-        assert_eq!(spots(&report), []);
+        assert_eq!(node_pairs(&report), []);
         let mut without = two();
         without.machine.numa_nodes.clear();
-        assert_eq!(spots(&without), [], "no node has an id");
+        assert_eq!(node_pairs(&without), [], "no node has an id");
     }
 }

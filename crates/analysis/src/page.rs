@@ -18,10 +18,10 @@ mod machine;
 pub mod matrix;
 mod nodes;
 mod numbers;
+mod points;
 mod scaling;
 mod sharing;
 mod sizes;
-mod spots;
 mod squares;
 mod summary;
 mod table;
@@ -119,7 +119,7 @@ const CHAPTERS: &[Chapter] = &[
         id: "throughput",
         title: "Throughput against workers",
         about: &[
-            "Each spot is the median of several processes, the band is the interval in which that median lies",
+            "Each point is the median of several processes, the band is the interval in which that median lies",
             "The faint lines are what as many workers would do at the pace of one, and all strands of the machine at that pace",
         ],
         draw: scaling::rates,
@@ -128,7 +128,7 @@ const CHAPTERS: &[Chapter] = &[
         id: "time",
         title: "Time against workers",
         about: &[
-            "Less is better; each spot is the median of several processes, the band the interval in which that median lies",
+            "Less is better; each point is the median of several processes, the band the interval in which that median lies",
         ],
         draw: scaling::times,
     },

@@ -34,8 +34,8 @@ pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
     if base.host.processor != new.host.processor {
         Some(format!(
             "they were measured on different processors ({} and {})",
-            told(base.host.processor.as_deref()),
-            told(new.host.processor.as_deref())
+            quoted(base.host.processor.as_deref()),
+            quoted(new.host.processor.as_deref())
         ))
     } else if places(&one.strands) != places(&other.strands) || counts(one) != counts(other) {
         let ((packages, cores, strands), others) = (counts(one), counts(other));
@@ -140,7 +140,7 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
     for ((what, one), (_, other)) in surroundings(base).into_iter().zip(surroundings(new)) {
         let (one, other) = (one.as_deref(), other.as_deref());
         if one != other && !silent(one, other, what) {
-            notes.push(format!("the {what} is another one ({} and {})", told(one), told(other)));
+            notes.push(format!("the {what} is another one ({} and {})", quoted(one), quoted(other)));
         }
     }
     notes
@@ -166,7 +166,7 @@ pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 9] {
     ]
 }
 
-fn told(word: Option<&str>) -> String {
+fn quoted(word: Option<&str>) -> String {
     word.map_or_else(|| "unknown".into(), |word| format!("{word:?}"))
 }
 

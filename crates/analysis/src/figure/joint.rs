@@ -4,7 +4,7 @@ use super::{Axis, Quantity};
 
 /// Two times that were stamped together, or one of them alone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Joint {
+pub struct JointPlot {
     /// What the first time is, from left to right; logarithmic.
     pub x: Axis,
     /// What the second time is, from below upwards; logarithmic. `None` where there is one time only, which is then on the x axis.
@@ -59,12 +59,12 @@ impl Band {
     }
 }
 
-impl Joint {
+impl JointPlot {
     /// The bands of each time in words: its label, then the bands.
     pub fn bands_in_words(&self) -> Vec<String> {
         let axes = [(Some(&self.x), &self.first_bands), (self.y.as_ref(), &self.second_bands)];
-        let told = axes.into_iter().filter_map(|(axis, bands)| Some((axis?, bands)));
-        told.filter(|(_, bands)| !bands.is_empty())
+        let axes = axes.into_iter().filter_map(|(axis, bands)| Some((axis?, bands)));
+        axes.filter(|(_, bands)| !bands.is_empty())
             .map(|(axis, bands)| {
                 let bands: Vec<String> = bands.iter().map(Band::in_words).collect();
                 format!("{}: {}", axis.label, bands.join(", "))

@@ -9,34 +9,34 @@ pub struct Plot {
     /// In the order of their legend.
     pub series: Vec<Series>,
     /// Places on the x axis that something is said of: edges of caches, changes.
-    pub rules: Vec<Rule>,
-    /// Spots that something is said of: where a mapping saturates.
+    pub reference_lines: Vec<ReferenceLine>,
+    /// Points that something is said of: where a mapping saturates.
     pub flags: Vec<Label>,
 }
 
-/// Spots that belong together, drawn as one line or in one colour.
+/// Points that belong together, drawn as one line or in one colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     pub name: String,
     pub role: Role,
     /// Which of the page's reports it is from, from 0.
     pub source: usize,
-    /// By ascending x. A line does not join the neighbours of a spot without a number.
-    pub spots: Vec<Spot>,
+    /// By ascending x. A line does not join the neighbours of a point without a number.
+    pub points: Vec<DataPoint>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Measured,
-    /// Linear scaling; drawn faintly, without spots.
+    /// Linear scaling; drawn faintly, without points.
     Ideal,
-    /// The limit of the machine; drawn faintly, without spots.
+    /// The limit of the machine; drawn faintly, without points.
     Bound,
 }
 
 /// A place on a series.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spot {
+pub struct DataPoint {
     pub x: f64,
     /// On the y axis; `None` is a gap, and the note says why.
     pub y: Option<f64>,
@@ -59,7 +59,7 @@ pub enum State {
 
 /// A place on the x axis, or a stretch of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rule {
+pub struct ReferenceLine {
     pub from: f64,
     /// Where it ends; the same for a single place.
     pub to: f64,
@@ -77,15 +77,15 @@ pub struct Label {
 }
 
 impl Series {
-    /// The spots that have a number, with it.
-    pub fn numbers(&self) -> impl Iterator<Item = (&Spot, f64)> {
-        self.spots.iter().filter_map(|spot| Some((spot, spot.y.filter(|y| y.is_finite())?)))
+    /// The points that have a number, with it.
+    pub fn numbers(&self) -> impl Iterator<Item = (&DataPoint, f64)> {
+        self.points.iter().filter_map(|point| Some((point, point.y.filter(|y| y.is_finite())?)))
     }
 
     /// The corners of a line that is straight between numbers when it is drawn on axes that are not linear.
     pub fn bent(&self) -> Vec<[f64; 2]> {
         const PARTS: u32 = 24;
-        let numbers: Vec<[f64; 2]> = self.numbers().map(|(spot, y)| [spot.x, y]).collect();
+        let numbers: Vec<[f64; 2]> = self.numbers().map(|(point, y)| [point.x, y]).collect();
         let mut corners: Vec<[f64; 2]> = numbers.first().copied().into_iter().collect();
         for pair in numbers.windows(2) {
             let ([from, low], [to, high]) = (pair[0], pair[1]);
@@ -102,7 +102,7 @@ impl Series {
     }
 }
 
-impl Rule {
+impl ReferenceLine {
     /// Its label with the place or the stretch on the x axis.
     pub fn note(&self, x: &Axis) -> String {
         let [from, to] = [self.from, self.to].map(|end| x.quantity.shown(end));
@@ -121,7 +121,7 @@ impl Label {
 impl Plot {
     /// Without rules and flags.
     pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
-        Plot { x, y, series, rules: Vec::new(), flags: Vec::new() }
+        Plot { x, y, series, reference_lines: Vec::new(), flags: Vec::new() }
     }
 
     /// The series that were measured, each with its index.
@@ -130,12 +130,12 @@ impl Plot {
     }
 
     pub fn has(&self, state: State) -> bool {
-        self.measured().any(|(_, series)| series.spots.iter().any(|spot| spot.state == state))
+        self.measured().any(|(_, series)| series.points.iter().any(|point| point.state == state))
     }
 
-    /// The min and the max x of all spots, gaps included; `None` without any.
+    /// The min and the max x of all points, gaps included; `None` without any.
     pub fn x_range(&self) -> Option<[f64; 2]> {
-        range(self.series.iter().flat_map(|series| &series.spots).map(|spot| spot.x))
+        range(self.series.iter().flat_map(|series| &series.points).map(|point| point.x))
     }
 
     /// The min and the max y of all numbers and their intervals; `None` without any.
@@ -163,26 +163,26 @@ impl Plot {
         self.y_range().is_none()
     }
 
-    /// From what to what each measured series goes, and how many gaps and doubtful spots it has.
+    /// From what to what each measured series goes, and how many gaps and doubtful points it has.
     pub(super) fn in_words(&self) -> String {
         let axes = format!("{} against {}", self.y.label, self.x.label);
         let series = self.measured().map(|(_, series)| self.said(series));
         let flags = self.flags.iter().filter(|flag| flag.series < self.series.len()).map(|flag| flag.note(self));
-        let rules = self.rules.iter().map(|rule| rule.note(&self.x));
+        let rules = self.reference_lines.iter().map(|rule| rule.note(&self.x));
         [axes].into_iter().chain(series).chain(flags).chain(rules).collect::<Vec<_>>().join(". ") + "."
     }
 
     fn said(&self, series: &Series) -> String {
-        let at = |(spot, y): (&Spot, f64)| {
-            let doubt = if spot.state == State::Suspect { " ?" } else { "" };
-            format!("{}{doubt} at {}", self.y.quantity.shown(y), self.x.quantity.shown(spot.x))
+        let at = |(point, y): (&DataPoint, f64)| {
+            let doubt = if point.state == State::Suspect { " ?" } else { "" };
+            format!("{}{doubt} at {}", self.y.quantity.shown(y), self.x.quantity.shown(point.x))
         };
         let ends = match (series.numbers().next(), series.numbers().last()) {
             (Some(first), Some(last)) if first.0.x != last.0.x => format!("from {} to {}", at(first), at(last)),
             (Some(only), _) => at(only),
             (None, _) => "no number".to_owned(),
         };
-        let count = |state| series.spots.iter().filter(|spot| spot.state == state).count();
+        let count = |state| series.points.iter().filter(|point| point.state == state).count();
         let besides = [(count(State::Suspect), "doubtful"), (count(State::Missing), "missing")];
         let besides: Vec<String> =
             besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
@@ -192,8 +192,8 @@ impl Plot {
 }
 
 /// A number and the ends of its interval.
-fn ends((spot, y): (&Spot, f64)) -> impl Iterator<Item = f64> {
-    [y].into_iter().chain(spot.spread.into_iter().flatten())
+fn ends((point, y): (&DataPoint, f64)) -> impl Iterator<Item = f64> {
+    [y].into_iter().chain(point.spread.into_iter().flatten())
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
     use charz_data::report::Unit;
 
     fn plot() -> Plot {
-        let spot = |x: f64, y: Option<f64>, state| Spot {
+        let point = |x: f64, y: Option<f64>, state| DataPoint {
             x,
             y,
             spread: y.map(|y| [y * 0.9, y * 1.1]),
@@ -217,13 +217,13 @@ mod tests {
                 name: "dumb".into(),
                 role: Role::Measured,
                 source: 0,
-                spots: vec![
-                    spot(1.0, Some(1e9), State::Ok),
-                    spot(2.0, None, State::Missing),
-                    spot(4.0, Some(3e9), State::Suspect),
+                points: vec![
+                    point(1.0, Some(1e9), State::Ok),
+                    point(2.0, None, State::Missing),
+                    point(4.0, Some(3e9), State::Suspect),
                 ],
             }],
-            rules: vec![Rule { from: 2.0, to: 4.0, label: "strands shared".into() }],
+            reference_lines: vec![ReferenceLine { from: 2.0, to: 4.0, label: "strands shared".into() }],
             flags: vec![Label { series: 0, x: 4.0, label: "saturates".into() }],
         }
     }
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(plot().y_range(), Some([0.9e9, 3.3000000000000003e9]));
         let faint = |y| Series {
             role: Role::Bound,
-            spots: vec![Spot { y: Some(y), ..plot().series[0].spots[0].clone() }],
+            points: vec![DataPoint { y: Some(y), ..plot().series[0].points[0].clone() }],
             ..plot().series[0].clone()
         };
         let limited = Plot { series: vec![plot().series[0].clone(), faint(1e12), faint(4e9)], ..plot() };

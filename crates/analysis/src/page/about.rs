@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Source;
-use super::spots::short;
+use super::points::short;
 use charz_data::report::{Report, Status, Timer};
 use charz_data::units;
 

@@ -1,7 +1,7 @@
 //! How much a page may hold. Whatever a report holds, a page is soon made and small enough to be opened.
 
 use super::Page;
-use super::spots::cut;
+use super::points::cut;
 use crate::figure::{Body, Figure, Plot, Quantity};
 use charz_data::units;
 
@@ -39,7 +39,7 @@ pub(super) fn bound(page: &mut Page) {
     let all: usize = page.sections.iter().map(|section| section.figures.len()).sum();
     if all > MOST_FIGURES {
         say(all - MOST_FIGURES, "figures");
-        few(page);
+        limit_figures(page);
     }
     rows(page);
     words(page);
@@ -79,7 +79,7 @@ fn figure(figure: &mut Figure) {
 
 fn plot(plot: &mut Plot) {
     plot.series.iter_mut().for_each(|series| shorten(&mut series.name, LONGEST_NAME));
-    plot.rules.iter_mut().for_each(|rule| shorten(&mut rule.label, LONGEST_NAME));
+    plot.reference_lines.iter_mut().for_each(|rule| shorten(&mut rule.label, LONGEST_NAME));
     if let Quantity::Names(names) = &mut plot.x.quantity {
         names.iter_mut().for_each(|name| shorten(name, LONGEST_NAME));
     }
@@ -92,7 +92,7 @@ fn shorten(words: &mut String, longest: usize) {
 }
 
 /// Of each section as many figures as the others leave room for: small sections stay whole.
-fn few(page: &mut Page) {
+fn limit_figures(page: &mut Page) {
     let share = share(page.sections.iter().map(|section| section.figures.len()).collect(), MOST_FIGURES);
     page.sections.iter_mut().for_each(|section| section.figures.truncate(share.max(1)));
 }

@@ -119,7 +119,7 @@ impl<'a> CellsByKernel<'a> {
     pub(super) fn latencies(&self, kernel: &str) -> Vec<String> {
         let of_source = |(source, findings): (usize, &Vec<Finding>)| {
             let own = findings.iter().filter(|found| found.kind == FindingKind::Latency && found.kernel == kernel);
-            own.map(|found| self.told(&found.text, source)).collect::<Vec<_>>()
+            own.map(|found| self.prefixed(&found.text, source)).collect::<Vec<_>>()
         };
         self.findings.iter().enumerate().flat_map(of_source).collect()
     }
@@ -129,7 +129,7 @@ impl<'a> CellsByKernel<'a> {
     }
 
     /// A sentence, with the report's name before it where there are several.
-    pub(super) fn told(&self, sentence: &str, source: usize) -> String {
+    pub(super) fn prefixed(&self, sentence: &str, source: usize) -> String {
         match self.sources.get(source).filter(|_| self.are_several()) {
             Some(source) => format!("{}: {sentence}", source.name),
             None => sentence.to_owned(),

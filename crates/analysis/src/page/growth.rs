@@ -2,8 +2,8 @@
 
 use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
-use super::spots;
-use crate::figure::{Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, Spot, State, Table, id};
+use super::points;
+use crate::figure::{Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, State, Table, id};
 use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
@@ -62,7 +62,7 @@ fn figure(sorted: &CellsByKernel<'_>, side: &Side, lines: &[Grown<'_>], part: us
         name: sorted.named(&name(own.cell), own.source),
         role: Role::Measured,
         source: own.source,
-        spots: steps(growth).map(|step| spot(own.cell, step, side)).collect(),
+        points: steps(growth).map(|step| point(own.cell, step, side)).collect(),
     });
     let why = lines.iter().map(|(own, growth)| {
         let why = match growth.stopped_by {
@@ -70,7 +70,7 @@ fn figure(sorted: &CellsByKernel<'_>, side: &Side, lines: &[Grown<'_>], part: us
             Halt::Threads => "more than a million threads would have been made",
             Halt::Sizes => "there is no larger size",
         };
-        sorted.told(&format!("{} grew no further since {why}", name(own.cell)), own.source)
+        sorted.prefixed(&format!("{} grew no further since {why}", name(own.cell)), own.source)
     });
     let x = Axis { label: "size of the recursion".into(), quantity: Quantity::Count, scale: Scale::Linear };
     let y = Axis { label: side.title.into(), quantity: side.quantity.clone(), scale: Scale::Log10 };
@@ -95,26 +95,26 @@ fn steps(growth: &Growth) -> impl Iterator<Item = &GrowthStep> {
     growth.steps.iter().enumerate().filter(move |(at, _)| at % step == 0 || at + 1 == all).map(|(_, step)| step)
 }
 
-fn spot(cell: &Cell, step: &GrowthStep, side: &Side) -> Spot {
-    let state = spots::state(cell);
+fn point(cell: &Cell, step: &GrowthStep, side: &Side) -> DataPoint {
+    let state = points::state(cell);
     let y = (side.of)(step);
     let number = y.map_or_else(|| "none".to_owned(), |y| side.quantity.shown(y));
     let doubt = units::doubt(state == State::Suspect);
     let activities = units::count(step.activities);
     let note = format!(
         "{} at size {}: {} {number}{doubt}; {activities} activities{}",
-        spots::short(&point::name(cell)),
+        points::short(&point::name(cell)),
         step.size,
         side.title,
-        spots::against(cell)
+        points::against(cell)
     );
-    Spot { x: step.size as f64, y, spread: None, state: if y.is_some() { state } else { State::Missing }, note }
+    DataPoint { x: step.size as f64, y, spread: None, state: if y.is_some() { state } else { State::Missing }, note }
 }
 
 fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
     let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"];
     let row = |own: &SourcedCell<'_>, step: &GrowthStep| {
-        let state = spots::state(own.cell);
+        let state = points::state(own.cell);
         let doubt = units::doubt(state == State::Suspect);
         let count = |number: u64| Datum::number(units::count(number), number as f64);
         let nanos = step.time_ns as f64;

@@ -1,10 +1,10 @@
 //! The page of a history: its changes, and each series over time. Its tables are those of `charz history` in every format.
 
 use super::about::about;
-use super::spots::{self, state};
+use super::points::{self, state};
 use super::{Page, Section, Source, make_ids_unique};
 use crate::figure::{
-    Axis, Body, Datum, Figure, Plot, Quantity, Role, Row, Rule, Scale, Series, Spot, State, Table, id,
+    Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, ReferenceLine, Role, Row, Scale, Series, State, Table, id,
 };
 use crate::history::{ALPHA, Change, Entry, Segment, Timeline, Track, Value, display, env_diff};
 use charz_data::escape::counted;
@@ -197,7 +197,7 @@ fn values_of(timeline: &Timeline, track: &Track) -> Table {
             report_of(timeline, value.entry),
             Datum::word(&entry.report.started),
             Datum::word(entry.label.as_deref().unwrap_or("-")),
-            Datum::known(cell.value(), |_| spots::number(cell)),
+            Datum::known(cell.value(), |_| points::number(cell)),
             end(interval.map(|interval| interval.low)),
             end(interval.map(|interval| interval.high)),
             Datum::word(cell.outcome.status.name()),
@@ -214,14 +214,14 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
     let table = changes(timeline, tracks);
     let name = |row: &Row| format!("{}, between {} and {}", row.data[0].text, row.data[1].text, row.data[2].text);
     let names = table.rows.iter().map(name).collect();
-    let spots = (0_u32..).zip(&table.rows).map(|(place, row)| Spot {
+    let points = (0_u32..).zip(&table.rows).map(|(place, row)| DataPoint {
         x: f64::from(place),
         y: row.data[5].number,
         spread: row.data[6].number.zip(row.data[7].number).map(|(low, high)| [low, high]),
         state: row.state,
         note: row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; "),
     });
-    let series = Series { name: "changes".into(), role: Role::Measured, source: 0, spots: spots.collect() };
+    let series = Series { name: "changes".into(), role: Role::Measured, source: 0, points: points.collect() };
     let x = Axis { label: "series".into(), quantity: Quantity::Names(names), scale: Scale::Linear };
     let y = Axis { label: "change of performance".into(), quantity: Quantity::Share, scale: Scale::Linear };
     (!table.rows.is_empty()).then(|| Figure {
@@ -236,26 +236,26 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
 fn figure(timeline: &Timeline, track: &Track) -> Figure {
     let (series, name) = (&track.series, track.series.key.name());
     let at = |entry: usize| timeline.entries[entry].at as f64;
-    let spot = |value: &Value| {
+    let point = |value: &Value| {
         let entry = &timeline.entries[value.entry];
         let label = entry.label.as_ref().map(|label| format!(", {label}")).unwrap_or_default();
-        Spot {
-            note: format!("report {}{label}: {}", entry.name(), spots::note(&value.cell)),
-            ..spots::spot(&value.cell, at(value.entry))
+        DataPoint {
+            note: format!("report {}{label}: {}", entry.name(), points::note(&value.cell)),
+            ..points::point(&value.cell, at(value.entry))
         }
     };
-    let rule = |change: &Change| Rule {
+    let rule = |change: &Change| ReferenceLine {
         from: at(change.before.last),
         to: at(change.after.first),
         label: change.effect.map_or("-".into(), |effect| signed(effect - 1.0)),
     };
     let label = if series.key.unit.more_is_better() { "throughput" } else { "time" };
-    let spots = series.values.iter().map(spot).collect();
+    let points = series.values.iter().map(point).collect();
     let plot = Plot {
         x: Axis { label: "when it was measured".into(), quantity: Quantity::Date, scale: Scale::Linear },
         y: Axis { label: label.into(), quantity: Quantity::Value(series.key.unit), scale: Scale::Linear },
-        series: vec![Series { name: name.clone(), role: Role::Measured, source: 0, spots }],
-        rules: track.changes.iter().map(rule).collect(),
+        series: vec![Series { name: name.clone(), role: Role::Measured, source: 0, points }],
+        reference_lines: track.changes.iter().map(rule).collect(),
         flags: Vec::new(),
     };
     let mut about: Vec<String> = track.changes.iter().map(|change| sentence(timeline, track, change)).collect();
@@ -321,15 +321,15 @@ mod tests {
         let page = history(&timeline, &tracks);
         let figures: Vec<&Figure> = page.figures().collect();
         let [all, changed, calm] = figures.as_slice() else { panic!("{} figures", figures.len()) };
-        let effect = plot(all).series[0].spots[0].y.unwrap();
+        let effect = plot(all).series[0].points[0].y.unwrap();
         assert!((effect + 0.1).abs() < 0.01, "{effect}");
-        let [rule] = plot(changed).rules.as_slice() else { panic!("{:?}", plot(changed).rules) };
+        let [rule] = plot(changed).reference_lines.as_slice() else { panic!("{:?}", plot(changed).reference_lines) };
         let day = |at: usize| timeline.entries[at].at as f64;
         assert_eq!((rule.from, rule.to), (day(9), day(12)));
-        let spots = &plot(changed).series[0].spots;
-        assert_eq!((spots.len(), spots[10].y, spots[10].state), (20, None, State::Missing));
-        assert_eq!(spots[12].state, State::Suspect);
-        assert!(plot(calm).rules.is_empty());
+        let points = &plot(changed).series[0].points;
+        assert_eq!((points.len(), points[10].y, points[10].state), (20, None, State::Missing));
+        assert_eq!(points[12].state, State::Suspect);
+        assert!(plot(calm).reference_lines.is_empty());
         let tables = [reports(&timeline.entries), levels(&timeline, &tracks), values(&timeline, &tracks)];
         for table in figures.iter().filter_map(|figure| figure.table.as_ref()).chain(&tables) {
             assert!(table.rows.iter().all(|row| row.data.len() == table.heading.len()), "{:?}", table.heading);

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
-use super::spots;
-use crate::figure::{Axis, Band, Body, Datum, Figure, Joint, Quantity, Row, Scale, State, Table, id};
+use super::points;
+use crate::figure::{Axis, Band, Body, Datum, Figure, JointPlot, Quantity, Row, Scale, State, Table, id};
 use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
@@ -74,7 +74,7 @@ fn chosen<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
 
 fn figure(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>, most: usize) -> Option<Figure> {
     let (cell, found) = (own.cell, own.cell.distribution.as_ref()?);
-    let state = spots::state(cell);
+    let state = points::state(cell);
     let name = sorted.named(&point::name(cell), own.source);
     let [first, second] = labels(sorted.sources[own.source].report.card(&cell.kernel));
     let axis = |label: String| Axis { label, quantity: Quantity::Nanos, scale: Scale::Log10 };
@@ -86,11 +86,11 @@ fn figure(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>, most: usize) -> Opti
             "neighbouring bins are drawn as one, so that the page stays small; --format json has them all".to_owned(),
         );
     }
-    let reasons = spots::against(cell);
+    let reasons = points::against(cell);
     if state == State::Suspect && !reasons.is_empty() {
         about.push(format!("suspect{reasons}"));
     }
-    let joint = Joint {
+    let joint = JointPlot {
         x: axis(first),
         y: is_pair.then(|| axis(second)),
         pairs: if is_pair { pairs } else { Vec::new() },
@@ -131,7 +131,7 @@ fn bands(shape: &Shape) -> Vec<Band> {
 }
 
 /// A row for each of the times: percentiles, the least and the most.
-fn percentiles(joint: &Joint, found: &Distribution, state: State) -> Table {
+fn percentiles(joint: &JointPlot, found: &Distribution, state: State) -> Table {
     let heading = ["time", "least", "p50", "p90", "p99", "p99.9", "p99.99", "most"];
     let doubt = units::doubt(state == State::Suspect);
     let time = |nanos: Option<f64>| {

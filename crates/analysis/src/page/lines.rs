@@ -1,13 +1,13 @@
 //! Lines over a quantity out of cells.
 
 use super::cells::{CellsByKernel, SourcedCell};
-use super::{spots, table};
-use crate::figure::{Axis, Body, Figure, Plot, Role, Series, Spot, id};
+use super::{points, table};
+use crate::figure::{Axis, Body, DataPoint, Figure, Plot, Role, Series, id};
 use crate::group::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
 const MOST_LINES: usize = 12;
-/// The most spots of one figure. No plan has as many; a report that was made up may.
+/// The most points of one figure. No plan has as many; a report that was made up may.
 const MOST_SPOTS: usize = 3000;
 
 pub(super) struct Lines<'a, 'b> {
@@ -47,19 +47,19 @@ impl Drawn<'_> {
 impl<'a> Lines<'a, '_> {
     /// A figure, or several where there are too many lines for one.
     pub(super) fn draw(&self, sorted: &CellsByKernel<'_>) -> Vec<Drawn<'a>> {
-        self.draw_by(sorted, &|own, x| spots::spot(own.cell, x))
+        self.draw_by(sorted, &|own, x| points::point(own.cell, x))
     }
 
     /// The same, of another number than the cells' own.
     pub(super) fn draw_by(
         &self,
         sorted: &CellsByKernel<'_>,
-        spot: &dyn Fn(SourcedCell<'a>, f64) -> Spot,
+        point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
     ) -> Vec<Drawn<'a>> {
         let lines = grouped(self.cells.iter().copied(), |own| (own.source, (self.name)(*own)));
         let parts: Vec<&[Vec<SourcedCell<'a>>]> = lines.chunks(MOST_LINES).collect();
         let part = |(at, lines): (usize, &&[Vec<SourcedCell<'a>>])| {
-            let mut drawn = self.part(sorted, lines, spot);
+            let mut drawn = self.part(sorted, lines, point);
             if parts.len() > 1 {
                 drawn.figure.title = format!("{} ({} of {})", self.title, at + 1, parts.len());
             }
@@ -72,25 +72,25 @@ impl<'a> Lines<'a, '_> {
         &self,
         sorted: &CellsByKernel<'_>,
         lines: &[Vec<SourcedCell<'a>>],
-        spot: &dyn Fn(SourcedCell<'a>, f64) -> Spot,
+        point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
     ) -> Drawn<'a> {
         let most = (MOST_SPOTS / lines.len().max(1)).max(2);
         let mut thinned = 0;
         let series = lines.iter().map(|cells| {
-            let mut spots: Vec<(u64, Spot)> = cells.iter().filter_map(|own| self.spot(*own, spot)).collect();
+            let mut points: Vec<(u64, DataPoint)> = cells.iter().filter_map(|own| self.point(*own, point)).collect();
             match self.along {
-                Along::X => spots.sort_by(|(_, one), (_, other)| one.x.total_cmp(&other.x)),
-                Along::Other(_) => spots.sort_by_key(|(along, _)| *along),
+                Along::X => points.sort_by(|(_, one), (_, other)| one.x.total_cmp(&other.x)),
+                Along::Other(_) => points.sort_by_key(|(along, _)| *along),
             }
-            let all = spots.len();
-            let spots = thin(spots.into_iter().map(|(_, spot)| spot).collect(), most);
-            thinned += all - spots.len();
+            let all = points.len();
+            let points = thin(points.into_iter().map(|(_, point)| point).collect(), most);
+            thinned += all - points.len();
             let first = cells[0];
             Series {
                 name: sorted.named(&(self.name)(first), first.source),
                 role: Role::Measured,
                 source: first.source,
-                spots,
+                points,
             }
         });
         let series = series.collect();
@@ -110,22 +110,26 @@ impl<'a> Lines<'a, '_> {
         Drawn { figure, firsts: lines.iter().map(|cells| cells[0]).collect() }
     }
 
-    fn spot(&self, own: SourcedCell<'a>, spot: &dyn Fn(SourcedCell<'a>, f64) -> Spot) -> Option<(u64, Spot)> {
+    fn point(
+        &self,
+        own: SourcedCell<'a>,
+        point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
+    ) -> Option<(u64, DataPoint)> {
         let along = match self.along {
             Along::X => 0,
             Along::Other(of) => of(own),
         };
         let x = (self.place)(own).filter(|x| x.is_finite())?;
-        Some((along, spot(own, x)))
+        Some((along, point(own, x)))
     }
 }
 
-/// Evenly chosen spots, the first and the last among them.
-fn thin(spots: Vec<Spot>, most: usize) -> Vec<Spot> {
-    let all = spots.len();
+/// Evenly chosen points, the first and the last among them.
+fn thin(points: Vec<DataPoint>, most: usize) -> Vec<DataPoint> {
+    let all = points.len();
     if all <= most {
-        return spots;
+        return points;
     }
     let step = (all - 1).div_ceil(most - 1);
-    spots.into_iter().enumerate().filter(|(at, _)| at % step == 0 || at + 1 == all).map(|(_, spot)| spot).collect()
+    points.into_iter().enumerate().filter(|(at, _)| at % step == 0 || at + 1 == all).map(|(_, point)| point).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{Along, Drawn, Lines};
-use super::spots;
+use super::points;
 use crate::figure::{Axis, Body, Figure, Label, Quantity, Scale, State};
 use crate::findings::{bandwidth, knee_delay};
 use crate::group::grouped;
@@ -69,7 +69,7 @@ fn knee(line: &[SourcedCell<'_>]) -> Option<(f64, String)> {
     let cells: Vec<&Cell> = line.iter().map(|own| own.cell).collect();
     let delay = knee_delay(&cells)?;
     let cell = cells.into_iter().find(|cell| cell.point.delay == Some(delay) && cell.value().is_some())?;
-    let doubt = units::doubt(spots::state(cell) == State::Suspect);
+    let doubt = units::doubt(points::state(cell) == State::Suspect);
     Some((bandwidth(cell)?, format!("knee{doubt}")))
 }
 
@@ -78,10 +78,10 @@ fn nowhere(cells: &[SourcedCell<'_>]) -> Option<String> {
     let lost: Vec<&SourcedCell<'_>> = cells.iter().filter(|own| bandwidth(own.cell).is_none()).collect();
     let first = lost.first()?;
     Some(match lost.len() {
-        1 => format!("not drawn, since nothing was moved: {}", spots::note(first.cell)),
+        1 => format!("not drawn, since nothing was moved: {}", points::note(first.cell)),
         count => format!(
             "{count} points are not drawn, since nothing was moved, the first of them {}",
-            spots::note(first.cell)
+            points::note(first.cell)
         ),
     })
 }

@@ -6,14 +6,14 @@ use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::table;
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
-use crate::numa::{self, Number, Spot};
+use crate::numa::{self, NodePair, Number};
 use charz_data::report::Unit;
 use charz_data::units;
 
 struct Square {
     name: &'static str,
     title: &'static str,
-    of: fn(&Spot) -> Option<Number>,
+    of: fn(&NodePair) -> Option<Number>,
     quantity: Quantity,
 }
 
@@ -21,13 +21,13 @@ const SQUARES: [Square; 2] = [
     Square {
         name: "latency",
         title: "latency of a load of one worker",
-        of: |spot| spot.latency_ns,
+        of: |pair| pair.latency_ns,
         quantity: Quantity::Nanos,
     },
     Square {
         name: "bandwidth",
         title: "bandwidth of all workers of a node together",
-        of: |spot| spot.bytes_per_second,
+        of: |pair| pair.bytes_per_second,
         quantity: Quantity::Value(Unit::BytesPerSecond),
     },
 ];
@@ -39,16 +39,16 @@ const MOST_NODES: usize = 256;
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let mut figures = Vec::new();
     for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
-        let spots = numa::spots(report);
+        let pairs = numa::node_pairs(report);
         for square in &SQUARES {
             let cells: Vec<SourcedCell<'_>> = sorted
                 .shaped(Shape::Nodes)
                 .filter(|kernel| numa::is_latency(kernel.role()) == (square.name == "latency"))
                 .flat_map(|kernel| kernel.cells.iter().copied().filter(|own| own.source == source))
                 .collect();
-            let several = spots.iter().filter(|spot| (square.of)(spot).is_some()).count() > 1;
+            let several = pairs.iter().filter(|pair| (square.of)(pair).is_some()).count() > 1;
             if several || !cells.is_empty() {
-                figures.push(figure(sorted, source, square, &spots, &cells));
+                figures.push(figure(sorted, source, square, &pairs, &cells));
             }
         }
     }
@@ -59,19 +59,19 @@ fn figure(
     sorted: &CellsByKernel<'_>,
     source: usize,
     square: &Square,
-    spots: &[Spot],
+    pairs: &[NodePair],
     cells: &[SourcedCell<'_>],
 ) -> Figure {
     let found: HashMap<(u32, u32), Number> =
-        spots.iter().filter_map(|spot| Some(((spot.from, spot.to), (square.of)(spot)?))).collect();
-    let (rows, columns) = (ids(spots, |spot| spot.from), ids(spots, |spot| spot.to));
+        pairs.iter().filter_map(|pair| Some(((pair.from, pair.to), (square.of)(pair)?))).collect();
+    let (rows, columns) = (ids(pairs, |pair| pair.from), ids(pairs, |pair| pair.to));
     let tile = |number: &Number| Tile {
         value: Some(number.value),
         state: if number.suspect { State::Suspect } else { State::Ok },
         reason: number.suspect.then_some(0),
     };
-    let pairs = rows.iter().flat_map(|from| columns.iter().map(|to| (*from, *to)));
-    let tiles = pairs.map(|pair| found.get(&pair).map_or(Tile::NOTHING, tile)).collect();
+    let places = rows.iter().flat_map(|from| columns.iter().map(|to| (*from, *to)));
+    let tiles = places.map(|place| found.get(&place).map_or(Tile::NOTHING, tile)).collect();
     let suspect = found.values().any(|number| number.suspect);
     let names = |ids: &[u32]| ids.iter().map(u32::to_string).collect();
     let body = Heatmap {
@@ -88,20 +88,21 @@ fn figure(
     Figure {
         id: id(&sorted.named(&format!("numa-{}", square.name), source)),
         title: sorted.named(&format!("NUMA nodes: {}", square.title), source),
-        about: about(square, spots),
+        about: about(square, pairs),
         body: Body::Heatmap(body),
         table: (!cells.is_empty()).then(|| table::table(sorted.sources, cells)),
     }
 }
 
 /// How to read a square, and what lies between near and far.
-fn about(square: &Square, spots: &[Spot]) -> Vec<String> {
+fn about(square: &Square, pairs: &[NodePair]) -> Vec<String> {
     let mut about = vec!["a row is the node of the workers, a column the node of the memory".to_owned()];
-    let medians = |of: fn(&Spot) -> Option<Number>| numa::median(spots, true, of).zip(numa::median(spots, false, of));
+    let medians =
+        |of: fn(&NodePair) -> Option<Number>| numa::median(pairs, true, of).zip(numa::median(pairs, false, of));
     let ratio = |near: Number, far: Number| {
         format!("{:.2}{} times", far.value / near.value, units::doubt(near.suspect || far.suspect))
     };
-    if spots.len() > 1 && spots.iter().all(Spot::is_local) {
+    if pairs.len() > 1 && pairs.iter().all(NodePair::is_local) {
         about.push("each node was measured with its own memory only; charz numa measures all".to_owned());
     }
     match (medians(square.of), &square.quantity) {
@@ -110,7 +111,7 @@ fn about(square: &Square, spots: &[Spot]) -> Vec<String> {
                 [near, far].map(|found| format!("{}{}", units::nanos(found.value), units::doubt(found.suspect)));
             let times = ratio(near, far);
             about.push(format!("remote memory takes {times} as long as local: {far_ns} against {near_ns}"));
-            if let Some((near, far)) = medians(Spot::claim) {
+            if let Some((near, far)) = medians(NodePair::claim) {
                 about.push(format!("the firmware claims {} the distance", ratio(near, far)));
             }
         }
@@ -122,8 +123,8 @@ fn about(square: &Square, spots: &[Spot]) -> Vec<String> {
     about
 }
 
-fn ids(spots: &[Spot], of: fn(&Spot) -> u32) -> Vec<u32> {
-    spots.iter().map(of).collect::<BTreeSet<u32>>().into_iter().take(MOST_NODES).collect()
+fn ids(pairs: &[NodePair], of: fn(&NodePair) -> u32) -> Vec<u32> {
+    pairs.iter().map(of).collect::<BTreeSet<u32>>().into_iter().take(MOST_NODES).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::matrix::Matrix;
-use super::{Page, Source, draw, spots, table};
+use super::{Page, Source, draw, points, table};
 use crate::figure::{Datum, Row, State, Table};
 use crate::point;
 use charz_data::checks::V08;
@@ -106,7 +106,7 @@ fn by_mapping(report: &Report, cells: &[&Cell]) -> Table {
 }
 
 fn number(cell: &Cell) -> Datum {
-    Datum { text: spots::number(cell), number: cell.value() }
+    Datum { text: points::number(cell), number: cell.value() }
 }
 
 fn count(workers: u64) -> Datum {
@@ -114,7 +114,7 @@ fn count(workers: u64) -> Datum {
 }
 
 fn doubt(cell: &Cell) -> &'static str {
-    units::doubt(spots::state(cell) == State::Suspect)
+    units::doubt(points::state(cell) == State::Suspect)
 }
 
 /// The parameters that a cell has for itself.

@@ -7,7 +7,7 @@ use charz_data::machine::Machine;
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{Along, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
-use crate::figure::{Axis, Figure, Label, Plot, Quantity, Role, Rule, Scale, Series, Spot, State};
+use crate::figure::{Axis, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State};
 use crate::point;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Point, Unit};
@@ -75,7 +75,7 @@ fn of_point<'a>(
         let each = 0..sorted.sources.len();
         let words = each.filter_map(|source| Some((source, known.get(&(source, kernel, point))?)));
         let words = words.flat_map(|(source, verdict)| {
-            verdicts::sentences(verdict).into_iter().map(move |sentence| sorted.told(&sentence, source))
+            verdicts::sentences(verdict).into_iter().map(move |sentence| sorted.prefixed(&sentence, source))
         });
         first.figure.about.extend(words);
     }
@@ -100,27 +100,27 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
 }
 
 /// From where on workers share what they had for themselves, if there are as many.
-fn shared(sorted: &CellsByKernel<'_>, source: usize, machine: &Machine, own: &[&Series]) -> Vec<Rule> {
+fn shared(sorted: &CellsByKernel<'_>, source: usize, machine: &Machine, own: &[&Series]) -> Vec<ReferenceLine> {
     let strands = machine.usable_strands().count() as f64;
     let cores = machine.cores.len() as f64;
-    let most = own.iter().flat_map(|series| &series.spots).map(|spot| spot.x).fold(0.0, f64::max);
+    let most = own.iter().flat_map(|series| &series.points).map(|point| point.x).fold(0.0, f64::max);
     let places = [(cores, "as many as cores"), (strands, "as many as strands")];
     let places = places.into_iter().filter(|(count, _)| *count > 0.0 && *count < most);
     // A core of one strand each: one of the two says it all.
     let places = places.filter(|(count, label)| !(label.contains("cores") && *count >= strands));
-    places.map(|(x, label)| Rule { from: x, to: x, label: sorted.named(label, source) }).collect()
+    places.map(|(x, label)| ReferenceLine { from: x, to: x, label: sorted.named(label, source) }).collect()
 }
 
 /// Reports of machines that are alike share their rules.
-fn add_rules(plot: &mut Plot, rules: Vec<Rule>) {
+fn add_rules(plot: &mut Plot, rules: Vec<ReferenceLine>) {
     for rule in rules {
-        let same = |other: &Rule| {
+        let same = |other: &ReferenceLine| {
             (other.from, other.to) == (rule.from, rule.to)
                 && other.label.split(',').next() == rule.label.split(',').next()
         };
-        match plot.rules.iter_mut().find(|other| same(other)) {
+        match plot.reference_lines.iter_mut().find(|other| same(other)) {
             Some(other) => other.label = other.label.split(',').next().unwrap_or_default().to_owned(),
-            None => plot.rules.push(rule),
+            None => plot.reference_lines.push(rule),
         }
     }
 }
@@ -131,18 +131,18 @@ fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Se
     let pace = own
         .iter()
         .flat_map(|series| series.numbers())
-        .filter(|(spot, _)| spot.state == State::Ok && spot.x > 0.0)
-        .map(|(spot, y)| (spot.x, y / spot.x))
+        .filter(|(point, _)| point.state == State::Ok && point.x > 0.0)
+        .map(|(point, y)| (point.x, y / point.x))
         .min_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
     let strands = source.report.machine.usable_strands().count() as f64;
-    let most = own.iter().flat_map(|series| &series.spots).map(|spot| spot.x).fold(0.0, f64::max);
+    let most = own.iter().flat_map(|series| &series.points).map(|point| point.x).fold(0.0, f64::max);
     let Some((fewest, pace)) = pace.filter(|_| strands > 0.0 && most > 1.0) else { return Vec::new() };
     let line = |role, what: &str, ends: [f64; 2], y: fn(f64, f64) -> f64, by: f64| Series {
         name: sorted.named(what, at),
         role,
         source: at,
-        spots: ends
-            .map(|x| Spot { x, y: Some(y(x, by)), spread: None, state: State::Ok, note: String::new() })
+        points: ends
+            .map(|x| DataPoint { x, y: Some(y(x, by)), spread: None, state: State::Ok, note: String::new() })
             .to_vec(),
     };
     // Beyond the strands there is nothing left to gain, so that the ideal ends there.

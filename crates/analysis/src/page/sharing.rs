@@ -3,8 +3,8 @@
 use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
 use super::lines::{Along, Lines};
-use super::spots;
-use crate::figure::{Axis, Body, Figure, Quantity, Scale, Spot, State};
+use super::points;
+use crate::figure::{Axis, Body, DataPoint, Figure, Quantity, Scale, State};
 use crate::point;
 use charz_data::report::{Cell, Sharing};
 use charz_data::units;
@@ -67,7 +67,7 @@ fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -
         along: Along::X,
     };
     let mut figures = Vec::new();
-    for mut drawn in lines.draw_by(sorted, &|own, x| spot(own.cell, x, value(own.cell), cost)) {
+    for mut drawn in lines.draw_by(sorted, &|own, x| point(own.cell, x, value(own.cell), cost)) {
         drawn.figure.about.insert(0, cost.about.to_owned());
         drawn.figure.table = None;
         if let Body::Lines(plot) = &mut drawn.figure.body
@@ -81,12 +81,12 @@ fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -
     figures
 }
 
-fn spot(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> Spot {
-    let state = spots::state(cell);
+fn point(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> DataPoint {
+    let state = points::state(cell);
     let number = value.map_or_else(String::new, |value| {
         format!("{}{}", cost.quantity.shown(value), units::doubt(state == State::Suspect))
     });
     let state = if value.is_some() { state } else { State::Missing };
-    let note = format!("{}: {}, {number}{}", spots::short(&point::name(cell)), cost.title, spots::against(cell));
-    Spot { x, y: value, spread: None, state, note }
+    let note = format!("{}: {}, {number}{}", points::short(&point::name(cell)), cost.title, points::against(cell));
+    DataPoint { x, y: value, spread: None, state, note }
 }

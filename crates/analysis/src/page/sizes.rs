@@ -6,7 +6,7 @@ use super::Drawing;
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{Along, Drawn, Lines};
 use crate::curve;
-use crate::figure::{Axis, Figure, Quantity, Rule, Scale};
+use crate::figure::{Axis, Figure, Quantity, ReferenceLine, Scale};
 use crate::findings::Curve;
 use crate::{numa, point};
 use charz_data::report::{Cell, Point, Report, Unit};
@@ -50,7 +50,7 @@ fn of_kernel(sorted: &CellsByKernel<'_>, of: &Kernel<'_>, cells: &[SourcedCell<'
     };
     let mut drawn = lines.draw(sorted);
     let rules = levels(cells).unwrap_or_else(|| edges(sorted, of, cells));
-    drawn.iter_mut().filter_map(Drawn::plot).for_each(|plot| plot.rules.clone_from(&rules));
+    drawn.iter_mut().filter_map(Drawn::plot).for_each(|plot| plot.reference_lines.clone_from(&rules));
     if let Some(first) = drawn.first_mut() {
         first.figure.about.extend(sorted.latencies(kernel));
     }
@@ -100,14 +100,14 @@ fn namer(cells: &[SourcedCell<'_>]) -> impl Fn(&Cell) -> String {
 }
 
 /// The level that holds each size, where there is one size in each.
-fn levels(cells: &[SourcedCell<'_>]) -> Option<Vec<Rule>> {
+fn levels(cells: &[SourcedCell<'_>]) -> Option<Vec<ReferenceLine>> {
     let mut names: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
     for own in cells {
         names.entry(own.cell.point.size_bytes?).or_default().insert(own.cell.level.as_deref()?);
     }
     let mut seen = BTreeSet::new();
     let is_ladder = names.len() <= FEW && names.values().all(|names| names.len() == 1 && seen.insert(names.clone()));
-    let rule = |(size, names): (u64, BTreeSet<&str>)| Rule {
+    let rule = |(size, names): (u64, BTreeSet<&str>)| ReferenceLine {
         from: size as f64,
         to: size as f64,
         label: names.into_iter().collect(),
@@ -116,8 +116,8 @@ fn levels(cells: &[SourcedCell<'_>]) -> Option<Vec<Rule>> {
 }
 
 /// Where caches end, by what is claimed and by what the curve shows.
-fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Rule> {
-    let mut found: Vec<(usize, Rule)> = Vec::new();
+fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<ReferenceLine> {
+    let mut found: Vec<(usize, ReferenceLine)> = Vec::new();
     let shown: BTreeSet<usize> = cells.iter().map(|own| own.source).collect();
     for source in shown {
         let report = sorted.sources[source].report;
@@ -125,17 +125,17 @@ fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'
         let claimed = curves.first().map_or_else(|| claims(report), |curve| curve.caches.clone());
         let claimed = (1..).zip(claimed).map(|(level, bytes)| {
             let place = bytes as f64;
-            Rule { from: place, to: place, label: format!("L{level}, claimed") }
+            ReferenceLine { from: place, to: place, label: format!("L{level}, claimed") }
         });
         found.extend(claimed.chain(measured(kernel.role(), &curves)).map(|rule| (source, rule)));
     }
-    let mut rules: Vec<Rule> = Vec::new();
+    let mut rules: Vec<ReferenceLine> = Vec::new();
     for (source, rule) in found.iter().take(MOST_RULES) {
         // What all reports say needs no name.
         let same = found.iter().filter(|(_, other)| other == rule).count();
         let named = if same > 1 { rule.label.clone() } else { sorted.named(&rule.label, *source) };
         if !rules.iter().any(|other| (other.from, other.to, &other.label) == (rule.from, rule.to, &named)) {
-            rules.push(Rule { label: named, ..rule.clone() });
+            rules.push(ReferenceLine { label: named, ..rule.clone() });
         }
     }
     rules
@@ -150,7 +150,7 @@ fn claims(report: &Report) -> Vec<u64> {
 }
 
 /// The edges of the curve that is least disturbed by the translation of addresses: the last kind of pages of those that are plain.
-fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<Rule> {
+fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<ReferenceLine> {
     let plain = curves.iter().filter(|curve| curve.is_plain() && curve.chains == 1 && numa::is_latency(role));
     let Some(curve) = plain.max_by_key(|curve| curve.pages != SMALL_PAGES) else { return Vec::new() };
     if matches!(curve::reading(&curve.points, &curve.caches, None), curve::Reading::Prefetched { .. }) {
@@ -162,7 +162,7 @@ fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<Rule> {
         let curve::Level::Cache(level) = level else { return None };
         let doubt = units::doubt(plateau.doubtful);
         let label = format!("L{level} ends, measured{doubt}");
-        Some(Rule { from: edge.inside_bytes as f64, to: edge.beyond_bytes as f64, label })
+        Some(ReferenceLine { from: edge.inside_bytes as f64, to: edge.beyond_bytes as f64, label })
     };
     plateaus.iter().filter_map(rule).collect()
 }

@@ -7,7 +7,7 @@ use charz_data::machine::Strand;
 use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::matrix::{Matrix, Row, class_name, line_operation, places};
-use super::{spots, table};
+use super::{points, table};
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
 use crate::group::grouped;
 use charz_data::report::{Cell, Status};
@@ -47,7 +47,7 @@ fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells:
         ));
     }
     let classes = matrix.rows();
-    about.extend(classes.iter().take(MOST_CLASSES).map(|row| told(row, matrix)));
+    about.extend(classes.iter().take(MOST_CLASSES).map(|row| sentence(row, matrix)));
     if classes.len() > MOST_CLASSES {
         about.push(format!("{} more kinds of pairs are in the table", classes.len() - MOST_CLASSES));
     }
@@ -62,7 +62,7 @@ fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells:
 }
 
 /// `cache, package 0: 12.0 ns in the median of 4 of 6 pairs, 11.0 ns to 13.5 ns`.
-fn told(row: &Row, matrix: &Matrix<'_>) -> String {
+fn sentence(row: &Row, matrix: &Matrix<'_>) -> String {
     let name = class_name(&row.class, matrix.machine);
     let all = row.pairs.map_or_else(|| "an unknown number of".to_owned(), |pairs| pairs.to_string());
     let Some(values) = &row.values else { return format!("{name}: 0 of {all} pairs measured") };
@@ -145,7 +145,7 @@ fn borders(strands: &[&Strand], folded: usize) -> Vec<(usize, String)> {
 
 impl Pairs {
     fn add(&mut self, cell: &Cell, reasons: &mut Reasons) {
-        match (cell.value(), spots::state(cell)) {
+        match (cell.value(), points::state(cell)) {
             (Some(value), state) => {
                 self.values.push(value);
                 if state == State::Suspect && self.doubt.is_none() {
@@ -171,7 +171,7 @@ impl Pairs {
 }
 
 fn why(cell: &Cell) -> String {
-    let reason = spots::against(cell);
+    let reason = points::against(cell);
     let word = match cell.outcome.status {
         Status::Ok => "no number",
         status => status.name(),

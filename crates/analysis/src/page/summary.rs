@@ -122,7 +122,7 @@ fn nearest(sorted: &CellsByKernel<'_>, source: usize) -> Option<String> {
     let timed: Vec<(f64, &Cell)> = own.filter_map(|own| Some((own.cell.value()?, own.cell))).collect();
     let least = timed.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
     let most = timed.iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
-    let said = |(_, cell): &(f64, &Cell)| super::spots::number(cell);
+    let said = |(_, cell): &(f64, &Cell)| super::points::number(cell);
     Some(match timed.len() {
         1 => format!("A line of memory takes {} from strand to strand", said(least)),
         _ => {
@@ -148,7 +148,7 @@ fn soundness(report: &Report) -> String {
     }
     if !report.complete {
         let why = report.stopped_by.as_deref().unwrap_or("an interruption");
-        words += &format!("; the sweep was ended early by {}", super::spots::short(why));
+        words += &format!("; the sweep was ended early by {}", super::points::short(why));
     }
     words
 }

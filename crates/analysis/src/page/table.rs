@@ -2,7 +2,7 @@
 
 use super::Source;
 use super::cells::SourcedCell;
-use super::spots::{self, short};
+use super::points::{self, short};
 use crate::figure::{Datum, Row, State, Table};
 use crate::point;
 use charz_data::params::{PARAMS, Param, Quantity};
@@ -34,7 +34,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         data.push(Datum::word(cell.outcome.status.name()));
         let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
         data.push(Datum::word(short(&marks.join(" "))));
-        Row { data, state: spots::state(cell), passport: passport(cell) }
+        Row { data, state: points::state(cell), passport: passport(cell) }
     };
     let rows: Vec<Row> = all.iter().take(MOST).map(row).collect();
     let left_out = all.len() - rows.len();
@@ -56,12 +56,12 @@ pub(super) fn parameter(cell: &Cell, param: &Param) -> Datum {
 }
 
 fn numbers(cell: &Cell) -> [Datum; 2] {
-    let spot = spots::spot(cell, 0.0);
-    let shown = spots::number(cell);
-    let value = Datum { text: shown, number: spot.y };
-    let interval = match spot.spread {
+    let point = points::point(cell, 0.0);
+    let shown = points::number(cell);
+    let value = Datum { text: shown, number: point.y };
+    let interval = match point.spread {
         Some([low, high]) => {
-            let doubt = units::doubt(spot.state == State::Suspect);
+            let doubt = units::doubt(point.state == State::Suspect);
             let text = format!("{} to {}{doubt}", units::value(low, cell.unit), units::value(high, cell.unit));
             Datum::number(text, high - low)
         }

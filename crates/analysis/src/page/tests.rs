@@ -1,5 +1,5 @@
 use super::*;
-use crate::figure::{Body, Joint, Part, Plot, Role, State, Table, What};
+use crate::figure::{Body, JointPlot, Part, Plot, Role, State, Table, What};
 use charz_data::report;
 use charz_data::report::fixtures;
 use charz_data::report::fixtures::cell;
@@ -168,7 +168,7 @@ fn plots(page: &Page) -> impl Iterator<Item = &Plot> {
     })
 }
 
-fn joints(page: &Page) -> impl Iterator<Item = &Joint> {
+fn joints(page: &Page) -> impl Iterator<Item = &JointPlot> {
     page.figures().filter_map(|figure| match &figure.body {
         Body::Joint(joint) => Some(joint),
         _ => None,
@@ -180,11 +180,11 @@ fn whatever_is_drawn_has_a_place() {
     for report in golden().iter().chain([&of_every_kind()]) {
         let page = page_of(report);
         for plot in plots(&page) {
-            for spot in plot.series.iter().flat_map(|series| &series.spots) {
-                assert!(spot.x.is_finite() && spot.y.is_none_or(f64::is_finite), "{}", spot.note);
-                assert!(spot.spread.is_none_or(|ends| ends.iter().all(|end| end.is_finite())), "{}", spot.note);
-                assert_eq!(spot.y.is_none(), spot.state == State::Missing, "{}", spot.note);
-                assert!(plot.x.scale.place(spot.x).is_some(), "{}", spot.note);
+            for point in plot.series.iter().flat_map(|series| &series.points) {
+                assert!(point.x.is_finite() && point.y.is_none_or(f64::is_finite), "{}", point.note);
+                assert!(point.spread.is_none_or(|ends| ends.iter().all(|end| end.is_finite())), "{}", point.note);
+                assert_eq!(point.y.is_none(), point.state == State::Missing, "{}", point.note);
+                assert!(plot.x.scale.place(point.x).is_some(), "{}", point.note);
             }
             assert!(plot.flags.iter().all(|flag| flag.series < plot.series.len()));
         }
@@ -205,8 +205,8 @@ fn a_number_of_an_invalid_cell_is_a_gap() {
     let page = page_of(&report);
     for plot in plots(&page) {
         let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
-        let mut spots = measured.flat_map(|series| &series.spots);
-        assert!(spots.all(|spot| spot.y.is_none() && spot.state == State::Missing));
+        let mut points = measured.flat_map(|series| &series.points);
+        assert!(points.all(|point| point.y.is_none() && point.state == State::Missing));
     }
     for heat in
         page.figures().filter_map(|figure| if let Body::Heatmap(heat) = &figure.body { Some(heat) } else { None })
@@ -227,8 +227,8 @@ fn a_doubtful_number_has_its_mark_wherever_it_is_shown() {
     let page = page_of(&report);
     for plot in plots(&page) {
         let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
-        for spot in measured.flat_map(|series| &series.spots).filter(|spot| spot.y.is_some()) {
-            assert!(spot.state == State::Suspect && spot.note.contains('?'), "{}", spot.note);
+        for point in measured.flat_map(|series| &series.points).filter(|point| point.y.is_some()) {
+            assert!(point.state == State::Suspect && point.note.contains('?'), "{}", point.note);
         }
     }
     let has_number = |sentence: &str| [" ns", "GB/s", " µs", "Mop/s"].iter().any(|unit| sentence.contains(unit));
@@ -253,7 +253,7 @@ fn reports_side_by_side_share_their_figures() {
     let two = page(&[Source { name: "a", report: &report }, Source { name: "b", report: &other }]);
     let measured = |page: &Page| {
         let series = plots(page).flat_map(|plot| &plot.series);
-        series.filter(|series| series.role == Role::Measured).map(|series| series.spots.len()).sum::<usize>()
+        series.filter(|series| series.role == Role::Measured).map(|series| series.points.len()).sum::<usize>()
     };
     assert_eq!(2 * measured(&one), measured(&two));
     assert_eq!(two.doubts.len(), 2 * one.doubts.len());
@@ -311,8 +311,8 @@ fn a_page_of_too_much_is_small_and_says_so() {
     let page = page_of(&fixtures::report(cells));
     assert!(page.figures().count() <= 300);
     assert!(page.left_out.iter().any(|sentence| sentence.contains("figures")), "{:?}", page.left_out);
-    let notes = plots(&page).flat_map(|plot| &plot.series).flat_map(|series| &series.spots);
-    assert!(notes.into_iter().all(|spot| spot.note.len() < 2000));
+    let notes = plots(&page).flat_map(|plot| &plot.series).flat_map(|series| &series.points);
+    assert!(notes.into_iter().all(|point| point.note.len() < 2000));
     assert_eq!(page.doubts.iter().map(|(_, doubt)| doubt.count).sum::<usize>(), 1600);
 }
 

@@ -7,7 +7,7 @@ use super::lines::{keys, nothing};
 use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
 use super::{WIDTH, shapes, width};
-use charz_analysis::figure::{Plot, Quantity, Scale, Series, Span, Spot, State};
+use charz_analysis::figure::{DataPoint, Plot, Quantity, Scale, Series, Span, State};
 use charz_data::escape::plain;
 
 const RIGHT: f64 = 24.0;
@@ -49,8 +49,8 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
         let aside = (beside as f64 - last / 2.0) * step;
         let class = format!("series s{}", at % Paint::SERIES + 1);
         pen.tag("g").word("class", &class).word("data-series", &series.name).children(|pen| {
-            let inside = |spot: &&Spot| spot.x >= -0.5 && spot.x < count as f64 - 0.5;
-            for spot in series.spots.iter().filter(inside) {
+            let inside = |spot: &&DataPoint| spot.x >= -0.5 && spot.x < count as f64 - 0.5;
+            for spot in series.points.iter().filter(inside) {
                 dot(*at, spot, aside, &frame, pen);
             }
         });
@@ -61,7 +61,7 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     frame.down[1] + BELOW
 }
 
-fn dot(at: usize, spot: &Spot, aside: f64, frame: &Frame, pen: &mut Pen) {
+fn dot(at: usize, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen) {
     let Some(y) = frame.y(spot.x).map(|y| y + aside) else { return };
     let paint = Paint::Series(at);
     let number = spot.y.filter(|_| spot.state != State::Missing).and_then(|y| frame.x(y));

@@ -6,7 +6,7 @@ use super::layout::rows;
 use super::lines::nothing;
 use super::pen::{Pen, TextStyle, path};
 use super::{WIDTH, width};
-use charz_analysis::figure::{Axis, Band, Bar, Joint, Quantity, Scale, Span, range};
+use charz_analysis::figure::{Axis, Band, Bar, JointPlot, Quantity, Scale, Span, range};
 
 const SIDE: f64 = 400.0;
 /// How far a histogram rises.
@@ -18,7 +18,7 @@ const ROW: f64 = 15.0;
 /// Bands beyond that are said in words only.
 const BANDS: usize = 6;
 
-pub(super) fn draw(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
+pub(super) fn draw(joint: &JointPlot, top: f64, pen: &mut Pen) -> f64 {
     match &joint.y {
         Some(y) => pairs(joint, y, top, pen),
         None => single(joint, top, pen),
@@ -26,7 +26,7 @@ pub(super) fn draw(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
 }
 
 /// Two times: a square with a histogram above and one to the right.
-fn pairs(joint: &Joint, y_axis: &Axis, top: f64, pen: &mut Pen) -> f64 {
+fn pairs(joint: &JointPlot, y_axis: &Axis, top: f64, pen: &mut Pen) -> f64 {
     let across = joint.pairs.iter().map(|pair| pair.x).chain(joint.first.iter().map(|bar| bar.x));
     let up = joint.pairs.iter().map(|pair| pair.y).chain(joint.second.iter().map(|bar| bar.x));
     let (across, up) = (ends(across), ends(up));
@@ -56,7 +56,7 @@ fn pairs(joint: &Joint, y_axis: &Axis, top: f64, pen: &mut Pen) -> f64 {
 }
 
 /// One time: its histogram with its bands and what share of times lies below.
-fn single(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
+fn single(joint: &JointPlot, top: f64, pen: &mut Pen) -> f64 {
     let left = 24.0;
     let span = ends(joint.first.iter().map(|bar| bar.x));
     let x = Side::horizontal(&joint.x, span, WIDTH - 2.0 * left);
@@ -79,7 +79,7 @@ fn single(joint: &Joint, top: f64, pen: &mut Pen) -> f64 {
 }
 
 /// The words above: how many, and which of two is the shorter one; the height below them.
-fn summary(joint: &Joint, pen: &mut Pen, [left, top]: [f64; 2]) -> f64 {
+fn summary(joint: &JointPlot, pen: &mut Pen, [left, top]: [f64; 2]) -> f64 {
     pen.text(
         &joint.summary(),
         TextStyle { paint: Paint::Soft, room: WIDTH - left, ..TextStyle::at(left, top + 13.0, 12.0) },
@@ -128,7 +128,7 @@ fn shade(count: u64, most: u64) -> [u8; 3] {
     heat(1.0 - strength(count, most))
 }
 
-fn intensity(joint: &Joint, frame: &Frame, pen: &mut Pen) {
+fn intensity(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     let most = joint.pairs.iter().map(|pair| pair.count).max().unwrap_or(1);
     let mut sorted: Vec<_> = joint.pairs.iter().filter(|pair| pair.count > 0).collect();
     sorted.sort_by_key(|pair| shade(pair.count, most));
@@ -156,13 +156,13 @@ fn outline(x: [f64; 2], y: [f64; 2], frame: &Frame) -> Option<String> {
     })
 }
 
-fn above(joint: &Joint, frame: &Frame, rise: f64, pen: &mut Pen) {
+fn above(joint: &JointPlot, frame: &Frame, rise: f64, pen: &mut Pen) {
     let ground = Frame { down: [frame.down[0] - 2.0; 2], ..frame.clone() };
     bars(&joint.first, &ground, rise - 8.0, false, pen);
     brackets(&joint.first_bands, frame, frame.down[0] - rise - 2.0, pen);
 }
 
-fn beside(joint: &Joint, frame: &Frame, pen: &mut Pen) {
+fn beside(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     let ground = Frame { across: [frame.across[1] + 2.0; 2], ..frame.clone() };
     bars(&joint.second, &ground, RISE - 8.0, true, pen);
     let x = frame.across[1] + RISE + 4.0;
@@ -235,7 +235,7 @@ fn brackets(bands: &[Band], frame: &Frame, line: f64, pen: &mut Pen) {
 }
 
 /// Below which time a share of all lies, as far as the bins tell.
-fn percentiles(joint: &Joint, frame: &Frame, pen: &mut Pen) {
+fn percentiles(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     let all: u64 = joint.first.iter().map(|bar| bar.count).sum();
     let mut end = 0.0;
     for (share, name) in [(0.5, "50%"), (0.9, "90%"), (0.99, "99%"), (0.999, "99.9%")] {
@@ -257,7 +257,7 @@ fn percentiles(joint: &Joint, frame: &Frame, pen: &mut Pen) {
     }
 }
 
-fn scale(joint: &Joint, frame: &Frame, pen: &mut Pen) {
+fn scale(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     let most = joint.pairs.iter().map(|pair| pair.count).max().unwrap_or(0);
     if most == 0 {
         return;

@@ -7,7 +7,7 @@ use super::legend::{Key, Legend};
 use super::pen::{Pen, TextStyle};
 use super::series;
 use super::{WIDTH, width};
-use charz_analysis::figure::{Plot, Role, Rule, State};
+use charz_analysis::figure::{Plot, ReferenceLine, Role, State};
 use charz_data::escape::plain;
 
 const HEIGHT: f64 = 330.0;
@@ -24,7 +24,7 @@ pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let x = Side::horizontal(&plot.x, plot.x_range(), across[1] - across[0]);
     let down = top + legend.height + 6.0;
     let mut frame = Frame { across, down: [down, down + HEIGHT], x, y };
-    let rules = ruled(&plot.rules, &frame);
+    let rules = ruled(&plot.reference_lines, &frame);
     let rule_rows = rules.iter().filter_map(|(_, row)| *row).max().map_or(0, |row| row + 1);
     frame.down = frame.down.map(|end| end + rule_rows as f64 * RULE_ROW);
 
@@ -72,12 +72,12 @@ pub(super) fn keys(plot: &Plot) -> Vec<(Key, String)> {
 }
 
 /// The rules that are in view, each with the row of its words above the frame.
-fn ruled<'a>(rules: &'a [Rule], frame: &Frame) -> Vec<(&'a Rule, Option<usize>)> {
-    let inside = |rule: &&Rule| {
+fn ruled<'a>(rules: &'a [ReferenceLine], frame: &Frame) -> Vec<(&'a ReferenceLine, Option<usize>)> {
+    let inside = |rule: &&ReferenceLine| {
         rule.from.is_finite() && rule.to.is_finite() && frame.x.span.inside(rule.from.max(rule.to)).is_some()
     };
-    let shown: Vec<&Rule> = rules.iter().filter(inside).collect();
-    let stretch = |rule: &&Rule| {
+    let shown: Vec<&ReferenceLine> = rules.iter().filter(inside).collect();
+    let stretch = |rule: &&ReferenceLine| {
         let [from, to] = words_of(rule, frame);
         [from, to + 10.0]
     };
@@ -86,13 +86,13 @@ fn ruled<'a>(rules: &'a [Rule], frame: &Frame) -> Vec<(&'a Rule, Option<usize>)>
 }
 
 /// From where to where a rule's words go: to the right of its beginning, or to its left where the frame ends.
-fn words_of(rule: &Rule, frame: &Frame) -> [f64; 2] {
+fn words_of(rule: &ReferenceLine, frame: &Frame) -> [f64; 2] {
     let wide = width::of(&plain(&rule.label), RULE_SIZE).min(frame.width() / 2.0);
     let from = frame.x(rule.from).unwrap_or(frame.across[0]).max(frame.across[0]);
     if from + wide > frame.across[1] { [from - wide, from] } else { [from, from + wide] }
 }
 
-fn draw_rule(rule: &Rule, row: Option<usize>, plot: &Plot, frame: &Frame, pen: &mut Pen) {
+fn draw_rule(rule: &ReferenceLine, row: Option<usize>, plot: &Plot, frame: &Frame, pen: &mut Pen) {
     let ends = [rule.from, rule.to].map(|end| frame.x(end).unwrap_or(frame.across[0]));
     let [from, to] = ends.map(|end| end.clamp(frame.across[0], frame.across[1]));
     let [top, bottom] = frame.down;

@@ -2,7 +2,7 @@
 
 use crate::formats::tests::everything;
 use charz_analysis::figure::{
-    Axis, Body, Figure, Heatmap, Joint, MachineDiagram, Order, Part, Quantity, Scale, State, Tile, What,
+    Axis, Body, Figure, Heatmap, JointPlot, MachineDiagram, Order, Part, Quantity, Scale, State, Tile, What,
 };
 use charz_analysis::page::{Source, page};
 
@@ -39,14 +39,14 @@ pub(super) fn dots() -> Figure {
 
 /// Two times that gather in two places each.
 pub(super) fn joint() -> Figure {
-    drawn(|body| matches!(body, Body::Joint(Joint { y: Some(_), .. })))
+    drawn(|body| matches!(body, Body::Joint(JointPlot { y: Some(_), .. })))
 }
 
 /// One of them alone.
 fn single() -> Figure {
     let mut figure = joint();
     if let Body::Joint(joint) = &mut figure.body {
-        *joint = Joint {
+        *joint = JointPlot {
             y: None,
             pairs: Vec::new(),
             second: Vec::new(),

@@ -7,7 +7,7 @@ use super::legend::{RADIUS, doubtful, missing};
 use super::pen::{Pen, TextStyle, path};
 use super::shapes;
 use super::width;
-use charz_analysis::figure::{Label, Plot, Role, Series, Spot, State};
+use charz_analysis::figure::{DataPoint, Label, Plot, Role, Series, State};
 use charz_data::escape::plain;
 
 /// With more spots than that a line is drawn without their shapes.
@@ -46,12 +46,12 @@ pub(super) fn measured(at: usize, series: &Series, frame: &Frame, pen: &mut Pen)
     });
 }
 
-type Placed<'a> = (&'a Spot, [f64; 2]);
+type Placed<'a> = (&'a DataPoint, [f64; 2]);
 
 /// The spots that a line joins: neighbours that have numbers with a place on the axes.
 fn runs<'a>(series: &'a Series, frame: &Frame) -> Vec<Vec<Placed<'a>>> {
-    let placed = |spot: &'a Spot| Some((spot, frame.place(spot.x, spot.y?)?));
-    let all: Vec<Option<Placed<'a>>> = series.spots.iter().map(placed).collect();
+    let placed = |spot: &'a DataPoint| Some((spot, frame.place(spot.x, spot.y?)?));
+    let all: Vec<Option<Placed<'a>>> = series.points.iter().map(placed).collect();
     all.split(Option::is_none)
         .map(|run| run.iter().flatten().copied().collect())
         .filter(|run: &Vec<_>| !run.is_empty())
@@ -96,15 +96,15 @@ fn line(at: usize, run: &[Placed<'_>], pen: &mut Pen) {
 
 /// The shapes of all spots, and above them what can be pointed at.
 fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
-    let placed = |spot: &Spot| spot.y.and_then(|y| frame.place(spot.x, y));
-    let is_marked = series.spots.len() <= MARKED;
-    let sound = series.spots.iter().filter(|spot| spot.state == State::Ok);
+    let placed = |spot: &DataPoint| spot.y.and_then(|y| frame.place(spot.x, y));
+    let is_marked = series.points.len() <= MARKED;
+    let sound = series.points.iter().filter(|spot| spot.state == State::Ok);
     let shapes: String = sound.filter_map(placed).map(|place| shapes::shape(at, place, RADIUS)).collect();
     if is_marked && !shapes.is_empty() {
         pen.tag("path").word("d", &shapes).paint("fill", Paint::Series(at)).empty();
     }
-    let every = series.spots.len().div_ceil(POINTED).max(1);
-    for (count, spot) in series.spots.iter().enumerate() {
+    let every = series.points.len().div_ceil(POINTED).max(1);
+    for (count, spot) in series.points.iter().enumerate() {
         let Some(place) = placed(spot) else {
             gap(at, spot, frame, pen);
             continue;
@@ -123,14 +123,14 @@ fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
 }
 
 /// A gap: a cross on the horizontal axis, those of several series above each other.
-fn gap(at: usize, spot: &Spot, frame: &Frame, pen: &mut Pen) {
+fn gap(at: usize, spot: &DataPoint, frame: &Frame, pen: &mut Pen) {
     let Some(x) = frame.x(spot.x) else { return };
     let place = [x, frame.down[1] - 7.0 - 9.0 * (at % 6) as f64];
     missing(Paint::Series(at), place, pen);
     hit(spot, "spot missing", place, pen);
 }
 
-pub(super) fn hit(spot: &Spot, class: &str, [x, y]: [f64; 2], pen: &mut Pen) {
+pub(super) fn hit(spot: &DataPoint, class: &str, [x, y]: [f64; 2], pen: &mut Pen) {
     let circle = pen.tag("circle").word("class", class).number("cx", x).number("cy", y).number("r", REACH);
     circle.word("fill", "transparent").word("data-note", &spot.note).titled(&spot.note);
 }

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 use super::{Dress, drawn, samples, svg, svg_inline};
-use charz_analysis::figure::{Axis, Body, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, Spot, State, Tile};
+use charz_analysis::figure::{
+    Axis, Body, DataPoint, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Tile,
+};
 
 /// Numbers of attributes that place something are numbers, and lie where a picture may be.
 fn check_places(document: &Document<'_>) {
@@ -63,7 +65,7 @@ fn every_spot_is_there_once_and_says_its_note() {
     for mut figure in [samples::scaling(), samples::dots()] {
         let (Body::Lines(plot) | Body::Dots(plot)) = &mut figure.body else { continue };
         let measured = plot.series.iter_mut().filter(|series| series.role == Role::Measured);
-        let mut spots: Vec<&mut Spot> = measured.flat_map(|series| &mut series.spots).collect();
+        let mut spots: Vec<&mut DataPoint> = measured.flat_map(|series| &mut series.points).collect();
         spots.iter_mut().enumerate().for_each(|(at, spot)| spot.note = format!("{at} {}", spot.note));
         let mut expected: Vec<String> = spots.iter().map(|spot| spot.note.clone()).collect();
         let count = |state| spots.iter().filter(|spot| spot.state == state).count();
@@ -141,9 +143,9 @@ fn hostile(mut figure: Figure) -> Figure {
             axis(&mut plot.y);
             for series in &mut plot.series {
                 series.name = bad();
-                series.spots.iter_mut().for_each(|spot| spot.note = bad());
+                series.points.iter_mut().for_each(|spot| spot.note = bad());
             }
-            plot.rules.iter_mut().for_each(|rule| rule.label = bad());
+            plot.reference_lines.iter_mut().for_each(|rule| rule.label = bad());
             plot.flags.iter_mut().for_each(|flag| flag.label = bad());
         }
         Body::Heatmap(map) => {
@@ -195,10 +197,10 @@ fn number() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn spot() -> impl Strategy<Value = Spot> {
+fn spot() -> impl Strategy<Value = DataPoint> {
     let state = prop::sample::select(vec![State::Ok, State::Suspect, State::Missing]);
     (number(), prop::option::of(number()), prop::option::of([number(), number()]), state)
-        .prop_map(|(x, y, spread, state)| Spot { x, y, spread, state, note: "a note".into() })
+        .prop_map(|(x, y, spread, state)| DataPoint { x, y, spread, state, note: "a note".into() })
 }
 
 fn axis() -> impl Strategy<Value = Axis> {
@@ -222,10 +224,13 @@ fn plot() -> impl Strategy<Value = Plot> {
         name: "series".into(),
         role,
         source: 0,
-        spots,
+        points: spots,
     });
-    let rule =
-        [number(), number()].prop_map(|[from, to]| charz_analysis::figure::Rule { from, to, label: "rule".into() });
+    let rule = [number(), number()].prop_map(|[from, to]| charz_analysis::figure::ReferenceLine {
+        from,
+        to,
+        label: "rule".into(),
+    });
     let flag = (0..4_usize, number()).prop_map(|(series, x)| charz_analysis::figure::Label {
         series,
         x,
@@ -233,7 +238,13 @@ fn plot() -> impl Strategy<Value = Plot> {
     });
     let lists =
         (prop::collection::vec(series, 0..4), prop::collection::vec(rule, 0..3), prop::collection::vec(flag, 0..3));
-    (axis(), axis(), lists).prop_map(|(x, y, (series, rules, flags))| Plot { x, y, series, rules, flags })
+    (axis(), axis(), lists).prop_map(|(x, y, (series, rules, flags))| Plot {
+        x,
+        y,
+        series,
+        reference_lines: rules,
+        flags,
+    })
 }
 
 fn heat() -> impl Strategy<Value = Heatmap> {
@@ -265,13 +276,13 @@ fn a_frame_keeps_its_width_whatever_its_labels_say() {
         (Quantity::Plain, Scale::Log2),
         (Quantity::Names(vec!["name".repeat(500)]), Scale::Linear),
     ] {
-        let spot = |x, y| Spot { x, y: Some(y), spread: Some([0.5, y]), state: State::Ok, note: String::new() };
-        let series = |spots| Series { name: "series".into(), role: Role::Measured, source: 0, spots };
+        let spot = |x, y| DataPoint { x, y: Some(y), spread: Some([0.5, y]), state: State::Ok, note: String::new() };
+        let series = |spots| Series { name: "series".into(), role: Role::Measured, source: 0, points: spots };
         let plot = Plot {
             x: samples::axis("x", Quantity::Count, Scale::Linear),
             y: samples::axis("y", quantity, scale),
             series: vec![series(vec![spot(1.0, 1.0), spot(2.0, f64::MAX)])],
-            rules: vec![charz_analysis::figure::Rule { from: 1.0, to: 2.0, label: "rule".into() }],
+            reference_lines: vec![charz_analysis::figure::ReferenceLine { from: 1.0, to: 2.0, label: "rule".into() }],
             flags: Vec::new(),
         };
         check(&samples::figure("wide", "wide", Body::Lines(plot.clone())));

@@ -9,7 +9,7 @@ use super::pen::{Pen, short};
 use super::plot::mark;
 use super::sheet::{Sheet, Style, faint};
 use super::ticks;
-use charz_analysis::figure::{Plot, Quantity, Series, Span, Spot, State};
+use charz_analysis::figure::{DataPoint, Plot, Quantity, Series, Span, State};
 
 /// The most rows: a terminal with more is no picture any more.
 const MOST: usize = 200;
@@ -63,13 +63,13 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
 struct Row<'a> {
     name: &'a str,
     series: usize,
-    spot: &'a Spot,
+    spot: &'a DataPoint,
 }
 
 fn rows<'a>(plot: &'a Plot, names: &'a [String]) -> Vec<Row<'a>> {
     let mut rows: Vec<(usize, Row<'a>)> = Vec::new();
     for (series, spots) in plot.series.iter().enumerate() {
-        for spot in &spots.spots {
+        for spot in &spots.points {
             let place = spot.x.max(0.0).round() as usize;
             let Some(name) = names.get(place) else { continue };
             rows.push((place, Row { name, series, spot }));
@@ -85,7 +85,7 @@ fn rows<'a>(plot: &'a Plot, names: &'a [String]) -> Vec<Row<'a>> {
 }
 
 /// A number in words, or why there is none.
-fn said(plot: &Plot, spot: &Spot) -> String {
+fn said(plot: &Plot, spot: &DataPoint) -> String {
     match spot.y {
         Some(y) if spot.state == State::Suspect => format!("{} ?", plot.y.quantity.shown(y)),
         Some(y) => plot.y.quantity.shown(y),
@@ -94,7 +94,7 @@ fn said(plot: &Plot, spot: &Spot) -> String {
 }
 
 /// A faint line to the number, its interval, and the number itself.
-fn whisker(sheet: &mut Sheet, span: &Span, spot: &Spot, (left, room): (usize, usize), y: usize, style: Style) {
+fn whisker(sheet: &mut Sheet, span: &Span, spot: &DataPoint, (left, room): (usize, usize), y: usize, style: Style) {
     let column = |number: f64| span.inside(number).map(|place| left + nearest(place, room));
     let Some(dot) = spot.y.and_then(column) else {
         if spot.y.is_none() {

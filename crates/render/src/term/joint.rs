@@ -8,7 +8,7 @@ use textwrap::core::display_width;
 use super::pen::{Pen, short};
 use super::sheet::{Sheet, Style, faint, ink};
 use super::ticks;
-use charz_analysis::figure::{Axis, Bar, Joint, Span, range};
+use charz_analysis::figure::{Axis, Bar, JointPlot, Span, range};
 
 /// From few to many, by the logarithm of their number.
 const SHADES: [(char, u8); 4] = [('░', 74), ('▒', 32), ('▓', 166), ('█', 208)];
@@ -21,7 +21,7 @@ const DIAGONAL: &str = "/";
 const ABOVE: usize = 3;
 const BESIDE: usize = 10;
 
-pub(super) fn draw(joint: &Joint, pen: &mut Pen<'_>) -> io::Result<()> {
+pub(super) fn draw(joint: &JointPlot, pen: &mut Pen<'_>) -> io::Result<()> {
     let drawn = match &joint.y {
         Some(y) => pairs(joint, y, pen)?,
         None => alone(joint, pen)?,
@@ -65,7 +65,7 @@ fn counted(bars: &[Bar], span: &Span, count: usize) -> Vec<f64> {
 }
 
 /// One time: bars upwards. Gives whether there was anything to draw.
-fn alone(joint: &Joint, pen: &mut Pen<'_>) -> io::Result<bool> {
+fn alone(joint: &JointPlot, pen: &mut Pen<'_>) -> io::Result<bool> {
     const HEIGHT: usize = 8;
     let width = pen.width().saturating_sub(8).min(120);
     let span = ends(joint.first.iter().map(|bar| bar.x)).map(|ends| joint.x.span(Some(ends)));
@@ -79,7 +79,7 @@ fn alone(joint: &Joint, pen: &mut Pen<'_>) -> io::Result<bool> {
 }
 
 /// Two times: one to the right, one upwards.
-fn pairs(joint: &Joint, y_axis: &Axis, pen: &mut Pen<'_>) -> io::Result<bool> {
+fn pairs(joint: &JointPlot, y_axis: &Axis, pen: &mut Pen<'_>) -> io::Result<bool> {
     let left = 11;
     let width = pen.width().saturating_sub(left + BESIDE + 2).min(80);
     let height = (width * 2 / 5).clamp(6, 28);

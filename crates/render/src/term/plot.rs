@@ -9,7 +9,7 @@ use super::braille::{Area, Braille};
 use super::pen::{Pen, short};
 use super::sheet::{Sheet, Style, bold, faint, ink};
 use super::ticks;
-use charz_analysis::figure::{Plot, Role, Series, Span, Spot, State, Tick};
+use charz_analysis::figure::{DataPoint, Plot, Role, Series, Span, State, Tick};
 use charz_data::escape::counted;
 
 /// Colours of series: of the palette of Okabe and Ito (<https://jfly.uni-koeln.de/color/>), which people see apart however they see
@@ -36,8 +36,8 @@ struct Frame<'a> {
 
 pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     let height = (pen.width() / 5).clamp(8, 24);
-    let places = |spot: &Spot| Some([plot.x.scale.place(spot.x)?, plot.y.scale.place(spot.y?)?]);
-    if plot.series.iter().flat_map(|series| &series.spots).find_map(places).is_none() {
+    let places = |spot: &DataPoint| Some([plot.x.scale.place(spot.x)?, plot.y.scale.place(spot.y?)?]);
+    if plot.series.iter().flat_map(|series| &series.points).find_map(places).is_none() {
         pen.text("", "no number to draw")?;
         return gaps(plot, pen);
     }
@@ -69,8 +69,8 @@ impl Frame<'_> {
             let every = match series.role {
                 Role::Measured => {
                     for end in 0..2 {
-                        let edge = |spot: &Spot| Some([spot.x, spot.spread.map_or(spot.y?, |ends| ends[end])]);
-                        self.line(series.spots.iter().map(edge), 3, style(at), &mut behind);
+                        let edge = |spot: &DataPoint| Some([spot.x, spot.spread.map_or(spot.y?, |ends| ends[end])]);
+                        self.line(series.points.iter().map(edge), 3, style(at), &mut behind);
                     }
                     continue;
                 }
@@ -82,7 +82,7 @@ impl Frame<'_> {
         behind.put(sheet);
         for (at, series) in self.plot.measured() {
             let mut line = Braille::new(self.area);
-            self.line(series.spots.iter().map(|spot| Some([spot.x, spot.y?])), 1, style(at), &mut line);
+            self.line(series.points.iter().map(|spot| Some([spot.x, spot.y?])), 1, style(at), &mut line);
             line.put(sheet);
         }
     }
@@ -99,7 +99,7 @@ impl Frame<'_> {
 
     /// Dotted lines down where something is said of a place, with a number at the top.
     fn rules(&self, sheet: &mut Sheet) {
-        for (at, rule) in self.plot.rules.iter().enumerate() {
+        for (at, rule) in self.plot.reference_lines.iter().enumerate() {
             let ends = if rule.from == rule.to { vec![rule.from] } else { vec![rule.from, rule.to] };
             for x in ends.into_iter().filter_map(|x| self.x.inside(x)) {
                 let (column, _) = self.area.cell(x, 0.0);
@@ -130,9 +130,9 @@ impl Frame<'_> {
 
     /// A letter for each spot, a question mark behind a doubtful one, gaps on the x axis, flags above.
     fn marks(&self, sheet: &mut Sheet) {
-        let mut spots: BTreeMap<(usize, usize), Vec<(usize, &Spot)>> = BTreeMap::new();
+        let mut spots: BTreeMap<(usize, usize), Vec<(usize, &DataPoint)>> = BTreeMap::new();
         for (at, series) in self.plot.measured() {
-            for spot in &series.spots {
+            for spot in &series.points {
                 let Some(x) = self.x.inside(spot.x) else { continue };
                 match spot.y.and_then(|y| self.y.inside(y)) {
                     Some(y) => spots.entry(self.area.cell(x, y)).or_default().push((at, spot)),
@@ -157,7 +157,7 @@ impl Frame<'_> {
         }
         for flag in &self.plot.flags {
             let spot =
-                self.plot.series.get(flag.series).and_then(|series| series.spots.iter().find(|spot| spot.x == flag.x));
+                self.plot.series.get(flag.series).and_then(|series| series.points.iter().find(|spot| spot.x == flag.x));
             let Some((x, y)) = spot.and_then(|spot| self.place(spot.x, spot.y?)) else { continue };
             let (column, line) = self.area.cell(x, y);
             let line = if line > 1 && !spots.contains_key(&(column, line - 1)) { line - 1 } else { line + 1 };
@@ -184,7 +184,7 @@ fn legend(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     entries
         .extend(besides.iter().filter(|(is, ..)| *is).map(|(_, mark, name)| ((*mark).into(), faint(), (*name).into())));
     pen.legend(&entries)?;
-    for (at, rule) in plot.rules.iter().enumerate() {
+    for (at, rule) in plot.reference_lines.iter().enumerate() {
         pen.text(&format!("{} ", at + 1), &rule.note(&plot.x))?;
     }
     for flag in &plot.flags {
@@ -196,7 +196,7 @@ fn legend(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
 /// Why numbers are missing: each reason once, the first few, with where it holds.
 fn gaps(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     const TOLD: usize = 3;
-    let missing = plot.measured().flat_map(|(_, series)| &series.spots).filter(|spot| spot.state == State::Missing);
+    let missing = plot.measured().flat_map(|(_, series)| &series.points).filter(|spot| spot.state == State::Missing);
     // A note begins with a name; what follows is the reason.
     let reasons = missing.filter_map(|spot| spot.note.split_once(": "));
     let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

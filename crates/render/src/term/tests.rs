@@ -71,7 +71,7 @@ fn lines_are_told_apart_without_colours() {
         let (letter, _) = plot::mark(at);
         assert!(text.contains(&format!("{letter} {}", series.name)), "{text}");
     }
-    let spots = || plot.series.iter().flat_map(|series| &series.spots);
+    let spots = || plot.series.iter().flat_map(|series| &series.points);
     let picture: Vec<&str> = text.lines().take_while(|line| !line.contains('└')).collect();
     assert!(
         spots().any(|spot| spot.state == State::Suspect) && picture.iter().any(|line| line.contains('?')),

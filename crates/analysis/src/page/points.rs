@@ -1,6 +1,6 @@
-//! From a cell to a spot of a figure.
+//! From a cell to a point of a figure.
 
-use crate::figure::{Spot, State};
+use crate::figure::{DataPoint, State};
 use crate::point;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
@@ -9,10 +9,10 @@ use charz_data::units;
 const LONGEST: usize = 600;
 
 /// A cell's number at a place on the x axis, with all that is to be said of it.
-pub(super) fn spot(cell: &Cell, x: f64) -> Spot {
+pub(super) fn point(cell: &Cell, x: f64) -> DataPoint {
     let value = cell.value();
     let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| value.is_some());
-    Spot {
+    DataPoint {
         x,
         y: value,
         spread: interval.map(|interval| [interval.low, interval.high]),
