@@ -14,7 +14,6 @@ mod clock;
 mod memory;
 mod program;
 mod samples;
-mod schedule;
 mod scheduling;
 mod times;
 
@@ -22,9 +21,8 @@ pub use clock::{V08, V09, V10, V11, needed_ns};
 pub use memory::{BLOCK_PER_CACHE, FEW_FAULTS, V20, V21, V22, V27};
 pub use program::{V17, V19, V23, V24, V25, V26};
 pub use samples::{ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, LEFT_ASIDE, V12, V13, V14, V15, V16, V18, V28, V29};
-pub use schedule::V32;
 pub use scheduling::{LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS, V01, V02, V03, V04, V05, V06, V07};
-pub use times::{ENOUGH_PAIRS, V30, V31};
+pub use times::{ENOUGH_PAIRS, V30, V31, V32};
 
 /// How much a mark weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -106,6 +104,25 @@ pub static CHECKS: [&Check; 32] = [
 ];
 
 impl Check {
+    /// What a check begins with: no limit, and no other code that goes with it.
+    const NEVER_RAISED: Check = Check {
+        code: "",
+        title: "",
+        cause: "",
+        quantity: "",
+        scale: Scale::Count,
+        lap: None,
+        note: None,
+        suspect: None,
+        invalid: None,
+        evidence: "",
+        families: "",
+        mend: "",
+        source: "",
+        covers: &[],
+        waives: &[],
+    };
+
     /// The worst limit that the quantity exceeds, if it exceeds one. What is not a number exceeds every limit: a quantity
     /// that cannot be computed is no proof of innocence. A quantity that could not be read has no value to ask about.
     pub fn severity(&self, quantity: f64) -> Option<Severity> {

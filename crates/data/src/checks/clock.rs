@@ -17,7 +17,6 @@ pub fn needed_ns(resolution_ns: f64, overhead_ns: f64) -> f64 {
     SHORTEST_NS.max(RESOLUTIONS * resolution_ns).max(OVERHEADS * overhead_ns)
 }
 
-/// The frequency drifted.
 pub static V08: Check = Check {
     code: "V08",
     title: "the clock frequency drifted",
@@ -27,7 +26,6 @@ pub static V08: Check = Check {
                in the middle; what only fewer than half of them saw is a note, however much it was. The canary is a \
                chain of dependent multiplications, whose length in cycles never changes.",
     scale: Scale::Share,
-    lap: None,
     note: Some(0.01),
     suspect: Some(0.02),
     invalid: Some(0.05),
@@ -39,10 +37,9 @@ pub static V08: Check = Check {
     source: "Charz: first guess; Google Benchmark warns whenever frequency scaling is on.",
     // At another frequency repetitions take other times, in steps; a bound calibrated at the lower one is exceeded.
     covers: &["V13", "V14", "V15", "V16", "V17", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Too short.
 pub static V09: Check = Check {
     code: "V09",
     title: "a repetition was too short to time",
@@ -51,8 +48,6 @@ pub static V09: Check = Check {
     quantity: "The time that a repetition needs, the largest of 1 ms, 1000 steps of the clock and 100 readings of it, \
                divided by the shortest repetition's.",
     scale: Scale::Ratio,
-    lap: None,
-    note: None,
     suspect: Some(1.0),
     // 1000 steps divided by 50 are 20, STREAM's least. Where 1 ms decides, it is 20 µs, in which the start of several
     // workers is no longer small.
@@ -65,10 +60,9 @@ pub static V09: Check = Check {
              2015): overhead below 5%, resolution 10 times finer. The 1 ms is charz's first guess.",
     // In a short time every delay, every step of the clock and every late start is large.
     covers: &["V11", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// The clock changed.
 pub static V10: Check = Check {
     code: "V10",
     title: "the kernel's clock changed",
@@ -77,9 +71,6 @@ pub static V10: Check = Check {
             accounts for.",
     quantity: "Readings of the clock source that differ from the one before the sweep.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.0),
     evidence: "`/sys/devices/system/clocksource/clocksource0/current_clocksource` before and after each cell. Durations are \
                of the monotonic clock only.",
@@ -90,10 +81,9 @@ pub static V10: Check = Check {
     // No time can be trusted, so that everything told from times falls with it.
     // What is invalid for good is not measured further.
     covers: &["V04", "V08", "V09", "V11", "V12", "V13", "V14", "V15", "V16", "V17", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Clocks of strands disagree.
 pub static V11: Check = Check {
     code: "V11",
     title: "the strands' clocks may disagree",
@@ -101,9 +91,6 @@ pub static V11: Check = Check {
             it.",
     quantity: "The bound of the clocks' offset, as a share of the result.",
     scale: Scale::Share,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.10),
     evidence: "Ping-pong between two strands: the offset cannot exceed half of the shortest round trip.",
     families: "Results across strands: from the first start to the last end, and one-way latencies.",
@@ -111,5 +98,5 @@ pub static V11: Check = Check {
     source: "Cristian (Distributed Computing 1989) for the bound; the 10% is charz's first guess.",
     // Overlap is told from stamps of several strands.
     covers: &["V18"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };

@@ -8,7 +8,6 @@ pub const BLOCK_PER_CACHE: u64 = 4;
 /// So many minor faults in a lap are no matter (V22): code and stack that are used for the first time have some.
 pub const FEW_FAULTS: u64 = 16;
 
-/// Other pages.
 pub static V20: Check = Check {
     code: "V20",
     title: "other pages than asked for",
@@ -16,9 +15,6 @@ pub static V20: Check = Check {
             translations, and with it the rate, is that of the other kind. Pages that cannot be read back are no proof.",
     quantity: "The share of the blocks' memory that is not on pages of the kind asked for.",
     scale: Scale::Share,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.05),
     evidence: "`AnonHugePages` and page sizes in `/proc/self/smaps`, while the workers wait at the gate.",
     families: "Kernels with `--pages`.",
@@ -27,10 +23,9 @@ pub static V20: Check = Check {
     source: "Linux, Documentation/admin-guide/mm/transhuge.rst; measured for charz: a block off by 4 KiB has 96.9%.",
     // What is invalid for good is not measured further.
     covers: &["V12"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Memory on another node.
 pub static V21: Check = Check {
     code: "V21",
     title: "memory on another NUMA node",
@@ -40,9 +35,6 @@ pub static V21: Check = Check {
                holds as asked no more than its equal part. A kernel that moves pages between nodes by itself makes the cell \
                suspect, wherever they are found.",
     scale: Scale::Share,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.01),
     evidence: "`/proc/self/numa_maps`, while the workers wait at the gate; `kernel.numa_balancing`.",
     families: "Kernels with blocks of memory, workers with a seat, machines with several NUMA nodes.",
@@ -51,10 +43,9 @@ pub static V21: Check = Check {
     source: "The manual page numa(7); the 1% is charz's first guess.",
     // Balancing unmaps pages to see who touches them: faults within the span, and rates that change as pages move.
     covers: &["V13", "V15", "V16", "V22", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Faults in the timed span.
 pub static V22: Check = Check {
     code: "V22",
     title: "page faults while timed",
@@ -65,7 +56,6 @@ pub static V22: Check = Check {
                those of code that runs for the first time.",
     scale: Scale::Count,
     lap: Some(0.01),
-    note: None,
     suspect: Some(0.0),
     invalid: Some(1.0),
     evidence: "`ru_minflt` and `ru_majflt` of the thread (`getrusage`) around each lap.",
@@ -75,10 +65,9 @@ pub static V22: Check = Check {
     source: "The manual page getrusage(2). The T3-4 report's programs touch all of their memory first for this reason.",
     // A major fault blocks (V04); first touches make the first repetitions slow.
     covers: &["V04", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// The block fits caches.
 pub static V27: Check = Check {
     code: "V27",
     title: "the block is not large against the caches",
@@ -86,10 +75,7 @@ pub static V27: Check = Check {
             of caches, and not one of memory.",
     quantity: "4 times the largest cache that a strand reaches, divided by the size of a worker's block.",
     scale: Scale::Ratio,
-    lap: None,
-    note: None,
     suspect: Some(1.0),
-    invalid: None,
     evidence: "The block's size and the caches of the topology.",
     families: "Kernels with `--size`.",
     mend: "Ask for larger blocks, e.g. `--size 1GiB`; `charz topo` shows the caches.",
@@ -98,4 +84,5 @@ pub static V27: Check = Check {
     covers: &["V09", "V15"],
     // The bound is memory's, and says nothing of caches.
     waives: &["V17"],
+    ..Check::NEVER_RAISED
 };

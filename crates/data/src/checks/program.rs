@@ -2,7 +2,6 @@
 
 use super::{Check, Scale};
 
-/// Impossible.
 pub static V17: Check = Check {
     code: "V17",
     title: "faster than the machine can be",
@@ -10,9 +9,6 @@ pub static V17: Check = Check {
             twice, or timed wrongly. Whatever the reason, the number is not what it says.",
     quantity: "The result divided by the peak: calibrated with the same clock on this machine, or computed from its data.",
     scale: Scale::Ratio,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(1.05),
     evidence: "The kernels of peaks, measured before; the topology's data.",
     families: "Kernels with a known bound.",
@@ -22,10 +18,9 @@ pub static V17: Check = Check {
              6 only by its speed.",
     // What is invalid for good is not measured further.
     covers: &["V12"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Workers share strands.
 pub static V19: Check = Check {
     code: "V19",
     title: "workers share strands",
@@ -33,20 +28,16 @@ pub static V19: Check = Check {
             what is measured: on one machine a ring took 32 µs with a worker a strand, and 1140 µs with one worker more.",
     quantity: "Workers beyond what can run at once: the strands of affinity mask and cpuset, or the quota's processors.",
     scale: Scale::Count,
-    lap: None,
     note: Some(0.0),
-    suspect: None,
-    invalid: None,
     evidence: "The seats of the cell; the usable strands and the quota of the topology.",
     families: "All. Such a cell is never compared with one that is not oversubscribed.",
     mend: "Nothing, if it is what you asked for. Else fewer workers: `--threads`.",
     source: "T3-4 report; charz's own definition.",
-    covers: &[],
     // Waiting for a turn is what sharing is.
     waives: &["V03", "V06", "V18"],
+    ..Check::NEVER_RAISED
 };
 
-/// A wrong answer.
 pub static V23: Check = Check {
     code: "V23",
     title: "a wrong answer",
@@ -54,9 +45,6 @@ pub static V23: Check = Check {
             hardware. A fast wrong answer is worth nothing. The program leaves with code 4.",
     quantity: "Answers that differ from the oracle's.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.0),
     evidence: "Each worker's checksum after each repetition, against an oracle that is computed in another way.",
     families: "All with an answer.",
@@ -65,30 +53,24 @@ pub static V23: Check = Check {
     source: "STREAM validates its arrays; stress-ng `--verify`.",
     // Work that was not done takes no time.
     covers: &["V17"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// A debug build.
 pub static V24: Check = Check {
     code: "V24",
     title: "a build without optimisation",
     cause: "The program is a debug build: its kernels are optimised all the same, but what times and watches them is several times slower.",
     quantity: "1 for a build without optimisation, else 0.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
     // The kernels are always optimised, also in a debug build; what stands around them is not.
     suspect: Some(0.0),
-    invalid: None,
     evidence: "The build profile, which the program carries.",
     families: "All.",
     mend: "Build with `cargo build --release`.",
     source: "Google Benchmark prints a warning; SPEC's run rules ask for full disclosure of the build.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// The machine changed.
 pub static V25: Check = Check {
     code: "V25",
     title: "the machine changed",
@@ -96,9 +78,6 @@ pub static V25: Check = Check {
             machine than it ended on.",
     quantity: "Things in the machine's fingerprint that differ before and after the cell.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.0),
     evidence: "Online strands, cpuset, affinity mask, quota and governors, before and after each cell.",
     families: "All.",
@@ -108,10 +87,9 @@ pub static V25: Check = Check {
     // With fewer strands, less quota or another governor all of these follow.
     // What is invalid for good is not measured further.
     covers: &["V01", "V02", "V03", "V06", "V07", "V08", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// A virtual machine.
 pub static V26: Check = Check {
     code: "V26",
     title: "a virtual machine",
@@ -119,14 +97,10 @@ pub static V26: Check = Check {
             may be half of one, and both may change while you look.",
     quantity: "1 under a hypervisor, else 0.",
     scale: Scale::Count,
-    lap: None,
     note: Some(0.0),
-    suspect: None,
-    invalid: None,
     evidence: "CPUID leaf 1, ECX bit 31, which is kept for hypervisors; else `/sys/hypervisor` and DMI.",
     families: "The machine as a whole, not a cell. What is said of shared cores needs a measurement of its own.",
     mend: "Nothing in a guest; measure on the host, or on a bare-metal instance.",
     source: "AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_ECX.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };

@@ -14,7 +14,6 @@ pub const LEAST_FOR_OUTLIERS: usize = 10;
 /// The share of clean repetitions that may lack more overlap than a limit of V18 allows: as many as may be dirty.
 pub const LEFT_ASIDE: f64 = 0.10;
 
-/// Too few.
 pub static V12: Check = Check {
     code: "V12",
     title: "too few samples",
@@ -23,20 +22,16 @@ pub static V12: Check = Check {
             interval is smallest to largest or nearly so.",
     quantity: "Invocations with clean repetitions that are missing to 10.",
     scale: Scale::Count,
-    lap: None,
     note: Some(0.0),
     // More than 4 missing are fewer than `INTERVAL_NEEDS`.
     suspect: Some(4.0),
-    invalid: None,
     evidence: "The report's own samples.",
     families: "All.",
     mend: "Ask for more repetitions and invocations, or a larger `--budget`.",
     source: "Order statistics of the median: 1 - 2/2⁶ = 96.9%. lmbench takes 11 tries, EPCC 20, criterion 100 samples.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Spread.
 pub static V13: Check = Check {
     code: "V13",
     title: "the repetitions differ",
@@ -45,20 +40,17 @@ pub static V13: Check = Check {
     quantity: "1.4826 times the median absolute deviation of the clean repetitions, as a share of their median: a standard \
                deviation that outliers cannot move.",
     scale: Scale::Share,
-    lap: None,
     note: Some(0.05),
     suspect: Some(0.10),
-    invalid: None,
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
     mend: "Quieten the machine (`charz doctor`), and repeat the cell with more invocations.",
     source: "Pyperf warns at a standard deviation of 10%, nanobench at 5%; the factor: Rousseeuw and Croux (JASA 1993).",
     // What spreads repetitions spreads invocations.
     covers: &["V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Outliers.
 pub static V14: Check = Check {
     code: "V14",
     title: "there are many outliers",
@@ -66,20 +58,15 @@ pub static V14: Check = Check {
             Outliers are never dropped for their value; many of them say that what disturbs is no accident.",
     quantity: "The share of clean repetitions outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles.",
     scale: Scale::Share,
-    lap: None,
-    note: None,
     suspect: Some(0.10),
-    invalid: None,
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
     mend: "Quieten the machine (`charz doctor`); look for interrupts with `watch -d cat /proc/interrupts`.",
     source: "Tukey, Exploratory Data Analysis (1977); criterion keeps outliers by the same fences. The 10% is charz's first \
              guess.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Not steady.
 pub static V15: Check = Check {
     code: "V15",
     title: "the repetitions have a trend",
@@ -89,10 +76,7 @@ pub static V15: Check = Check {
                they rise or fall by more than chance. First repetitions that differ by as much from the others of their \
                process are a note, and are left out of every invocation alike.",
     scale: Scale::Share,
-    lap: None,
-    note: None,
     suspect: Some(0.02),
-    invalid: None,
     evidence: "The report's own samples, in the order in which they were taken.",
     families: "Kernels with work to repeat.",
     mend: "Measure longer (`--repetitions`, `--iterations`), and see whether the frequency settles (V08).",
@@ -100,10 +84,9 @@ pub static V15: Check = Check {
              hyperfine warns of a slow first run. The 2% is charz's first guess.",
     // A trend is spread too, and many small steps look like modes.
     covers: &["V13", "V16", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Several modes.
 pub static V16: Check = Check {
     code: "V16",
     title: "the repetitions fall into groups",
@@ -111,10 +94,8 @@ pub static V16: Check = Check {
             The median says which group is larger, and nothing of the other.",
     quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode.",
     scale: Scale::Ratio,
-    lap: None,
     note: Some(2.8),
     suspect: Some(3.2),
-    invalid: None,
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
     mend: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what tells the groups \
@@ -122,10 +103,9 @@ pub static V16: Check = Check {
     source: "Gregg, frequency trails: modes and modality (2015); the limits are BenchmarkDotNet's.",
     // Two groups are spread.
     covers: &["V13", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Not at work together.
 pub static V18: Check = Check {
     code: "V18",
     title: "the workers did not work together",
@@ -135,8 +115,6 @@ pub static V18: Check = Check {
     quantity: "The share of a repetition in which not all workers were at work: what (first end - last start) / (last end - \
                first start) lacks to 1, in the worst clean repetition when a tenth of them, the worst, is left aside.",
     scale: Scale::Share,
-    lap: None,
-    note: None,
     suspect: Some(0.05),
     invalid: Some(0.20),
     evidence: "The stamps of all laps.",
@@ -145,11 +123,9 @@ pub static V18: Check = Check {
            by itself.",
     source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limits are charz's first \
              guesses.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Not as precise as asked for.
 pub static V28: Check = Check {
     code: "V28",
     title: "the interval is wider than asked for",
@@ -158,21 +134,17 @@ pub static V28: Check = Check {
             smaller than that cannot be seen in it.",
     quantity: "Half of the interval's width, divided by what was asked for.",
     scale: Scale::Ratio,
-    lap: None,
     // A memory kernel on a busy guest that comes to 4% where 2% were asked for is no cause for doubt: its interval says so.
     // Three times as wide takes nine times the invocations, which no budget that was a little too small explains.
     note: Some(1.0),
     suspect: Some(3.0),
-    invalid: None,
     evidence: "The values of the invocations.",
     families: "Kernels with work to repeat.",
     mend: "Give more time (`--budget`), or quieten the machine (`charz doctor`).",
     source: "Kalibera and Jones (ISMM 2013) for measuring until an interval is narrow enough; the 3 is charz's first guess.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Attempts without a result.
 pub static V29: Check = Check {
     code: "V29",
     title: "invocations gave nothing",
@@ -181,8 +153,6 @@ pub static V29: Check = Check {
             or with too many failures, is aborted and has no value.",
     quantity: "Invocations that ended without a result, other than by a stop.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
     suspect: Some(0.0),
     invalid: Some(2.0),
     evidence: "The exit of each measuring process, and its own last words.",
@@ -192,5 +162,5 @@ pub static V29: Check = Check {
     source: "Charz: first guess.",
     // Those that failed are missing to an interval.
     covers: &["V12"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };

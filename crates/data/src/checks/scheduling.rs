@@ -13,7 +13,6 @@ pub const STEAL_TICKS_NS: u64 = 20_000_000;
 /// The fewest clean repetitions that a cell must be left with, if it was given as many (V03, V04).
 pub const LEAST_CLEAN: usize = 6;
 
-/// Off the seat.
 pub static V01: Check = Check {
     code: "V01",
     title: "a worker was not on its seat",
@@ -22,9 +21,6 @@ pub static V01: Check = Check {
             that cannot be read back is no proof, and counts as off the seat.",
     quantity: "Readings of mask or strand that were not the seat, or that a seated worker could not make.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.0),
     evidence: "`sched_getaffinity` and `getcpu` before and after each lap and between its blocks, independently of the \
                binding library.",
@@ -35,10 +31,9 @@ pub static V01: Check = Check {
              unseen. Tools that ignore the result of the pin call print numbers of the wrong place.",
     // Moved, workers meet on one strand, wait for it, and spread.
     covers: &["V02", "V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Moved although seated.
 pub static V02: Check = Check {
     code: "V02",
     title: "a seated worker was moved",
@@ -46,9 +41,6 @@ pub static V02: Check = Check {
             lap look right. Part of the time was measured on another strand, with cold caches.",
     quantity: "Migrations of seated workers in the timed span.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.0),
     evidence: "`se.nr_migrations` in `/proc/thread-self/sched`; unavailable where the kernel has no scheduler statistics.",
     families: "Workers with a seat; under `auto` migrations are recorded and no finding.",
@@ -56,10 +48,9 @@ pub static V02: Check = Check {
            end it while measuring.",
     source: "Linux, Documentation/scheduler/sched-debug.rst; measured for charz as V01.",
     covers: &["V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Waited for its strand.
 pub static V03: Check = Check {
     code: "V03",
     title: "a worker had to wait for its strand",
@@ -81,10 +72,9 @@ pub static V03: Check = Check {
              1.2% on a busy machine, where steal showed under 3%. The 10% and 50% are first guesses.",
     // The pressure is ours; what is left of the disturbance in the caches spreads the clean repetitions.
     covers: &["V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Stood still.
 pub static V04: Check = Check {
     code: "V04",
     title: "a worker stood still",
@@ -107,10 +97,9 @@ pub static V04: Check = Check {
     source: "Measured for charz: a stop of 0.6 s appears as 0.6 s of that difference. The shares are V03's.",
     // What stood still did not wait, so that V03 and V06 would have causes of their own.
     covers: &["V12", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Taken by the hypervisor.
 pub static V05: Check = Check {
     code: "V05",
     title: "the hypervisor took time",
@@ -118,8 +107,6 @@ pub static V05: Check = Check {
             time is missing from the lap, and the neighbour has used the caches.",
     quantity: "Stolen time, as a share of the time of the strands in use, over at least 1 s or from 2 ticks on.",
     scale: Scale::Share,
-    lap: None,
-    note: None,
     suspect: Some(0.005),
     invalid: Some(0.02),
     evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the cell.",
@@ -129,10 +116,9 @@ pub static V05: Check = Check {
     // Being off the processor now and then spreads the repetitions. A late start stays a finding of its own: it may weigh
     // more than the time that was stolen explains.
     covers: &["V13", "V14", "V15", "V16", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Pressure.
 pub static V06: Check = Check {
     code: "V06",
     title: "work waited for processors",
@@ -140,23 +126,19 @@ pub static V06: Check = Check {
             (V03), the others used caches, memory bandwidth, power and turbo that the number then lacks.",
     quantity: "The share of the clean repetitions' time in which at least one task waited for a processor.",
     scale: Scale::Share,
-    lap: None,
     note: Some(0.02),
     // Where workers take every strand, whatever wakes up waits for one of them: on a quiet machine of two strands up to 30%
     // of the time, while no worker waited for a hundredth of it (which is V03's to say).
     suspect: Some(0.5),
-    invalid: None,
     evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each repetition, less what the readings \
                lie apart beyond it.",
     families: "All but cells whose workers share strands (V19).",
     mend: "End other work (`charz doctor` and `top` show it) and repeat the cell.",
     source: "Linux, Documentation/accounting/psi.rst; the 2% is charz's first guess, and the 50% lies beyond what quiet machines show.",
     // Pressure somewhere is too weak a sign to explain a spread by.
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// Stopped by the quota.
 pub static V07: Check = Check {
     code: "V07",
     title: "the CPU quota stopped the process",
@@ -164,9 +146,6 @@ pub static V07: Check = Check {
             next. The rate is the quota's, not the machine's.",
     quantity: "Periods in which the control group or one of its ancestors was throttled.",
     scale: Scale::Count,
-    lap: None,
-    note: None,
-    suspect: None,
     invalid: Some(0.0),
     evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",
     families: "All.",
@@ -175,5 +154,5 @@ pub static V07: Check = Check {
            use fewer workers than the quota's processors.",
     source: "Linux, Documentation/scheduler/sched-bwc.rst; measured for charz: throttled time appears as run delay.",
     covers: &["V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };

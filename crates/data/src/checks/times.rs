@@ -1,11 +1,10 @@
-//! Checks of pairs of times that workers stamped.
+//! Checks of pairs of times that workers stamped, and of the schedule that they were taken by.
 
 use super::{Check, Scale};
 
 /// How many pairs the T3-4 report took: of so many, ten lie beyond the 99.99th percentile.
 pub const ENOUGH_PAIRS: u64 = 100_000;
 
-/// Too few pairs.
 pub static V30: Check = Check {
     code: "V30",
     title: "too few pairs of times",
@@ -13,19 +12,14 @@ pub static V30: Check = Check {
             null then. The median, which is the cell's number, needs far fewer.",
     quantity: "Pairs of times in clean repetitions that are missing to 100,000.",
     scale: Scale::Count,
-    lap: None,
     note: Some(0.0),
-    suspect: None,
-    invalid: None,
     evidence: "The report's own samples.",
     families: "Kernels that stamp each operation.",
     mend: "Ask for more with `--samples` or more invocations, or a larger `--budget`.",
     source: "The T3-4 report took 100,000 samples of each.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
 };
 
-/// The stamp is in what it stamps.
 pub static V31: Check = Check {
     code: "V31",
     title: "the stamps are a good part of the times",
@@ -34,14 +28,31 @@ pub static V31: Check = Check {
     quantity: "The cost of a reading, as a share of the median of the second time, which is the cell's number; where only the \
                first time is short, that is a note.",
     scale: Scale::Share,
-    lap: None,
     note: Some(0.10),
     suspect: Some(0.50),
-    invalid: None,
     evidence: "The clock's overhead, measured before the sweep; the report's own samples.",
     families: "Kernels that stamp each operation. A clock that is itself looked at (`step-*`, `first-*`) is not stamped by another.",
     mend: "Take the clock that is read fastest (`--clock auto`). Read such times as bounds from above.",
     source: "Hoefler and Belli (SC 2015) ask for 5% of a repetition; for single operations charz's first guess.",
-    covers: &[],
-    waives: &[],
+    ..Check::NEVER_RAISED
+};
+
+pub static V32: Check = Check {
+    code: "V32",
+    title: "the schedule of samples was not kept",
+    cause: "Samples of waking and creating are due at given times, and one that begins late, since the one before took so \
+            long, counts from when it was due; after more than ten periods the schedule starts anew. Where many are late, the \
+            times are those of a queue: of a machine that was away, or of a schedule that is too fast for it.",
+    quantity: "The share of samples that began more than 1 µs after they were due.",
+    scale: Scale::Share,
+    note: Some(0.02),
+    suspect: Some(0.2),
+    invalid: Some(0.5),
+    evidence: "Counted by the worker that takes the samples.",
+    families: "Sync kernels that obey `--period`.",
+    mend: "Quieten the machine (`charz doctor`), or give samples more time (`--period 200us`); `--period closed` times each from \
+           its own call, and hides what a stall would have cost the others.",
+    source: "G. Tene, How NOT to Measure Latency (2013), for counting from when a sample was due; the limits are charz's first \
+             guesses.",
+    ..Check::NEVER_RAISED
 };
