@@ -13,11 +13,10 @@ use std::collections::BTreeSet;
 use charz_data::Role;
 use charz_data::card::{Access, Chase};
 use charz_data::machine::{CacheHolds, Caches};
-use serde::Serialize;
 
-use crate::curve::{Edge, Level as Place, Plateau, Reach, plateaus, reach};
+use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
 use crate::findings::{Curve, clocks};
-use crate::numa;
+use crate::numa::{self, NodePair, Number};
 use charz_data::report::{self, Cell, PageKind, Report};
 use charz_stats::Sample;
 
@@ -26,71 +25,42 @@ pub const OPERATIONS: [(&str, Access); 3] = [("read", Access::Read), ("write", A
 /// What the levels are called where no cache is.
 pub const MEMORY: &str = "memory";
 
-/// The counts and the size of memory are as claimed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// What the report's machine claims and its cells show. The counts of its parts and the size of its memory are the report's.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    /// The random name of the report.
-    pub report: String,
-    pub processor: Option<String>,
-    pub packages: usize,
-    pub cores: usize,
-    pub strands: usize,
-    pub numa_nodes: usize,
-    pub memory_bytes: Option<u64>,
     pub clock: Clock,
-    pub line: Line,
+    /// The line of the innermost cache for data, as the system claims it. It is never measured: loads at random do not tell a line
+    /// from two that the hardware fetches together, and loads in order not from what it reads ahead.
+    pub line_bytes: Option<u32>,
     /// Caches from the innermost outwards, then memory.
     pub levels: Vec<Level>,
     /// Up to which size small pages are as fast as huge ones.
-    pub tlb: Option<Tlb>,
+    pub tlb: Option<Reach>,
     pub pages: Vec<Pages>,
-    /// Memory of another NUMA node, against a node's own; null where it was not measured.
+    /// Memory of another NUMA node, against a node's own; `None` where it was not measured.
     pub remote: Option<Remote>,
-    /// What contradicts what, a sentence each.
-    pub contradictions: Vec<Contradiction>,
+    /// What contradicts what: what it is about, the name of a level or `clock` or `numa`, and a sentence.
+    pub contradictions: Vec<(String, String)>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clock {
     pub claimed_hz: Option<f64>,
     /// By a chain of dependent multiplications on the cores of the workers, the median.
     pub measured_hz: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Line {
-    /// As the system claims it, of the innermost cache for data.
-    pub claimed_bytes: Option<u32>,
-    /// Always null: loads at random do not tell a line from two that the hardware fetches together, and loads in order not from
-    /// what it reads ahead.
-    pub measured_bytes: Option<u32>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Level {
     /// `L1`, `L2`, …, `memory`.
     pub name: String,
-    /// The caches as claimed; null for memory, and for a level without a claim.
+    /// The caches as claimed; `None` for memory, and for a level without a claim.
     pub claimed: Option<Caches>,
-    pub found: Option<Found>,
+    pub found: Option<Plateau>,
     pub bandwidths: Vec<Bandwidth>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Found {
-    /// The largest size inside of it; null for what has no end.
-    pub inside_bytes: Option<u64>,
-    pub beyond_bytes: Option<u64>,
-    pub ns: f64,
-    /// Cycles of a load, by the clock that was measured.
-    pub cycles: Option<f64>,
-    /// Whether half or more of the numbers behind the time are suspect.
-    pub suspect: bool,
-    /// Whether the two sizes come from suspect numbers.
-    pub edge_suspect: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidth {
     /// One of [`OPERATIONS`].
     pub operation: &'static str,
@@ -101,69 +71,40 @@ pub struct Bandwidth {
     pub suspect: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Tlb {
-    /// The largest size at which small pages are as fast as huge ones.
-    pub inside_bytes: u64,
-    pub beyond_bytes: u64,
-    /// Nanoseconds that a load takes longer beyond.
-    pub extra_ns: f64,
-    pub suspect: bool,
-    pub edge_suspect: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pages {
     /// What was asked for, by name.
     pub kind: String,
-    /// The share of the memory that got it, the worst of all cells; null if no cell has evidence of it.
+    /// The share of the memory that got it, the worst of all cells; `None` if no cell has evidence of it.
     pub obtained: Option<f64>,
-    /// Nanoseconds of a load from memory; null where it was not measured.
-    pub ns: Option<f64>,
-    pub suspect: bool,
+    /// What a load from memory takes; `None` where it was not measured.
+    pub memory: Option<Plateau>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remote {
     /// How many times as long a load takes, by the medians.
-    pub times: f64,
-    /// The same by the firmware's distances; null where it claims none.
+    pub times: Number,
+    /// The same by the firmware's distances; `None` where it claims none.
     pub claimed_times: Option<f64>,
-    pub suspect: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Contradiction {
-    /// What it is about: the name of a level, or `clock` or `numa`.
-    pub about: String,
-    pub sentence: String,
 }
 
 impl Card {
     pub fn of(report: &Report) -> Card {
-        let machine = &report.machine;
-        let claims = claims(machine.alike_caches());
+        let claims = claims(report.machine.alike_caches());
         let sizes: Vec<u64> = claims.iter().filter_map(|claim| claim.size_bytes).collect();
         let curves = curves(report);
-        let clock = Clock { claimed_hz: report.host.claimed_hz, measured_hz: clock(report) };
         // Huge pages show the caches alone, small ones also what translations cost.
         let points = curves.last().map_or(&[][..], |curve| &curve.points);
         let plateaus = plateaus(points, &sizes);
         let mut card = Card {
-            report: report.id.clone(),
-            processor: report.host.processor.clone(),
-            packages: machine.packages.len(),
-            cores: machine.cores.len(),
-            strands: machine.strands.len(),
-            numa_nodes: machine.numa_nodes.len(),
-            memory_bytes: report.host.memory.total_bytes,
-            line: Line { claimed_bytes: claims.first().and_then(|claim| claim.line_bytes), measured_bytes: None },
-            levels: levels(&claims, &plateaus, &clock, report),
+            clock: Clock { claimed_hz: report.host.claimed_hz, measured_hz: clock(report) },
+            line_bytes: claims.first().and_then(|claim| claim.line_bytes),
+            levels: levels(&claims, &plateaus, report),
             tlb: tlb(&curves),
             pages: curves.iter().map(|curve| pages(curve, &sizes, report)).collect(),
             remote: remote(report),
             contradictions: Vec::new(),
-            clock,
         };
         card.contradictions = doubts::all(&card, points, &plateaus, report);
         card
@@ -178,20 +119,9 @@ fn claims(mut caches: Vec<Caches>) -> Vec<Caches> {
     caches
 }
 
-fn levels(claims: &[Caches], plateaus: &[Plateau], clock: &Clock, report: &Report) -> Vec<Level> {
-    let found = |wanted: Place| {
-        let plateau = plateaus.iter().find(|plateau| plateau.level == Some(wanted))?;
-        Some(Found {
-            inside_bytes: plateau.edge.map(|edge| edge.inside_bytes),
-            beyond_bytes: plateau.edge.map(|edge| edge.beyond_bytes),
-            ns: plateau.ns,
-            cycles: clock.measured_hz.map(|hz| plateau.ns * hz / 1e9),
-            suspect: plateau.doubtful,
-            edge_suspect: plateau.edge.is_some_and(|edge| edge.doubtful),
-        })
-    };
+fn levels(claims: &[Caches], plateaus: &[Plateau], report: &Report) -> Vec<Level> {
     let level = |name: String, claimed: Option<Caches>, place: Place| Level {
-        found: found(place),
+        found: plateaus.iter().find(|plateau| plateau.level == Some(place)).copied(),
         bandwidths: bandwidths(&name, report),
         name,
         claimed,
@@ -254,35 +184,29 @@ fn curves(report: &Report) -> Vec<Curve<'_>> {
 
 const SMALL: &str = PageKind::Small.name();
 
-fn tlb(curves: &[Curve<'_>]) -> Option<Tlb> {
+fn tlb(curves: &[Curve<'_>]) -> Option<Reach> {
     let of = |small: bool| curves.iter().find(|curve| (curve.pages == SMALL) == small);
-    let Reach { edge, extra_ns, doubtful: suspect, .. } = reach(&of(true)?.points, &of(false)?.points)?;
-    let Edge { inside_bytes, beyond_bytes, doubtful: edge_suspect } = edge;
-    Some(Tlb { inside_bytes, beyond_bytes, extra_ns, suspect, edge_suspect })
+    reach(&of(true)?.points, &of(false)?.points)
 }
 
 fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
-    let memory = |plateau: &Plateau| plateau.level == Some(Place::Memory);
-    let plateau = plateaus(&curve.points, sizes).into_iter().find(memory);
+    let is_memory = |plateau: &Plateau| plateau.level == Some(Place::Memory);
     Pages {
         kind: curve.pages.to_owned(),
         obtained: obtained(report, curve.pages),
-        ns: plateau.map(|plateau| plateau.ns),
-        suspect: plateau.is_some_and(|plateau| plateau.doubtful),
+        memory: plateaus(&curve.points, sizes).into_iter().find(is_memory),
     }
 }
 
 fn remote(report: &Report) -> Option<Remote> {
     let pairs = numa::node_pairs(report);
-    let times = |of: fn(&numa::NodePair) -> Option<numa::Number>| {
+    let times = |of: fn(&NodePair) -> Option<Number>| {
         let (near, far) = (numa::median(&pairs, true, of)?, numa::median(&pairs, false, of)?);
-        Some(numa::Number { value: far.value / near.value, suspect: near.suspect || far.suspect })
+        Some(Number { value: far.value / near.value, suspect: near.suspect || far.suspect })
     };
-    let measured = times(|pair| pair.latency_ns)?;
     Some(Remote {
-        times: measured.value,
-        claimed_times: times(numa::NodePair::claim).map(|claim| claim.value),
-        suspect: measured.suspect,
+        times: times(|pair| pair.latency_ns)?,
+        claimed_times: times(NodePair::claim).map(|claim| claim.value),
     })
 }
 

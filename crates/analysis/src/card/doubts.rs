@@ -1,6 +1,6 @@
 //! What of a card contradicts what.
 
-use super::{Card, Contradiction, Level};
+use super::{Card, Level};
 use crate::curve::{Level as Place, Plateau, Point};
 use charz_data::report::Report;
 use charz_data::units;
@@ -13,16 +13,16 @@ const CLOCK: f64 = 0.05;
 const DISTANCE: f64 = 1.25;
 
 /// All contradictions, in the order of the card.
-pub(super) fn all(card: &Card, points: &[Point], plateaus: &[Plateau], report: &Report) -> Vec<Contradiction> {
-    let mut found: Vec<Contradiction> = Vec::new();
+pub(super) fn all(card: &Card, points: &[Point], plateaus: &[Plateau], report: &Report) -> Vec<(String, String)> {
+    let mut found = Vec::new();
     let mut say = |about: &str, sentence: Option<String>| {
-        found.extend(sentence.map(|sentence| Contradiction { about: about.to_owned(), sentence }));
+        found.extend(sentence.map(|sentence| (about.to_owned(), sentence)));
     };
     say("clock", clock(card));
     let guest = report.host.virtual_machine == Some(true);
     for (at, level) in card.levels.iter().enumerate() {
         let inner = at.checked_sub(1).and_then(|inner| card.levels[inner].claimed.as_ref()?.size_bytes);
-        say(&level.name, size(level, plateaus, guest).or_else(|| missing(level, inner.unwrap_or(0), points)));
+        say(&level.name, size(level, guest).or_else(|| missing(level, inner.unwrap_or(0), points)));
     }
     // Beyond the last cache that is named there may be a stretch on the way to memory.
     let named = plateaus.iter().rposition(|plateau| matches!(plateau.level, Some(Place::Cache(_)))).unwrap_or(0);
@@ -50,10 +50,9 @@ fn clock(card: &Card) -> Option<String> {
     Some(format!("{} measured, {} claimed: {why}", hertz(measured), hertz(claimed)))
 }
 
-fn size(level: &Level, plateaus: &[Plateau], guest: bool) -> Option<String> {
+fn size(level: &Level, guest: bool) -> Option<String> {
     let claimed = level.claimed.as_ref()?.size_bytes?;
-    let found = level.found?;
-    let edge = plateaus.iter().find(|plateau| plateau.ns == found.ns)?.edge?;
+    let edge = level.found?.edge?;
     if edge.agrees(claimed) {
         return None;
     }
@@ -91,13 +90,13 @@ fn missing(level: &Level, inner: u64, points: &[Point]) -> Option<String> {
 fn numa(card: &Card) -> Option<String> {
     let remote = card.remote?;
     let claimed = remote.claimed_times?;
-    let off = remote.times / claimed;
+    let off = remote.times.value / claimed;
     (!(1.0 / DISTANCE..=DISTANCE).contains(&off)).then(|| {
         format!(
             "remote memory takes {:.2}{} times as long as local, and the firmware claims {claimed:.2} times: its distances are a \
              guess, and mappers that go by them may be wrong",
-            remote.times,
-            units::doubt(remote.suspect)
+            remote.times.value,
+            units::doubt(remote.times.suspect)
         )
     })
 }

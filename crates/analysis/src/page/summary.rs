@@ -107,7 +107,7 @@ fn memory(report: &Report) -> Option<String> {
     let card = Card::of(report);
     let time = |level: &Level| {
         let found = level.found?;
-        Some(format!("{}{}", units::nanos(found.ns), units::doubt(found.suspect)))
+        Some(format!("{}{}", units::nanos(found.ns), units::doubt(found.doubtful)))
     };
     let far = card.levels.iter().find(|level| level.name == MEMORY).and_then(time)?;
     let near = card.levels.iter().find(|level| level.name != MEMORY && level.found.is_some());

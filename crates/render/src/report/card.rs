@@ -7,7 +7,8 @@ use charz_data::machine::Caches;
 use crate::look::TerminalStyle;
 use crate::outline::Block;
 use crate::term;
-use charz_analysis::card::{Card, Found, Level, MEMORY, OPERATIONS};
+use charz_analysis::card::{Card, Level, MEMORY, OPERATIONS};
+use charz_analysis::curve::Plateau;
 use charz_analysis::figure::{Datum, Table};
 use charz_data::escape::counted;
 use charz_data::report::{Report, Unit};
@@ -17,17 +18,18 @@ use charz_data::units;
 const NONE: &str = "not measured";
 
 pub(super) fn write(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    term::text(&blocks(&Card::of(report)), look, out)
+    term::text(&blocks(&Card::of(report), report), look, out)
 }
 
-fn blocks(card: &Card) -> Vec<Block<'static>> {
+fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
+    let machine = &report.machine;
     let words = [
-        counted(card.packages, "package"),
-        counted(card.cores, "core"),
-        counted(card.strands, "strand"),
-        counted(card.numa_nodes, "NUMA node"),
+        counted(machine.packages.len(), "package"),
+        counted(machine.cores.len(), "core"),
+        counted(machine.strands.len(), "strand"),
+        counted(machine.numa_nodes.len(), "NUMA node"),
     ];
-    let processor = card.processor.as_deref().map_or("an unnamed processor", str::trim);
+    let processor = report.host.processor.as_deref().map_or("an unnamed processor", str::trim);
     let title = format!("{processor}: {} by what the system claims", words.join(", "));
     let workers = card.levels.iter().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0);
     let mut heading = ["level", "claimed", "found", "load", "cycles"].map(str::to_owned).to_vec();
@@ -36,7 +38,8 @@ fn blocks(card: &Card) -> Vec<Block<'static>> {
         heading.extend((workers > 1).then(|| format!("x{workers}")));
     }
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-    let rows = card.levels.iter().map(|level| row(level, card, workers));
+    let memory = report.host.memory.total_bytes;
+    let rows = card.levels.iter().map(|level| row(level, card, memory, workers));
     let mut blocks = vec![
         Block::Title(title),
         Block::Text(String::new()),
@@ -52,23 +55,23 @@ fn blocks(card: &Card) -> Vec<Block<'static>> {
         blocks.push(Block::Heading("Contradictions".to_owned()));
     }
     let contradictions = card.contradictions.iter();
-    blocks.extend(contradictions.map(|found| Block::Item(format!("! {}", found.about), found.sentence.clone())));
+    blocks.extend(contradictions.map(|(about, sentence)| Block::Item(format!("! {about}"), sentence.clone())));
     blocks
 }
 
 /// A mark where something contradicts.
 fn mark(card: &Card, about: &str) -> &'static str {
-    if card.contradictions.iter().any(|found| found.about == about) { " !" } else { "" }
+    if card.contradictions.iter().any(|(found, _)| found == about) { " !" } else { "" }
 }
 
-fn row(level: &Level, card: &Card, most: u64) -> Vec<Datum> {
+fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum> {
     let found = level.found.as_ref();
-    let doubt = units::doubt(found.is_some_and(|found| found.suspect));
+    let doubt = units::doubt(found.is_some_and(|found| found.doubtful));
     let or_none = |datum: Option<Datum>| datum.unwrap_or_else(Datum::none);
     let load = found.map(|found| Datum::number(format!("{}{doubt}", units::nanos(found.ns)), found.ns));
-    let cycles = found.and_then(|found| found.cycles);
+    let cycles = found.zip(card.clock.measured_hz).map(|(found, hz)| found.ns * hz / 1e9);
     let cycles = cycles.map(|cycles| Datum::number(format!("{cycles:.1}{doubt}"), cycles));
-    let memory = card.memory_bytes.filter(|_| level.name == MEMORY).map(units::iec);
+    let memory = memory.filter(|_| level.name == MEMORY).map(units::iec);
     let mut row = vec![
         Datum::word(format!("{}{}", level.name, mark(card, &level.name))),
         or_none(level.claimed.as_ref().map(claim).or(memory).map(Datum::word)),
@@ -100,13 +103,11 @@ fn claim(claimed: &Caches) -> String {
     [Some(size), ways, Some(shared)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn edge(found: &Found) -> String {
-    match (found.inside_bytes, found.beyond_bytes) {
-        (Some(inside), Some(beyond)) => {
-            format!("{} to {}{}", units::iec(inside), units::iec(beyond), units::doubt(found.edge_suspect))
-        }
-        _ => "no end".into(),
-    }
+fn edge(found: &Plateau) -> String {
+    found.edge.map_or("no end".into(), |edge| {
+        let (inside, beyond) = (units::iec(edge.inside_bytes), units::iec(edge.beyond_bytes));
+        format!("{inside} to {beyond}{}", units::doubt(edge.doubtful))
+    })
 }
 
 /// What has no level.
@@ -118,17 +119,17 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
     let (claimed, measured) = (hertz(card.clock.claimed_hz, "nothing"), hertz(card.clock.measured_hz, NONE));
     let line = format!(
         "{} claimed, {NONE}: no load tells a line from two that are fetched together",
-        bytes(card.line.claimed_bytes, "nothing")
+        bytes(card.line_bytes, "nothing")
     );
     let tlb = card.tlb.map_or_else(
         || format!("{NONE}, or small pages are as fast as huge ones"),
         |tlb| {
-            let (inside, beyond) = (units::iec(tlb.inside_bytes), units::iec(tlb.beyond_bytes));
+            let (inside, beyond) = (units::iec(tlb.edge.inside_bytes), units::iec(tlb.edge.beyond_bytes));
             format!(
                 "4k pages are as fast as huge ones up to {inside} to {beyond}{}; beyond, a load takes {}{} longer",
-                units::doubt(tlb.edge_suspect),
+                units::doubt(tlb.edge.doubtful),
                 units::nanos(tlb.extra_ns),
-                units::doubt(tlb.suspect)
+                units::doubt(tlb.doubtful)
             )
         },
     );
@@ -142,8 +143,8 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
             || "not known what was obtained".to_owned(),
             |share| format!("{} obtained", units::percent(share)),
         );
-        let doubt = units::doubt(pages.suspect);
-        let ns = pages.ns.map(|ns| format!("; memory takes {}{doubt} a load", units::nanos(ns))).unwrap_or_default();
+        let memory = |found: Plateau| format!("{}{}", units::nanos(found.ns), units::doubt(found.doubtful));
+        let ns = pages.memory.map(|found| format!("; memory takes {} a load", memory(found))).unwrap_or_default();
         lines.push(("pages", format!("{}: {obtained}{ns}", pages.kind)));
     }
     if let Some(remote) = card.remote {
@@ -152,8 +153,8 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
             "remote",
             format!(
                 "{:.2}{} times the latency of local memory measured, {claimed} claimed{}",
-                remote.times,
-                units::doubt(remote.suspect),
+                remote.times.value,
+                units::doubt(remote.times.suspect),
                 mark(card, "numa")
             ),
         ));
