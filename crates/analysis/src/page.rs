@@ -31,19 +31,17 @@ mod verdicts;
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::figure::{Datum, Figure, Table};
+use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use crate::verdict;
 use cells::CellsByKernel;
 use charz_data::report::{Finding, Report};
-use charz_data::units;
 
 pub use about::{About, Difference, Fact};
 pub use doubts::Doubt;
 use doubts::doubts;
 pub use machine::nest;
 pub use numbers::{Whole, whole};
-pub use verdicts::Verdict;
 
 /// A report with the name that it goes by among others.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +60,8 @@ pub struct Page {
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
-    /// Which mapping suits each kernel best, and what leaving it to the system costs, each with its report.
-    pub verdicts: Vec<(usize, Verdict)>,
+    /// Which mapping suits each kernel best, and what leaving it to the system costs.
+    pub verdicts: Table,
     /// What follows, in words, each with the report that it follows from, by its place among the sources.
     pub findings: Vec<(usize, Finding)>,
     /// What is suspect, invalid or missing, and why; each kind once, the weightiest first.
@@ -232,7 +230,7 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
         summary: with_source(each().enumerate().map(|(at, report)| summary::summary(&sorted, at, report))),
         differences: about::differences(&abouts),
         sources: abouts,
-        verdicts: verdicts::shown(&sorted),
+        verdicts: verdicts::table(&sorted),
         doubts: with_source(each().map(doubts)),
         findings: with_source(sorted.findings),
         sections,
@@ -252,28 +250,6 @@ impl Page {
             Some(source) => format!(" ({})", source.name),
             None => String::new(),
         }
-    }
-
-    /// The verdicts in one table.
-    pub fn verdict_table(&self) -> Table {
-        let heading = ["kernel", "best mapping", "workers", "best", "saturates at", "auto, as many workers"];
-        let row = |(source, verdict): &(usize, Verdict)| {
-            let alike = if verdict.alike.is_empty() { "" } else { " ~ " };
-            vec![
-                Datum::word(format!("{}{}", verdict.kernel, self.of(*source))),
-                Datum::word(format!(
-                    "{}{}{alike}{}",
-                    verdict.mapping,
-                    units::doubt(verdict.doubtful),
-                    verdict.alike.join(", ")
-                )),
-                Datum::number(verdict.workers.to_string(), verdict.workers as f64),
-                Datum::word(&verdict.best),
-                Datum::word(verdict.saturates.as_deref().unwrap_or("-")),
-                Datum::word(&verdict.auto),
-            ]
-        };
-        Table::new(&heading, self.verdicts.iter().map(row))
     }
 
     /// In what the reports differ, a sentence each.

@@ -73,7 +73,7 @@ fn contents(page: &Page) -> Markup {
                 summary { "Contents" }
                 ol {
                     (entry("summary", &"In short"))
-                    @if !page.verdicts.is_empty() { (entry("verdicts", &"The best mappings")) }
+                    @if !page.verdicts.rows.is_empty() { (entry("verdicts", &"The best mappings")) }
                     @if !page.findings.is_empty() { (entry("findings", &"Findings")) }
                     @if !page.doubts.is_empty() { (entry("doubts", &"What to doubt")) }
                     @for section in &page.sections {

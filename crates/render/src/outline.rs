@@ -101,7 +101,7 @@ fn listed<'a>(heading: &str, items: impl Iterator<Item = Block<'a>>) -> Vec<Bloc
 
 /// The best mapping of each kernel as a table or, where it has no room, as sentences.
 fn verdicts(page: &Page, columns: usize) -> Vec<Block<'_>> {
-    let table = page.verdict_table();
+    let table = &page.verdicts;
     let width = |at: usize| {
         let texts = table.rows.iter().map(|row| &row.data[at].text).chain([&table.heading[at]]);
         texts.map(|text| text.chars().count() + 2).max().unwrap_or(0)
@@ -114,7 +114,7 @@ fn verdicts(page: &Page, columns: usize) -> Vec<Block<'_>> {
     let fits = (0..table.heading.len()).map(width).sum::<usize>() <= columns;
     match table.rows.is_empty() {
         true => Vec::new(),
-        false if fits => vec![Block::Heading("Verdicts".to_owned()), Block::table(&table)],
+        false if fits => vec![Block::Heading("Verdicts".to_owned()), Block::table(table)],
         false => listed("Verdicts", table.rows.iter().map(sentence)),
     }
 }

@@ -3,7 +3,7 @@
 use super::State;
 
 /// Rows of what stands behind a figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// The names of the columns.
     pub heading: Vec<String>,

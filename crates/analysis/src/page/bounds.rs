@@ -24,9 +24,9 @@ pub(super) fn bound(page: &mut Page) {
         page.left_out
             .push(format!("{count} {what} are left out, so that the page stays small; --format table has them"));
     };
-    if page.verdicts.len() > MOST_VERDICTS {
-        say(page.verdicts.len() - MOST_VERDICTS, "verdicts");
-        page.verdicts.truncate(MOST_VERDICTS);
+    if page.verdicts.rows.len() > MOST_VERDICTS {
+        say(page.verdicts.rows.len() - MOST_VERDICTS, "verdicts");
+        page.verdicts.rows.truncate(MOST_VERDICTS);
     }
     if page.findings.len() > MOST_FINDINGS {
         say(page.findings.len() - MOST_FINDINGS, "findings");
@@ -50,12 +50,8 @@ fn words(page: &mut Page) {
     shorten(&mut page.title, LONGEST_NAME);
     page.summary.iter_mut().for_each(|(_, sentence)| shorten(sentence, LONGEST_SENTENCE));
     page.findings.iter_mut().for_each(|(_, finding)| shorten(&mut finding.text, LONGEST_FINDING));
-    for (_, verdict) in &mut page.verdicts {
-        shorten(&mut verdict.kernel, LONGEST_NAME);
-        shorten(&mut verdict.mapping, LONGEST_NAME);
-        verdict.alike.truncate(MOST_SENTENCES);
-        verdict.alike.iter_mut().for_each(|name| shorten(name, LONGEST_NAME));
-    }
+    let verdicts = page.verdicts.rows.iter_mut().flat_map(|row| &mut row.data);
+    verdicts.for_each(|datum| shorten(&mut datum.text, LONGEST_SENTENCE));
     for (_, doubt) in &mut page.doubts {
         shorten(&mut doubt.reason, LONGEST_SENTENCE);
         shorten(&mut doubt.cell, LONGEST_NAME);

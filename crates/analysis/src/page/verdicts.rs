@@ -1,67 +1,49 @@
 //! Which mapping suits a kernel best, what leaving it to the system costs, and where it saturates: in words.
 
 use super::cells::CellsByKernel;
+use crate::figure::{Datum, Table};
 use crate::point;
-use crate::verdict::{self, Auto, Loss, Saturation};
+use crate::verdict::{Auto, Loss, SATURATED, Saturation, Verdict};
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::{Role, units};
 
-/// What comes out at a kernel at a point, in words. Names are foreign text, as the report has them; a number that something speaks
-/// against has its question mark.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// The kernel, and the parameters that the sweep varies for it.
-    pub kernel: String,
-    pub mapping: String,
-    pub doubtful: bool,
-    /// Others whose numbers are not apart from it.
-    pub alike: Vec<String>,
-    pub workers: u64,
-    pub best: String,
-    /// From how many workers on this mapping gives nothing more; nothing where that has no meaning or is not known.
-    pub saturates: Option<String>,
-    /// What leaving threads to the system comes to, with as many workers.
-    pub auto: String,
-}
-
-/// Those that compare mappings, or say all there is of a kernel, each with its report.
-pub(super) fn shown(sorted: &CellsByKernel<'_>) -> Vec<(usize, Verdict)> {
-    let each = sorted.verdicts.iter().enumerate();
-    let telling = each.flat_map(|(source, all)| {
-        all.iter()
-            .filter(move |verdict| is_telling(sorted.sources[source].report, verdict))
-            .map(move |verdict| (source, Verdict::of(verdict)))
+/// Which mapping is best for each kernel at each point, from how many workers on it gives nothing more, and what `auto` comes to with
+/// as many: verdicts that compare mappings, or say all there is of a kernel. A `?` marks what suspect numbers may change.
+pub(super) fn table(sorted: &CellsByKernel<'_>) -> Table {
+    let rows = sorted.verdicts.iter().enumerate().flat_map(|(source, all)| {
+        let report = sorted.sources[source].report;
+        all.iter().filter(move |verdict| is_telling(report, verdict)).map(move |verdict| row(sorted, source, verdict))
     });
-    telling.collect()
+    Table::new(&["kernel", "best mapping", "workers", "best", "saturates at", "auto, as many workers"], rows)
 }
 
 /// Which pair of strands is nearest is told beside their square, and where a single mapping was measured with one number of workers,
 /// nothing can be the best.
-fn is_telling(report: &Report, verdict: &verdict::Verdict<'_>) -> bool {
+fn is_telling(report: &Report, verdict: &Verdict<'_>) -> bool {
     let compares = verdict.mappings > 1 || !verdict.saturation.is_empty();
     verdict.is_telling() && compares && !matches!(report.role(verdict.kernel), Role::LineTransfer(_))
 }
 
-impl Verdict {
-    /// That on the cells of a kernel at a point.
-    pub fn of(verdict: &verdict::Verdict<'_>) -> Verdict {
-        let best = verdict.best.cell;
-        Verdict {
-            kernel: format!("{}{}", verdict.kernel, point::label(&verdict.point)),
-            mapping: best.mapping.clone(),
-            doubtful: verdict.doubtful,
-            alike: verdict.alike.iter().map(|other| other.cell.mapping.clone()).collect(),
-            workers: best.workers,
-            best: verdict.best.shown(),
-            saturates: verdict.saturates().map(saturation),
-            auto: match &verdict.auto {
-                Auto::Unmeasured => "not measured".to_owned(),
-                Auto::Best => "it is the best".to_owned(),
-                Auto::Other(loss) => against(loss),
-            },
-        }
-    }
+fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<Datum> {
+    let best = verdict.best.cell;
+    let label = point::label(&verdict.point);
+    let report = if sorted.are_several() { format!(" ({})", sorted.sources[source].name) } else { String::new() };
+    let alike: Vec<&str> = verdict.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
+    let alike = if alike.is_empty() { String::new() } else { format!(" ~ {}", alike.join(", ")) };
+    let auto = match &verdict.auto {
+        Auto::Unmeasured => "not measured".to_owned(),
+        Auto::Best => "it is the best".to_owned(),
+        Auto::Other(loss) => against(loss),
+    };
+    vec![
+        Datum::word(format!("{}{label}{report}", verdict.kernel)),
+        Datum::word(format!("{}{}{alike}", best.mapping, units::doubt(verdict.doubtful))),
+        Datum::count(best.workers),
+        Datum::word(verdict.best.shown()),
+        verdict.saturates().map_or(Datum::none(), |found| Datum::word(saturation(found))),
+        Datum::word(auto),
+    ]
 }
 
 fn saturation(found: &Saturation<'_>) -> String {
@@ -88,7 +70,7 @@ pub(super) fn against(loss: &Loss<'_>) -> String {
 }
 
 /// What is to be seen in the figure of a kernel over workers, a sentence each.
-pub(super) fn sentences(verdict: &verdict::Verdict<'_>) -> Vec<String> {
+pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     let best = verdict.best.cell;
     let mut words = Vec::new();
     let alike: Vec<&str> = verdict.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
@@ -108,7 +90,7 @@ pub(super) fn sentences(verdict: &verdict::Verdict<'_>) -> Vec<String> {
     words.extend(verdict.saturation.iter().filter_map(|found| {
         let from = counted(found.workers? as usize, "worker");
         let doubt = units::doubt(found.doubtful);
-        let share = verdict::SATURATED * 100.0;
+        let share = SATURATED * 100.0;
         Some(format!("{} comes to {share:.0}% of its best with {from}{doubt}", found.mapping))
     }));
     words

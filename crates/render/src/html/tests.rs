@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::formats::tests::{golden, spoiled};
-use charz_analysis::figure::{Body, Figure, Heatmap, MachineDiagram, Order, Part, Quantity, State, Tile, What};
+use charz_analysis::figure::{Body, Datum, Figure, Heatmap, MachineDiagram, Order, Part, Quantity, State, Tile, What};
 use charz_analysis::page;
-use charz_analysis::page::{Difference, Section, Source, Verdict};
+use charz_analysis::page::{Difference, Section, Source};
 use charz_data::report::Report;
 
 /// Markup in every way, marks that turn what follows around, and what steers a terminal.
@@ -43,17 +43,7 @@ fn with_pictures(report: &Report, text: &str) -> Page {
     page.summary.push((0, own()));
     page.differences.push(Difference { label: "host", words: vec![own()] });
     page.left_out.push(own());
-    let verdict = Verdict {
-        kernel: own(),
-        mapping: own(),
-        doubtful: true,
-        alike: vec![own(); 2],
-        workers: 2,
-        best: own(),
-        saturates: Some(own()),
-        auto: own(),
-    };
-    page.verdicts.push((0, verdict));
+    page.verdicts.rows.push(vec![Datum::word(text); 6].into());
     page.sections.push(Section { id: "of-test", title: "Of the test", about: vec![text.into()], figures });
     page
 }

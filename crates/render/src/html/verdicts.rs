@@ -6,7 +6,7 @@ use super::foreign::Foreign;
 use charz_analysis::page::Page;
 
 pub(super) fn section(page: &Page) -> Markup {
-    let table = page.verdict_table();
+    let table = &page.verdicts;
     html! {
         @if !table.rows.is_empty() {
             section #verdicts aria-labelledby="verdicts-heading" {
