@@ -15,7 +15,7 @@ mod table;
 
 pub use axis::{Axis, Scale, Span, Tick};
 pub use heat::{Heatmap, Tile};
-pub use joint::{Band, Bar, JointPlot, Pair};
+pub use joint::{Bar, JointPlot, Pair};
 pub use nest::{MachineDiagram, Order, Part, What};
 pub use plot::{DataPoint, Label, Plot, ReferenceLine, Role, Series, State};
 pub use quantity::Quantity;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::JointHistogram;
+use crate::units;
 
 /// What the pairs of all repetitions of a cell that count come to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +47,13 @@ pub struct Peak {
     pub mode_ns: f64,
     /// The share of all times that are in it, as a fraction.
     pub share: f64,
+}
+
+impl Peak {
+    /// `49.0% within 110 ns to 124 ns`.
+    pub fn in_words(&self) -> String {
+        format!("{} within {} to {}", units::percent(self.share), units::nanos(self.low_ns), units::nanos(self.high_ns))
+    }
 }
 
 impl Shape {

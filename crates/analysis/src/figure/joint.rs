@@ -1,6 +1,7 @@
 //! How often times came, one by one or together with another.
 
 use super::{Axis, Quantity};
+use charz_data::Peak;
 
 /// Two times that were stamped together, or one of them alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +18,8 @@ pub struct JointPlot {
     /// In how many pairs the second is the shorter one, as a fraction; `None` where there is one time only.
     pub below: Option<f64>,
     /// Where the first gathers, the fullest first.
-    pub first_bands: Vec<Band>,
-    pub second_bands: Vec<Band>,
+    pub first_bands: Vec<Peak>,
+    pub second_bands: Vec<Peak>,
     /// How many times, or pairs, in all.
     pub count: u64,
     /// Whether the cell is suspect; its notes say why.
@@ -41,24 +42,6 @@ pub struct Bar {
     pub count: u64,
 }
 
-/// A band around which times gather, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Band {
-    pub low: f64,
-    pub high: f64,
-    pub mode: f64,
-    /// The share of all times in it, as a fraction.
-    pub share: f64,
-}
-
-impl Band {
-    /// `49.0% within 110-124 ns`.
-    pub fn in_words(&self) -> String {
-        let shown = |nanos| Quantity::Nanos.shown(nanos);
-        format!("{} within {} to {}", Quantity::Share.shown(self.share), shown(self.low), shown(self.high))
-    }
-}
-
 impl JointPlot {
     /// The bands of each time in words: its label, then the bands.
     pub fn bands_in_words(&self) -> Vec<String> {
@@ -66,7 +49,7 @@ impl JointPlot {
         let axes = axes.into_iter().filter_map(|(axis, bands)| Some((axis?, bands)));
         axes.filter(|(_, bands)| !bands.is_empty())
             .map(|(axis, bands)| {
-                let bands: Vec<String> = bands.iter().map(Band::in_words).collect();
+                let bands: Vec<String> = bands.iter().map(Peak::in_words).collect();
                 format!("{}: {}", axis.label, bands.join(", "))
             })
             .collect()

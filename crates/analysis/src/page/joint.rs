@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
-use crate::figure::{Axis, Band, Body, Datum, Figure, JointPlot, Quantity, Row, Scale, State, Table, id};
+use crate::figure::{Axis, Body, Datum, Figure, JointPlot, Quantity, Row, Scale, State, Table, id};
 use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
@@ -121,13 +121,11 @@ fn labels(card: Option<&Card>) -> [String; 2] {
 }
 
 /// The bands of one of the times; those that a file made up are left out.
-fn bands(shape: &Shape) -> Vec<Band> {
+fn bands(shape: &Shape) -> Vec<Peak> {
     const MOST: usize = 5;
-    let band = |peak: &Peak| {
-        let Peak { low_ns: low, high_ns: high, mode_ns: mode, share } = *peak;
-        [low, high, mode, share].iter().all(|number| number.is_finite()).then_some(Band { low, high, mode, share })
-    };
-    shape.peaks.iter().filter_map(band).take(MOST).collect()
+    let is_finite =
+        |peak: &&Peak| [peak.low_ns, peak.high_ns, peak.mode_ns, peak.share].iter().all(|number| number.is_finite());
+    shape.peaks.iter().filter(is_finite).take(MOST).copied().collect()
 }
 
 /// A row for each of the times: percentiles, the least and the most.

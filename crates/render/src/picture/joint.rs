@@ -6,7 +6,8 @@ use super::layout::rows;
 use super::lines::nothing;
 use super::pen::{Pen, TextStyle, path};
 use super::{WIDTH, width};
-use charz_analysis::figure::{Axis, Band, Bar, JointPlot, Quantity, Scale, Span, range};
+use charz_analysis::figure::{Axis, Bar, JointPlot, Quantity, Scale, Span, range};
+use charz_data::Peak;
 
 const SIDE: f64 = 400.0;
 /// How far a histogram rises.
@@ -167,10 +168,10 @@ fn beside(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     bars(&joint.second, &ground, RISE - 8.0, true, pen);
     let x = frame.across[1] + RISE + 4.0;
     let mut last = f64::INFINITY;
-    let mut shown: Vec<&Band> = joint.second_bands.iter().take(BANDS).collect();
-    shown.sort_by(|one, other| one.low.total_cmp(&other.low));
+    let mut shown: Vec<&Peak> = joint.second_bands.iter().take(BANDS).collect();
+    shown.sort_by(|one, other| one.low_ns.total_cmp(&other.low_ns));
     for band in shown {
-        let (Some(low), Some(high)) = (frame.y(band.low), frame.y(band.high)) else { continue };
+        let (Some(low), Some(high)) = (frame.y(band.low_ns), frame.y(band.high_ns)) else { continue };
         let [low, high] = [low, high].map(|end| end.clamp(frame.down[0], frame.down[1]));
         let bracket = pen.tag("path").word("d", &path([[x - 4.0, low], [x, low], [x, high], [x - 4.0, high]], false));
         bracket.word("fill", "none").paint("stroke", Paint::Series(1)).empty();
@@ -206,9 +207,9 @@ fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut P
 }
 
 /// Where the words of bands stand, from left to right.
-fn stretches(bands: &[Band], x: &Span, left: f64, width: f64) -> Vec<[f64; 2]> {
-    let place = |band: &&Band| {
-        let middle = x.fraction(band.mode).unwrap_or(0.5).clamp(0.0, 1.0) * width + left;
+fn stretches(bands: &[Peak], x: &Span, left: f64, width: f64) -> Vec<[f64; 2]> {
+    let place = |band: &&Peak| {
+        let middle = x.fraction(band.mode_ns).unwrap_or(0.5).clamp(0.0, 1.0) * width + left;
         let wide = width::of(&band.in_words(), SMALL) + 8.0;
         let from = (middle - wide / 2.0).clamp(4.0, (WIDTH - wide).max(4.0));
         [from, from + wide]
@@ -216,16 +217,16 @@ fn stretches(bands: &[Band], x: &Span, left: f64, width: f64) -> Vec<[f64; 2]> {
     bands.iter().take(BANDS).collect::<Vec<_>>().iter().map(place).collect()
 }
 
-fn bracket_rows(bands: &[Band], x: &Span, left: f64) -> usize {
+fn bracket_rows(bands: &[Peak], x: &Span, left: f64) -> usize {
     let rows = rows(&stretches(bands, x, left, SIDE), BANDS);
     rows.iter().flatten().max().map_or(0, |row| row + 1)
 }
 
 /// Bands as brackets above, with their words.
-fn brackets(bands: &[Band], frame: &Frame, line: f64, pen: &mut Pen) {
+fn brackets(bands: &[Peak], frame: &Frame, line: f64, pen: &mut Pen) {
     let places = stretches(bands, &frame.x.span, frame.across[0], frame.width());
     for ((band, [from, _]), row) in bands.iter().zip(&places).zip(rows(&places, BANDS)) {
-        let (Some(low), Some(high), Some(row)) = (frame.x(band.low), frame.x(band.high), row) else { continue };
+        let (Some(low), Some(high), Some(row)) = (frame.x(band.low_ns), frame.x(band.high_ns), row) else { continue };
         let [low, high] = [low, high].map(|end| end.clamp(frame.across[0], frame.across[1]));
         let bracket = path([[low, line + 5.0], [low, line + 1.0], [high, line + 1.0], [high, line + 5.0]], false);
         let bracket = pen.tag("path").word("class", "band").word("d", &bracket).word("fill", "none");

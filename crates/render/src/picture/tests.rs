@@ -309,7 +309,7 @@ proptest! {
             joint.pairs.truncate(3);
             joint.pairs.iter_mut().for_each(|pair| (pair.x, pair.y) = ([odd[0], odd[1]], [odd[2], odd[3]]));
             joint.first.iter_mut().for_each(|bar| bar.x = [odd[4], odd[5]]);
-            joint.first_bands.iter_mut().for_each(|band| (band.low, band.high, band.mode) = (odd[6], odd[7], odd[0]));
+            joint.first_bands.iter_mut().for_each(|band| (band.low_ns, band.high_ns, band.mode_ns) = (odd[6], odd[7], odd[0]));
         }
         check(&joint);
     }
