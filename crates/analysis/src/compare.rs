@@ -28,11 +28,8 @@ pub use differences::{built, other_machine, surroundings};
 pub use row::{Caveat, Row, Side, Verdict};
 pub use wire::{Comparison, Design, Origin, SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_NAME, Totals, schema};
 
-use std::fmt;
-
 use charz_data::report::Report;
 use charz_stats::{LEAST_FOR_VERDICT, Rule, min_invocations};
-use differences::Difference;
 use row::Candidate;
 
 /// The share of false calls to accept over all comparisons.
@@ -55,41 +52,27 @@ pub struct Options {
     pub noise_floor: Option<f64>,
 }
 
-/// Why two reports cannot be compared: one sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal(String);
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// Compares `new` with `base`.
 ///
 /// # Errors
-/// The reports have nothing that can be compared, or differ in something that [`Options`] does not allow.
-pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Comparison, Refusal> {
-    let differences = differences::between(base, new);
-    if let Some(difference) = differences.iter().find(|difference| !allows(options, difference.caveat)) {
-        return Err(refused(difference));
+/// A sentence: the reports have nothing that can be compared, or differ in something that [`Options`] does not allow.
+pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Comparison, String> {
+    if let Some((difference, flag)) = obstacle(base, new, options) {
+        return Err(format!(
+            "the reports cannot be compared: {difference}; measure both alike, or compare them all the same with {flag}"
+        ));
     }
-    let caveats = differences.iter().map(|difference| difference.caveat).collect();
+    let (caveats, differences) = differences::between(base, new).into_iter().unzip();
     let rows = row::matched(base, new, &Allowed { options, caveats, on_purpose: false });
     refuse_nothing(&rows, options)?;
     let comparison = judged(base, new, rows, Design::Sequential, options);
-    Ok(Comparison {
-        differences: differences.into_iter().map(|difference| difference.sentence).collect(),
-        notes: differences::notes(base, new),
-        ..comparison
-    })
+    Ok(Comparison { differences, notes: differences::notes(base, new), ..comparison })
 }
 
 /// Why two reports would be refused before their cells are looked at: a clause, and the flag that would allow it.
 pub fn obstacle(base: &Report, new: &Report, options: &Options) -> Option<(String, &'static str)> {
-    let differences = differences::between(base, new).into_iter();
-    let mut refused = differences.filter(|difference| !allows(options, difference.caveat));
-    refused.next().map(|difference| (difference.sentence, flag(difference.caveat)))
+    let mut refused = differences::between(base, new).into_iter().filter(|(caveat, _)| !allows(options, *caveat));
+    refused.next().map(|(caveat, difference)| (difference, flag(caveat)))
 }
 
 /// Compares two reports that took turns on one machine, and whose cells are pairs by their place: what the sides differ in is
@@ -153,36 +136,28 @@ fn flag(caveat: Caveat) -> &'static str {
     }
 }
 
-fn refused(difference: &Difference) -> Refusal {
-    Refusal(format!(
-        "the reports cannot be compared: {}; measure both alike, or compare them all the same with {}",
-        difference.sentence,
-        flag(difference.caveat)
-    ))
-}
-
 /// Two reports of which nothing can be compared are no comparison without a regression.
-fn refuse_nothing(rows: &[Candidate<'_>], options: &Options) -> Result<(), Refusal> {
+fn refuse_nothing(rows: &[Candidate<'_>], options: &Options) -> Result<(), String> {
     if rows.iter().any(Candidate::is_compared) {
         return Ok(());
     }
     if !rows.iter().any(Candidate::is_common) {
-        return Err(Refusal(
+        return Err(
             "the reports have no cell in common: no kernel under the same mapping with as many workers; measure both \
-             with the same --kernel, --mapping and --threads"
+                    with the same --kernel, --mapping and --threads"
                 .into(),
-        ));
+        );
     }
     let usable = |side| rows.iter().any(|row| row.is_common() && row.is_usable(side, options));
     if let Some(side) = ["base", "new"].into_iter().find(|side| !usable(side)) {
         let instead = if options.allow_suspect { "" } else { ", or compare suspect cells with --allow-suspect" };
-        return Err(Refusal(format!(
+        return Err(format!(
             "no cell of the {side} report that both have can be used; see charz render for what speaks against them, \
              mend what charz doctor finds and measure again{instead}"
-        )));
+        ));
     }
     let first = rows.iter().find(|row| row.is_common()).and_then(|row| row.row.reason.as_deref()).unwrap_or_default();
-    Err(Refusal(format!("none of the cells that both reports have can be compared; the first one: {first}")))
+    Err(format!("none of the cells that both reports have can be compared; the first one: {first}"))
 }
 
 #[cfg(test)]

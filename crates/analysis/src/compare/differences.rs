@@ -6,12 +6,9 @@ use charz_data::params::{PARAMS, Param};
 use super::Caveat;
 use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
-/// A difference that makes numbers incomparable unless a flag allows it.
-pub(super) struct Difference {
-    pub(super) caveat: Caveat,
-    /// A clause, e.g. `they were measured on different processors ("A" and "B")`.
-    pub(super) sentence: String,
-}
+/// A difference that makes numbers incomparable unless a flag allows it: a clause, e.g. `they were measured on different processors
+/// ("A" and "B")`.
+type Difference = (Caveat, String);
 
 /// The share by which the installed memory of one machine may differ from boot to boot: what firmware and kernel keep for
 /// themselves moves by less, a module of memory is more.
@@ -19,11 +16,8 @@ const MEMORY_MOVES: f64 = 0.02;
 
 /// All differences, the weightiest first.
 pub(super) fn between(base: &Report, new: &Report) -> Vec<Difference> {
-    [machine(base, new), build(base, new), plan(base, new)].into_iter().flatten().collect()
-}
-
-fn machine(base: &Report, new: &Report) -> Option<Difference> {
-    other_machine(base, new).map(|sentence| Difference { caveat: Caveat::OtherMachine, sentence })
+    let machine = other_machine(base, new).map(|clause| (Caveat::OtherMachine, clause));
+    [machine, build(base, new), plan(base, new)].into_iter().flatten().collect()
 }
 
 /// What shows that two reports are of different machines: a clause. `None` where they may be of one.
@@ -75,12 +69,12 @@ const UNKNOWN: &str = "unknown";
 fn build(base: &Report, new: &Report) -> Option<Difference> {
     let mut table = built(base).into_iter().zip(built(new));
     let found = table.find(|((_, one), (_, other))| one != other || *one == UNKNOWN);
-    found.map(|((what, one), (_, other))| Difference {
-        caveat: Caveat::OtherBuild,
-        sentence: match one == UNKNOWN && one == other {
-            true => format!("of neither the {what} is known"),
-            false => format!("they were measured by builds that differ in the {what} ({one:?} and {other:?})"),
-        },
+    found.map(|((what, one), (_, other))| match one == UNKNOWN && one == other {
+        true => (Caveat::OtherBuild, format!("of neither the {what} is known")),
+        false => {
+            let clause = format!("they were measured by builds that differ in the {what} ({one:?} and {other:?})");
+            (Caveat::OtherBuild, clause)
+        }
     })
 }
 
@@ -110,9 +104,8 @@ fn plan(base: &Report, new: &Report) -> Option<Difference> {
     let others = [("clock", &one.clock, &other.clock), ("binder", &one.binder, &other.binder)];
     let other = others.into_iter().find(|(_, one, other)| one != other);
     let found = param.or_else(|| other.map(|(flag, one, other)| (flag, one.clone(), other.clone())));
-    found.map(|(flag, one, other)| Difference {
-        caveat: Caveat::OtherPlan,
-        sentence: format!("their plans differ in --{flag} ({one:?} and {other:?})"),
+    found.map(|(flag, one, other)| {
+        (Caveat::OtherPlan, format!("their plans differ in --{flag} ({one:?} and {other:?})"))
     })
 }
 

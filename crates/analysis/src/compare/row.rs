@@ -106,25 +106,15 @@ pub(super) struct Candidate<'a> {
 }
 
 /// Cells are the same where all of these are. Workers that share strands are compared only with as many that do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key<'a> {
-    kernel: &'a str,
-    mapping: &'a str,
-    workers: u64,
-    point: Point,
-}
-
-impl<'a> Key<'a> {
-    fn of(cell: &'a Cell) -> Self {
-        Key { kernel: &cell.kernel, mapping: &cell.mapping, workers: cell.workers, point: cell.point }
-    }
+fn key(cell: &Cell) -> (&str, &str, u64, Point) {
+    (&cell.kernel, &cell.mapping, cell.workers, cell.point)
 }
 
 /// All cells of either report: those of the base in its order, then those that only the new one has.
 pub(super) fn matched<'a>(base: &'a Report, new: &'a Report, allowed: &Allowed<'_>) -> Vec<Candidate<'a>> {
-    let mut news: HashMap<Key<'_>, &Cell> = new.cells.iter().map(|cell| (Key::of(cell), cell)).collect();
-    let paired = base.cells.iter().map(|cell| (Some(cell), news.remove(&Key::of(cell)))).collect::<Vec<_>>();
-    let rest = new.cells.iter().filter(|cell| news.contains_key(&Key::of(cell))).map(|cell| (None, Some(cell)));
+    let mut news: HashMap<_, &Cell> = new.cells.iter().map(|cell| (key(cell), cell)).collect();
+    let paired = base.cells.iter().map(|cell| (Some(cell), news.remove(&key(cell)))).collect::<Vec<_>>();
+    let rest = new.cells.iter().filter(|cell| news.contains_key(&key(cell))).map(|cell| (None, Some(cell)));
     paired.into_iter().chain(rest).map(|cells| Candidate::new(cells, allowed)).collect()
 }
 
