@@ -1,4 +1,4 @@
-//! What workers meet at what they share.
+//! What workers meet at what they share, and what they cost each other there.
 
 use std::ops::AddAssign;
 
@@ -28,3 +28,41 @@ impl AddAssign for Contention {
         self.waits += other.waits;
     }
 }
+
+/// A cell's counts, over the repetitions that count.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sharing {
+    /// Attempts for each success.
+    pub attempts_per_success: f64,
+    /// The share of successes that had to wait, as a fraction. Taking something and giving it back are two.
+    pub waited: f64,
+    /// The share of the strands' time that was spent waiting, as a fraction: successes that waited times the mean time that a
+    /// sampled one took, over interval times strands in use; null where no times were sampled. The formula is that of
+    /// Solaris' `lockutil`.
+    pub wait_share: Option<f64>,
+    /// How evenly the operations were shared out: 1 is even, one over the number of workers is one worker alone (R. Jain et
+    /// al., DEC-TR-301, 1984). The median over the repetitions.
+    pub fairness: f64,
+    /// The operations of the worker with most over those of the one with fewest; null where one had none. The median over the
+    /// repetitions.
+    pub most_to_least: Option<f64>,
+}
+
+impl Sharing {
+    /// The first thing in it that cannot be, as the end of a sentence about the cell.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        let fraction = |share: f64| (0.0..=1.0).contains(&share);
+        let bounded = |ratio: f64| (1.0..=MOST_RATIO).contains(&ratio);
+        if !bounded(self.attempts_per_success) || !fraction(self.waited) {
+            return Some("has attempts that no worker made");
+        }
+        if self.wait_share.is_some_and(|share| !(0.0..=MOST_RATIO).contains(&share)) {
+            return Some("has a share of time spent waiting that is none");
+        }
+        let fair = self.fairness > 0.0 && fraction(self.fairness) && self.most_to_least.is_none_or(bounded);
+        (!fair).then_some("has a fairness that no workers have")
+    }
+}
+
+/// Counts have 64 bits: no quotient of two is larger.
+const MOST_RATIO: f64 = 18_446_744_073_709_551_616.0;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::machine::{Machine, Strand};
+use crate::params::one_of;
 
 /// The innermost part of the machine that holds two strands. The nearer, the smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,7 +27,6 @@ impl Distance {
         [Distance::Core, Distance::Cache, Distance::Numa, Distance::Package, Distance::Machine];
 
     /// The word in `pair:WORD`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Distance::Core => "core",
@@ -48,15 +48,12 @@ impl FromStr for Distance {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let names = Distance::ALL.map(Distance::name).join(", ");
-        let found = Distance::ALL.into_iter().find(|distance| distance.name() == text);
-        found.ok_or_else(|| format!("{text:?} is no distance; there are {names}"))
+        one_of(text, Distance::ALL.map(|distance| (distance.name(), distance)))
     }
 }
 
 impl Machine {
     /// How far apart two strands of this machine are. A part that the description lacks holds no strand.
-    #[must_use]
     pub fn distance(&self, one: &Strand, other: &Strand) -> Distance {
         let both = |one: Option<u32>, other: Option<u32>| one.is_some() && one == other;
         if one.os_id == other.os_id || both(one.core, other.core) {
@@ -75,7 +72,6 @@ impl Machine {
     }
 
     /// The parts at a distance that hold a strand, by index.
-    #[must_use]
     pub fn holders(&self, strand: &Strand, distance: Distance) -> Vec<u32> {
         match distance {
             Distance::Core => strand.core.into_iter().collect(),

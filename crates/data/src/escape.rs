@@ -53,6 +53,24 @@ pub fn shortened(text: &str, room: f64, width: impl Fn(char) -> f64) -> String {
     format!("{}…{}", start.trim_end(), end.trim_start())
 }
 
+/// The most characters of foreign text, escaped, that a message repeats: enough for a path or a mapping, and a megabyte of
+/// garbage still fits on a line.
+const QUOTED: usize = 120;
+
+/// Foreign text in quotation marks, with control characters escaped and cut where it is too long for a line.
+pub fn quote(text: &str) -> String {
+    let mut length = 0;
+    // An escape takes up to ten characters.
+    let beyond = |(_, mark): &(usize, char)| {
+        length += mark.escape_debug().count();
+        length > QUOTED
+    };
+    match text.char_indices().find(beyond) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}… ({} bytes)", &text[..end], text.len()),
+    }
+}
+
 /// A count with its noun: `1 core`, `2 cores`.
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
@@ -65,7 +83,7 @@ pub fn or_dash(number: Option<u32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE, counted, one_line, plain, shortened};
+    use super::{LINE, counted, one_line, plain, quote, shortened};
 
     #[test]
     fn one_is_singular() {
@@ -108,5 +126,12 @@ mod tests {
         assert!(line.starts_with("start") && line.ends_with("end") && line.contains("left out"), "{line}");
         assert!(line.chars().count() < LINE + 60 && !line.contains('\n'));
         assert_eq!(one_line("short\n"), "short\\n");
+    }
+
+    #[test]
+    fn foreign_text_cannot_steer_the_terminal_or_flood_the_line() {
+        assert_eq!(quote("\u{1b}[2J\n"), r#""\u{1b}[2J\n""#);
+        assert!(quote(&"é".repeat(1 << 20)).chars().count() < 160);
+        assert!(quote(&"\u{1b}".repeat(1 << 20)).chars().count() < 160);
     }
 }

@@ -195,7 +195,6 @@ pub struct Caches {
 
 impl Usable {
     /// Everything: for a machine that is not this one.
-    #[must_use]
     pub fn everything(strands: usize) -> Self {
         let strands = u32::try_from(strands).unwrap_or(u32::MAX);
         Self { strands, cpuset: None, affinity: None, memory: None, quota_cpus: None }
@@ -209,13 +208,11 @@ impl Machine {
     }
 
     /// How many packages there are for mapping: a machine without packages counts as one.
-    #[must_use]
     pub fn package_count(&self) -> usize {
         self.packages.len().max(1)
     }
 
     /// How fast a strand's kind is; zero where the kinds are not ranked.
-    #[must_use]
     pub fn speed_rank(&self, strand: &Strand) -> u32 {
         let kind = strand.kind.and_then(|kind| self.kinds.get(kind as usize));
         kind.and_then(|kind| kind.speed_rank).unwrap_or(0)
@@ -228,13 +225,11 @@ impl Machine {
     }
 
     /// The sizes of a strand's caches for data, from the innermost outwards, up to the first that is not known.
-    #[must_use]
     pub fn cache_sizes(&self, strand: &Strand) -> Vec<u64> {
         self.data_caches(strand).map_while(|(_, cache)| cache.size_bytes).collect()
     }
 
     /// The caches that are alike, counted; outer ones before those inside them.
-    #[must_use]
     pub fn alike_caches(&self) -> Vec<Caches> {
         let mut alike: Vec<Caches> = Vec::new();
         for &Cache { level, holds, size_bytes, line_bytes, ways, strands, .. } in &self.caches {

@@ -7,7 +7,6 @@ use crate::machine::{Machine, NumaNode, Strand};
 
 impl Machine {
     /// OS ids of the NUMA nodes that this process can put memory on, in logical order.
-    #[must_use]
     pub fn nodes_for_memory(&self) -> Vec<u32> {
         self.memory_nodes().map(|(_, id)| id).collect()
     }
@@ -20,14 +19,12 @@ impl Machine {
     }
 
     /// The OS id of the NUMA node of each strand, by the strand's OS id; strands without a known node are left out.
-    #[must_use]
     pub fn node_of_strands(&self) -> HashMap<u32, u32> {
         let node = |strand: &Strand| self.numa_nodes.get(strand.numa? as usize)?.os_id;
         self.strands.iter().filter_map(|strand| Some((strand.os_id, node(strand)?))).collect()
     }
 
     /// The OS id of the NUMA node of each seat; `None` for a floating worker, and where the node is not known.
-    #[must_use]
     pub fn nodes_of(&self, seats: &[Option<u32>]) -> Vec<Option<u32>> {
         let nodes = self.node_of_strands();
         seats.iter().map(|seat| nodes.get(&(*seat)?).copied()).collect()
@@ -35,7 +32,6 @@ impl Machine {
 
     /// The distance that the firmware claims from the strands of one node to the memory of another, by OS ids; 10 is a node's
     /// distance from itself.
-    #[must_use]
     pub fn node_distance(&self, from: u32, to: u32) -> Option<u64> {
         self.numa_distances.get(self.node_index(from)?)?.get(self.node_index(to)?).copied()
     }
@@ -46,7 +42,6 @@ impl Machine {
 
     /// The node for memory that is farthest from another one by the firmware's distances, all by OS ids. Of nodes that are
     /// equally far, or where nothing is claimed, the next one in a circle, so that not all workers meet at one.
-    #[must_use]
     pub fn farthest_node(&self, from: u32) -> Option<u32> {
         let from = self.node_index(from)?;
         let claimed = |to: usize| self.numa_distances.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0);

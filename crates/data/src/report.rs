@@ -8,9 +8,7 @@
 //! A file of another major version is refused.
 
 mod cell;
-mod contention;
 mod evidence;
-mod file;
 mod finding;
 #[cfg(any(test, feature = "fixtures"))]
 mod fixture_cards;
@@ -24,17 +22,14 @@ mod run;
 pub use crate::checks::Severity;
 pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Histogram, JointHistogram, MemoryPolicy as MemoryHome,
-    PageKind, Peak, Shape,
+    PageKind, Peak, Shape, Sharing,
 };
 pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
-pub use contention::Sharing;
 pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Timer};
-pub use file::FileError;
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use point::Point;
-pub use read::parse;
-pub use read::{MAX_BYTES, check, check_invocation, read, read_with_text};
+pub use read::{FileError, MAX_BYTES, check, check_invocation, parse, read, read_with_text};
 pub use run::{Counts, Lap, Run};
 
 use crate::machine::Machine;

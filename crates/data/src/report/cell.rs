@@ -1,10 +1,9 @@
 //! One cell of a report.
 
-use crate::{Distribution, JointHistogram};
+use crate::{Distribution, JointHistogram, Sharing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::contention::Sharing;
 use super::evidence::{Evidence, Mark};
 use super::point::Point;
 use super::run::{Run, snug};

@@ -157,16 +157,7 @@ impl Run {
 
 /// An invocation that ended so, without a repetition.
 pub fn barren(ending: Ending) -> Invocation {
-    Invocation {
-        started_ns: 0,
-        seed: 0,
-        ending,
-        reason: None,
-        variant: None,
-        evidence: None,
-        runs: Vec::new(),
-        value: None,
-    }
+    Invocation { reason: None, ..Invocation::without_runs(ending, "") }
 }
 
 fn shape(marginal: &Histogram) -> Shape {

@@ -1,17 +1,44 @@
 //! Reading report files. What is in them is not trusted: sizes are capped, and whatever can be recomputed is.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::file::FileError;
 use super::{Cell, Ending, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit};
 
 /// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
 pub const MAX_BYTES: u64 = 2 << 30;
+
+/// Why a report could not be read: one sentence.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FileError {
+    sentence: String,
+    source: Option<io::Error>,
+}
+
+impl FileError {
+    /// The kind of the operating system's error behind it.
+    pub fn kind(&self) -> Option<io::ErrorKind> {
+        self.source.as_ref().map(io::Error::kind)
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|e| e as _)
+    }
+}
 
 /// Reads a report and checks its version and its sense.
 ///
@@ -26,25 +53,26 @@ pub fn read(path: &Path) -> Result<Report, FileError> {
 /// # Errors
 /// Those of [`read`].
 pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
-    let unreadable = |error| FileError::io(format!("cannot read the report {path:?}"), error);
+    let unreadable = |error| FileError { sentence: format!("cannot read the report {path:?}"), source: Some(error) };
+    let wrong = |sentence: String| FileError { sentence, source: None };
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err(FileError::new(format!("{path:?} is not a regular file; name a report that charz sweep wrote")));
+        return Err(wrong(format!("{path:?} is not a regular file; name a report that charz sweep wrote")));
     }
     if metadata.len() > MAX_BYTES {
-        return Err(FileError::new(format!("{path:?} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
+        return Err(wrong(format!("{path:?} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
     }
     // Room for all of it at once: a string that grows is copied, and ends twice as large.
     let mut text = String::with_capacity(metadata.len() as usize + 1);
     // The file may grow while it is read: the cap holds all the same.
     let file = File::open(path).map_err(unreadable)?;
     file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => FileError::new(format!("{path:?} is not a report: it is not UTF-8 text")),
+        io::ErrorKind::InvalidData => wrong(format!("{path:?} is not a report: it is not UTF-8 text")),
         _ => unreadable(error),
     })?;
     match parse(&text) {
         Ok(report) => Ok((report, text)),
-        Err(reason) => Err(FileError::new(format!("{path:?} is not a report that can be used: {reason}"))),
+        Err(reason) => Err(wrong(format!("{path:?} is not a report that can be used: {reason}"))),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::figure::{Bar, Pair};
+use charz_data::histogram::{bin, bin_end};
 use charz_data::report::{Histogram, JointHistogram};
 
 /// The least that a logarithmic axis shows.
@@ -32,17 +33,11 @@ const WIDTHS: [Width; 10] = [
 
 /// From what to what the bin goes in which a time is.
 fn span(nanos: u64, width: Width) -> [u64; 2] {
-    let octave = nanos.checked_ilog2().unwrap_or(0);
     match width {
-        Width::Part(bits) => {
-            let width = if octave > bits { 1 << (octave - bits) } else { 1 };
-            // Below an octave of its own, each nanosecond is a bin.
-            let low = nanos / width * width;
-            [low, low.saturating_add(width)]
-        }
+        Width::Part(bits) => [bin(nanos, bits), bin_end(nanos, bits)],
         Width::Octaves(_) if nanos == 0 => [0, 1],
         Width::Octaves(many) => {
-            let first = octave / many * many;
+            let first = nanos.ilog2() / many * many;
             [1_u64 << first, 1_u64.checked_shl(first + many).unwrap_or(u64::MAX)]
         }
     }
