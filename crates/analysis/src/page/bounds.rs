@@ -1,8 +1,8 @@
 //! How much a page may hold. Whatever a report holds, a page is soon made and small enough to be opened.
 
 use super::Page;
-use super::points::cut;
 use crate::figure::{Body, Figure, Plot, Quantity};
+use charz_data::escape::shortened;
 use charz_data::units;
 
 const MOST_FIGURES: usize = 300;
@@ -11,7 +11,7 @@ const MOST_FINDINGS: usize = 400;
 const MOST_VERDICTS: usize = 200;
 const MOST_DOUBTS: usize = 200;
 
-/// Bytes of a name, of a sentence, and of a sentence that says what follows.
+/// Characters of a name, of a sentence, and of a sentence that says what follows.
 const LONGEST_NAME: usize = 240;
 const LONGEST_SENTENCE: usize = 1500;
 const LONGEST_FINDING: usize = 4000;
@@ -19,30 +19,28 @@ const MOST_SENTENCES: usize = 24;
 
 /// Leaves out what is too much, and says so.
 pub(super) fn bound(page: &mut Page) {
-    let mut say = |count: usize, what: &str| {
-        let count = units::count(count as u64);
-        page.left_out
-            .push(format!("{count} {what} are left out, so that the page stays small; --format table has them"));
-    };
-    if page.verdicts.rows.len() > MOST_VERDICTS {
-        say(page.verdicts.rows.len() - MOST_VERDICTS, "verdicts");
-        page.verdicts.rows.truncate(MOST_VERDICTS);
-    }
-    if page.findings.len() > MOST_FINDINGS {
-        say(page.findings.len() - MOST_FINDINGS, "findings");
-        page.findings.truncate(MOST_FINDINGS);
-    }
-    if page.doubts.len() > MOST_DOUBTS {
-        say(page.doubts.len() - MOST_DOUBTS, "kinds of doubts");
-        page.doubts.truncate(MOST_DOUBTS);
-    }
+    cap(&mut page.verdicts.rows, MOST_VERDICTS, "verdicts", &mut page.left_out);
+    cap(&mut page.findings, MOST_FINDINGS, "findings", &mut page.left_out);
+    cap(&mut page.doubts, MOST_DOUBTS, "kinds of doubts", &mut page.left_out);
     let all: usize = page.sections.iter().map(|section| section.figures.len()).sum();
     if all > MOST_FIGURES {
-        say(all - MOST_FIGURES, "figures");
+        page.left_out.push(left_out(all - MOST_FIGURES, "figures"));
         limit_figures(page);
     }
     rows(page);
     words(page);
+}
+
+fn cap<T>(all: &mut Vec<T>, most: usize, what: &str, said: &mut Vec<String>) {
+    if all.len() > most {
+        said.push(left_out(all.len() - most, what));
+        all.truncate(most);
+    }
+}
+
+fn left_out(count: usize, what: &str) -> String {
+    let count = units::count(count as u64);
+    format!("{count} {what} are left out, so that the page stays small; --format table has them")
 }
 
 /// Names and sentences without the middle of what is too long.
@@ -83,7 +81,7 @@ fn plot(plot: &mut Plot) {
 
 fn shorten(words: &mut String, longest: usize) {
     if words.len() > longest {
-        *words = cut(words, longest);
+        *words = shortened(words, longest as f64, |_| 1.0);
     }
 }
 

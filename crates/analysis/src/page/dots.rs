@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
-use super::lines::{Along, Drawn, Lines};
+use super::lines::{self, Lines};
 use crate::figure::{Axis, Body, Figure, Quantity, Scale};
 use crate::group::grouped;
 use crate::point;
@@ -49,25 +49,17 @@ fn of_group(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure
             cells: &cells,
             name: &|own| name(own.cell),
             place: &|own| rows.get(own.cell.kernel.as_str()).map(|row| *row as f64),
-            along: Along::X,
+            along: None,
         };
-        lines.draw(sorted).into_iter().map(finished).collect::<Vec<_>>()
+        let mut drawn = lines.draw(sorted);
+        for plot in drawn.iter_mut().map(|part| &mut part.plot) {
+            if plot.y_range().is_some_and(|[low, high]| low > 0.0 && high > WIDE * low) {
+                plot.y.scale = Scale::Log10;
+            }
+        }
+        lines::figures(sorted, drawn, Vec::new(), Body::Dots)
     };
     parts.iter().enumerate().flat_map(part).collect()
-}
-
-fn finished(drawn: Drawn<'_>) -> Figure {
-    let mut figure = drawn.figure;
-    if let Body::Lines(mut plot) = figure.body {
-        if let Some([low, high]) = plot.y_range()
-            && low > 0.0
-            && high > WIDE * low
-        {
-            plot.y.scale = Scale::Log10;
-        }
-        figure.body = Body::Dots(plot);
-    }
-    figure
 }
 
 /// What the numbers are, as a part of an id and in words.

@@ -96,10 +96,9 @@ fn steps(growth: &Growth) -> impl Iterator<Item = &GrowthStep> {
 }
 
 fn point(cell: &Cell, step: &GrowthStep, side: &Side) -> DataPoint {
-    let state = points::state(cell);
     let y = (side.of)(step);
     let number = y.map_or_else(|| "none".to_owned(), |y| side.quantity.shown(y));
-    let doubt = units::doubt(state == State::Suspect);
+    let doubt = points::doubt(cell);
     let activities = units::count(step.activities);
     let note = format!(
         "{} at size {}: {} {number}{doubt}; {activities} activities{}",
@@ -108,14 +107,19 @@ fn point(cell: &Cell, step: &GrowthStep, side: &Side) -> DataPoint {
         side.title,
         points::against(cell)
     );
-    DataPoint { x: step.size as f64, y, spread: None, state: if y.is_some() { state } else { State::Missing }, note }
+    DataPoint {
+        x: step.size as f64,
+        y,
+        spread: None,
+        state: if y.is_some() { points::state(cell) } else { State::Missing },
+        note,
+    }
 }
 
 fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
     let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"];
     let row = |own: &SourcedCell<'_>, step: &GrowthStep| {
-        let state = points::state(own.cell);
-        let doubt = units::doubt(state == State::Suspect);
+        let doubt = points::doubt(own.cell);
         let count = |number: u64| Datum::number(units::count(number), number as f64);
         let nanos = step.time_ns as f64;
         let data = vec![
@@ -127,7 +131,7 @@ fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
             Datum::known(attempts(step), |ratio| format!("{}{doubt}", units::count_of(ratio))),
             Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
         ];
-        Row::new(data, state)
+        Row::new(data, points::state(own.cell))
     };
     let rows = lines.iter().flat_map(|(own, growth)| steps(growth).map(move |step| row(own, step)));
     let table = Table::new(&heading, rows.take(super::table::MOST));

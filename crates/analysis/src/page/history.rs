@@ -97,7 +97,7 @@ pub fn reports(entries: &[Entry]) -> Table {
         };
         let before = at.checked_sub(1).map(|before| &entries[before].report);
         let changed = before.map(|before| display(&env_diff(before, report))).unwrap_or_default();
-        let data = vec![
+        vec![
             Datum::number(id.to_string(), *id as f64),
             Datum::word(&report.started),
             Datum::word(label.as_deref().unwrap_or("-")),
@@ -109,8 +109,7 @@ pub fn reports(entries: &[Entry]) -> Table {
             count(&[Status::Invalid]),
             count(&[Status::Pending, Status::Skipped, Status::Aborted]),
             Datum::word(or_dash(changed)),
-        ];
-        Row::new(data, State::Ok)
+        ]
     };
     Table::new(&heading, entries.iter().enumerate().map(row))
 }
@@ -190,16 +189,18 @@ const VALUES: [&str; 9] = ["report", "began", "label", "value", "low", "high", "
 fn values_of(timeline: &Timeline, track: &Track) -> Table {
     let row = |value: &Value| {
         let (entry, cell) = (&timeline.entries[value.entry], &value.cell);
-        let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| cell.value().is_some());
-        let end = |end: Option<f64>| Datum::known(end, |end| units::value(end, cell.unit));
+        let end = |at: usize| {
+            let end = points::interval(cell).map(|ends| ends[at]);
+            Datum::known(end, |end| units::value(end, cell.unit))
+        };
         let level = cell.value().map(|_| track.segment_of(value) as f64);
         let data = vec![
             report_of(timeline, value.entry),
             Datum::word(&entry.report.started),
             Datum::word(entry.label.as_deref().unwrap_or("-")),
             Datum::known(cell.value(), |_| points::number(cell)),
-            end(interval.map(|interval| interval.low)),
-            end(interval.map(|interval| interval.high)),
+            end(0),
+            end(1),
             Datum::word(cell.outcome.status.name()),
             Datum::known(level, |level| level.to_string()),
             Datum::word(cell.outcome.reason.as_deref().unwrap_or("-")),

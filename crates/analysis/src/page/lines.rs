@@ -2,13 +2,13 @@
 
 use super::cells::{CellsByKernel, SourcedCell};
 use super::{points, table};
-use crate::figure::{Axis, Body, DataPoint, Figure, Plot, Role, Series, id};
+use crate::figure::{Axis, Body, DataPoint, Figure, Plot, Role, Series, Table, id};
 use crate::group::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
 const MOST_LINES: usize = 12;
 /// The most points of one figure. No plan has as many; a report that was made up may.
-const MOST_SPOTS: usize = 3000;
+const MOST_POINTS: usize = 3000;
 
 pub(super) struct Lines<'a, 'b> {
     pub(super) id: String,
@@ -20,32 +20,42 @@ pub(super) struct Lines<'a, 'b> {
     pub(super) name: &'b dyn Fn(SourcedCell<'a>) -> String,
     /// Where a cell is on the x axis; nowhere for one of which that is not known.
     pub(super) place: &'b dyn Fn(SourcedCell<'a>) -> Option<f64>,
-    pub(super) along: Along<'a, 'b>,
+    /// What a line goes along, ascending, where that is not the x axis: the line may bend back.
+    pub(super) along: Option<&'b dyn Fn(SourcedCell<'a>) -> u64>,
 }
 
-pub(super) enum Along<'a, 'b> {
-    X,
-    /// Something else, ascending: the line may bend back.
-    Other(&'b dyn Fn(SourcedCell<'a>) -> u64),
-}
-
-/// A figure with the first cell of each of its lines.
+/// What a figure of lines is made of, with the cells of each line.
 pub(super) struct Drawn<'a> {
-    pub(super) figure: Figure,
-    pub(super) firsts: Vec<SourcedCell<'a>>,
+    id: String,
+    title: String,
+    pub(super) about: Vec<String>,
+    pub(super) plot: Plot,
+    pub(super) lines: Vec<Vec<SourcedCell<'a>>>,
 }
 
 impl Drawn<'_> {
-    pub(super) fn plot(&mut self) -> Option<&mut Plot> {
-        match &mut self.figure.body {
-            Body::Lines(plot) | Body::Dots(plot) => Some(plot),
-            _ => None,
-        }
+    pub(super) fn figure(self, body: fn(Plot) -> Body, table: Option<Table>) -> Figure {
+        Figure { id: id(&self.id), title: self.title, about: self.about, body: body(self.plot), table }
     }
 }
 
+/// The figures of several parts with the tables of their cells, of which the first says all these sentences too.
+pub(super) fn figures(
+    sorted: &CellsByKernel<'_>,
+    mut drawn: Vec<Drawn<'_>>,
+    about: Vec<String>,
+    body: fn(Plot) -> Body,
+) -> Vec<Figure> {
+    drawn.iter_mut().take(1).for_each(|first| first.about.extend_from_slice(&about));
+    let figure = |drawn: Drawn<'_>| {
+        let table = table::table(sorted.sources, &drawn.lines.concat());
+        drawn.figure(body, Some(table))
+    };
+    drawn.into_iter().map(figure).collect()
+}
+
 impl<'a> Lines<'a, '_> {
-    /// A figure, or several where there are too many lines for one.
+    /// What a figure is made of, or several where there are too many lines for one.
     pub(super) fn draw(&self, sorted: &CellsByKernel<'_>) -> Vec<Drawn<'a>> {
         self.draw_by(sorted, &|own, x| points::point(own.cell, x))
     }
@@ -57,33 +67,33 @@ impl<'a> Lines<'a, '_> {
         point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
     ) -> Vec<Drawn<'a>> {
         let lines = grouped(self.cells.iter().copied(), |own| (own.source, (self.name)(*own)));
-        let parts: Vec<&[Vec<SourcedCell<'a>>]> = lines.chunks(MOST_LINES).collect();
-        let part = |(at, lines): (usize, &&[Vec<SourcedCell<'a>>])| {
-            let mut drawn = self.part(sorted, lines, point);
-            if parts.len() > 1 {
-                drawn.figure.title = format!("{} ({} of {})", self.title, at + 1, parts.len());
-            }
-            drawn
+        let count = lines.len().div_ceil(MOST_LINES);
+        let part = |(at, lines): (usize, &[Vec<SourcedCell<'a>>])| {
+            let title = &self.title;
+            let title = if count > 1 { format!("{title} ({} of {count})", at + 1) } else { title.clone() };
+            self.part(sorted, title, lines, point)
         };
-        parts.iter().enumerate().map(part).collect()
+        lines.chunks(MOST_LINES).enumerate().map(part).collect()
     }
 
     fn part(
         &self,
         sorted: &CellsByKernel<'_>,
+        title: String,
         lines: &[Vec<SourcedCell<'a>>],
         point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
     ) -> Drawn<'a> {
-        let most = (MOST_SPOTS / lines.len().max(1)).max(2);
+        let most = (MOST_POINTS / lines.len().max(1)).max(2);
         let mut thinned = 0;
         let series = lines.iter().map(|cells| {
-            let mut points: Vec<(u64, DataPoint)> = cells.iter().filter_map(|own| self.point(*own, point)).collect();
+            let placed = cells.iter().filter_map(|own| Some((*own, (self.place)(*own).filter(|x| x.is_finite())?)));
+            let mut placed: Vec<(SourcedCell<'a>, f64)> = placed.collect();
             match self.along {
-                Along::X => points.sort_by(|(_, one), (_, other)| one.x.total_cmp(&other.x)),
-                Along::Other(_) => points.sort_by_key(|(along, _)| *along),
+                None => placed.sort_by(|(_, one), (_, other)| one.total_cmp(other)),
+                Some(along) => placed.sort_by_key(|(own, _)| along(*own)),
             }
-            let all = points.len();
-            let points = thin(points.into_iter().map(|(_, point)| point).collect(), most);
+            let all = placed.len();
+            let points = thin(placed.into_iter().map(|(own, x)| point(own, x)).collect(), most);
             thinned += all - points.len();
             let first = cells[0];
             Series {
@@ -93,34 +103,11 @@ impl<'a> Lines<'a, '_> {
                 points,
             }
         });
-        let series = series.collect();
-        let cells: Vec<SourcedCell<'a>> = lines.iter().flatten().copied().collect();
-        let mut about = Vec::new();
-        if thinned > 0 {
-            about.push(format!("{thinned} of {} points are not drawn, so that the others can be seen", cells.len()));
-        }
-        let plot = Plot::new(self.x.clone(), self.y.clone(), series);
-        let figure = Figure {
-            id: id(&self.id),
-            title: self.title.clone(),
-            about,
-            body: Body::Lines(plot),
-            table: Some(table::table(sorted.sources, &cells)),
-        };
-        Drawn { figure, firsts: lines.iter().map(|cells| cells[0]).collect() }
-    }
-
-    fn point(
-        &self,
-        own: SourcedCell<'a>,
-        point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
-    ) -> Option<(u64, DataPoint)> {
-        let along = match self.along {
-            Along::X => 0,
-            Along::Other(of) => of(own),
-        };
-        let x = (self.place)(own).filter(|x| x.is_finite())?;
-        Some((along, point(own, x)))
+        let plot = Plot::new(self.x.clone(), self.y.clone(), series.collect());
+        let cells: usize = lines.iter().map(Vec::len).sum();
+        let about =
+            (thinned > 0).then(|| format!("{thinned} of {cells} points are not drawn, so that the others can be seen"));
+        Drawn { id: self.id.clone(), title, about: about.into_iter().collect(), plot, lines: lines.to_vec() }
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::matrix::Matrix;
-use super::{Page, Source, draw, points, table};
-use crate::figure::{Datum, Row, State, Table};
+use super::points::{self, doubt};
+use super::{Page, Source, draw, table};
+use crate::figure::{Datum, Row, Table};
 use crate::point;
 use charz_data::checks::V08;
 use charz_data::escape::counted;
@@ -51,7 +52,7 @@ fn of_kernel(report: &Report, kernel: &str) -> Vec<(String, Table)> {
     let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.kernel == kernel).collect();
     let caption = caption(kernel, &cells);
     if Matrix::of(report, kernel).is_some() {
-        return vec![(caption, Table::new(&[], Vec::<Row>::new()))];
+        return vec![(caption, Table::default())];
     }
     let mut tables = vec![(caption, by_mapping(report, &cells))];
     tables.extend(times(report.card(kernel), &cells));
@@ -96,25 +97,15 @@ fn by_mapping(report: &Report, cells: &[&Cell]) -> Table {
     let rows = by_row.into_values().filter_map(|cells| {
         let any = *cells.values().next()?;
         let mut data: Vec<Datum> = varied.iter().map(|param| table::parameter(any, param)).collect();
-        data.push(count(any.workers));
-        data.extend(mappings.iter().map(|mapping| cells.get(mapping).map_or(Datum::none(), |cell| number(cell))));
+        data.push(Datum::count(any.workers));
+        data.extend(
+            mappings.iter().map(|mapping| cells.get(mapping).map_or(Datum::none(), |cell| points::datum(cell))),
+        );
         Some(data)
     });
     let names = varied.iter().map(|param| param.name);
     let heading: Vec<&str> = names.chain(["workers"]).chain(mappings.iter().copied()).collect();
     Table::new(&heading, rows)
-}
-
-fn number(cell: &Cell) -> Datum {
-    Datum { text: points::number(cell), number: cell.value() }
-}
-
-fn count(workers: u64) -> Datum {
-    Datum::number(workers.to_string(), workers as f64)
-}
-
-fn doubt(cell: &Cell) -> &'static str {
-    units::doubt(points::state(cell) == State::Suspect)
 }
 
 /// The parameters that a cell has for itself.
@@ -148,18 +139,14 @@ fn time_rows(cell: &Cell) -> Option<[Vec<Datum>; 2]> {
     let distribution = cell.distribution.as_ref().filter(|_| cell.value().is_some())?;
     let (hertz, doubt) = (hertz(cell), doubt(cell));
     let row = |name: &str, shape: &Shape, shorter: Datum, place: [Datum; 3]| {
-        let time = |nanos: Option<f64>| match nanos {
-            Some(nanos) => Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
-            None => Datum::none(),
-        };
+        let time = |nanos| Datum::known(nanos, |nanos| format!("{}{doubt}", units::nanos(nanos)));
         let cycles = shape.p50_ns.zip(hertz).map(|(nanos, hertz)| nanos * hertz / 1e9);
-        let cycles =
-            cycles.map_or(Datum::none(), |cycles| Datum::number(format!("{}{doubt}", units::count_of(cycles)), cycles));
+        let cycles = Datum::known(cycles, |cycles| format!("{}{doubt}", units::count_of(cycles)));
         let [p50, p99, p999, p9999] = [shape.p50_ns, shape.p99_ns, shape.p999_ns, shape.p9999_ns].map(time);
         let measured = [Datum::word(name), p50, cycles, p99, p999, p9999, shorter, gather(&shape.peaks, doubt)];
         place.into_iter().chain(measured).collect()
     };
-    let place = [at(cell), Datum::word(&cell.mapping), count(cell.workers)];
+    let place = [at(cell), Datum::word(&cell.mapping), Datum::count(cell.workers)];
     let again = [if place[0] == Datum::none() { "-" } else { "" }, "", ""].map(Datum::word);
     let share = distribution.second_shorter;
     let shorter = Datum::number(format!("{}{doubt}", units::percent(share)), share);
@@ -213,7 +200,7 @@ fn sharing(cells: &[&Cell]) -> Option<(String, Table)> {
         Some(vec![
             at(cell),
             Datum::word(&cell.mapping),
-            count(cell.workers),
+            Datum::count(cell.workers),
             number(format!("{:.2}", sharing.attempts_per_success), sharing.attempts_per_success),
             share(sharing.waited),
             sharing.wait_share.map_or(Datum::none(), share),

@@ -1,24 +1,33 @@
 //! From a cell to a point of a figure.
 
-use crate::figure::{DataPoint, State};
+use crate::figure::{DataPoint, Datum, State};
 use crate::point;
+use charz_data::escape::shortened;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
 
-/// The longest that foreign words of a sentence may be, in bytes; whatever is longer was made to be a burden.
+/// The longest that foreign words of a sentence may be, in characters; whatever is longer was made to be a burden.
 const LONGEST: usize = 600;
 
 /// A cell's number at a place on the x axis, with all that is to be said of it.
 pub(super) fn point(cell: &Cell, x: f64) -> DataPoint {
-    let value = cell.value();
-    let interval = cell.summary.and_then(|summary| summary.interval).filter(|_| value.is_some());
-    DataPoint {
-        x,
-        y: value,
-        spread: interval.map(|interval| [interval.low, interval.high]),
-        state: state(cell),
-        note: note(cell),
-    }
+    DataPoint { x, y: cell.value(), spread: interval(cell), state: state(cell), note: note(cell) }
+}
+
+/// The ends of the interval of a cell's number; `None` without either.
+pub(super) fn interval(cell: &Cell) -> Option<[f64; 2]> {
+    let interval = cell.summary?.interval.filter(|_| cell.value().is_some())?;
+    Some([interval.low, interval.high])
+}
+
+/// A question mark for a cell that is suspect.
+pub(super) fn doubt(cell: &Cell) -> &'static str {
+    units::doubt(state(cell) == State::Suspect)
+}
+
+/// A cell's number in a table, or why there is none.
+pub(super) fn datum(cell: &Cell) -> Datum {
+    Datum { text: number(cell), number: cell.value() }
 }
 
 /// Whether a cell's number may be believed.
@@ -44,12 +53,7 @@ pub(super) fn number(cell: &Cell) -> String {
         };
     };
     let width = summary.interval.map(|interval| format!(" ±{}", units::percent(interval.half_width)));
-    format!(
-        "{}{}{}",
-        units::value(value, cell.unit),
-        width.unwrap_or_default(),
-        units::doubt(state(cell) == State::Suspect)
-    )
+    format!("{}{}{}", units::value(value, cell.unit), width.unwrap_or_default(), doubt(cell))
 }
 
 /// The reason of the outcome, or the marks; empty for a sound cell.
@@ -64,14 +68,5 @@ pub(super) fn against(cell: &Cell) -> String {
 
 /// Foreign words without the middle of what is too long.
 pub(super) fn short(words: &str) -> String {
-    cut(words, LONGEST)
-}
-
-/// The same up to so many bytes.
-pub(super) fn cut(words: &str, longest: usize) -> String {
-    if words.len() <= longest {
-        return words.to_owned();
-    }
-    let (start, end) = (words.floor_char_boundary(longest / 2), words.ceil_char_boundary(words.len() - longest / 2));
-    format!("{} … {}", &words[..start], &words[end..])
+    shortened(words, LONGEST as f64, |_| 1.0)
 }

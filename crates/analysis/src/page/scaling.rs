@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use charz_data::machine::Machine;
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
-use super::lines::{Along, Drawn, Lines};
+use super::lines::{self, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
-use crate::figure::{Axis, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State};
+use crate::figure::{Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State};
 use crate::point;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Point, Unit};
@@ -57,12 +57,12 @@ fn of_point<'a>(
         cells,
         name: &|own| own.cell.mapping.clone(),
         place: &|own| Some(own.cell.workers as f64),
-        along: Along::X,
+        along: None,
     };
     let mut drawn = lines.draw(sorted);
     for part in &mut drawn {
         mark_saturation(part, known, kernel, point);
-        let Some(plot) = part.plot() else { continue };
+        let plot = &mut part.plot;
         for (at, source) in sorted.sources.iter().enumerate() {
             let own: Vec<&Series> = plot.series.iter().filter(|series| series.source == at).collect();
             let faint = if unit.more_is_better() { limits(sorted, at, source, &own) } else { Vec::new() };
@@ -71,31 +71,22 @@ fn of_point<'a>(
             add_rules(plot, rules);
         }
     }
-    if let Some(first) = drawn.first_mut() {
-        let each = 0..sorted.sources.len();
-        let words = each.filter_map(|source| Some((source, known.get(&(source, kernel, point))?)));
-        let words = words.flat_map(|(source, verdict)| {
-            verdicts::sentences(verdict).into_iter().map(move |sentence| sorted.prefixed(&sentence, source))
-        });
-        first.figure.about.extend(words);
-    }
-    drawn.into_iter().map(|drawn| drawn.figure).collect()
+    let own = (0..sorted.sources.len()).filter_map(|source| Some((source, known.get(&(source, kernel, point))?)));
+    let about = own.flat_map(|(source, verdict)| {
+        verdicts::sentences(verdict).into_iter().map(move |sentence| sorted.prefixed(&sentence, source))
+    });
+    lines::figures(sorted, drawn, about.collect(), Body::Lines)
 }
 
 /// Where each line first comes near its best.
 fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a str, point: Point) {
-    let firsts = drawn.firsts.clone();
-    let Some(plot) = drawn.plot() else { return };
-    for (series, first) in firsts.iter().enumerate() {
-        let verdict =
-            known.get(&(first.source, kernel, point)).filter(|verdict| verdict.best.cell.unit == first.cell.unit);
-        let found = verdict.and_then(|verdict| {
-            let of_mapping = |found: &&crate::verdict::Saturation<'_>| found.mapping == first.cell.mapping;
-            verdict.saturation.iter().find(of_mapping)
-        });
+    for (series, line) in drawn.lines.iter().enumerate() {
+        let SourcedCell { source, cell } = line[0];
+        let verdict = known.get(&(source, kernel, point)).filter(|verdict| verdict.best.cell.unit == cell.unit);
+        let found = verdict.and_then(|verdict| verdict.saturation.iter().find(|found| found.mapping == cell.mapping));
         let Some((workers, found)) = found.and_then(|found| Some((found.workers?, found))) else { continue };
         let label = if found.doubtful { "saturates ?" } else { "saturates" };
-        plot.flags.push(Label { series, x: workers as f64, label: label.into() });
+        drawn.plot.flags.push(Label { series, x: workers as f64, label: label.into() });
     }
 }
 

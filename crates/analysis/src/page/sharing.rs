@@ -2,12 +2,11 @@
 
 use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
-use super::lines::{Along, Lines};
+use super::lines::{Drawn, Lines};
 use super::points;
 use crate::figure::{Axis, Body, DataPoint, Figure, Quantity, Scale, State};
 use crate::point;
 use charz_data::report::{Cell, Sharing};
-use charz_data::units;
 
 struct Cost {
     name: &'static str,
@@ -64,29 +63,23 @@ fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -
         cells: &cells,
         name: &|own| format!("{} {}{}", own.cell.kernel, own.cell.mapping, point::label(&own.cell.point)),
         place: &|own| Some(own.cell.workers as f64),
-        along: Along::X,
+        along: None,
     };
-    let mut figures = Vec::new();
-    for mut drawn in lines.draw_by(sorted, &|own, x| point(own.cell, x, value(own.cell), cost)) {
-        drawn.figure.about.insert(0, cost.about.to_owned());
-        drawn.figure.table = None;
-        if let Body::Lines(plot) = &mut drawn.figure.body
-            && let Some([low, _]) = plot.y_range()
-            && low <= 0.0
-        {
-            plot.y.scale = Scale::Linear;
+    let figure = |mut drawn: Drawn<'_>| {
+        drawn.about.insert(0, cost.about.to_owned());
+        if drawn.plot.y_range().is_some_and(|[low, _]| low <= 0.0) {
+            drawn.plot.y.scale = Scale::Linear;
         }
-        figures.push(drawn.figure);
-    }
-    figures
+        drawn.figure(Body::Lines, None)
+    };
+    let drawn = lines.draw_by(sorted, &|own, x| point(own.cell, x, value(own.cell), cost));
+    drawn.into_iter().map(figure).collect()
 }
 
 fn point(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> DataPoint {
-    let state = points::state(cell);
-    let number = value.map_or_else(String::new, |value| {
-        format!("{}{}", cost.quantity.shown(value), units::doubt(state == State::Suspect))
-    });
-    let state = if value.is_some() { state } else { State::Missing };
+    let number =
+        value.map_or_else(String::new, |value| format!("{}{}", cost.quantity.shown(value), points::doubt(cell)));
+    let state = if value.is_some() { points::state(cell) } else { State::Missing };
     let note = format!("{}: {}, {number}{}", points::short(&point::name(cell)), cost.title, points::against(cell));
     DataPoint { x, y: value, spread: None, state, note }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Drawing;
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
-use super::lines::{Along, Drawn, Lines};
+use super::lines::{self, Lines};
 use crate::curve;
-use crate::figure::{Axis, Figure, Quantity, ReferenceLine, Scale};
+use crate::figure::{Axis, Body, Figure, Quantity, ReferenceLine, Scale};
 use crate::findings::Curve;
 use crate::{numa, point};
 use charz_data::report::{Cell, Point, Report, Unit};
@@ -46,15 +46,12 @@ fn of_kernel(sorted: &CellsByKernel<'_>, of: &Kernel<'_>, cells: &[SourcedCell<'
         cells,
         name: &|own| name(own.cell),
         place: &size,
-        along: Along::X,
+        along: None,
     };
     let mut drawn = lines.draw(sorted);
     let rules = levels(cells).unwrap_or_else(|| edges(sorted, of, cells));
-    drawn.iter_mut().filter_map(Drawn::plot).for_each(|plot| plot.reference_lines.clone_from(&rules));
-    if let Some(first) = drawn.first_mut() {
-        first.figure.about.extend(sorted.latencies(kernel));
-    }
-    drawn.into_iter().map(|Drawn { figure, .. }| figure).collect()
+    drawn.iter_mut().for_each(|part| part.plot.reference_lines.clone_from(&rules));
+    lines::figures(sorted, drawn, sorted.latencies(kernel), Body::Lines)
 }
 
 fn what(role: &Role, unit: Unit) -> &'static str {

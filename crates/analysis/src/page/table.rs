@@ -3,7 +3,7 @@
 use super::Source;
 use super::cells::SourcedCell;
 use super::points::{self, short};
-use crate::figure::{Datum, Row, State, Table};
+use crate::figure::{Datum, Row, Table};
 use crate::point;
 use charz_data::params::{PARAMS, Param, Quantity};
 use charz_data::report::{Cell, Estimator, Evidence, Summary};
@@ -30,7 +30,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         data.extend(varied.iter().map(|param| parameter(cell, param)));
         data.push(Datum::word(short(&cell.mapping)));
         data.push(Datum::count(cell.workers));
-        data.extend(numbers(cell));
+        data.extend([points::datum(cell), interval(cell)]);
         data.push(Datum::word(cell.outcome.status.name()));
         let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
         data.push(Datum::word(short(&marks.join(" "))));
@@ -55,19 +55,11 @@ pub(super) fn parameter(cell: &Cell, param: &Param) -> Datum {
     }
 }
 
-fn numbers(cell: &Cell) -> [Datum; 2] {
-    let point = points::point(cell, 0.0);
-    let shown = points::number(cell);
-    let value = Datum { text: shown, number: point.y };
-    let interval = match point.spread {
-        Some([low, high]) => {
-            let doubt = units::doubt(point.state == State::Suspect);
-            let text = format!("{} to {}{doubt}", units::value(low, cell.unit), units::value(high, cell.unit));
-            Datum::number(text, high - low)
-        }
-        None => Datum::word("-"),
-    };
-    [value, interval]
+fn interval(cell: &Cell) -> Datum {
+    points::interval(cell).map_or(Datum::none(), |[low, high]| {
+        let [from, to] = [low, high].map(|end| units::value(end, cell.unit));
+        Datum::number(format!("{from} to {to}{}", points::doubt(cell)), high - low)
+    })
 }
 
 /// The most marks of a row. There are fewer checks.
