@@ -86,7 +86,7 @@ pub struct Section {
 struct Chapter {
     id: &'static str,
     title: &'static str,
-    about: &'static [&'static str],
+    about: &'static str,
     draw: fn(&CellsByKernel<'_>) -> Drawing,
 }
 
@@ -108,96 +108,73 @@ const CHAPTERS: &[Chapter] = &[
     Chapter {
         id: "machine",
         title: "The machine",
-        about: &[
-            "Parts that lie inside each other share what the outer one has. A mapping is an order in which workers take strands",
-        ],
+        about: "Parts that lie inside each other share what the outer one has. A mapping is an order in which workers take strands",
         draw: machine::figures,
     },
     Chapter {
         id: "throughput",
         title: "Throughput against workers",
-        about: &[
-            "Each point is the median of several processes, the band is the interval in which that median lies",
-            "The faint lines are what as many workers would do at the pace of one, and all strands of the machine at that pace",
-        ],
+        about: "Each point is the median of several processes, the band is the interval in which that median lies. The faint lines are what as many workers would do at the pace of one, and all strands of the machine at that pace",
         draw: scaling::rates,
     },
     Chapter {
         id: "time",
         title: "Time against workers",
-        about: &[
-            "Less is better; each point is the median of several processes, the band the interval in which that median lies",
-        ],
+        about: "Less is better; each point is the median of several processes, the band the interval in which that median lies",
         draw: scaling::times,
     },
     Chapter {
         id: "latency",
         title: "Latency against size",
-        about: &[
-            "What a load takes that waits for the one before it: flat as long as the block fits a cache, and higher beyond its edge",
-        ],
+        about: "What a load takes that waits for the one before it: flat as long as the block fits a cache, and higher beyond its edge",
         draw: sizes::times,
     },
     Chapter {
         id: "bandwidth",
         title: "Bandwidth against size",
-        about: &[
-            "Blocks that fit a cache are read from there; larger ones come from the next level, and at last from memory",
-        ],
+        about: "Blocks that fit a cache are read from there; larger ones come from the next level, and at last from memory",
         draw: sizes::rates,
     },
     Chapter {
         id: "loaded",
         title: "Latency under load",
-        about: &[
-            "What a load of one worker takes while all others move as much as they can, or pause a while between two portions",
-        ],
+        about: "What a load of one worker takes while all others move as much as they can, or pause a while between two portions",
         draw: loads::figures,
     },
     Chapter {
         id: "pairs",
         title: "From strand to strand",
-        about: &[
-            "A line of memory goes to and fro between two strands; neighbours in the square are neighbours on the machine",
-        ],
+        about: "A line of memory goes to and fro between two strands; neighbours in the square are neighbours on the machine",
         draw: squares::figures,
     },
     Chapter {
         id: "numa",
         title: "From NUMA node to NUMA node",
-        about: &["What the strands of one node have of the memory of each"],
+        about: "What the strands of one node have of the memory of each",
         draw: nodes::figures,
     },
     Chapter {
         id: "single",
         title: "Single numbers",
-        about: &[
-            "A row for each kernel, and in it a dot for each mapping; the line through a dot is the interval of its number",
-        ],
+        about: "A row for each kernel, and in it a dot for each mapping; the line through a dot is the interval of its number",
         draw: dots::figures,
     },
     Chapter {
         id: "sharing",
         title: "What sharing costs",
-        about: &[
-            "Workers that share a lock, a counter or a pool get into each other's way; only cells with several workers are here",
-        ],
+        about: "Workers that share a lock, a counter or a pool get into each other's way; only cells with several workers are here",
         draw: sharing::figures,
     },
     Chapter {
         id: "growth",
         title: "Recursions that ask for threads",
-        about: &[
-            "A thread for each activity, taken from a pool, until there are too many: each size has more than twice as many",
-        ],
+        about: "A thread for each activity, taken from a pool, until there are too many: each size has more than twice as many",
         draw: growth::figures,
     },
     Chapter {
         id: "times",
         title: "How times are spread",
-        about: &[
-            "The first time is to the right and the second one upwards, the darker the more pairs; on the line they are the same. Beside the axes stands how often each came by itself",
-        ],
+        about: "The first time is to the right and the second one upwards, the darker the more pairs; on the line they are the same. Beside the axes stands how often each came by itself",
         draw: joint::figures,
     },
 ];
@@ -205,7 +182,7 @@ const CHAPTERS: &[Chapter] = &[
 impl Chapter {
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
         let Drawing { figures, about } = (self.draw)(sorted);
-        let about = self.about.iter().map(|&sentence| sentence.to_owned()).chain(about).collect();
+        let about = [self.about.to_owned()].into_iter().chain(about).collect();
         (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures })
     }
 }
