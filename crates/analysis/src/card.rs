@@ -8,14 +8,16 @@ mod doubts;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use charz_data::Role;
 use charz_data::card::{Access, Chase};
-use charz_data::machine::{CacheHolds, Caches};
+use charz_data::machine::{Cache, CacheHolds, Machine};
 
 use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
 use crate::findings::{Curve, clocks};
+use crate::group::grouped;
 use crate::numa::{self, NodePair, Number};
 use charz_data::report::{self, Cell, PageKind, Report};
 use charz_stats::Sample;
@@ -54,8 +56,8 @@ pub struct Clock {
 pub struct Level {
     /// `L1`, `L2`, …, `memory`.
     pub name: String,
-    /// The caches as claimed; `None` for memory, and for a level without a claim.
-    pub claimed: Option<Caches>,
+    /// One of the caches as claimed, and how many there are; `None` for memory, and for a level without a claim.
+    pub claimed: Option<(Cache, u32)>,
     pub found: Option<Plateau>,
     pub bandwidths: Vec<Bandwidth>,
 }
@@ -91,15 +93,15 @@ pub struct Remote {
 
 impl Card {
     pub fn of(report: &Report) -> Card {
-        let claims = claims(report.machine.alike_caches());
-        let sizes: Vec<u64> = claims.iter().filter_map(|claim| claim.size_bytes).collect();
+        let claims = claims(&report.machine);
+        let sizes: Vec<u64> = claims.iter().filter_map(|(cache, _)| cache.size_bytes).collect();
         let curves = curves(report);
         // Huge pages show the caches alone, small ones also what translations cost.
         let points = curves.last().map_or(&[][..], |curve| &curve.points);
         let plateaus = plateaus(points, &sizes);
         let mut card = Card {
             clock: Clock { claimed_hz: report.host.claimed_hz, measured_hz: clock(report) },
-            line_bytes: claims.first().and_then(|claim| claim.line_bytes),
+            line_bytes: claims.first().and_then(|(cache, _)| cache.line_bytes),
             levels: levels(&claims, &plateaus, report),
             tlb: tlb(&curves),
             pages: curves.iter().map(|curve| pages(curve, &sizes, report)).collect(),
@@ -111,16 +113,19 @@ impl Card {
     }
 }
 
-/// The caches for data, from the innermost outwards, one for each level: where a machine has several kinds, the commonest.
-fn claims(mut caches: Vec<Caches>) -> Vec<Caches> {
-    caches.retain(|cache| cache.holds != CacheHolds::Instruction);
-    caches.sort_by_key(|cache| (cache.level, std::cmp::Reverse(cache.count.saturating_mul(cache.strands))));
-    caches.dedup_by_key(|cache| cache.level);
-    caches
+/// The caches for data, from the innermost outwards, one for each level, with how many there are: where a machine has several kinds,
+/// the commonest.
+fn claims(machine: &Machine) -> Vec<(Cache, u32)> {
+    let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
+    let alike = grouped(data, |cache| Cache { index: 0, ..(*cache).clone() });
+    let mut claims: Vec<(Cache, u32)> = alike.iter().map(|all| (all[0].clone(), all.len() as u32)).collect();
+    claims.sort_by_key(|(cache, count)| (cache.level, Reverse(count.saturating_mul(cache.strands))));
+    claims.dedup_by_key(|(cache, _)| cache.level);
+    claims
 }
 
-fn levels(claims: &[Caches], plateaus: &[Plateau], report: &Report) -> Vec<Level> {
-    let level = |name: String, claimed: Option<Caches>, place: Place| Level {
+fn levels(claims: &[(Cache, u32)], plateaus: &[Plateau], report: &Report) -> Vec<Level> {
+    let level = |name: String, claimed: Option<(Cache, u32)>, place: Place| Level {
         found: plateaus.iter().find(|plateau| plateau.level == Some(place)).copied(),
         bandwidths: bandwidths(&name, report),
         name,
@@ -136,7 +141,7 @@ fn levels(claims: &[Caches], plateaus: &[Plateau], report: &Report) -> Vec<Level
     numbers.dedup();
     let cache = |number: u32| {
         let claimed = claims.get(number as usize - 1).cloned();
-        let name = format!("L{}", claimed.as_ref().map_or(number, |claim| claim.level));
+        let name = format!("L{}", claimed.as_ref().map_or(number, |(cache, _)| cache.level));
         level(name, claimed, Place::Cache(u8::try_from(number).unwrap_or(u8::MAX)))
     };
     let caches = numbers.into_iter().map(cache);

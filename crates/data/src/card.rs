@@ -1,15 +1,14 @@
 //! What a kernel declares about itself. Cards travel in reports, so that a report explains itself wherever it is read.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::mem;
-use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::params::{Param, one_of};
+use crate::params::Param;
 pub use crate::role::{Access, Chase, CounterKind, LineOperation, Numbers, Role, Waiter, Words};
+use crate::words::words;
 
 /// Text of a kernel's source code, or out of a report.
 pub type Text = Cow<'static, str>;
@@ -180,35 +179,8 @@ pub enum Family {
     Floor,
 }
 
-impl Family {
-    /// In the order of the catalog.
-    pub const ALL: [Family; 5] = [Family::Compute, Family::Memory, Family::Sync, Family::Timer, Family::Floor];
-
-    /// The word of the command line and of reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Family::Compute => "compute",
-            Family::Memory => "memory",
-            Family::Sync => "sync",
-            Family::Timer => "timer",
-            Family::Floor => "floor",
-        }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Family {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        one_of(word, Family::ALL.map(|family| (family.name(), family)))
-    }
-}
+// In the order of the catalog.
+words! { Family { Compute = "compute", Memory = "memory", Sync = "sync", Timer = "timer", Floor = "floor" } }
 
 /// What a kernel's number is, with the meaning of one of what is counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

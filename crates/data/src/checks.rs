@@ -10,6 +10,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 mod clock;
 mod memory;
 mod program;
@@ -36,19 +38,8 @@ pub enum Severity {
     Invalid,
 }
 
-impl Severity {
-    /// All of them, from the lightest.
-    pub const ALL: [Severity; 3] = [Severity::Note, Severity::Suspect, Severity::Invalid];
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Suspect => "suspect",
-            Severity::Invalid => "invalid",
-        }
-    }
-}
+// From the lightest.
+words! { Severity { Note = "note", Suspect = "suspect", Invalid = "invalid" } }
 
 /// What kind of number a quantity is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

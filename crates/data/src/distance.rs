@@ -1,10 +1,7 @@
 //! How far apart two strands are, and strands and memory.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::machine::{Machine, Strand};
-use crate::params::one_of;
+use crate::words::words;
 
 /// The innermost part of the machine that holds two strands. The nearer, the smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,36 +18,8 @@ pub enum Distance {
     Machine,
 }
 
-impl Distance {
-    /// The nearest first.
-    pub const ALL: [Distance; 5] =
-        [Distance::Core, Distance::Cache, Distance::Numa, Distance::Package, Distance::Machine];
-
-    /// The word in `pair:WORD`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Distance::Core => "core",
-            Distance::Cache => "cache",
-            Distance::Numa => "numa",
-            Distance::Package => "package",
-            Distance::Machine => "machine",
-        }
-    }
-}
-
-impl fmt::Display for Distance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Distance {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        one_of(text, Distance::ALL.map(|distance| (distance.name(), distance)))
-    }
-}
+// The nearest first. These are the words in `pair:WORD`.
+words! { Distance { Core = "core", Cache = "cache", Numa = "numa", Package = "package", Machine = "machine" } }
 
 impl Machine {
     /// How far apart two strands of this machine are. A part that the description lacks holds no strand.

@@ -21,6 +21,7 @@ pub mod quantity;
 pub mod report;
 mod role;
 pub mod units;
+mod words;
 mod work;
 
 pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};

@@ -100,7 +100,7 @@ pub struct NumaNode {
     pub usable: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// 1 for the caches next to the core.
     pub level: u32,
@@ -180,19 +180,6 @@ pub struct Usable {
     pub quota_cpus: Option<f64>,
 }
 
-/// Caches that are alike, and how many there are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Caches {
-    pub level: u32,
-    pub holds: CacheHolds,
-    pub size_bytes: Option<u64>,
-    pub line_bytes: Option<u32>,
-    pub ways: Option<u32>,
-    /// How many strands share each of them.
-    pub strands: u32,
-    pub count: u32,
-}
-
 impl Usable {
     /// Everything: for a machine that is not this one.
     pub fn everything(strands: usize) -> Self {
@@ -227,19 +214,6 @@ impl Machine {
     /// The sizes of a strand's caches for data, from the innermost outwards, up to the first that is not known.
     pub fn cache_sizes(&self, strand: &Strand) -> Vec<u64> {
         self.data_caches(strand).map_while(|(_, cache)| cache.size_bytes).collect()
-    }
-
-    /// The caches that are alike, counted; outer ones before those inside them.
-    pub fn alike_caches(&self) -> Vec<Caches> {
-        let mut alike: Vec<Caches> = Vec::new();
-        for &Cache { level, holds, size_bytes, line_bytes, ways, strands, .. } in &self.caches {
-            let one = Caches { level, holds, size_bytes, line_bytes, ways, strands, count: 1 };
-            match alike.iter_mut().find(|known| Caches { count: 1, ..(*known).clone() } == one) {
-                Some(known) => known.count += 1,
-                None => alike.push(one),
-            }
-        }
-        alike
     }
 }
 

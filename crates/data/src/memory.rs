@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::params::one_of;
+use crate::words::{one_of, words};
 use crate::work::Bytes;
 
 /// The kind of pages asked for. The pages obtained are evidence of a run.
@@ -28,19 +28,6 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    /// From small to large.
-    pub const ALL: [PageKind; 4] = [PageKind::Small, PageKind::Transparent, PageKind::Huge2M, PageKind::Huge1G];
-
-    /// The word of the command line and of reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            PageKind::Small => "4k",
-            PageKind::Transparent => "thp",
-            PageKind::Huge2M => "2m",
-            PageKind::Huge1G => "1g",
-        }
-    }
-
     /// A block of this kind is rounded up to a multiple of so many bytes. Small pages are taken as 4 KiB; where they are
     /// larger, the operating system rounds up.
     pub const fn bytes(self) -> usize {
@@ -58,19 +45,8 @@ impl PageKind {
     }
 }
 
-impl fmt::Display for PageKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for PageKind {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        one_of(word, PageKind::ALL.map(|kind| (kind.name(), kind)))
-    }
-}
+// From small to large.
+words! { PageKind { Small = "4k", Transparent = "thp", Huge2M = "2m", Huge1G = "1g" } }
 
 /// Where the memory of workers is put.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::bounds::{Bounds, Quantity};
 use crate::memory::{MemoryPolicy, PageKind};
+use crate::words::words;
 use crate::{quantity, units};
 
 /// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one is
@@ -98,22 +99,7 @@ pub enum Layout {
     Contiguous,
 }
 
-impl fmt::Display for Layout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Layout::Padded => "padded",
-            Layout::Contiguous => "contiguous",
-        })
-    }
-}
-
-impl FromStr for Layout {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        one_of(word, [("padded", Layout::Padded), ("contiguous", Layout::Contiguous)])
-    }
-}
+words! { Layout { Padded = "padded", Contiguous = "contiguous" } }
 
 /// When samples begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -462,15 +448,6 @@ pub const PARAMS: &[&Param] = &[
     &SAMPLES,
     &SPAN,
 ];
-
-/// The value of a word.
-pub(crate) fn one_of<T, const N: usize>(word: &str, words: [(&str, T); N]) -> Result<T, String> {
-    let names = words.each_ref().map(|(name, _)| *name);
-    words.into_iter().find(|(name, _)| *name == word).map(|(_, value)| value).ok_or_else(|| {
-        let (last, others) = names.split_last().expect("there are words");
-        format!("{word:?} is not one of {} or {last}", others.join(", "))
-    })
-}
 
 #[cfg(test)]
 mod tests;

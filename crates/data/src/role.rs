@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::Text;
+use crate::words::words;
 
 /// What analyses and figures take a kernel for. They ask for roles, never for names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -123,20 +124,7 @@ pub enum LineOperation {
     Exchange,
 }
 
-impl LineOperation {
-    pub const ALL: [LineOperation; 4] =
-        [LineOperation::ReadWrite, LineOperation::Cas, LineOperation::FetchAdd, LineOperation::Exchange];
-
-    /// The word of the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LineOperation::ReadWrite => "read-write",
-            LineOperation::Cas => "cas",
-            LineOperation::FetchAdd => "fetch-add",
-            LineOperation::Exchange => "exchange",
-        }
-    }
-}
+words! { LineOperation { ReadWrite = "read-write", Cas = "cas", FetchAdd = "fetch-add", Exchange = "exchange" } }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

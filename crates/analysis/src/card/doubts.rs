@@ -21,7 +21,7 @@ pub(super) fn all(card: &Card, points: &[Point], plateaus: &[Plateau], report: &
     say("clock", clock(card));
     let guest = report.host.virtual_machine == Some(true);
     for (at, level) in card.levels.iter().enumerate() {
-        let inner = at.checked_sub(1).and_then(|inner| card.levels[inner].claimed.as_ref()?.size_bytes);
+        let inner = at.checked_sub(1).and_then(|inner| card.levels[inner].claimed.as_ref()?.0.size_bytes);
         say(&level.name, size(level, guest).or_else(|| missing(level, inner.unwrap_or(0), points)));
     }
     // Beyond the last cache that is named there may be a stretch on the way to memory.
@@ -51,7 +51,7 @@ fn clock(card: &Card) -> Option<String> {
 }
 
 fn size(level: &Level, guest: bool) -> Option<String> {
-    let claimed = level.claimed.as_ref()?.size_bytes?;
+    let claimed = level.claimed.as_ref()?.0.size_bytes?;
     let edge = level.found?.edge?;
     if edge.agrees(claimed) {
         return None;
@@ -76,7 +76,7 @@ const PLATEAU: usize = 3;
 
 /// A cache that is claimed, and has no plateau, although there are points for one between its size and that of the inner cache.
 fn missing(level: &Level, inner: u64, points: &[Point]) -> Option<String> {
-    let claimed = level.claimed.as_ref()?.size_bytes?;
+    let claimed = level.claimed.as_ref()?.0.size_bytes?;
     let inside = points.iter().filter(|point| point.size_bytes > inner && point.size_bytes <= claimed);
     if points.is_empty() || level.found.is_some() || inside.count() < PLATEAU {
         return None;

@@ -18,7 +18,7 @@ fn a_machine_that_is_what_it_claims_has_no_contradictions() {
     let found: Vec<_> = card.levels.iter().map(|level| (level.name.as_str(), level.found.unwrap().ns)).collect();
     assert_eq!(found, [("L1", 1.0), ("L2", 4.0), ("L3", 15.0), ("memory", 120.0)]);
     let first = &card.levels[0];
-    assert_eq!(first.claimed.as_ref().unwrap().size_bytes, Some(32 * KIB));
+    assert_eq!(first.claimed.as_ref().unwrap().0.size_bytes, Some(32 * KIB));
     assert_eq!(first.found.unwrap().edge.unwrap().inside_bytes, 32 * KIB);
     let rates = |at: usize| -> Vec<_> {
         let level: &Level = &card.levels[at];

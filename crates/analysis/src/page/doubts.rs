@@ -64,11 +64,6 @@ impl Doubt {
 
     /// What its weight is called: `note`, `suspect`, `invalid`; `missing` where cells have no number for it.
     pub fn weight(&self) -> &'static str {
-        match self.severity {
-            _ if self.code.is_none() => "missing",
-            Severity::Note => "note",
-            Severity::Suspect => "suspect",
-            Severity::Invalid => "invalid",
-        }
+        if self.code.is_none() { "missing" } else { self.severity.name() }
     }
 }

@@ -1,5 +1,6 @@
 //! One cell of a report.
 
+use crate::words::words;
 use crate::{Distribution, JointHistogram, Sharing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -210,23 +211,10 @@ pub struct Interval {
     pub half_width: f64,
 }
 
-impl Status {
-    /// All in the order in which they are counted.
-    pub const ALL: [Status; 6] =
-        [Status::Ok, Status::Suspect, Status::Invalid, Status::Skipped, Status::Aborted, Status::Pending];
-
-    /// Its word in the JSON report, and everywhere else.
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Ok => "ok",
-            Status::Suspect => "suspect",
-            Status::Invalid => "invalid",
-            Status::Skipped => "skipped",
-            Status::Aborted => "aborted",
-        }
-    }
-}
+// In the order in which they are counted.
+words! { Status {
+    Ok = "ok", Suspect = "suspect", Invalid = "invalid", Skipped = "skipped", Aborted = "aborted", Pending = "pending",
+} }
 
 impl Cell {
     /// Its number, if it is `ok` or `suspect`.

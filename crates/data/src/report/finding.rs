@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::words::words;
+
 /// A conclusion from cells whose numbers stand beside it, so that anybody can draw it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
@@ -38,15 +40,6 @@ pub enum FindingKind {
     Efficiency,
 }
 
-impl FindingKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            FindingKind::Cliff => "cliff",
-            FindingKind::Collapse => "collapse",
-            FindingKind::Fastest => "fastest",
-            FindingKind::Advice => "advice",
-            FindingKind::Latency => "latency",
-            FindingKind::Efficiency => "words",
-        }
-    }
-}
+words! { FindingKind {
+    Cliff = "cliff", Collapse = "collapse", Fastest = "fastest", Advice = "advice", Latency = "latency", Efficiency = "words",
+} }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use charz_data::machine::Caches;
+use charz_data::machine::Cache;
 
 use crate::look::TerminalStyle;
 use crate::outline::Block;
@@ -92,9 +92,9 @@ fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum>
 }
 
 /// `2 × 32 KiB, 8 ways, one per strand`
-fn claim(claimed: &Caches) -> String {
+fn claim((claimed, count): &(Cache, u32)) -> String {
     let size = claimed.size_bytes.map_or_else(|| "of unknown size".to_owned(), units::iec);
-    let size = if claimed.count == 1 { size } else { format!("{} × {size}", claimed.count) };
+    let size = if *count == 1 { size } else { format!("{count} × {size}") };
     let ways = claimed.ways.map(|ways| counted(ways as usize, "way"));
     let shared = match claimed.strands {
         1 => "one per strand".to_owned(),
