@@ -205,13 +205,9 @@ fn pages(curve: &Curve<'_>, sizes: &[u64], report: &Report) -> Pages {
 
 fn remote(report: &Report) -> Option<Remote> {
     let pairs = numa::node_pairs(report);
-    let times = |of: fn(&NodePair) -> Option<Number>| {
-        let (near, far) = (numa::median(&pairs, true, of)?, numa::median(&pairs, false, of)?);
-        Some(Number { value: far.value / near.value, suspect: near.suspect || far.suspect })
-    };
     Some(Remote {
-        times: times(|pair| pair.latency_ns)?,
-        claimed_times: times(NodePair::claim).map(|claim| claim.value),
+        times: numa::remote(&pairs, |pair| pair.latency_ns)?,
+        claimed_times: numa::remote(&pairs, NodePair::claim).map(|claim| claim.value),
     })
 }
 

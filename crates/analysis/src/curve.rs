@@ -131,8 +131,6 @@ pub enum Reading {
     Prefetched {
         /// Nanoseconds a load at the sizes beyond the caches.
         ns: f64,
-        /// The share of what a random chase takes there; `None` where there is none beside, and so little that no memory is as fast.
-        of_random: Option<f64>,
         doubtful: bool,
     },
     /// Nothing of memory: no point is far enough beyond the caches.
@@ -155,11 +153,9 @@ pub fn reading(points: &[Point], caches: &[u64], random: Option<&[Point]>) -> Re
     };
     let Some((ns, doubtful)) = far(&points) else { return Reading::Unreached };
     let fastest = points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
-    match random.and_then(|random| far(&sorted(random))) {
-        Some((waits, _)) if ns < SHARE * waits => Reading::Prefetched { ns, of_random: Some(ns / waits), doubtful },
-        None if ns < MEMORY * fastest => Reading::Prefetched { ns, of_random: None, doubtful },
-        _ => Reading::Latency,
-    }
+    // Without a random chase beside it, a time that no memory is as fast as.
+    let waits = random.and_then(|random| far(&sorted(random))).map(|(waits, _)| SHARE * waits);
+    if ns < waits.unwrap_or(MEMORY * fastest) { Reading::Prefetched { ns, doubtful } } else { Reading::Latency }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

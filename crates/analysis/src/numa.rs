@@ -59,6 +59,12 @@ pub fn median(pairs: &[NodePair], local: bool, of: impl Fn(&NodePair) -> Option<
     Some(Number { value, suspect: 2 * numbers.iter().filter(|number| number.suspect).count() >= numbers.len() })
 }
 
+/// How many times as much of a number remote memory has as local memory, by the medians.
+pub fn remote(pairs: &[NodePair], of: fn(&NodePair) -> Option<Number>) -> Option<Number> {
+    let (near, far) = (median(pairs, true, of)?, median(pairs, false, of)?);
+    Some(Number { value: far.value / near.value, suspect: near.suspect || far.suspect })
+}
+
 /// All pairs of nodes of which a report has a number, by the ids of the strands' node, then of the memory's. What was measured
 /// on a node's own memory without asking for it counts as well.
 pub fn node_pairs(report: &Report) -> Vec<NodePair> {

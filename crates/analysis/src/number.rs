@@ -1,6 +1,7 @@
 //! The number of a cell, and how it compares with others.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use crate::point;
 use charz_data::report::{Cell, Interval};
@@ -75,8 +76,22 @@ impl<'a> Number<'a> {
 }
 
 /// The best of several numbers, and the others that meet it; of equals the first.
-pub(crate) fn best<'a>(numbers: &[Number<'a>]) -> Option<(Number<'a>, Vec<Number<'a>>)> {
+fn best<'a>(numbers: &[Number<'a>]) -> Option<(Number<'a>, Vec<Number<'a>>)> {
     let best = numbers.iter().copied().reduce(|best, next| if next.is_better(&best) { next } else { best })?;
     let alike = numbers.iter().filter(|other| !std::ptr::eq(other.cell, best.cell) && other.meets(&best));
     Some((best, alike.copied().collect()))
+}
+
+/// The best number of each group of two or more with the others that meet it, in the order of the keys.
+pub(crate) fn contests<'a, K: Ord>(
+    numbers: impl IntoIterator<Item = Number<'a>>,
+    key: impl Fn(&Number<'a>) -> K,
+) -> impl Iterator<Item = (Number<'a>, Vec<Number<'a>>)> {
+    let mut groups: BTreeMap<K, Vec<Number<'a>>> = BTreeMap::new();
+    for number in numbers {
+        groups.entry(key(&number)).or_default().push(number);
+    }
+    let same_unit = |numbers: &[Number<'_>]| numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit);
+    let contests = groups.into_values().filter(move |numbers| numbers.len() > 1 && same_unit(numbers));
+    contests.filter_map(|numbers| best(&numbers))
 }

@@ -271,9 +271,9 @@ fn what_was_read_ahead_is_told_apart() {
     let [random, ahead] = [three(), ascending()].map(|shape| shape.curve(512 * MIB, 0.1, 5));
     assert_eq!(reading(&random, &claims, None), Reading::Latency);
     assert_eq!(reading(&random, &claims, Some(&random)), Reading::Latency);
-    assert!(matches!(reading(&ahead, &claims, None), Reading::Prefetched { of_random: None, .. }));
+    assert!(matches!(reading(&ahead, &claims, None), Reading::Prefetched { .. }));
     match reading(&ahead, &claims, Some(&random)) {
-        Reading::Prefetched { ns, of_random: Some(share), .. } => assert!(ns < 5.0 && share < 0.1, "{ns} {share}"),
+        Reading::Prefetched { ns, .. } => assert!(ns < 5.0, "{ns}"),
         other => panic!("{other:?}"),
     }
     // TACC's Opteron at a stride of 64 bytes: 57 cycles for what takes 145.

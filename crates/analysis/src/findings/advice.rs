@@ -1,10 +1,8 @@
 //! What a program on this machine should do, each with the cells that it is drawn from.
 
-use std::collections::BTreeMap;
-
 use super::on_cell;
 use super::series::{Series, list};
-use crate::number::{Number, best};
+use crate::number::{Number, contests};
 use charz_data::card::{CounterKind, LineOperation, Waiter};
 use charz_data::report::{Finding, FindingKind, Unit};
 use charz_data::{Role, units};
@@ -130,20 +128,6 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let text =
         format!("shard a counter that all count on, {shards} ways: that gains {times:.1}{doubt} times. From {cells}");
     Some(finding(&sharded, Some(shards as f64), text))
-}
-
-/// The best number of each group of two or more with the others that meet it, in the order of the keys.
-fn contests<'a, K: Ord>(
-    numbers: impl IntoIterator<Item = Number<'a>>,
-    key: impl Fn(&Number<'a>) -> K,
-) -> impl Iterator<Item = (Number<'a>, Vec<Number<'a>>)> {
-    let mut groups: BTreeMap<K, Vec<Number<'a>>> = BTreeMap::new();
-    for number in numbers {
-        groups.entry(key(&number)).or_default().push(number);
-    }
-    let same_unit = |numbers: &[Number<'_>]| numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit);
-    let contests = groups.into_values().filter(move |numbers| numbers.len() > 1 && same_unit(numbers));
-    contests.filter_map(|numbers| best(&numbers))
 }
 
 /// The fastest barrier, under each mapping, for each number of workers.

@@ -97,27 +97,23 @@ fn figure(
 /// How to read a square, and what lies between near and far.
 fn about(square: &Square, pairs: &[NodePair]) -> Vec<String> {
     let mut about = vec!["a row is the node of the workers, a column the node of the memory".to_owned()];
-    let medians =
-        |of: fn(&NodePair) -> Option<Number>| numa::median(pairs, true, of).zip(numa::median(pairs, false, of));
-    let ratio = |near: Number, far: Number| {
-        format!("{:.2}{} times", far.value / near.value, units::doubt(near.suspect || far.suspect))
+    let doubtful = |text: String, number: Number| format!("{text}{}", units::doubt(number.suspect));
+    let times = |of: fn(&NodePair) -> Option<Number>| {
+        let times = numa::remote(pairs, of)?;
+        Some(doubtful(format!("{:.2}", times.value), times) + " times")
     };
     if pairs.len() > 1 && pairs.iter().all(NodePair::is_local) {
         about.push("each node was measured with its own memory only; charz numa measures all".to_owned());
     }
-    match (medians(square.of), &square.quantity) {
-        (Some((near, far)), Quantity::Nanos) => {
-            let [near_ns, far_ns] =
-                [near, far].map(|found| format!("{}{}", units::nanos(found.value), units::doubt(found.suspect)));
-            let times = ratio(near, far);
-            about.push(format!("remote memory takes {times} as long as local: {far_ns} against {near_ns}"));
-            if let Some((near, far)) = medians(NodePair::claim) {
-                about.push(format!("the firmware claims {} the distance", ratio(near, far)));
-            }
+    match (times(square.of), &square.quantity) {
+        (Some(longer), Quantity::Nanos) => {
+            let found = [false, true].map(|local| numa::median(pairs, local, square.of));
+            let shown = found.into_iter().flatten().map(|found| doubtful(units::nanos(found.value), found));
+            let against: Vec<String> = shown.collect();
+            about.push(format!("remote memory takes {longer} as long as local: {}", against.join(" against ")));
+            about.extend(times(NodePair::claim).map(|times| format!("the firmware claims {times} the distance")));
         }
-        (Some((near, far)), _) => {
-            about.push(format!("remote memory gives {} the bandwidth of local", ratio(near, far)))
-        }
+        (Some(times), _) => about.push(format!("remote memory gives {times} the bandwidth of local")),
         (None, _) => {}
     }
     about
