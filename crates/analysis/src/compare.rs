@@ -26,7 +26,7 @@ mod wire;
 
 pub use differences::{built, other_machine, surroundings};
 pub use row::{Caveat, Row, Side, Verdict};
-pub use wire::{Comparison, Design, Origin, SCHEMA_MAJOR, SCHEMA_MINOR, SCHEMA_NAME, Totals, schema};
+pub use wire::{Comparison, Design, Origin, Totals, schema};
 
 use charz_data::report::Report;
 use charz_stats::{LEAST_FOR_VERDICT, Rule, min_invocations};

@@ -15,12 +15,11 @@ pub fn iec(bytes: u64) -> String {
 /// A rate, or a time, with its unit: `12.3 GB/s`, `1.80 Gop/s`, `450 ns`.
 pub fn value(value: f64, unit: Unit) -> String {
     match unit {
-        Unit::OpsPerSecond => si(value, "op/s"),
-        Unit::BytesPerSecond => si(value, "B/s"),
+        Unit::OpsPerSecond | Unit::BytesPerSecond => si(value, unit.symbol()),
+        Unit::MillisecondsPerGib => format!("{} ms/GiB", three_digits(value)),
         Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => {
             nanos(value)
         }
-        Unit::MillisecondsPerGib => format!("{} ms/GiB", three_digits(value)),
     }
 }
 
@@ -29,8 +28,7 @@ pub fn billions(unit: Unit) -> (f64, &'static str) {
     match unit {
         Unit::OpsPerSecond => (1e9, "Gop/s"),
         Unit::BytesPerSecond => (1e9, "GB/s"),
-        Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => (1.0, "ns"),
-        Unit::MillisecondsPerGib => (1.0, "ms/GiB"),
+        _ => (1.0, unit.symbol()),
     }
 }
 

@@ -1,5 +1,4 @@
-//! The comparison as it is written: the JSON format, of which [`SCHEMA_MAJOR`] and [`SCHEMA_MINOR`] are the version. Within a
-//! major version fields are only added.
+//! The comparison as it is written: the JSON format. Within a major version fields are only added.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,14 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::row::{Row, Verdict};
 use charz_data::report::{Report, Schema};
 
-pub const SCHEMA_NAME: &str = "charz-comparison";
-/// Changes when a field changes its meaning or goes away.
-pub const SCHEMA_MAJOR: u32 = 1;
-/// Grows with every added field.
-pub const SCHEMA_MINOR: u32 = 0;
-
+/// The major version changes when a field changes its meaning or goes away, the minor one grows with every added field.
 pub fn schema() -> Schema {
-    Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
+    Schema { name: "charz-comparison".into(), major: 1, minor: 0 }
 }
 
 /// Two reports, compared.

@@ -1,6 +1,7 @@
 //! The parts of a machine inside each other.
 
-use std::collections::BTreeSet;
+use crate::group::grouped;
+use charz_data::escape::counted;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineDiagram {
@@ -83,32 +84,28 @@ fn said(parts: &[Part]) -> String {
     let mut levels: Vec<(What, usize)> = Vec::new();
     let mut row: Vec<(&Part, usize)> = parts.iter().map(|part| (part, part.times.max(1))).collect();
     while !row.is_empty() {
-        let kinds: BTreeSet<usize> = row.iter().map(|(part, _)| part.what as usize).collect();
-        for kind in kinds {
-            let alike = row.iter().filter(|(part, _)| part.what as usize == kind);
-            let count = alike.clone().map(|(_, times)| times).sum();
-            levels.extend(alike.map(|(part, _)| part.what).next().map(|what| (what, count)));
-        }
+        let mut kinds = grouped(&row, |(part, _)| part.what);
+        kinds.sort_by_key(|alike| alike[0].0.what as usize);
+        levels.extend(kinds.iter().map(|alike| (alike[0].0.what, alike.iter().map(|(_, times)| times).sum())));
         let next = row.iter().flat_map(|(part, times)| {
             part.parts.iter().map(move |inner| (inner, times.saturating_mul(inner.times.max(1))))
         });
         row = next.collect();
     }
-    let words: Vec<String> = levels.iter().map(|(what, count)| format!("{count} {}", noun(*what, *count))).collect();
+    let words: Vec<String> = levels.iter().map(|(what, count)| counted(*count, noun(*what))).collect();
     words.join(", ")
 }
 
-fn noun(what: What, count: usize) -> &'static str {
-    let [one, many] = match what {
-        What::Package => ["package", "packages"],
-        What::NumaNode => ["NUMA node", "NUMA nodes"],
-        What::Group => ["group", "groups"],
-        What::Cache => ["cache", "caches"],
-        What::Core => ["core", "cores"],
-        What::Alu => ["ALU slot", "ALU slots"],
-        What::Strand => ["strand", "strands"],
-    };
-    if count == 1 { one } else { many }
+fn noun(what: What) -> &'static str {
+    match what {
+        What::Package => "package",
+        What::NumaNode => "NUMA node",
+        What::Group => "group",
+        What::Cache => "cache",
+        What::Core => "core",
+        What::Alu => "ALU slot",
+        What::Strand => "strand",
+    }
 }
 
 #[cfg(test)]

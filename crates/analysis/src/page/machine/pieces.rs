@@ -32,10 +32,7 @@ pub(super) struct Leaf {
 /// A piece, or a strand, with what lies inside.
 #[derive(Clone, Debug)]
 struct Tree {
-    what: What,
-    kind: String,
-    number: Option<u32>,
-    detail: String,
+    piece: Piece,
     leaf: Option<Leaf>,
     /// How many parts alike it represents.
     times: usize,
@@ -92,8 +89,7 @@ fn inside(from: usize, to: usize, pieces: &mut Peekable<impl Iterator<Item = Pie
         }
         trees.extend(leaves[at..begin].iter().map(strand));
         let parts = inside(begin, end, pieces, leaves);
-        let Piece { what, kind, number, detail, .. } = piece;
-        trees.push(Tree { what, kind, number, detail, leaf: None, times: 1, inside: parts });
+        trees.push(Tree { piece, leaf: None, times: 1, inside: parts });
         at = end;
     }
     trees.extend(leaves[at..to].iter().map(strand));
@@ -101,15 +97,9 @@ fn inside(from: usize, to: usize, pieces: &mut Peekable<impl Iterator<Item = Pie
 }
 
 fn strand(leaf: &Leaf) -> Tree {
-    Tree {
-        what: What::Strand,
-        kind: "strand".into(),
-        number: Some(leaf.id),
-        detail: String::new(),
-        leaf: Some(*leaf),
-        times: 1,
-        inside: Vec::new(),
-    }
+    let (kind, number, detail) = ("strand".to_owned(), Some(leaf.id), String::new());
+    let piece = Piece { what: What::Strand, kind, number, detail, from: 0, to: 0 };
+    Tree { piece, leaf: Some(*leaf), times: 1, inside: Vec::new() }
 }
 
 /// Pieces as parts inside each other. Where these have more strands than `most`, neighbours that are alike become one: first the parts next to the
@@ -164,24 +154,25 @@ impl Shapes {
         let inside = tree.inside.iter().map(|inner| (self.of(inner), inner.times)).collect();
         let (usable, kind) = tree.leaf.map_or((false, None), |leaf| (leaf.usable, leaf.kind));
         let next = self.0.len();
-        *self.0.entry((tree.what, tree.kind.clone(), tree.detail.clone(), usable, kind, inside)).or_insert(next)
+        let Piece { what, kind: name, detail, .. } = tree.piece.clone();
+        *self.0.entry((what, name, detail, usable, kind, inside)).or_insert(next)
     }
 }
 
 fn part(tree: Tree) -> Part {
     let parts: Vec<Part> = tree.inside.into_iter().map(part).collect();
-    let number = tree.number.filter(|_| tree.times == 1).map(|number| number.to_string());
-    let label = match (tree.what, number) {
-        (What::Strand, Some(number)) => number,
-        (_, Some(number)) => format!("{} {number}", tree.kind),
-        (_, None) => tree.kind,
+    let Piece { what, kind, number, detail, .. } = tree.piece;
+    let label = match number.filter(|_| tree.times == 1) {
+        Some(number) if what == What::Strand => number.to_string(),
+        Some(number) => format!("{kind} {number}"),
+        None => kind,
     };
     Part {
-        what: tree.what,
-        label: match (tree.what, tree.detail.as_str()) {
-            (_, "") => label,
-            (What::Cache, detail) => format!("{label} {detail}"),
-            (_, detail) => format!("{label} ({detail})"),
+        what,
+        label: match detail.as_str() {
+            "" => label,
+            detail if what == What::Cache => format!("{label} {detail}"),
+            detail => format!("{label} ({detail})"),
         },
         strand: tree.leaf.map(|leaf| leaf.id),
         usable: tree.leaf.map_or_else(|| parts.iter().any(|part| part.usable), |leaf| leaf.usable),
