@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::matrix::Matrix;
 use super::points::{self, doubt};
 use super::{Page, Source, draw, table};
-use crate::figure::{Datum, Row, Table};
+use crate::figure::{Datum, Table};
 use crate::point;
 use charz_data::checks::V08;
 use charz_data::escape::counted;
@@ -252,13 +252,13 @@ fn closing(report: &Report) -> Vec<String> {
 }
 
 impl Table {
-    fn without_empty_columns(self) -> Self {
-        let kept: Vec<bool> =
-            (0..self.heading.len()).map(|at| self.rows.iter().any(|row| row.data[at] != Datum::none())).collect();
-        let keep =
-            |data: Vec<Datum>| data.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(datum, _)| datum).collect();
-        let heading = self.heading.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(name, _)| name).collect();
-        let rows = self.rows.into_iter().map(|row| Row { data: keep(row.data), ..row }).collect();
-        Table { heading, rows, ..self }
+    fn without_empty_columns(mut self) -> Self {
+        for at in (0..self.heading.len()).rev() {
+            if self.rows.iter().all(|row| row.data[at] == Datum::none()) {
+                self.heading.remove(at);
+                self.rows.iter_mut().for_each(|row| drop(row.data.remove(at)));
+            }
+        }
+        self
     }
 }
