@@ -112,6 +112,11 @@ impl Report {
         self.card(kernel).map_or(&Role::Other, |card| &card.role)
     }
 
+    /// Why it is not complete; `None` where it is.
+    pub fn incomplete(&self) -> Option<&str> {
+        (!self.complete).then(|| self.stopped_by.as_deref().unwrap_or("an interruption"))
+    }
+
     /// How many cells ended like this.
     pub fn count(&self, status: Status) -> usize {
         self.cells.iter().filter(|cell| cell.outcome.status == status).count()

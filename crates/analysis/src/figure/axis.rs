@@ -1,6 +1,7 @@
 //! Axes: how numbers are spread along them, and which numbers are written.
 
 use super::Quantity;
+use charz_data::report::Unit;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
@@ -38,6 +39,12 @@ pub struct Tick {
 }
 
 impl Scale {
+    /// That of numbers in a unit. Times of levels, or of many workers, differ by factors: a curve of several decades shows nothing of
+    /// its lower ones on an even axis.
+    pub fn of(unit: Unit) -> Scale {
+        if unit.more_is_better() { Scale::Linear } else { Scale::Log10 }
+    }
+
     /// The place of a number, in units of the scale; `None` for 0 and less on a logarithmic one.
     pub fn place(self, number: f64) -> Option<f64> {
         let place = match self {
@@ -74,6 +81,10 @@ impl Span {
 }
 
 impl Axis {
+    pub fn new(label: impl Into<String>, quantity: Quantity, scale: Scale) -> Self {
+        Axis { label: label.into(), quantity, scale }
+    }
+
     /// The stretch that shows all numbers of a range, with a little room around them. A throughput begins at 0.
     pub fn span(&self, range: Option<[f64; 2]>) -> Span {
         let [low, high] = ends(self, range);
@@ -218,10 +229,9 @@ fn text(quantity: &Quantity, number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::Unit;
 
     fn axis(quantity: Quantity, scale: Scale) -> Axis {
-        Axis { label: String::new(), quantity, scale }
+        Axis::new("", quantity, scale)
     }
 
     /// A text's share of an axis as wide as so many characters.

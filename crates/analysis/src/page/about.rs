@@ -41,7 +41,6 @@ pub struct Fact {
 
 pub(super) fn about(source: &Source<'_>) -> About {
     let report = source.report;
-    let why = || report.stopped_by.clone().unwrap_or_else(|| "an interruption".to_owned());
     About {
         name: source.name.to_owned(),
         started: report.started.clone(),
@@ -50,7 +49,7 @@ pub(super) fn about(source: &Source<'_>) -> About {
             .into_iter()
             .filter(|(_, count)| *count > 0)
             .collect(),
-        incomplete: (!report.complete).then(why),
+        incomplete: report.incomplete().map(str::to_owned),
         environment: environment(report),
         plan: plan(report),
         disturbances: report.host.disturbances.clone(),

@@ -72,8 +72,8 @@ fn figure(sorted: &CellsByKernel<'_>, side: &Side, lines: &[Grown<'_>], part: us
         };
         sorted.prefixed(&format!("{} grew no further since {why}", name(own.cell)), own.source)
     });
-    let x = Axis { label: "size of the recursion".into(), quantity: Quantity::Count, scale: Scale::Linear };
-    let y = Axis { label: side.title.into(), quantity: side.quantity.clone(), scale: Scale::Log10 };
+    let x = Axis::new("size of the recursion", Quantity::Count, Scale::Linear);
+    let y = Axis::new(side.title, side.quantity.clone(), Scale::Log10);
     let named = if part == 0 { String::new() } else { format!(" ({})", part + 1) };
     Figure {
         id: id(&format!("{}-{kernel}{named}", side.name)),

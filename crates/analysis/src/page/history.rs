@@ -223,8 +223,8 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
         note: row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; "),
     });
     let series = Series { name: "changes".into(), role: Role::Measured, source: 0, points: points.collect() };
-    let x = Axis { label: "series".into(), quantity: Quantity::Names(names), scale: Scale::Linear };
-    let y = Axis { label: "change of performance".into(), quantity: Quantity::Share, scale: Scale::Linear };
+    let x = Axis::new("series", Quantity::Names(names), Scale::Linear);
+    let y = Axis::new("change of performance", Quantity::Share, Scale::Linear);
     (!table.rows.is_empty()).then(|| Figure {
         id: "changes".into(),
         title: "changes of performance, the newest first".into(),
@@ -253,8 +253,8 @@ fn figure(timeline: &Timeline, track: &Track) -> Figure {
     let label = if series.key.unit.more_is_better() { "throughput" } else { "time" };
     let points = series.values.iter().map(point).collect();
     let plot = Plot {
-        x: Axis { label: "when it was measured".into(), quantity: Quantity::Date, scale: Scale::Linear },
-        y: Axis { label: label.into(), quantity: Quantity::Value(series.key.unit), scale: Scale::Linear },
+        x: Axis::new("when it was measured", Quantity::Date, Scale::Linear),
+        y: Axis::new(label, Quantity::Value(series.key.unit), Scale::Linear),
         series: vec![Series { name: name.clone(), role: Role::Measured, source: 0, points }],
         reference_lines: track.changes.iter().map(rule).collect(),
         flags: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::cells::{CellsByKernel, SourcedCell};
 use super::{points, table};
-use crate::figure::{Axis, Body, DataPoint, Figure, Plot, Role, Series, Table, id};
+use crate::figure::{Axis, Body, DataPoint, Figure, Plot, ReferenceLine, Role, Series, Table, id};
 use crate::group::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
@@ -52,6 +52,20 @@ pub(super) fn figures(
         drawn.figure(body, Some(table))
     };
     drawn.into_iter().map(figure).collect()
+}
+
+/// Reference lines, each with its report. What several reports say needs no name of a report, and is said once.
+pub(super) fn merged(sorted: &CellsByKernel<'_>, found: &[(usize, ReferenceLine)]) -> Vec<ReferenceLine> {
+    let mut merged: Vec<ReferenceLine> = Vec::new();
+    for (source, line) in found {
+        let same = found.iter().filter(|(_, other)| other == line).count();
+        let label = if same > 1 { line.label.clone() } else { sorted.named(&line.label, *source) };
+        let line = ReferenceLine { label, ..line.clone() };
+        if !merged.contains(&line) {
+            merged.push(line);
+        }
+    }
+    merged
 }
 
 impl<'a> Lines<'a, '_> {

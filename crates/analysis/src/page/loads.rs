@@ -22,12 +22,8 @@ fn of_kernel(sorted: &CellsByKernel<'_>, kernel: &str, cells: &[SourcedCell<'_>]
     let lines = Lines {
         id: format!("loaded-{kernel}"),
         title: format!("{kernel}: latency against the bandwidth that the others get"),
-        x: Axis {
-            label: "bandwidth of all others".into(),
-            quantity: Quantity::Value(Unit::BytesPerSecond),
-            scale: Scale::Linear,
-        },
-        y: Axis { label: "latency".into(), quantity: Quantity::Value(unit), scale: Scale::Log10 },
+        x: Axis::new("bandwidth of all others", Quantity::Value(Unit::BytesPerSecond), Scale::Linear),
+        y: Axis::new("latency", Quantity::Value(unit), Scale::Log10),
         cells,
         name: &|own| name(own.cell),
         place: &|own| bandwidth(own.cell),

@@ -11,6 +11,7 @@ use charz_data::machine::{CacheHolds, Machine, Strand};
 use super::cells::CellsByKernel;
 use super::{Drawing, Source};
 use crate::figure::{Body, Figure, MachineDiagram, Order, What, id};
+use crate::group::grouped;
 use charz_data::report::{Cell, Report};
 use charz_data::units;
 use pieces::{Leaf, Piece, folded};
@@ -137,28 +138,17 @@ fn nodes_add_up(report: &Report) -> bool {
 /// The order of each mapping that seated workers in more than one number: the seats of the cell with the most. A mapping of some
 /// pairs of strands is none.
 fn orders(report: &Report) -> Vec<Order> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut found: HashMap<&str, (&Cell, u64, u64)> = HashMap::new();
-    for cell in &report.cells {
-        let (largest, fewest, most) = found.entry(cell.mapping.as_str()).or_insert_with(|| {
-            names.push(&cell.mapping);
-            (cell, cell.workers, cell.workers)
-        });
-        (*fewest, *most) = ((*fewest).min(cell.workers), (*most).max(cell.workers));
-        if cell.seats.len() > largest.seats.len() {
-            *largest = cell;
-        }
-    }
     let known: HashSet<u32> = report.machine.strands.iter().map(|strand| strand.os_id).collect();
-    let order = |mapping: &str| {
-        let (largest, fewest, most) = found.get(mapping)?;
-        let several = fewest < most;
+    let order = |cells: Vec<&Cell>| {
+        let several = cells.iter().any(|cell| cell.workers != cells[0].workers);
+        // Of equals the first.
+        let largest = cells.iter().rev().max_by_key(|cell| cell.seats.len())?;
         let seats: Option<Vec<u32>> = largest.seats.iter().copied().collect();
         // Beyond the strands an order starts over.
         let mut seats = seats.unwrap_or_default();
         seats.truncate(known.len());
         let fits = seats.iter().all(|seat| known.contains(seat));
-        (several && fits).then(|| Order { mapping: mapping.to_owned(), seats })
+        (several && fits).then(|| Order { mapping: largest.mapping.clone(), seats })
     };
-    names.into_iter().filter_map(order).take(MOST_ORDERS).collect()
+    grouped(&report.cells, |cell| cell.mapping.as_str()).into_iter().filter_map(order).take(MOST_ORDERS).collect()
 }

@@ -225,10 +225,7 @@ fn closing(report: &Report) -> Vec<String> {
         sentences
             .push(format!("floor: an empty run, from the first start to the last end, takes {}", floors.join(", ")));
     }
-    let count = |status: Status| {
-        let count = report.cells.iter().filter(|cell| cell.outcome.status == status).count();
-        format!("{count} {}", status.name())
-    };
+    let count = |status: Status| format!("{} {status}", report.count(status));
     let invocations = || report.cells.iter().flat_map(|cell| &cell.invocations);
     let runs = invocations().flat_map(|invocation| &invocation.runs);
     // A sum of nothing is a negative zero.
@@ -244,8 +241,7 @@ fn closing(report: &Report) -> Vec<String> {
     if report.cells.iter().any(|cell| !cell.marks.is_empty()) {
         sentences.push("charz explain V03 says what a mark means and what to do about it".to_owned());
     }
-    if !report.complete {
-        let why = report.stopped_by.as_deref().unwrap_or("an interruption");
+    if let Some(why) = report.incomplete() {
         sentences.push(format!("incomplete, ended by {why}; finish it with charz sweep --resume"));
     }
     sentences

@@ -7,7 +7,7 @@ use charz_data::machine::Machine;
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{self, Drawn, Lines};
 use super::{Drawing, Source, verdicts};
-use crate::figure::{Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State};
+use crate::figure::{Axis, Body, DataPoint, Figure, Label, Quantity, ReferenceLine, Role, Scale, Series, State};
 use crate::point;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Point, Unit};
@@ -48,12 +48,8 @@ fn of_point<'a>(
     let lines = Lines {
         id: format!("{what}-{kernel}{label}"),
         title: format!("{kernel}{label}: {what} against workers"),
-        x: Axis { label: "workers".into(), quantity: Quantity::Count, scale: Scale::Log2 },
-        y: Axis {
-            label: what.into(),
-            quantity: Quantity::Value(unit),
-            scale: if unit.more_is_better() { Scale::Linear } else { Scale::Log10 },
-        },
+        x: Axis::new("workers", Quantity::Count, Scale::Log2),
+        y: Axis::new(what, Quantity::Value(unit), Scale::of(unit)),
         cells,
         name: &|own| own.cell.mapping.clone(),
         place: &|own| Some(own.cell.workers as f64),
@@ -62,14 +58,14 @@ fn of_point<'a>(
     let mut drawn = lines.draw(sorted);
     for part in &mut drawn {
         mark_saturation(part, known, kernel, point);
-        let plot = &mut part.plot;
+        let (plot, mut found) = (&mut part.plot, Vec::new());
         for (at, source) in sorted.sources.iter().enumerate() {
             let own: Vec<&Series> = plot.series.iter().filter(|series| series.source == at).collect();
             let faint = if unit.more_is_better() { limits(sorted, at, source, &own) } else { Vec::new() };
-            let rules = shared(sorted, at, &source.report.machine, &own);
+            found.extend(shared(&source.report.machine, &own).map(|rule| (at, rule)));
             plot.series.extend(faint);
-            add_rules(plot, rules);
         }
+        plot.reference_lines = lines::merged(sorted, &found);
     }
     let own = (0..sorted.sources.len()).filter_map(|source| Some((source, known.get(&(source, kernel, point))?)));
     let about = own.flat_map(|(source, verdict)| {
@@ -91,29 +87,15 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
 }
 
 /// From where on workers share what they had for themselves, if there are as many.
-fn shared(sorted: &CellsByKernel<'_>, source: usize, machine: &Machine, own: &[&Series]) -> Vec<ReferenceLine> {
+fn shared(machine: &Machine, own: &[&Series]) -> impl Iterator<Item = ReferenceLine> + use<> {
     let strands = machine.usable_strands().count() as f64;
     let cores = machine.cores.len() as f64;
     let most = own.iter().flat_map(|series| &series.points).map(|point| point.x).fold(0.0, f64::max);
     let places = [(cores, "as many as cores"), (strands, "as many as strands")];
-    let places = places.into_iter().filter(|(count, _)| *count > 0.0 && *count < most);
+    let places = places.into_iter().filter(move |(count, _)| *count > 0.0 && *count < most);
     // A core of one strand each: one of the two says it all.
-    let places = places.filter(|(count, label)| !(label.contains("cores") && *count >= strands));
-    places.map(|(x, label)| ReferenceLine { from: x, to: x, label: sorted.named(label, source) }).collect()
-}
-
-/// Reports of machines that are alike share their rules.
-fn add_rules(plot: &mut Plot, rules: Vec<ReferenceLine>) {
-    for rule in rules {
-        let same = |other: &ReferenceLine| {
-            (other.from, other.to) == (rule.from, rule.to)
-                && other.label.split(',').next() == rule.label.split(',').next()
-        };
-        match plot.reference_lines.iter_mut().find(|other| same(other)) {
-            Some(other) => other.label = other.label.split(',').next().unwrap_or_default().to_owned(),
-            None => plot.reference_lines.push(rule),
-        }
-    }
+    let places = places.filter(move |(count, label)| !(label.contains("cores") && *count >= strands));
+    places.map(|(x, label)| ReferenceLine { from: x, to: x, label: label.to_owned() })
 }
 
 /// As many workers at the pace of one, and all strands at that pace.

@@ -58,8 +58,8 @@ fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -
     let lines = Lines {
         id: format!("sharing-{}", cost.name),
         title: format!("Shared things: {} against workers", cost.title),
-        x: Axis { label: "workers".into(), quantity: Quantity::Count, scale: Scale::Log2 },
-        y: Axis { label: cost.title.into(), quantity: cost.quantity.clone(), scale: cost.scale },
+        x: Axis::new("workers", Quantity::Count, Scale::Log2),
+        y: Axis::new(cost.title, cost.quantity.clone(), cost.scale),
         cells: &cells,
         name: &|own| format!("{} {}{}", own.cell.kernel, own.cell.mapping, point::label(&own.cell.point)),
         place: &|own| Some(own.cell.workers as f64),

@@ -41,8 +41,8 @@ fn of_kernel(sorted: &CellsByKernel<'_>, of: &Kernel<'_>, cells: &[SourcedCell<'
     let lines = Lines {
         id: format!("{what}-{kernel}"),
         title: format!("{kernel}: {what} against size"),
-        x: Axis { label: "size of a worker's block".into(), quantity: Quantity::Bytes, scale: Scale::Log2 },
-        y: Axis { label: what.into(), quantity: Quantity::Value(unit), scale: scale(unit) },
+        x: Axis::new("size of a worker's block", Quantity::Bytes, Scale::Log2),
+        y: Axis::new(what, Quantity::Value(unit), Scale::of(unit)),
         cells,
         name: &|own| name(own.cell),
         place: &size,
@@ -65,11 +65,6 @@ fn what(role: &Role, unit: Unit) -> &'static str {
 
 fn is_chase(role: &Role) -> bool {
     matches!(role, Role::Latency(_))
-}
-
-/// Rates of levels differ by factors, like times: a curve of several decades shows nothing of its lower ones on an even axis.
-fn scale(unit: Unit) -> Scale {
-    if unit.more_is_better() { Scale::Linear } else { Scale::Log10 }
 }
 
 /// The size of a cell's block: its own, or that of its plan.
@@ -126,16 +121,7 @@ fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'
         });
         found.extend(claimed.chain(measured(kernel.role(), &curves)).map(|rule| (source, rule)));
     }
-    let mut rules: Vec<ReferenceLine> = Vec::new();
-    for (source, rule) in found.iter().take(MOST_RULES) {
-        // What all reports say needs no name.
-        let same = found.iter().filter(|(_, other)| other == rule).count();
-        let named = if same > 1 { rule.label.clone() } else { sorted.named(&rule.label, *source) };
-        if !rules.iter().any(|other| (other.from, other.to, &other.label) == (rule.from, rule.to, &named)) {
-            rules.push(ReferenceLine { label: named, ..rule.clone() });
-        }
-    }
-    rules
+    lines::merged(sorted, &found[..found.len().min(MOST_RULES)])
 }
 
 const MOST_RULES: usize = 16;

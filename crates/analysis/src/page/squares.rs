@@ -145,27 +145,25 @@ fn borders(strands: &[&Strand], folded: usize) -> Vec<(usize, String)> {
 
 impl Pairs {
     fn add(&mut self, cell: &Cell, reasons: &mut Reasons) {
-        match (cell.value(), points::state(cell)) {
-            (Some(value), state) => {
+        let reason = || reasons.place(&why(cell));
+        match cell.value() {
+            Some(value) => {
                 self.values.push(value);
-                if state == State::Suspect && self.doubt.is_none() {
-                    self.doubt = Some(reasons.place(&why(cell)));
+                if points::state(cell) == State::Suspect {
+                    self.doubt.get_or_insert_with(reason);
                 }
             }
-            (None, _) if self.missing.is_none() => self.missing = Some(reasons.place(&why(cell))),
-            (None, _) => {}
+            None => drop(self.missing.get_or_insert_with(reason)),
         }
     }
 
     /// The median of a tile is doubtful as soon as one of its numbers is.
     fn tile(self) -> Tile {
-        match Sample::new(self.values) {
-            Some(values) => Tile {
-                value: Some(values.median()),
-                state: if self.doubt.is_some() { State::Suspect } else { State::Ok },
-                reason: self.doubt,
-            },
+        match Sample::new(self.values).map(|values| values.median()) {
             None => Tile { value: None, state: State::Missing, reason: self.missing },
+            value => {
+                Tile { value, state: if self.doubt.is_some() { State::Suspect } else { State::Ok }, reason: self.doubt }
+            }
         }
     }
 }

@@ -135,19 +135,15 @@ fn nearest(sorted: &CellsByKernel<'_>, source: usize) -> Option<String> {
 fn soundness(report: &Report) -> String {
     let (sound, suspect) = (report.count(Status::Ok), report.count(Status::Suspect));
     let missing = report.cells.len() - sound - suspect;
-    let mut words = format!(
-        "Of {}, {sound} {} sound",
-        counted(report.cells.len(), "number"),
-        if sound == 1 { "is" } else { "are" }
-    );
+    let are = |count| if count == 1 { "is" } else { "are" };
+    let mut words = format!("Of {}, {sound} {} sound", counted(report.cells.len(), "number"), are(sound));
     if suspect > 0 {
-        words += &format!("; {suspect} {} suspect, and marked with ?", if suspect == 1 { "is" } else { "are" });
+        words += &format!("; {suspect} {} suspect, and marked with ?", are(suspect));
     }
     if missing > 0 {
-        words += &format!("; {missing} {} missing", if missing == 1 { "is" } else { "are" });
+        words += &format!("; {missing} {} missing", are(missing));
     }
-    if !report.complete {
-        let why = report.stopped_by.as_deref().unwrap_or("an interruption");
+    if let Some(why) = report.incomplete() {
         words += &format!("; the sweep was ended early by {}", super::points::short(why));
     }
     words
