@@ -14,7 +14,6 @@ pub fn assert_words(text: &str, words: &[&str]) {
     }
 }
 
-/// An empty report of a synthetic machine.
 pub fn report(synthetic: &str) -> Report {
     let mut report = fixtures::report(Vec::new());
     report.machine = discover(&Source::Synthetic(synthetic.into())).unwrap();

@@ -29,7 +29,6 @@ impl<'a> Number<'a> {
         self.value.total_cmp(&other.value)
     }
 
-    /// Whether it is the better one in its unit.
     pub(crate) fn is_better(&self, other: &Number<'_>) -> bool {
         if self.cell.unit.more_is_better() { self.value > other.value } else { self.value < other.value }
     }
@@ -48,7 +47,6 @@ impl<'a> Number<'a> {
         (high - low) / 2.0 / self.value
     }
 
-    /// Whether it is smaller, and the two are apart.
     pub(crate) fn is_surely_below(&self, other: &Number<'_>) -> bool {
         self.value < other.value && self.ends().1 < other.ends().0
     }

@@ -238,7 +238,6 @@ impl Page {
         })
     }
 
-    /// All figures in their order.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|section| &section.figures)
     }

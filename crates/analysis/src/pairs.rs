@@ -56,7 +56,6 @@ impl Class {
     }
 }
 
-/// The number of pairs of these strands by class.
 pub fn count(machine: &Machine, strands: &[&Strand]) -> BTreeMap<Class, u64> {
     Classes::of(machine, strands).list.into_iter().collect()
 }

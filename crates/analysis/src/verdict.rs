@@ -41,7 +41,6 @@ pub struct Verdict<'a> {
     pub auto: Auto<'a>,
 }
 
-/// What leaving threads to the operating system costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto<'a> {
     /// There is no number of it with as many workers as the best.

@@ -2,7 +2,6 @@
 
 use crate::quantity;
 
-/// What the values of a parameter are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quantity {
@@ -13,7 +12,6 @@ pub enum Quantity {
     Word,
 }
 
-/// The numbers that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bounds {

@@ -49,7 +49,6 @@ pub fn print(ids: &[u32]) -> String {
     text
 }
 
-/// One id: ASCII digits and nothing else.
 fn id(text: &str) -> Result<u32, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {

@@ -87,7 +87,6 @@ impl Histogram {
         self.quantile(self.count().div_ceil(2))
     }
 
-    /// How many times there are.
     pub fn count(&self) -> u64 {
         self.bins.iter().fold(0, |sum, [_, count]| sum.saturating_add(*count))
     }

@@ -1,7 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-// Names say what they can; comments give reasons.
-#![allow(missing_docs)]
 
 mod bounds;
 pub mod card;

@@ -183,7 +183,6 @@ impl PartialEq for Param {
 impl Eq for Param {}
 
 impl Param {
-    /// The one of this name.
     pub fn find(name: &str) -> Option<&'static Param> {
         PARAMS.iter().find(|param| param.name == name).copied()
     }

@@ -102,7 +102,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// The card of a kernel.
     pub fn card(&self, kernel: &str) -> Option<&Card> {
         self.cards.iter().find(|card| card.name == kernel)
     }
@@ -117,7 +116,6 @@ impl Report {
         (!self.complete).then(|| self.stopped_by.as_deref().unwrap_or("an interruption"))
     }
 
-    /// How many cells ended like this.
     pub fn count(&self, status: Status) -> usize {
         self.cells.iter().filter(|cell| cell.outcome.status == status).count()
     }

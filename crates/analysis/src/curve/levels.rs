@@ -12,7 +12,6 @@ pub(super) const BEYOND: u64 = 2;
 /// A plateau that takes more than this share of memory's time is none of a cache: some of its loads find the last one, others do not.
 pub(super) const HALF_WAY: f64 = 0.5;
 
-/// The most levels.
 const MOST: usize = 12;
 
 /// Gives plateaus, in ascending order, their names by the sizes that are claimed for caches, from the innermost outwards.

@@ -31,7 +31,6 @@ pub struct Span {
     pub high: f64,
 }
 
-/// A number that is written on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     pub number: f64,

@@ -39,7 +39,6 @@ pub enum What {
     Strand,
 }
 
-/// In which order a mapping fills the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     pub mapping: String,
@@ -48,7 +47,6 @@ pub struct Order {
 }
 
 impl Part {
-    /// Its label, with how many parts it represents.
     pub fn name(&self) -> String {
         if self.times > 1 { format!("{} ×{}", self.label, self.times) } else { self.label.clone() }
     }

@@ -34,7 +34,6 @@ pub enum Role {
     Bound,
 }
 
-/// A place on a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataPoint {
     pub x: f64,

@@ -2,10 +2,8 @@
 
 use super::State;
 
-/// Rows of what stands behind a figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The names of the columns.
     pub heading: Vec<String>,
     /// The rows, as long as the heading.
     pub rows: Vec<Row>,
@@ -13,21 +11,16 @@ pub struct Table {
     pub left_out: usize,
 }
 
-/// A row: a cell of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What stands in each column.
     pub data: Vec<Datum>,
-    /// What speaks against it.
     pub state: State,
     /// How the number was obtained, and what speaks against it: pairs of a label and what is to be said.
     pub passport: Vec<(String, String)>,
 }
 
-/// What stands in a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datum {
-    /// As it is read.
     pub text: String,
     /// By what it is sorted, if not by its text.
     pub number: Option<f64>,
@@ -40,7 +33,6 @@ impl Table {
     }
 }
 
-/// A row of sound data.
 impl From<Vec<Datum>> for Row {
     fn from(data: Vec<Datum>) -> Self {
         Row::new(data, State::Ok)
@@ -48,24 +40,20 @@ impl From<Vec<Datum>> for Row {
 }
 
 impl Row {
-    /// A row of which there is no more to say.
     pub fn new(data: Vec<Datum>, state: State) -> Self {
         Row { data, state, passport: Vec::new() }
     }
 }
 
 impl Datum {
-    /// What is not there.
     pub fn none() -> Self {
         Datum::word("-")
     }
 
-    /// A word.
     pub fn word(text: impl Into<String>) -> Self {
         Datum { text: text.into(), number: None }
     }
 
-    /// A number as it is read, and as it is sorted.
     pub fn number(text: impl Into<String>, number: f64) -> Self {
         Datum { text: text.into(), number: Some(number) }
     }

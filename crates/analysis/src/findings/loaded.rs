@@ -38,7 +38,6 @@ pub(super) struct Knee {
     pub(super) idle: Load,
     /// The last load before the knee, and the one behind which all take twice as long as idle or more; `None` where there is none.
     pub(super) knee: Option<(Load, Load)>,
-    /// The load with the most bytes.
     pub(super) most: Load,
 }
 

@@ -3,7 +3,6 @@
 use super::entry::{Entry, summary};
 use charz_data::report::{Cell, Unit, fixtures};
 
-/// One report per day with these cells.
 pub fn of_cells(days: impl IntoIterator<Item = Vec<Cell>>) -> Vec<Entry> {
     let entry = |(at, cells): (usize, Vec<Cell>)| {
         let mut report = summary(fixtures::report(cells));

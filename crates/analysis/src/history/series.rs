@@ -7,7 +7,6 @@ use super::entry::Entry;
 use charz_data::params::{MEMORY, PARAMS, Param, Params};
 use charz_data::report::{Cell, Report, Unit};
 
-/// One cell over time.
 #[derive(Clone, Debug)]
 pub struct Series {
     pub key: Key,
@@ -15,7 +14,6 @@ pub struct Series {
     pub values: Vec<Value>,
 }
 
-/// What one report says of a cell.
 #[derive(Clone, Debug)]
 pub struct Value {
     /// Index of the report among the entries.

@@ -17,7 +17,6 @@ pub struct Timeline {
     pub tracks: Vec<Track>,
 }
 
-/// One series with its changes, the earliest first.
 #[derive(Clone, Debug)]
 pub struct Track {
     pub series: Series,

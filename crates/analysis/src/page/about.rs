@@ -100,7 +100,6 @@ fn environment(report: &Report) -> Vec<Fact> {
         .collect()
 }
 
-/// What stamping costs, and how well it tells.
 fn timer(timer: &Timer) -> String {
     let nanos = |nanos: u64| units::nanos(nanos as f64);
     let skew = timer.skew_ns.map_or_else(String::new, |skew| format!(", two strands at most {} apart", nanos(skew)));

@@ -43,7 +43,6 @@ fn left_out(count: usize, what: &str) -> String {
     format!("{count} {what} are left out, so that the page stays small; --format table has them")
 }
 
-/// Names and sentences without the middle of what is too long.
 fn words(page: &mut Page) {
     shorten(&mut page.title, LONGEST_NAME);
     page.summary.iter_mut().for_each(|(_, sentence)| shorten(sentence, LONGEST_SENTENCE));

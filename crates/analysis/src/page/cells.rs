@@ -28,7 +28,6 @@ pub(super) struct Kernel<'a> {
     pub(super) cells: Vec<SourcedCell<'a>>,
 }
 
-/// A cell, and which report it is from.
 #[derive(Clone, Copy)]
 pub(super) struct SourcedCell<'a> {
     pub(super) source: usize,
@@ -110,7 +109,6 @@ impl<'a> CellsByKernel<'a> {
         self.kernels.iter().filter(move |kernel| kernel.shape == shape)
     }
 
-    /// All cells, by kernel.
     pub(super) fn cells(&self) -> impl Iterator<Item = SourcedCell<'a>> {
         self.kernels.iter().flat_map(|kernel| kernel.cells.iter().copied())
     }

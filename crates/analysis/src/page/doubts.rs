@@ -20,7 +20,6 @@ pub struct Doubt {
     pub count: usize,
 }
 
-/// The most cells that are named with a reason.
 const MOST_NAMED: usize = 100;
 
 /// Each kind of reason once, the weightiest first.

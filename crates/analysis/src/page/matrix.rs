@@ -136,6 +136,5 @@ pub fn class_name(class: &Class, machine: &Machine) -> String {
     }
 }
 
-/// The number of a cell that has one.
 #[cfg(test)]
 mod tests;

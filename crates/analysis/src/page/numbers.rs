@@ -19,7 +19,6 @@ pub struct Whole {
     pub page: Page,
     /// What is to be known before the numbers.
     pub notes: Vec<String>,
-    /// Each with its caption.
     pub tables: Vec<(String, Table)>,
     /// What the sweep took, and what to do next.
     pub closing: Vec<String>,

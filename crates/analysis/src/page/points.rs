@@ -20,7 +20,6 @@ pub(super) fn interval(cell: &Cell) -> Option<[f64; 2]> {
     Some([interval.low, interval.high])
 }
 
-/// A question mark for a cell that is suspect.
 pub(super) fn doubt(cell: &Cell) -> &'static str {
     units::doubt(state(cell) == State::Suspect)
 }

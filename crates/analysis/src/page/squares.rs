@@ -20,7 +20,6 @@ const MOST_ROWS: usize = 256;
 const MOST_REASONS: usize = 200;
 const MOST_CLASSES: usize = 12;
 
-/// A square for each kernel of each report.
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
     let known: Vec<HashMap<u32, usize>> = sorted.sources.iter().map(|source| places(&source.report.machine)).collect();
     let mut figures = Vec::new();
@@ -194,5 +193,4 @@ impl Reasons {
     }
 }
 
-/// In place of further reasons.
 const OTHERS: &str = "the report says why";

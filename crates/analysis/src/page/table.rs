@@ -12,7 +12,6 @@ use charz_data::units;
 /// The most rows of one table: a page with more is no help to anybody, and a report of many strands has hundreds of thousands.
 pub(super) const MOST: usize = 500;
 
-/// The cells that a figure is about, a row each.
 pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
     let many = sources.len() > 1;
     let varied = varied(all.iter().map(|own| own.cell));

@@ -108,7 +108,6 @@ fn tables(page: &Page) -> Vec<&Table> {
     sections.flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref()).collect()
 }
 
-/// Every cell is behind exactly one figure.
 #[track_caller]
 fn check_complete(report: &Report) {
     let page = page_of(report);

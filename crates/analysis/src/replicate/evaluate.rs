@@ -143,7 +143,6 @@ fn limit(figure: &Figure, target: &Target) -> Option<String> {
     Some(format!("Worker counts end at twice the {strands} strands of this machine; the document's end at {max}."))
 }
 
-/// What the rows of a figure have in common.
 struct Context<'a> {
     machines: &'a [Reference],
     impossible: Option<&'a str>,

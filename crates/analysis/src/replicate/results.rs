@@ -55,7 +55,6 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// The sum over the kernels.
     fn sum(&self, spec: &CellSpec, statistic: &Statistic, workers: u64, unit: &str) -> Result<Number, Gap> {
         let mut numbers = spec.cells(workers).map(|cell| self.of_cell(&cell, statistic, unit));
         let first = numbers.next().ok_or("no kernel answers it")??;
@@ -113,7 +112,6 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Why a cell of the report has no number.
 fn why_none(cell: &Cell) -> Gap {
     let reason = || cell.outcome.reason.clone().filter(|reason| !reason.is_empty());
     let marks = || cell.marks.iter().map(|mark| mark.reason.as_str()).collect::<Vec<_>>().join("; ");

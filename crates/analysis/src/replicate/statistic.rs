@@ -17,7 +17,6 @@ pub(super) enum Statistic {
     Speedup,
     /// The median of the first time of each sampled pair.
     First,
-    /// The median of the second time.
     Second,
     MinFirst,
     MinSecond,
@@ -44,7 +43,6 @@ pub(super) enum Statistic {
     },
 }
 
-/// One of the two times of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Time {

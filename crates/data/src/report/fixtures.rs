@@ -118,7 +118,6 @@ fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
 }
 
 impl Lap {
-    /// The lap of a worker that nothing disturbed.
     pub fn undisturbed(rank: u64, seat: Option<u32>, nanos: u64) -> Self {
         Lap {
             rank,
@@ -189,12 +188,10 @@ impl Report {
 }
 
 impl Cell {
-    /// Under another mapping.
     pub fn under(self, mapping: &str) -> Self {
         Cell { mapping: mapping.into(), ..self }
     }
 
-    /// At another point.
     pub fn at(self, point: Point) -> Self {
         Cell { point, ..self }
     }
@@ -205,7 +202,6 @@ impl Cell {
         self.at(point)
     }
 
-    /// On these strands.
     pub fn seated(mut self, strands: &[u32]) -> Self {
         self.seats = strands.iter().copied().map(Some).collect();
         let laps = self.invocations.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.laps);
@@ -231,13 +227,11 @@ impl Cell {
         self
     }
 
-    /// Without an interval, as of few invocations.
     pub fn without_interval(mut self) -> Self {
         self.summary.as_mut().unwrap().interval = None;
         self
     }
 
-    /// With a mark, and what follows from it.
     pub fn marked(mut self, code: &str, severity: Severity, reason: &str) -> Self {
         self.marks.push(Mark { code: code.into(), severity, reason: reason.into() });
         let status = match severity {
@@ -253,12 +247,10 @@ impl Cell {
         self
     }
 
-    /// Something speaks against its number.
     pub fn suspect(self) -> Self {
         self.marked("V03", Severity::Suspect, "the workers did not overlap")
     }
 
-    /// Its number is none.
     pub fn invalid(self) -> Self {
         self.marked("V01", Severity::Invalid, "a worker was not on its seat")
     }
@@ -285,12 +277,10 @@ impl Cell {
         self.summed_up(value).within(HALF)
     }
 
-    /// Its workers share something.
     pub fn contention(self, sharing: Sharing) -> Self {
         Cell { contention: Some(sharing), ..self }
     }
 
-    /// On cores with this steady clock.
     pub fn clocked(mut self, hz: f64) -> Self {
         let frequency = Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 };
         for invocation in &mut self.invocations {
