@@ -39,16 +39,6 @@ pub const LEAST_FOR_INTERVAL: usize = 6;
 /// From how many values on interpolation is used.
 const LEAST_FOR_INTERPOLATION: usize = 10;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Two of the values themselves, which hold the median at least as often as wanted, whatever the distribution.
-    OrderStatistics,
-    /// Between two pairs of neighbouring values, which hold it more and less often than wanted.
-    InterpolatedOrderStatistics,
-    /// The shifts that a rank test at the same confidence does not refuse.
-    RankInversion,
-}
-
 /// A range that holds the true value in a share of all cases in which it is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -59,7 +49,6 @@ pub struct Interval {
     /// The share of intervals so computed that hold the true value, between 0 and 1. It is what was reached, which can be
     /// more than what was asked for.
     pub confidence: f64,
-    pub method: Method,
 }
 
 impl Interval {
@@ -93,19 +82,14 @@ pub fn median_interval(sample: &Sample, confidence: f64) -> Option<Interval> {
     let (low, high) = (values[d - 1], values[n - d]);
     // At the values next to the middle there is no pair further inside.
     if n < LEAST_FOR_INTERPOLATION || d == n / 2 {
-        return Some(Interval { low, high, confidence: sure(d), method: Method::OrderStatistics });
+        return Some(Interval { low, high, confidence: sure(d) });
     }
     // The authors' weight of the inner pair. It is not linear in the confidence; for the double exponential it is exact, and
     // nearly so for other symmetric distributions.
     let share = (sure(d) - confidence) / (sure(d) - sure(d + 1));
     let weight = (n - d) as f64 * share / (d as f64 + (n as f64 - 2.0 * d as f64) * share);
     let between = |outer: f64, inner: f64| outer + (inner - outer) * weight;
-    Some(Interval {
-        low: between(low, values[d]),
-        high: between(high, values[n - d - 1]),
-        confidence,
-        method: Method::InterpolatedOrderStatistics,
-    })
+    Some(Interval { low: between(low, values[d]), high: between(high, values[n - d - 1]), confidence })
 }
 
 #[cfg(test)]

@@ -32,10 +32,10 @@ mod verdict;
 
 pub use changes::{Change, LEAST_FOR_CHANGE, LEAST_SEGMENT, MOST_FOR_CHANGE, changes};
 pub use discoveries::benjamini_hochberg;
-pub use interval::{Interval, LEAST_FOR_INTERVAL, Method, median_interval};
+pub use interval::{Interval, LEAST_FOR_INTERVAL, median_interval};
 pub use modes::{Band, Bin, bands};
 pub use ranks::{Ranks, min_invocations};
-pub use robust::{LEAST_FOR_MODES, Outliers};
+pub use robust::Outliers;
 pub use stopping::{LOOKS, Step, needed, next_step, precision};
 pub use trend::trend;
 pub use verdict::{Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_one};

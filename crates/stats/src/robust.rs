@@ -9,7 +9,7 @@ const MAD_TO_DEVIATION: f64 = 1.482_602_218_505_602;
 const DEVIATIONS_BETWEEN_QUARTILES: f64 = 1.348_979_500_392_163_4;
 
 /// The fewest values whose [m-value](Sample::m_value) says anything.
-pub const LEAST_FOR_MODES: usize = 30;
+const LEAST_FOR_MODES: usize = 30;
 
 /// How many values lie outside of the fences of Tukey, Exploratory Data Analysis (1977), around the quartiles. They are
 /// counted and never dropped: a value that is wild for no known cause is a result.
@@ -83,7 +83,7 @@ impl Sample {
     /// deviations apart are seen in 23 % of samples of 30 values, 96 % of 90 and all of 300. An m-value above 2.8 shows
     /// modes; one below does not show that there is only one.
     ///
-    /// `None` with fewer than [`LEAST_FOR_MODES`] values, of which such columns cannot tell anything.
+    /// `None` with fewer than 30 values, of which such columns cannot tell anything.
     pub fn m_value(&self) -> Option<f64> {
         if self.len() < LEAST_FOR_MODES {
             return None;
@@ -93,9 +93,9 @@ impl Sample {
         let inside: Vec<f64> = self.0.iter().copied().filter(|v| *v >= low - fence && *v <= high + fence).collect();
         let range = inside[inside.len() - 1] - inside[0];
         let mut width = 3.49 * standard_deviation(&inside) / (inside.len() as f64).cbrt();
-        // Rounding leaves equal values a deviation of next to nothing, and the columns could not be counted.
+        // Rounding leaves equal values a deviation of next to nothing, and the columns could not be counted: it is one, up and down.
         if width <= range * 1e-6 {
-            return Some(one_column());
+            return Some(2.0);
         }
         let mut largest = steps_over_highest(&inside, width);
         while width <= range {
@@ -104,11 +104,6 @@ impl Sample {
         }
         Some(largest)
     }
-}
-
-/// The m-value of a single column: up and down.
-fn one_column() -> f64 {
-    2.0
 }
 
 /// The sum of steps between the columns over the highest column.

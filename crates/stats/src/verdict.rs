@@ -37,7 +37,7 @@ use std::fmt;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::discoveries::benjamini_hochberg;
-use super::interval::{Interval, Method};
+use super::interval::Interval;
 use super::ranks::{Ranks, Shift, min_invocations};
 
 #[cfg(test)]
@@ -280,7 +280,7 @@ fn judge(sides: &Sides, (p, adjusted_p): (f64, f64), many: &Many, rule: &Rule, r
     Comparison {
         verdict,
         effect: Some(shift.estimate().exp()),
-        interval: Some(Interval { low: low.exp(), high: high.exp(), confidence, method: Method::RankInversion }),
+        interval: Some(Interval { low: low.exp(), high: high.exp(), confidence }),
         p: Some(p),
         adjusted_p: Some(adjusted_p),
         smallest_effect,
