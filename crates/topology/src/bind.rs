@@ -131,14 +131,11 @@ struct Hwloc(Topology);
 
 /// The smallest topology that can bind: hwloc only looks for the strands. It changes no binding while it looks.
 fn this_machine() -> Result<Hwloc, String> {
-    let refused = |error: &dyn fmt::Display| format!("hwloc cannot describe this machine: {error}");
-    let topology = Topology::builder()
-        .with_flags(BuildFlags::INCLUDE_DISALLOWED | BuildFlags::DONT_CHANGE_BINDING)
-        .map_err(|error| refused(&error))?
-        .with_common_type_filter(TypeFilter::KeepNone)
-        .map_err(|error| refused(&error))?
-        .build()
-        .map_err(|error| refused(&error))?;
+    let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::DONT_CHANGE_BINDING;
+    let build = || -> Result<Topology, Box<dyn std::error::Error>> {
+        Ok(Topology::builder().with_flags(flags)?.with_common_type_filter(TypeFilter::KeepNone)?.build()?)
+    };
+    let topology = build().map_err(|error| format!("hwloc cannot describe this machine: {error}"))?;
     if topology.is_this_system() { Ok(Hwloc(topology)) } else { Err(crate::discover::ELSEWHERE.to_owned()) }
 }
 

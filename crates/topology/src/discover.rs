@@ -16,7 +16,6 @@ pub(crate) mod xml;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use hwlocality::Topology;
@@ -53,14 +52,6 @@ impl Source {
             _ if text.contains(':') && !text.contains('/') => Self::Synthetic(text.to_owned()),
             _ => Self::File(text.into()),
         }
-    }
-}
-
-impl FromStr for Source {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self::of(text))
     }
 }
 
@@ -142,7 +133,7 @@ const TOLERANCE: f64 = 0.05;
 
 /// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
 /// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt.
-pub(crate) fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
+pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     let sum = nodes.iter().try_fold(0u64, |sum, node| sum.checked_add(node.memory_bytes?))?;
@@ -164,15 +155,12 @@ fn load(
     flags: BuildFlags,
     describe: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
 ) -> Result<(Topology, Duration), String> {
-    let refused = |error: &dyn fmt::Display| format!("hwloc cannot load it: {error}");
     let start = Instant::now();
-    let topology = describe(TopologyBuilder::new())?
-        .with_flags(flags)
-        .map_err(|error| refused(&error))?
-        .with_cpu_icache_type_filter(TypeFilter::KeepAll)
-        .map_err(|error| refused(&error))?
-        .build()
-        .map_err(|error| refused(&error))?;
+    let builder = describe(TopologyBuilder::new())?;
+    let build = || -> Result<Topology, Box<dyn std::error::Error>> {
+        Ok(builder.with_flags(flags)?.with_cpu_icache_type_filter(TypeFilter::KeepAll)?.build()?)
+    };
+    let topology = build().map_err(|error| format!("hwloc cannot load it: {error}"))?;
     Ok((topology, start.elapsed()))
 }
 

@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use command::ids as answer;
+pub use command::ids as answer;
 pub use pair::pair_mappings;
 
 use crate::error::quote;

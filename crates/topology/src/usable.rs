@@ -47,7 +47,7 @@ fn memory_nodes() -> Option<Vec<u32>> {
 }
 
 /// The ids in the line `Cpus_allowed_list:` of a status file.
-pub(crate) fn allowed_list(status: &str) -> Option<Vec<u32>> {
+pub fn allowed_list(status: &str) -> Option<Vec<u32>> {
     list(status, "Cpus_allowed_list:")
 }
 

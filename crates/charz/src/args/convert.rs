@@ -253,8 +253,7 @@ fn check(code: &str) -> Result<&'static Check, Error> {
 
 pub(super) fn source(text: &str) -> Source {
     // Any text names some source; whether it can be used turns out when it is read.
-    let Ok(source) = Source::from_str(text);
-    source
+    Source::of(text)
 }
 
 /// Kernels by name, or by how their names begin before a `*`.

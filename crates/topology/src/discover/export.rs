@@ -77,7 +77,7 @@ fn whole(source: &Source) -> Result<Topology, String> {
             load(BuildFlags::empty(), |builder| builder.from_xml(&text).map_err(|_| "hwloc refuses it".into()))
         }
         Source::Synthetic(text) => {
-            let strands: u64 = synthetic::check(text)?.counts.iter().map(|(count, _)| count).product();
+            let strands = synthetic::check(text)?.strands();
             if strands > LARGEST {
                 return Err(format!("it has {strands} strands, and can be exported with up to {LARGEST}"));
             }

@@ -21,8 +21,7 @@ pub(super) struct Scale {
 impl Scale {
     /// `None` where hwloc shall load the machine itself: it is small, or its parts are not alike.
     pub(super) fn of(text: &str, description: &Description) -> Option<Self> {
-        let strands: u64 = description.counts.iter().map(|(count, _)| count).product();
-        (strands > SMALL && description.regular).then(|| Self::new(text, description))
+        (description.strands() > SMALL && description.regular).then(|| Self::new(text, description))
     }
 
     fn new(text: &str, description: &Description) -> Self {

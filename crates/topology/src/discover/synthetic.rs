@@ -59,6 +59,12 @@ pub(crate) struct Description {
     pub(super) regular: bool,
 }
 
+impl Description {
+    pub(crate) fn strands(&self) -> u64 {
+        self.counts.iter().map(|(count, _)| count).product()
+    }
+}
+
 pub(crate) fn check(text: &str) -> Result<Description, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));

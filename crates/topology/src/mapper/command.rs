@@ -160,7 +160,7 @@ fn end_group(child: &Child) {
 }
 
 /// Reads an answer: a JSON list of numbers, or numbers apart by blanks, line ends and commas.
-pub(crate) fn ids(answer: &[u8]) -> Result<Vec<u32>, String> {
+pub fn ids(answer: &[u8]) -> Result<Vec<u32>, String> {
     let text = str::from_utf8(answer).map_err(|_| "answered with bytes that are not UTF-8 text".to_owned())?;
     let ids = if text.trim_start().starts_with('[') {
         serde_json::from_str(text)

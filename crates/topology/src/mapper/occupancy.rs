@@ -5,23 +5,19 @@ use super::{Mapper, Order, misfit};
 use crate::error::quote;
 use crate::{Error, Machine};
 
-/// How the numbers were written, which matters on a machine of one package.
-enum Occupancy {
-    /// One digit a package: `2200`.
-    Digits(String),
-    /// One number a package: `12,12,0,0`.
-    Numbers(Vec<usize>),
-}
+/// One digit a package, `2200`, or one number a package, `12,12,0,0`: without leading zeros.
+struct Occupancy(String);
 
 pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
-    let pieces: Vec<&str> = text.split(',').collect();
-    let numbers = pieces.iter().map(|piece| number(piece)).collect::<Result<Vec<usize>, String>>()?;
+    let numbers = text.split(',').map(number).collect::<Result<Vec<usize>, String>>()?;
     if numbers.iter().all(|number| *number == 0) {
         return Err("it has no workers; give at least one package a worker".to_owned());
     }
-    let occupancy = if pieces.len() == 1 { Occupancy::Digits(text.to_owned()) } else { Occupancy::Numbers(numbers) };
-    let canonical = occupancy.text();
-    Ok((Box::new(occupancy), canonical))
+    let canonical = match numbers[..] {
+        [_] => text.to_owned(),
+        _ => numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    };
+    Ok((Box::new(Occupancy(canonical.clone())), canonical))
 }
 
 /// A number of workers; its size is checked against the machine, so that reading it need only not overflow.
@@ -35,28 +31,20 @@ fn number(text: &str) -> Result<usize, String> {
 }
 
 impl Occupancy {
-    fn text(&self) -> String {
-        match self {
-            Self::Digits(text) => text.clone(),
-            Self::Numbers(numbers) => numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
-        }
-    }
-
     /// The number of workers for each package of a machine with so many packages.
     ///
     /// On a machine of one package a row of digits can only mean one number.
     fn numbers(&self, packages: usize) -> Vec<usize> {
-        match self {
-            Self::Numbers(numbers) => numbers.clone(),
-            Self::Digits(text) if packages == 1 => vec![text.parse().unwrap_or(usize::MAX)],
-            Self::Digits(text) => text.bytes().map(|digit| usize::from(digit - b'0')).collect(),
+        if packages > 1 && !self.0.contains(',') {
+            return self.0.bytes().map(|digit| usize::from(digit - b'0')).collect();
         }
+        self.0.split(',').map(|number| number.parse().unwrap_or(usize::MAX)).collect()
     }
 }
 
 impl Mapper for Occupancy {
     fn order(&self, machine: &Machine) -> Result<Order, Error> {
-        let refuse = |reason: String| Err(misfit(&format!("occupancy:{}", self.text()), &reason));
+        let refuse = |reason: String| Err(misfit(&format!("occupancy:{}", self.0), &reason));
         let mut packages = within_packages(machine);
         let numbers = self.numbers(packages.len());
         if numbers.len() != packages.len() {
