@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn strays_are_counted_where_somebody_can_tell() {
+    fn looks_off_the_seat_are_counted_where_the_system_tells() {
         check(&[], None);
         check(&[None, None], None);
         check(&[Some(7), Some(7)], Some(0));
