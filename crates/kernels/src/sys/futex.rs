@@ -44,9 +44,6 @@ pub fn wake(word: &AtomicU32, most: u32, scope: Scope) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-    use std::thread;
-
     use super::*;
 
     #[test]
@@ -54,21 +51,5 @@ mod tests {
         let word = AtomicU32::new(1);
         wait(&word, 0, Scope::Process, Duration::from_secs(3600));
         assert_eq!(wake(&word, 1, Scope::Process), 0);
-    }
-
-    #[test]
-    fn who_sleeps_is_woken() {
-        let word = AtomicU32::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while word.load(Ordering::Acquire) == 0 {
-                    wait(&word, 0, Scope::Machine, Duration::from_secs(3600));
-                }
-            });
-            thread::yield_now();
-            word.store(1, Ordering::Release);
-            // Before it sleeps it sees the change, and afterwards it is woken.
-            wake(&word, u32::MAX, Scope::Machine);
-        });
     }
 }

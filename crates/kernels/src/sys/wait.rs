@@ -126,4 +126,24 @@ fn coded(code: libc::c_int, over: libc::c_int) -> io::Result<bool> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_call_says() {
+        assert!(coded(libc::ETIMEDOUT, libc::ETIMEDOUT).unwrap());
+        assert!(coded(0, 0).unwrap());
+        for nothing in [0, libc::EINTR] {
+            assert!(!coded(nothing, libc::ETIMEDOUT).unwrap());
+        }
+        assert_eq!(coded(libc::EPERM, libc::ETIMEDOUT).unwrap_err().raw_os_error(), Some(libc::EPERM));
+        assert!(!ready(1).unwrap() && ready(0).unwrap());
+    }
+
+    #[test]
+    fn what_is_asked_is_rounded_up() {
+        assert_eq!(millis(Duration::from_nanos(1)), 1);
+        assert_eq!(millis(Duration::from_millis(7)), 7);
+        assert_eq!(millis(Duration::MAX), libc::c_int::MAX);
+    }
+}

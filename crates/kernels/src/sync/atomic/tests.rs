@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::operation::{Cas, Cas128, Fence, FetchAdd, Load, Store, StoreSeqCst, Swap};
+use super::operation::{Cas, FetchAdd, Load, Store, Swap};
 use super::*;
-use crate::tests::{Look, laps, stopped, watch};
+use crate::tests::watch;
 
 const LIES: [Lie; 4] = [Lie::Contended, Lie::FalseShared, Lie::Padded, Lie::Private];
 
@@ -12,40 +12,6 @@ const SPAN: Option<Duration> = Some(Duration::from_micros(500));
 
 fn repeater<O: Operation>(lie: Lie, shared: &Arc<Shared<O>>, rank: usize) -> Repeater<O> {
     Repeater::new("test", lie, Arc::clone(shared), rank)
-}
-
-/// So many workers make runs together; some of the runs are over before they begin. Every one is right, and every success was
-/// an attempt.
-#[track_caller]
-fn check<O: Operation>() {
-    const WORKERS: usize = 6;
-    for lie in LIES.into_iter().filter(|_| O::Word::available()) {
-        let shared = Arc::new(Shared::<O>::new(lie, WORKERS));
-        let look = |rank: usize, run: usize| {
-            let watch = if (run + rank).is_multiple_of(4) { stopped() } else { watch(None) };
-            Look { watch, ..Look::whole(SPAN) }
-        };
-        let laps = laps(WORKERS, 8, |rank| Box::new(repeater(lie, &shared, rank)), look);
-        for lap in laps.into_iter().flatten() {
-            let (ops, stats) = (lap.work.ops.0, lap.contention);
-            assert_eq!(lap.verdict, Ok(()), "{lie:?}");
-            assert_eq!(stats.map_or(ops, |stats| stats.successes()), ops, "{lie:?}");
-            assert!(stats.is_none_or(|stats| stats.waits <= stats.failures), "{lie:?}: {stats:?}");
-            assert!(stats.is_none_or(|stats| lie == Lie::Contended || stats.failures == 0), "{lie:?}: {stats:?}");
-        }
-    }
-}
-
-#[test]
-fn every_operation_takes_place() {
-    check::<Load>();
-    check::<Store>();
-    check::<StoreSeqCst>();
-    check::<Fence>();
-    check::<FetchAdd>();
-    check::<Swap>();
-    check::<Cas>();
-    check::<Cas128>();
 }
 
 /// A word that holds something else after an honest run is noticed by all who have it.

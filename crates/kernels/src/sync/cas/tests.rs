@@ -1,10 +1,7 @@
-use std::time::{Duration, Instant};
-
-use charz_data::{Contention, Params, Work};
+use charz_data::{Contention, Params};
 
 use super::*;
-use crate::tests::{Look, laps, watch};
-use crate::watch::Stop;
+use crate::tests::watch;
 
 #[test]
 fn iterations_are_shared_and_nobody_goes_without() {
@@ -16,28 +13,6 @@ fn iterations_are_shared_and_nobody_goes_without() {
     assert_eq!(increments(8_000, 10), Ok(100));
     assert_eq!(increments(1, 4096), Ok(1));
     assert_eq!(increments(u64::MAX, 1), Ok(u64::MAX / 8));
-}
-
-/// More workers than strands, each with several runs of which some are cut short: nothing is lost and nothing fixtures.
-#[test]
-fn increments_are_conserved_under_contention() {
-    const WORKERS: usize = 8;
-    const INCREMENTS: u64 = 20_000;
-    let shared = Arc::new(Shared::new(WORKERS));
-    let is_cut = |run: usize| run % 5 == 4;
-    let look = |rank, run| {
-        let deadline = is_cut(run).then(|| Instant::now() + Duration::from_micros(100 * rank as u64));
-        Look { watch: Watch::new(&Stop::new()).with_deadline(deadline), ..Look::whole(None) }
-    };
-    let laps = laps(WORKERS, 20, |rank| Box::new(Counter::new(Arc::clone(&shared), rank, INCREMENTS)), look);
-    for (run, lap) in laps.iter().flat_map(|laps| laps.iter().enumerate()) {
-        assert_eq!(lap.verdict, Ok(()));
-        assert_eq!(lap.contention.map(|stats| stats.successes()), Some(lap.work.ops.0));
-        let whole = Work::ops(INCREMENTS);
-        assert!(if is_cut(run) { lap.work.ops <= whole.ops } else { lap.work == whole });
-    }
-    let done: u64 = laps.iter().flatten().map(|lap| lap.work.ops.0).sum();
-    assert_eq!(shared.counter.load(Ordering::Relaxed), done);
 }
 
 #[test]

@@ -39,27 +39,7 @@ impl Drop for Barrier {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::thread;
-
     use super::*;
-
-    #[test]
-    fn nobody_passes_before_the_last_has_come() {
-        let (barrier, come) = (Barrier::new(3).unwrap(), AtomicUsize::new(0));
-        thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    for round in 1..=100 {
-                        come.fetch_add(1, Ordering::Relaxed);
-                        barrier.wait();
-                        assert!(come.load(Ordering::Relaxed) >= 3 * round);
-                        barrier.wait();
-                    }
-                });
-            }
-        });
-    }
 
     #[test]
     fn a_barrier_for_nobody_is_refused() {
