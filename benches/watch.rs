@@ -5,12 +5,9 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use charz_kernels::arith::{ARITH_INT, Arith};
-use charz_kernels::{Kernel, Params, Stop, Watch};
+use charz_kernels::arith::{ARITH_INT, RARELY_LOOKING};
+use charz_kernels::{Params, Stop, Watch};
 use criterion::{Criterion, criterion_group, criterion_main};
-
-/// The same chain with looks a hundred times rarer.
-static RARE: Arith<u64> = Arith::looking_every(100 * 8192);
 
 /// About a millisecond: 28 looks, or 1.
 const PARAMS: Params = Params { iterations: 28 * 8192, ..Params::SMALL };
@@ -24,7 +21,7 @@ fn watch() -> Watch {
 fn looks(criterion: &mut Criterion) {
     let watch = watch();
     criterion.bench_function("watch/look", |bencher| common::measure(bencher, || watch.should_stop()));
-    for (name, kernel) in [("watch/arith-int", &ARITH_INT), ("watch/arith-int-rare", &RARE)] {
+    for (name, kernel) in [("watch/arith-int", ARITH_INT), ("watch/arith-int-rare", RARELY_LOOKING)] {
         let stage = kernel.stage(&PARAMS, 1).expect("the kernel can run here");
         let mut worker = stage.worker(0).expect("there is memory");
         criterion.bench_function(name, |bencher| {

@@ -123,13 +123,8 @@ impl Card {
         self
     }
 
-    pub const fn max_per_cycle(self, max: f64) -> Card {
-        self.max_per_cycle_if(Some(max))
-    }
-
-    /// The same, or no bound.
-    pub const fn max_per_cycle_if(mut self, max: Option<f64>) -> Card {
-        self.max_per_cycle = max;
+    pub const fn max_per_cycle(mut self, max: f64) -> Card {
+        self.max_per_cycle = Some(max);
         self
     }
 

@@ -12,11 +12,8 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use charz_kernels::arith::{ARITH_INT, Arith};
-use charz_kernels::{Kernel, Layout, PageKind, Params, Stop, Watch, Worker};
-
-/// The same chain with looks a hundred times rarer.
-static RARE: Arith<u64> = Arith::looking_every(100 * 8192);
+use charz_kernels::arith::{ARITH_INT, RARELY_LOOKING};
+use charz_kernels::{Layout, PageKind, Params, Stop, Watch, Worker};
 
 /// Steps of a run, about 1 ms: 30 looks, or 1. Short, so that many runs are not disturbed at all.
 const STEPS: u64 = 30 * 8192;
@@ -31,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let params =
         Params { iterations: STEPS, size_bytes: 0, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
-    let stages = [ARITH_INT.stage(&params, 1)?, RARE.stage(&params, 1)?];
+    let stages = [ARITH_INT.stage(&params, 1)?, RARELY_LOOKING.stage(&params, 1)?];
     let [mut looking, mut hardly] = [stages[0].worker(0)?, stages[1].worker(0)?];
     let mut ratios = Vec::with_capacity(pairs);
     for pair in 0..pairs {

@@ -9,7 +9,6 @@
 //! from the system's libraries, so that all are met in the same way and as others meet them.
 
 use std::hint::cold_path;
-use std::marker::PhantomData;
 use std::mem::replace;
 use std::sync::Arc;
 
@@ -18,8 +17,8 @@ use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
 use crossbeam::queue::ArrayQueue;
 use fastrand::Rng;
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::plain::{Extent, stage};
+use crate::kernel::{Error, Worker};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::heap::{Allocator, Jemalloc, LEAST, Mimalloc, Object, System};
 use crate::watch::Watch;
 
@@ -35,53 +34,76 @@ const ON_THEIR_WAY: usize = 256;
 /// Replacements between two looks at the watch: 20 to 60 µs on Zen 4.
 const STRETCH: u64 = 1024;
 
-struct Allocating<A> {
-    card: &'static Card,
-    remote: bool,
-    allocator: PhantomData<fn() -> A>,
-}
+const CARD: Card = Card::new(
+    "",
+    Family::Memory,
+    "",
+    Metric::ops("one object allocated and another freed, both ends of which are written, and checked when it goes"),
+)
+.uncounted_traffic("what the allocator asks of the system, and gives back")
+.params(&[&SPAN])
+.blocks_in_kernel(true);
 
-const REPLACED: &str =
-    "one object allocated and another freed, both ends of which are written, and checked when it goes";
-
-/// Makes the kernels: each a name, what a worker does, where that comes from, the allocator, whether others free, and how many it takes.
-macro_rules! allocating {
-    ($($kernel:ident, $name:literal, $about:literal, $source:literal, $allocator:ty, $remote:literal, $crew:expr;)*) => { $(
-        #[doc = $about]
-        static $kernel: Allocating<$allocator> = Allocating {
-            card: &Card::new($name, Family::Memory, $about, Metric::ops(REPLACED))
-                .uncounted_traffic("what the allocator asks of the system, and gives back")
-                .params(&[&SPAN])
-                .source(concat!("P. Larson and M. Krishnan, Memory allocation for long-running server applications, ISMM 1998; ", $source))
-                .workers($crew)
-                .blocks_in_kernel(true),
-            remote: $remote,
-            allocator: PhantomData,
-        };
-    )*
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
+/// The cards of an allocator whose objects are freed by who took them, and by the next worker.
+macro_rules! of {
+    ($name:literal, $allocator:literal, $source:literal) => {
+        CARD.named(
+            concat!("alloc-", $name),
+            concat!("keeps 1000 objects of 16 to 1000 bytes of ", $allocator, ", and replaces them by lot"),
+        )
+        .source(concat!(
+            "P. Larson and M. Krishnan, Memory allocation for long-running server applications, ISMM 1998; ",
+            $source
+        ))
+    };
+    ($name:literal, $allocator:literal, $source:literal, remote) => {
+        of!($name, $allocator, $source)
+            .named(
+                concat!("alloc-", $name, "-remote"),
+                concat!(
+                    "keeps 1000 objects of 16 to 1000 bytes of ",
+                    $allocator,
+                    ", and replaces them by lot; the next worker frees them"
+                ),
+            )
+            .workers(WorkerCount::AtLeast(2))
     };
 }
 
-allocating! {
-    ALLOC_SYSTEM, "alloc-system",
-        "keeps 1000 objects of 16 to 1000 bytes of the C library's malloc, and replaces them by lot",
-        "malloc(3)", System, false, WorkerCount::Any;
-    ALLOC_SYSTEM_REMOTE, "alloc-system-remote",
-        "keeps 1000 objects of 16 to 1000 bytes of the C library's malloc, and replaces them by lot; the next worker frees them",
-        "malloc(3)", System, true, WorkerCount::AtLeast(2);
-    ALLOC_MIMALLOC, "alloc-mimalloc",
-        "keeps 1000 objects of 16 to 1000 bytes of mimalloc, and replaces them by lot",
-        "D. Leijen et al., Mimalloc, APLAS 2019", Mimalloc, false, WorkerCount::Any;
-    ALLOC_MIMALLOC_REMOTE, "alloc-mimalloc-remote",
-        "keeps 1000 objects of 16 to 1000 bytes of mimalloc, and replaces them by lot; the next worker frees them",
-        "D. Leijen et al., Mimalloc, APLAS 2019", Mimalloc, true, WorkerCount::AtLeast(2);
-    ALLOC_JEMALLOC, "alloc-jemalloc",
-        "keeps 1000 objects of 16 to 1000 bytes of jemalloc, and replaces them by lot",
-        "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan 2006", Jemalloc, false, WorkerCount::Any;
-    ALLOC_JEMALLOC_REMOTE, "alloc-jemalloc-remote",
-        "keeps 1000 objects of 16 to 1000 bytes of jemalloc, and replaces them by lot; the next worker frees them",
-        "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan 2006", Jemalloc, true, WorkerCount::AtLeast(2);
+kernels! {
+    allocating::<System>, false => of!("system", "the C library's malloc", "malloc(3)");
+    allocating::<System>, true => of!("system", "the C library's malloc", "malloc(3)", remote);
+    allocating::<Mimalloc>, false => of!("mimalloc", "mimalloc", "D. Leijen et al., Mimalloc, APLAS 2019");
+    allocating::<Mimalloc>, true => of!("mimalloc", "mimalloc", "D. Leijen et al., Mimalloc, APLAS 2019", remote);
+    allocating::<Jemalloc>, false =>
+        of!("jemalloc", "jemalloc", "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan \
+            2006");
+    allocating::<Jemalloc>, true =>
+        of!("jemalloc", "jemalloc", "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan \
+            2006", remote);
+}
+
+/// The kernel of an allocator, in which the next worker frees, or each its own.
+const fn allocating<A: Allocator>(card: &'static Card, remote: bool) -> PlainKernel<bool> {
+    let footprint = |_: &PlainKernel<bool>, _: &Params| {
+        let objects = u64::from(OBJECTS) + ON_THEIR_WAY as u64;
+        Bytes(objects * (u64::from(LARGEST) + size_of::<Object<A>>() as u64))
+    };
+    let kernel = PlainKernel::new(card, remote, footprint, |kernel, params, workers| {
+        let (name, inboxes) = (kernel.name(), inboxes::<A>(if kernel.data { workers } else { 0 }));
+        stage(A::FILE, Extent::Span(params.span()), move |rank| {
+            Ok(Box::new(Replacer::<A>::new(name, Arc::clone(&inboxes), rank)?))
+        })
+    });
+    kernel.check(|kernel| {
+        let unavailable = |reason| Error::Unavailable(missing(kernel.name(), A::FILE, A::PACKAGE, reason));
+        A::heap().map(drop).map_err(unavailable)
+    })
+}
+
+/// What each of so many workers is to free.
+fn inboxes<A: Allocator>(workers: usize) -> Arc<[ArrayQueue<Object<A>>]> {
+    (0..workers).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect()
 }
 
 /// Why an allocator cannot be used, and what to do about it.
@@ -93,39 +115,6 @@ fn missing(name: &str, file: &str, package: &str, reason: &str) -> String {
         format!("install it, on Debian by the package {package}")
     };
     format!("{name} cannot load {file} ({reason}): {what}")
-}
-
-impl<A: Allocator> Allocating<A> {
-    /// What each worker is to free; empty where each frees its own.
-    fn inboxes(&self, workers: usize) -> Arc<[ArrayQueue<Object<A>>]> {
-        let inboxes = if self.remote { workers } else { 0 };
-        (0..inboxes).map(|_| ArrayQueue::new(ON_THEIR_WAY)).collect()
-    }
-}
-
-impl<A: Allocator> Kernel for Allocating<A> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        let unavailable = |reason| Error::Unavailable(missing(&self.card.name, A::FILE, A::PACKAGE, reason));
-        A::heap().map(drop).map_err(unavailable)
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        let objects = u64::from(OBJECTS) + ON_THEIR_WAY as u64;
-        Bytes(objects * (u64::from(LARGEST) + size_of::<Object<A>>() as u64))
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        self.check()?;
-        let inboxes = self.inboxes(workers);
-        let name = &*self.card.name;
-        stage(A::FILE, Extent::Span(params.span()), move |rank| {
-            Ok(Box::new(Replacer::<A>::new(name, Arc::clone(&inboxes), rank)?))
-        })
-    }
 }
 
 struct Replacer<A: Allocator> {
@@ -240,11 +229,10 @@ fn refused(name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::stopped;
 
-    fn pair<A: Allocator>(kernel: &Allocating<A>) -> [Replacer<A>; 2] {
-        let inboxes = kernel.inboxes(2);
-        [0, 1].map(|rank| Replacer::new(&kernel.card.name, Arc::clone(&inboxes), rank).unwrap())
+    fn pair<A: Allocator>(remote: bool) -> [Replacer<A>; 2] {
+        let inboxes = inboxes(if remote { 2 } else { 0 });
+        [0, 1].map(|rank| Replacer::new("test", Arc::clone(&inboxes), rank).unwrap())
     }
 
     #[test]
@@ -261,46 +249,36 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_count<A: Allocator>(kernel: &Allocating<A>) {
-        if kernel.check().is_err() {
-            return;
-        }
-        let mut workers = pair(kernel);
-        for turn in 0..10_000 {
-            let inboxes = Arc::clone(&workers[turn % 2].inboxes);
-            let post = Replacer::post(&inboxes, turn % 2);
-            workers[turn % 2].turn(post.as_ref());
-        }
-        for worker in &mut workers {
-            assert_eq!(worker.objects.len(), OBJECTS as usize);
-            assert_eq!(worker.verify(), Ok(()), "{}", &*kernel.card.name);
+    fn check_count<A: Allocator>() {
+        for remote in [false, true].into_iter().filter(|_| A::heap().is_ok()) {
+            let mut workers = pair::<A>(remote);
+            for turn in 0..10_000 {
+                let inboxes = Arc::clone(&workers[turn % 2].inboxes);
+                let post = Replacer::post(&inboxes, turn % 2);
+                workers[turn % 2].turn(post.as_ref());
+            }
+            for worker in &mut workers {
+                assert_eq!(worker.objects.len(), OBJECTS as usize);
+                assert_eq!(worker.verify(), Ok(()), "{}", A::FILE);
+            }
         }
     }
 
     #[test]
     fn objects_stay_as_many_whoever_frees_them() {
-        check_count(&ALLOC_SYSTEM);
-        check_count(&ALLOC_SYSTEM_REMOTE);
-        check_count(&ALLOC_MIMALLOC);
-        check_count(&ALLOC_MIMALLOC_REMOTE);
-        check_count(&ALLOC_JEMALLOC);
-        check_count(&ALLOC_JEMALLOC_REMOTE);
+        check_count::<System>();
+        check_count::<Mimalloc>();
+        check_count::<Jemalloc>();
     }
 
     /// A worker whose neighbour takes nothing frees by itself, and never waits.
     #[test]
     fn an_inbox_that_nobody_empties_stays_bounded() {
-        let [mut busy, idle] = pair(&ALLOC_SYSTEM_REMOTE);
+        let [mut busy, idle] = pair::<System>(true);
         let post = Replacer::post(&idle.inboxes, 0);
         (0..10 * ON_THEIR_WAY).for_each(|_| busy.turn(post.as_ref()));
         assert_eq!(idle.inboxes[1].len(), ON_THEIR_WAY);
         assert_eq!(busy.verify(), Ok(()));
-    }
-
-    #[test]
-    fn a_run_without_time_does_nothing() {
-        let [mut worker, _] = pair(&ALLOC_SYSTEM);
-        assert_eq!(worker.run(&stopped()), Work::default());
     }
 
     #[test]

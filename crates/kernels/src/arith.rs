@@ -14,7 +14,6 @@
 mod oracle;
 
 use std::fmt::Debug;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use charz_data::card::{Numbers, ROOM};
@@ -22,12 +21,12 @@ use charz_data::params::{ITERATIONS, LAYOUT};
 use charz_data::{Bytes, Card, Family, Layout, Metric, Params, Role, Work};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::plain::{Extent, iterations_up_to, stage};
+use crate::kernel::{Error, Kernel, Worker};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::sys::arith::{charz_arith_float_loop, charz_arith_int_loop};
 use crate::watch::Watch;
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&ARITH_INT, &ARITH_FLOAT];
+pub(crate) static KERNELS: &[&dyn Kernel] = &[ARITH_INT, ARITH_FLOAT];
 
 /// Inputs of each worker, as in the T3-4 report.
 pub(crate) const INPUTS: usize = 128;
@@ -36,36 +35,16 @@ const OPS: u64 = 8;
 
 const SOURCE: &str = "arXiv:1106.2992, section 3: 128 inputs, 8 dependent operations a step";
 
-/// The chain on 64-bit integers, wrapping.
-///
-/// A step takes 16 cycles on most processors, so that the worker looks at its [`Watch`] every 20 to 66 µs at 6.5 to 2 GHz;
-/// on Zen 4 it was 36 µs.
-pub static ARITH_INT: Arith<u64> = Arith::looking_every(8192);
+/// The chain on 64-bit integers, wrapping. A step takes 16 cycles on most processors, so that the worker looks at its [`Watch`] every
+/// 20 to 66 µs at 6.5 to 2 GHz; on Zen 4 it was 36 µs.
+pub static ARITH_INT: &dyn Kernel = &chain::<u64>(8192);
 
-/// The chain on double-precision numbers.
-///
-/// A step takes 20 to 32 cycles, so that the worker looks at its [`Watch`] every 20 to 98 µs at 6 to 2 GHz; on Zen 4 it was
-/// 40 µs.
-pub static ARITH_FLOAT: Arith<f64> = Arith::looking_every(6144);
+/// The same chain with looks a hundred times rarer: what the looks cost is measured by it.
+pub static RARELY_LOOKING: &dyn Kernel = &chain::<u64>(100 * 8192);
 
-#[derive(Debug)]
-pub struct Arith<T> {
-    /// Steps between two looks.
-    stretch: u64,
-    number: PhantomData<T>,
-}
-
-impl<T> Arith<T> {
-    /// The same chain with another number of steps between two looks at the [`Watch`], so that what the looks cost can be
-    /// measured.
-    ///
-    /// # Panics
-    /// If `steps` is not a multiple of 128, or 0: each stretch begins at the first input.
-    pub const fn looking_every(steps: u64) -> Self {
-        assert!(steps > 0 && steps.is_multiple_of(INPUTS as u64), "a stretch is whole passes over the inputs");
-        Arith { stretch: steps, number: PhantomData }
-    }
-}
+/// The chain on double-precision numbers. A step takes 20 to 32 cycles, so that the worker looks at its [`Watch`] every 20 to 98 µs at
+/// 6 to 2 GHz; on Zen 4 it was 40 µs.
+static ARITH_FLOAT: &dyn Kernel = &chain::<f64>(6144);
 
 pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
     const CARD: &'static Card;
@@ -160,17 +139,12 @@ pub(crate) fn step_float(r: f64, x: f64) -> f64 {
     ((((r + x) * x - x) * x + x) * x - x) * x
 }
 
-impl<T: Number> Kernel for Arith<T> {
-    fn card(&self) -> &'static Card {
-        T::CARD
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(size_of::<[T; INPUTS]>() as u64)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let (steps, stretch) = (iterations_up_to(T::MOST, T::CARD, params)?, self.stretch);
+/// The kernel with so many steps between two looks. Each stretch begins at the first input.
+const fn chain<T: Number>(stretch: u64) -> PlainKernel<u64> {
+    assert!(stretch > 0 && stretch.is_multiple_of(INPUTS as u64), "a stretch is whole passes over the inputs");
+    let footprint = |_: &PlainKernel<u64>, _: &Params| Bytes(size_of::<[T; INPUTS]>() as u64);
+    PlainKernel::new(T::CARD, stretch, footprint, |kernel, params, workers| {
+        let (steps, stretch) = (kernel.iterations_up_to(T::MOST, params)?, kernel.data);
         // The inputs of all workers in one array, if they are to lie so.
         let shared = match params.layout {
             Layout::Padded => None,
@@ -180,7 +154,7 @@ impl<T: Number> Kernel for Arith<T> {
         stage(path, Extent::Each(Work::ops(steps * OPS)), move |rank| {
             Ok(Box::new(Chain::<T>::new(rank, steps, stretch, shared.clone())))
         })
-    }
+    })
 }
 
 enum Inputs<T> {
@@ -193,11 +167,9 @@ struct Chain<T> {
     inputs: Inputs<T>,
     /// Steps of a full run.
     steps: u64,
-    /// Steps between two looks.
     stretch: u64,
     /// Runs prepared so far: each starts from another value, so that an answer left over from before is wrong.
     repetition: u64,
-    /// Steps of the last run.
     done: u64,
     r: T,
 }

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use charz_data::card::{self, ROOM};
 use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, WorkerCount};
+use charz_data::{Card, Family, Metric, PageKind, Role, WorkerCount};
 
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
-use crate::plain::{Extent, stage};
+use crate::kernel::{Axes, Error, Sizes};
+use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::stream::{LOADED, lines_of_part};
 use crate::sys::mmap::SharedMapping;
 
@@ -24,10 +24,6 @@ mod reader;
 mod rounds;
 
 use meeting::Meeting;
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&READ, &READ_COMPILED, &READ_OWN, &READ_OTHER];
-
-const SOURCE: &str = "Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": cache efficiency, words of 8 bytes a clock period";
 
 /// The data of the source: 500 KB.
 const BLOCK_BYTES: u64 = 512_000;
@@ -39,53 +35,42 @@ const LOADS: f64 = 3.0;
 const CARD: Card = Card::new("", Family::Memory, "", Metric::ops("a word of 8 bytes that is read"))
     .params(&[&SPAN, &SIZE, &MEMORY, &PAGES])
     .role(Role::CacheWords(card::Words::Steady))
-    .source(SOURCE)
+    .source(
+        "Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": cache efficiency, words of 8 bytes \
+            a clock period",
+    )
     .max_per_cycle(ROOM * LOADS);
 
-pub static READ: Words = Words {
-    card: &CARD
-        .named("cache-read", "reads all words of a private block, each by a load of its own, over and over again"),
-    form: Form::Read,
-};
+/// Of kernels that go by rounds.
+const ROUNDS: Card = CARD
+    .metric(Metric::ops("a word of 8 bytes that is written or read, one at a time"))
+    .times("to write the words", "to read words");
 
-pub static READ_COMPILED: Words = Words {
-    card: &CARD.named("cache-read-compiled", "reads all words of a private block by a sum as the compiler makes it for any CPU of this architecture, over and over \
-                again")
-        .max_per_cycle(ROOM * LOADED / 8.0),
-    form: Form::Compiled,
-};
-
-pub static READ_OWN: Words = Words {
-    card: &CARD.named("cache-read-own", "writes all words of a private block, meets the others, reads them, and meets the others again, round by round")
-        .metric(Metric::ops("a word of 8 bytes that is written or read, one at a time"))
+kernels! {
+    words, Form::Read => CARD
+        .named("cache-read", "reads all words of a private block, each by a load of its own, over and over again");
+    words, Form::Compiled => CARD
+        .named("cache-read-compiled", "reads all words of a private block by a sum as the compiler makes it for any \
+            CPU of this architecture, over and over again")
+        .max_per_cycle(ROOM * LOADED / 8.0);
+    words, Form::Own => ROUNDS
+        .named("cache-read-own", "writes all words of a private block, meets the others, reads them, and meets the \
+            others again, round by round")
         .role(Role::CacheWords(card::Words::OwnWritten))
-        .times("to write the words", "to read words")
-        .uncounted_traffic("two meetings of all workers a round"),
-    form: Form::Own,
-};
-
-pub static READ_OTHER: Words = Words {
-    card: &CARD.named("cache-read-other", "writes all words of a private block, meets the other worker, reads the words of the other, and meets it again, round by \
-                round")
-        .metric(Metric::ops("a word of 8 bytes that is written or read, one at a time"))
+        .uncounted_traffic("two meetings of all workers a round");
+    words, Form::Cross => ROUNDS
+        .named("cache-read-other", "writes all words of a private block, meets the other worker, reads the words of \
+            the other, and meets it again, round by round")
         .role(Role::CacheWords(card::Words::OtherWritten))
-        .times("to write the words", "to read words")
-        .uncounted_traffic("each line is fetched from the other's cache to be read, and taken away from it to be written; two meetings a round")
-        .workers(WorkerCount::Exactly(2)),
-    form: Form::Cross,
-};
-
-#[derive(Debug)]
-pub struct Words {
-    card: &'static Card,
-    form: Form,
+        .uncounted_traffic("each line is fetched from the other's cache to be read, and taken away from it to be \
+            written; two meetings a round")
+        .workers(WorkerCount::Exactly(2));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Reads, a load a word.
     Read,
-    /// Reads as compiled.
     Compiled,
     /// Writes its own words and reads them.
     Own,
@@ -93,35 +78,29 @@ enum Form {
     Cross,
 }
 
-impl Kernel for Words {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn axes(&self) -> Axes {
-        Axes { sizes: Sizes::Fixed(BLOCK_BYTES), ..Axes::NONE }
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size_bytes)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let lines = lines_of_part(&self.card.name, params.size_bytes, 1, 1)?;
-        let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
-        let (name, form, pages, span) = (&*self.card.name, self.form, params.pages, params.span());
-        let setting = Setting { name, form, lines, pages, span, shared: Arc::new(shared) };
+const fn words(card: &'static Card, form: Form) -> PlainKernel<Form> {
+    let kernel = PlainKernel::new(card, form, block_of_size, |kernel, params, workers| {
+        let (name, form, pages, span) = (kernel.name(), kernel.data, params.pages, params.span());
+        let lines = lines_of_part(name, params.size_bytes, 1, 1)?;
+        let setting = Setting { name, form, lines, pages, span, shared: Shared::of(workers) };
         let variant = if form == Form::Compiled { "as compiled" } else { "words of 8 bytes" };
         stage(variant, Extent::Span(span), move |rank| match form {
             Form::Read | Form::Compiled => Ok(Box::new(reader::Reader::new(&setting, rank)?)),
             Form::Own | Form::Cross => Ok(Box::new(rounds::Rounds::new(&setting, rank)?)),
         })
-    }
+    });
+    kernel.axes(Axes { sizes: Sizes::Fixed(BLOCK_BYTES), ..Axes::NONE })
 }
 
 struct Shared {
     meeting: Meeting,
     blocks: Box<[Mutex<Option<Arc<SharedMapping>>>]>,
+}
+
+impl Shared {
+    fn of(workers: usize) -> Arc<Self> {
+        Arc::new(Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() })
+    }
 }
 
 struct Setting {

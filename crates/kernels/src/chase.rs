@@ -16,14 +16,11 @@ use charz_data::card::{self, ROOM};
 use charz_data::params::{CHAINS, MEMORY, PAGES, SIZE, SPAN, STRIDE};
 use charz_data::{Bytes, Card, Family, Metric, Param, Params, Role};
 
-use crate::block::Line;
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
-use crate::plain::{Extent, stage};
-use crate::sys::chase::MOST_RINGS;
+use crate::kernel::{Axes, Error, Sizes, Stage};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 
-use worker::{Chaser, Chasing, Order};
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS];
+pub(crate) use worker::Order;
+use worker::{Chaser, Chasing};
 
 /// The fewest cycles from a load that finds its word in the first-level cache to the next one: 3 on the Woodcrest and the Opteron of
 /// TACC's paper, 4 or 5 on processors since (Agner Fog, "The microarchitecture of Intel, AMD and VIA CPUs").
@@ -41,112 +38,61 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load tha
     .source("")
     .max_per_cycle(ROOM / LATENCY);
 
-pub static CHASE_RANDOM: Chase = Chase {
-    card: &CARD.named("chase-random", "follows one random cycle through all places of a private block, a load at a time")
-        .uncounted_traffic("the translation of the address: with small pages a block that is larger than what the TLB reaches pays for page \
-                 walks as well; and, on some processors, the other line of a pair that the hardware fetches")
+kernels! {
+    chase, Order::Random, Axes { sizes: Sizes::Curve, lists: &[CURVE_PAGES], alone: true } => CARD
+        .named("chase-random", "follows one random cycle through all places of a private block, a load at a time")
+        .uncounted_traffic("the translation of the address: with small pages a block that is larger than what the TLB \
+            reaches pays for page walks as well; and, on some processors, the other line of a pair that the hardware \
+            fetches")
         .role(Role::Latency(card::Chase::Random))
-        .source("S. Sattolo, \"An algorithm to generate a random cyclic permutation\", Information Processing Letters 22 (1986)"),
-    order: Order::Random,
-    axes: Axes { sizes: Sizes::Curve, lists: &[CURVE_PAGES], alone: true },
-};
-
-pub static CHASE_STRIDE: Chase = Chase {
-    card: &CARD.named("chase-stride", "follows the places of a private block in ascending order, a stride apart and over again, a load at a time")
-        .uncounted_traffic("what the hardware reads ahead, which is most of it where the stride is short: then the time is none of memory's \
-                 latency; and with long strides the places share few sets of the caches")
-        .role(Role::Latency(card::Chase::Stride))
-        .source("Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": strided reads, 64 to 4096 bytes"),
-    order: Order::Ascending,
-    axes: Axes {
+        .source("S. Sattolo, \"An algorithm to generate a random cyclic permutation\", Information Processing Letters \
+            22 (1986)");
+    chase, Order::Ascending, Axes {
         sizes: Sizes::Levels,
         lists: &[CURVE_PAGES, (&STRIDE, "64,128,256,512,1024,2048,4096")],
         alone: true,
-    },
-};
-
-pub static CHASE_CHAINS: Chase = Chase {
-    card: &CARD.named("chase-chains", "follows several random cycles through a private block at once, each of which waits for itself alone")
-        .metric(Metric::op_time(
-            "a load of any chain: as long as the loads of all chains are under way together, more chains make it shorter",
-        ))
+    } => CARD
+        .named("chase-stride", "follows the places of a private block in ascending order, a stride apart and over \
+            again, a load at a time")
+        .uncounted_traffic("what the hardware reads ahead, which is most of it where the stride is short: then the \
+            time is none of memory's latency; and with long strides the places share few sets of the caches")
+        .role(Role::Latency(card::Chase::Stride))
+        .source("Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": strided reads, 64 to 4096 \
+            bytes");
+    chase, Order::Random, Axes {
+        sizes: Sizes::Levels,
+        lists: &[(&PAGES, "thp"), (&CHAINS, "1,2,4,8,16")],
+        alone: true,
+    } => CARD
+        .named("chase-chains", "follows several random cycles through a private block at once, each of which waits for \
+            itself alone")
+        .metric(Metric::op_time("a load of any chain: as long as the loads of all chains are under way together, more \
+            chains make it shorter"))
         .uncounted_traffic("as for chase-random")
         .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE, &CHAINS])
         .role(Role::Latency(card::Chase::Chains))
         .source("chase-random, with so many cycles that each has its share of the places")
-        .max_per_cycle(ROOM * LOADS),
-    order: Order::Random,
-    axes: Axes {
-        sizes: Sizes::Levels,
-        lists: &[(&PAGES, "thp"), (&CHAINS, "1,2,4,8,16")],
-        alone: true,
-    },
-};
-
-#[derive(Debug)]
-pub struct Chase {
-    card: &'static Card,
-    order: Order,
-    axes: Axes,
+        .max_per_cycle(ROOM * LOADS);
 }
 
-impl Kernel for Chase {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn axes(&self) -> Axes {
-        self.axes
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        let places = params.size_bytes / params.stride_bytes.max(1);
-        Bytes(params.pages.footprint(params.size_bytes).0.saturating_add(self.order.footprint(places)))
-    }
-
-    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        let chasing = self.chasing(params)?;
-        stage("loads of 8 bytes", Extent::Span(chasing.span), move |rank| Ok(Box::new(Chaser::new(chasing, rank)?)))
-    }
+const fn chase(card: &'static Card, order: Order, axes: Axes) -> PlainKernel<Order> {
+    let footprint = |kernel: &PlainKernel<Order>, params: &Params| footprint(kernel.data, params);
+    let kernel = PlainKernel::new(card, order, footprint, |kernel, params, _| {
+        let chains = if kernel.card.obeys(&CHAINS) { params.chains } else { 1 };
+        chasing(kernel.name(), kernel.data, &Params { chains, ..*params })
+    });
+    kernel.axes(axes)
 }
 
-impl Chase {
-    fn chasing(&self, params: &Params) -> Result<Chasing, Error> {
-        let name = &*self.card.name;
-        let (size, stride) = (params.size_bytes, params.stride_bytes);
-        let refused = |reason| Err(Error::Unavailable(format!("{name} {reason}")));
-        let chains = if self.card.obeys(&CHAINS) { params.chains } else { 1 };
-        if stride == 0 || stride % Line::BYTES as u64 != 0 {
-            return refused(format!(
-                "needs a stride of whole lines, not {stride} bytes: ask for a multiple of {}",
-                Line::BYTES
-            ));
-        }
-        if !(1..=MOST_RINGS as u64).contains(&chains) {
-            return refused(format!("follows 1 to {MOST_RINGS} chains, not {chains}: ask for a number of those"));
-        }
-        let places = size / stride;
-        if places < chains {
-            let least = stride.saturating_mul(chains);
-            return refused(format!("needs at least {least} bytes a worker, not {size}: ask for more"));
-        }
-        if places > Order::MOST {
-            let most = Order::MOST;
-            return refused(format!(
-                "links {most} places at most, not {places}: ask for a longer stride or a smaller size"
-            ));
-        }
-        Ok(Chasing {
-            name,
-            order: self.order,
-            lines: size as usize / Line::BYTES,
-            step: stride as usize / Line::BYTES,
-            rings: chains as usize,
-            length: (places / chains) as usize,
-            pages: params.pages,
-            span: params.span(),
-        })
-    }
+/// The memory of a worker with its block and what it takes to draw the order.
+pub(crate) fn footprint(order: Order, params: &Params) -> Bytes {
+    let places = params.size_bytes / params.stride_bytes.max(1);
+    Bytes(params.pages.footprint(params.size_bytes).0.saturating_add(order.footprint(places)))
+}
+
+pub(crate) fn chasing(name: &'static str, order: Order, params: &Params) -> Result<Box<dyn Stage>, Error> {
+    let chasing = Chasing::new(name, order, params)?;
+    stage("loads of 8 bytes", Extent::Span(params.span()), move |rank| Ok(Box::new(Chaser::new(chasing, rank)?)))
 }
 
 #[cfg(test)]

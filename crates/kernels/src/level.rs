@@ -5,19 +5,21 @@
 //! is, and `sys` has the loops.
 //!
 //! Bytes are those that the program asked for. What moves between the last cache and memory beside them where ordinary stores
-//! overwrite lines, [`Kernel::traffic`] says.
+//! overwrite lines, [`Kernel::traffic`](crate::Kernel::traffic) says.
 
 use std::time::Duration;
 
 use charz_data::card::{Access, ROOM};
 use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
+use charz_data::{Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::Line;
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
-use crate::plain::{Extent, stage};
+use crate::kernel::{Axes, Error, Sizes};
+use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::stream::{LOADED, STORED, lines_of_part};
-use crate::sys::level::{Loop, Op};
+pub(crate) use crate::sys::level::Op;
+
+use crate::sys::level::Loop;
 
 mod passer;
 #[cfg(test)]
@@ -45,85 +47,73 @@ const CARD: Card =
 /// The metric of kernels that overwrite all of a block.
 const WRITTEN: Metric = Metric::bytes("the bytes of the block, each written once a pass");
 
-macro_rules! levels {
-    ($($level:ident, $op:ident => $card:expr;)*) => {
-        $(pub static $level: Level = Level { card: &$card, op: Op::$op };)*
-
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$level),*];
-
-        #[cfg(test)]
-        const LEVELS: &[&Level] = &[$(&$level),*];
-    };
-}
-
-levels! {
-    LEVEL_READ, Read => CARD
+kernels! {
+    level, Op::Read => CARD
         .named("level-read", "adds up every word of a private block, pass after pass")
         .metric(Metric::bytes("the bytes of the block, each read once a pass"))
         .role(Role::LevelBandwidth(Access::Read))
         .source("the read bandwidth of a level, by sums of vectors")
         .max_per_cycle(ROOM * LOADED);
-    LEVEL_WRITE, Write => CARD
+    level, Op::Write => CARD
         .named("level-write", "overwrites a private block with ordinary vector stores, pass after pass")
         .metric(WRITTEN)
         .role(Role::LevelBandwidth(Access::Write))
         .uncounted_traffic(allocate!("2"))
         .source("level-read with stores in place of loads")
         .max_per_cycle(ROOM * STORED);
-    LEVEL_WRITE_NT, WriteNt => CARD
-        .named(
-            "level-write-nt",
-            "overwrites a private block with non-temporal vector stores, pass after pass: to memory, however small the \
-             block is",
-        )
+    level, Op::WriteNt => CARD
+        .named("level-write-nt", "overwrites a private block with non-temporal vector stores, pass after pass: to \
+            memory, however small the block is")
         .metric(WRITTEN)
         .source("level-write with non-temporal stores, as in the vendors' optimization manuals")
         .max_per_cycle(ROOM * STORED);
     // A copy and an equal mix can load no more than they store.
-    LEVEL_COPY, Copy => CARD
-        .named(
-            "level-copy",
-            "copies one half of a private block to the other with ordinary vector stores, pass after pass",
-        )
+    level, Op::Copy => CARD
+        .named("level-copy", "copies one half of a private block to the other with ordinary vector stores, pass after \
+            pass")
         .metric(Metric::bytes("the bytes read and the bytes written: twice those copied"))
         .role(Role::LevelBandwidth(Access::Copy))
         .uncounted_traffic(allocate!("1.5"))
         .source("J. D. McCalpin, STREAM: copy")
         .max_per_cycle(ROOM * 2.0 * STORED);
-    LEVEL_TRIAD, Triad => CARD
-        .named(
-            "level-triad",
-            "computes a = b + s c on doubles, each array a third of a private block, with ordinary vector stores, pass \
-             after pass; s is the number of the pass",
-        )
+    level, Op::Triad => CARD
+        .named("level-triad", "computes a = b + s c on doubles, each array a third of a private block, with ordinary \
+            vector stores, pass after pass; s is the number of the pass")
         .metric(Metric::bytes("the bytes of b and c read and of a written: 24 an element, as STREAM counts"))
         .uncounted_traffic(allocate!("1.33"))
         .source("J. D. McCalpin, STREAM: triad");
-    LEVEL_MIX_1_1, Mix1 => CARD
-        .named(
-            "level-mix-1-1",
-            "adds up the words of one line of a private block and overwrites the next, pass after pass",
-        )
+    level, Op::Mix1 => CARD
+        .named("level-mix-1-1", "adds up the words of one line of a private block and overwrites the next, pass after \
+            pass")
         .uncounted_traffic(allocate!("1.5"))
         .max_per_cycle(ROOM * 2.0 * STORED);
-    LEVEL_MIX_2_1, Mix2 => CARD
-        .named(
-            "level-mix-2-1",
-            "adds up the words of two lines of a private block and overwrites the next, pass after pass",
-        )
+    level, Op::Mix2 => CARD
+        .named("level-mix-2-1", "adds up the words of two lines of a private block and overwrites the next, pass after \
+            pass")
         .uncounted_traffic(allocate!("1.33"));
-    LEVEL_MIX_3_1, Mix3 => CARD
-        .named(
-            "level-mix-3-1",
-            "adds up the words of three lines of a private block and overwrites the next, pass after pass",
-        )
+    level, Op::Mix3 => CARD
+        .named("level-mix-3-1", "adds up the words of three lines of a private block and overwrites the next, pass \
+            after pass")
         .uncounted_traffic(allocate!("1.25"));
 }
 
-#[derive(Debug)]
-pub struct Level {
-    card: &'static Card,
-    op: Op,
+const fn level(card: &'static Card, op: Op) -> PlainKernel<Op> {
+    PlainKernel::new(card, op, block_of_size, |kernel, params, _| {
+        let passing = Passing::new(kernel.name(), kernel.data, params)?;
+        stage(passing.looping.name(), Extent::Span(passing.span), move |rank| Ok(Box::new(Passer::new(passing, rank)?)))
+    })
+    .check(|kernel| looping(kernel.name(), kernel.data).map(drop))
+    .axes(Axes { sizes: Sizes::Levels, ..Axes::NONE })
+    .traffic(|kernel| {
+        let op = kernel.data;
+        let (lines, written) = (op.arrays() * op.group(), usize::from(op.allocates()));
+        Some((lines + written) as f64 / lines as f64)
+    })
+}
+
+fn looping(name: &str, op: Op) -> Result<Loop, Error> {
+    let lacking = || format!("{name} needs stores that pass the caches by, which this architecture lacks");
+    Loop::fastest(op).ok_or_else(|| Error::Unavailable(lacking()))
 }
 
 /// Lines of a small page.
@@ -139,50 +129,6 @@ fn whole_pages(op: Op, length: usize) -> usize {
     if op.arrays() > 1 && length >= LONG { length / PAGE * PAGE } else { length }
 }
 
-impl Level {
-    fn looping(&self) -> Result<Loop, Error> {
-        Loop::fastest(self.op).ok_or_else(|| {
-            let name = &*self.card.name;
-            Error::Unavailable(format!("{name} needs stores that pass the caches by, which this architecture lacks"))
-        })
-    }
-
-    /// The stage of its workers.
-    pub(crate) fn passing(&self, params: &Params) -> Result<Passing, Error> {
-        let (name, op, looping) = (&*self.card.name, self.op, self.looping()?);
-        let length = whole_pages(op, lines_of_part(name, params.size_bytes, op.arrays(), op.round())?);
-        Ok(Passing { name, op, looping, length, pages: params.pages, span: params.span() })
-    }
-}
-
-impl Kernel for Level {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        self.looping().map(drop)
-    }
-
-    fn axes(&self) -> Axes {
-        Axes { sizes: Sizes::Levels, ..Axes::NONE }
-    }
-
-    fn traffic(&self) -> Option<f64> {
-        let (lines, written) = (self.op.arrays() * self.op.group(), usize::from(self.op.allocates()));
-        Some((lines + written) as f64 / lines as f64)
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size_bytes)
-    }
-
-    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        let passing = self.passing(params)?;
-        stage(passing.looping.name(), Extent::Span(passing.span), move |rank| Ok(Box::new(Passer::new(passing, rank)?)))
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     name: &'static str,
@@ -195,6 +141,11 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
+    pub(crate) fn new(name: &'static str, op: Op, params: &Params) -> Result<Self, Error> {
+        let length = whole_pages(op, lines_of_part(name, params.size_bytes, op.arrays(), op.round())?);
+        Ok(Passing { name, op, looping: looping(name, op)?, length, pages: params.pages, span: params.span() })
+    }
+
     /// Bytes moved by going through so many lines of each array.
     pub(crate) fn bytes(&self, lines: u64) -> Work {
         Work::bytes(lines * (self.op.arrays() * Line::BYTES) as u64)

@@ -8,18 +8,16 @@
 
 use charz_data::card::ROOM;
 use charz_data::params::{DELAY, MEMORY, PAGES, SIZE, SPAN};
-use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
+use charz_data::{Card, Family, Metric, Params, Role, Work, WorkerCount};
 
 use crate::block::Region;
-use crate::chase::CHASE_RANDOM;
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
-use crate::level::{LEVEL_READ, LEVEL_WRITE, Level, Passer, Passing};
+use crate::chase::{self, Order};
+use crate::kernel::{Axes, Error, Sizes, Worker};
+use crate::level::{Op, Passer, Passing};
 use crate::pace::Pace;
-use crate::plain::{Extent, stage};
+use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::sync::section;
 use crate::watch::Watch;
-
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&LOADED_READ, &LOADED_WRITE];
 
 /// Lines of a portion: 1 KiB, which takes some 30 ns where nobody else loads the memory.
 const PORTION: usize = 16;
@@ -43,46 +41,30 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load of 
     .max_per_cycle(ROOM / LATENCY)
     .workers(WorkerCount::AtLeast(2));
 
-pub static LOADED_READ: Loaded = Loaded {
-    card: &CARD.named(
-        "loaded-read",
-        "worker 0 follows a random cycle through its block, while all others read blocks of their own",
-    ),
-    load: &LEVEL_READ,
-};
-
-pub static LOADED_WRITE: Loaded = Loaded {
-    card: &CARD.named("loaded-write", "worker 0 follows a random cycle through its block, while all others overwrite blocks of their own with ordinary stores"),
-    load: &LEVEL_WRITE,
-};
-
-#[derive(Debug)]
-pub struct Loaded {
-    card: &'static Card,
-    load: &'static Level,
+kernels! {
+    loaded, Op::Read => CARD
+        .named("loaded-read", "worker 0 follows a random cycle through its block, while all others read blocks of \
+            their own");
+    loaded, Op::Write => CARD
+        .named("loaded-write", "worker 0 follows a random cycle through its block, while all others overwrite blocks \
+            of their own with ordinary stores");
 }
 
-impl Kernel for Loaded {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn axes(&self) -> Axes {
-        Axes { sizes: Sizes::Block, lists: &[(&DELAY, DELAYS)], ..Axes::NONE }
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        CHASE_RANDOM.footprint(&line_by_line(params)).max(self.load.footprint(params))
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let (load, chase) = (self.load.passing(params)?, CHASE_RANDOM.stage(&line_by_line(params), workers)?);
-        let delay = params.delay;
+/// The kernel whose other workers do this to their blocks.
+const fn loaded(card: &'static Card, load: Op) -> PlainKernel<Op> {
+    let footprint = |kernel: &PlainKernel<Op>, params: &Params| {
+        chase::footprint(Order::Random, &line_by_line(params)).max(block_of_size(kernel, params))
+    };
+    let kernel = PlainKernel::new(card, load, footprint, |kernel, params, _| {
+        let (name, delay) = (kernel.name(), params.delay);
+        let load = Passing::new(name, kernel.data, params)?;
+        let chase = chase::chasing(name, Order::Random, &line_by_line(params))?;
         stage(load.looping.name(), Extent::Span(load.span), move |rank| match rank {
             0 => chase.worker(rank),
             _ => Ok(Box::new(Loader { passer: Passer::new(load, rank)?, stage: load, delay })),
         })
-    }
+    });
+    kernel.axes(Axes { sizes: Sizes::Block, lists: &[(&DELAY, DELAYS)], ..Axes::NONE })
 }
 
 /// The same parameters with each line a place of the cycle.
@@ -127,10 +109,11 @@ impl Worker for Loader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Kernel;
     use crate::tests::{Look, stage_laps};
 
     /// What worker 0 and another do together in a short run.
-    fn works(kernel: &Loaded, delay: u64) -> [Work; 2] {
+    fn works(kernel: &dyn Kernel, delay: u64) -> [Work; 2] {
         let params = Params { size_bytes: 1 << 20, delay, span_ns: 5_000_000, ..Params::SMALL };
         let stage = kernel.stage(&params, 2).unwrap();
         let laps = stage_laps(stage.as_ref(), 2, 1, |_, _| Look::whole(stage.span()));
@@ -143,8 +126,8 @@ mod tests {
 
     #[test]
     fn the_first_waits_and_the_others_load() {
-        for kernel in [&LOADED_READ, &LOADED_WRITE] {
-            let [first, other] = works(kernel, 0);
+        for kernel in KERNELS {
+            let [first, other] = works(*kernel, 0);
             assert!(first.ops.0 > 0 && first.bytes.0 == 0, "{first:?}");
             assert!(other.bytes.0 > 0 && other.ops.0 == 0, "{other:?}");
             assert_eq!(other.bytes.0 % (PORTION as u64 * 64), 0, "whole portions: {other:?}");
@@ -154,8 +137,8 @@ mod tests {
     /// A delay a thousand times as long as a portion leaves next to nothing of the load, however busy the machine.
     #[test]
     fn delays_take_load_away() {
-        let [_, without] = works(&LOADED_READ, 0);
-        let [_, with] = works(&LOADED_READ, 100_000);
+        let [_, without] = works(KERNELS[0], 0);
+        let [_, with] = works(KERNELS[0], 100_000);
         assert!(with.bytes.0 * 5 < without.bytes.0, "{with:?} {without:?}");
     }
 }

@@ -10,7 +10,8 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[NOOP];
 
 pub static NOOP: &dyn Kernel = &PlainKernel::new(
     &CARD,
-    |_| Bytes(0),
+    (),
+    |_, _| Bytes(0),
     |_, _, _| stage("empty", Extent::Each(Work::default()), |_| Ok(Box::new(Noop))),
 );
 

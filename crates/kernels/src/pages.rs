@@ -25,10 +25,10 @@ pub(crate) use shootdown::KERNELS as SHOOTDOWN_KERNELS;
 
 use charz_data::card::ROOM;
 use charz_data::params::{MEMORY, PAGES, SIZE};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
+use charz_data::{Card, Family, Metric, PageKind, Work};
 
-use crate::kernel::{Axes, Error, Kernel, Sizes, Stage};
-use crate::plain::{Extent, stage};
+use crate::kernel::{Axes, Sizes};
+use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 pub(crate) use turns::KERNELS as TURN_KERNELS;
 
 /// Bytes that a core can clear in a cycle, which the system does with each page before it hands it out: a vector of 64 (Intel, "64
@@ -53,74 +53,84 @@ enum Before {
     Locked,
 }
 
+/// What tells these kernels apart.
 #[derive(Clone, Copy, Debug)]
-pub struct Handling {
-    card: &'static Card,
+struct Handling {
     shared: bool,
     before: Before,
     deed: Deed,
 }
 
-/// Where the idea and the split into creating, locking and destroying come from.
-const SOURCE: &str =
-    "S. Sistare, on the scalability of Solaris 11: vmtasks, helpers that create, lock and destroy large segments";
+const CARD: Card = Card::new("", Family::Memory, "", Metric::Duration)
+    .params(&[&SIZE, &MEMORY, &PAGES])
+    .source(
+        "S. Sistare, on the scalability of Solaris 11: vmtasks, helpers that create, lock and destroy large segments",
+    )
+    .blocks_in_kernel(true);
 
-/// Makes the kernels: each a name, what a worker does, which bytes are counted, what happens beside, an upper bound a cycle, whether
-/// the mapping is shared, what comes before, and what is timed.
-macro_rules! handling {
-    ($($kernel:ident, $name:literal, $about:literal, $bytes:literal, $beside:expr, $most:expr, $shared:literal, $before:ident,
-       $deed:ident;)*) => {$(
-        pub static $kernel: Handling = Handling {
-            card: &Card::new($name, Family::Memory, $about, Metric::time_per_gib($bytes))
-                .uncounted_traffic($beside)
-                .params(&[&SIZE, &MEMORY, &PAGES])
-                .source(SOURCE)
-                .max_per_cycle_if($most)
-                .blocks_in_kernel(true),
-            shared: $shared,
-            before: Before::$before,
-            deed: Deed::$deed,
-        };
-    )*
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&$kernel),*];
-
-        #[cfg(test)]
-        const HANDLING: &[&Handling] = &[$(&$kernel),*];
-    };
-}
+const LOCKS: Card = CARD.metric(Metric::time_per_gib("bytes of the pages that are locked"));
+const HANDS_OUT: Card = CARD
+    .metric(Metric::time_per_gib("bytes of the pages that the system hands out"))
+    .uncounted_traffic(CLEARS)
+    .max_per_cycle(ROOM * CLEARED);
+const TAKES_BACK: Card = CARD.metric(Metric::time_per_gib("bytes of the pages that the system takes back"));
 
 const CLEARS: &str = "the system clears each page before it hands it out";
 const LAST_FREES: &str =
     "the memory of a shared mapping is freed when its last part goes, by the worker that unmaps it";
 
-handling! {
-    PAGES_TOUCH, "pages-touch",
-        "writes to each page of a fresh private mapping that all workers share, part by part, for the first time",
-        "bytes of the pages that the system hands out", CLEARS, Some(ROOM * CLEARED), false, Mapped, Touch;
-    PAGES_LOCK, "pages-lock",
-        "locks a private mapping that all workers share, and have touched, part by part",
-        "bytes of the pages that are locked", "", None, false, Touched, Lock;
-    PAGES_RELEASE, "pages-release",
-        "unmaps a private mapping that all workers share, and have touched, part by part",
-        "bytes of the pages that the system takes back", "", None, false, Touched, Release;
-    PAGES_SHARED_TOUCH, "pages-shared-touch",
-        "writes to each page of a fresh shared mapping, as of a segment between processes, part by part, for the first time",
-        "bytes of the pages that the system hands out", CLEARS, Some(ROOM * CLEARED), true, Mapped, Touch;
-    PAGES_SHARED_LOCK, "pages-shared-lock",
-        "locks a shared mapping, as of a segment between processes, that the workers have touched, part by part",
-        "bytes of the pages that are locked", "", None, true, Touched, Lock;
-    PAGES_SHARED_RELEASE, "pages-shared-release",
-        "unmaps a shared mapping, as of a segment between processes, that the workers have touched, part by part",
-        "bytes of the pages that the system takes back", LAST_FREES, None, true, Touched, Release;
-    PAGES_SEGMENT_CREATE, "pages-segment-create",
-        "locks a fresh shared mapping part by part, and so has each page made on the way",
-        "bytes of the pages that the system hands out and locks", CLEARS, Some(ROOM * CLEARED), true, Mapped, Lock;
-    PAGES_SEGMENT_DESTROY, "pages-segment-destroy",
-        "unmaps a shared mapping that was touched and locked, part by part",
-        "bytes of the pages that the system takes back", LAST_FREES, None, true, Locked, Release;
+kernels! {
+    handling, Handling::new(false, Before::Mapped, Deed::Touch) => HANDS_OUT
+        .named("pages-touch", "writes to each page of a fresh private mapping that all workers share, part by part, \
+            for the first time");
+    handling, Handling::new(false, Before::Touched, Deed::Lock) => LOCKS
+        .named("pages-lock", "locks a private mapping that all workers share, and have touched, part by part");
+    handling, Handling::new(false, Before::Touched, Deed::Release) => TAKES_BACK
+        .named("pages-release", "unmaps a private mapping that all workers share, and have touched, part by part");
+    handling, Handling::new(true, Before::Mapped, Deed::Touch) => HANDS_OUT
+        .named("pages-shared-touch", "writes to each page of a fresh shared mapping, as of a segment between \
+            processes, part by part, for the first time");
+    handling, Handling::new(true, Before::Touched, Deed::Lock) => LOCKS
+        .named("pages-shared-lock", "locks a shared mapping, as of a segment between processes, that the workers have \
+            touched, part by part");
+    handling, Handling::new(true, Before::Touched, Deed::Release) => TAKES_BACK
+        .named("pages-shared-release", "unmaps a shared mapping, as of a segment between processes, that the workers \
+            have touched, part by part")
+        .uncounted_traffic(LAST_FREES);
+    handling, Handling::new(true, Before::Mapped, Deed::Lock) => HANDS_OUT
+        .named("pages-segment-create", "locks a fresh shared mapping part by part, and so has each page made on the \
+            way")
+        .metric(Metric::time_per_gib("bytes of the pages that the system hands out and locks"));
+    handling, Handling::new(true, Before::Locked, Deed::Release) => TAKES_BACK
+        .named("pages-segment-destroy", "unmaps a shared mapping that was touched and locked, part by part")
+        .uncounted_traffic(LAST_FREES);
+}
+
+const fn handling(card: &'static Card, how: Handling) -> PlainKernel<Handling> {
+    let kernel = PlainKernel::new(card, how, block_of_size, |kernel, params, workers| {
+        let (name, how) = (kernel.name(), kernel.data);
+        let segment = Arc::new(Segment::new(name, params, how.shared, workers, how.part(params.pages))?);
+        let variant = match how.deed {
+            Deed::Touch => "first write",
+            Deed::Lock => "mlock",
+            Deed::Release => "munmap",
+        };
+        stage(variant, Extent::Together(Work::bytes(segment.share() as u64)), move |rank| {
+            Ok(Box::new(Handler::new(how, Arc::clone(&segment), rank)?))
+        })
+    });
+    // As much as takes some ten milliseconds on small pages; no cache has to be passed.
+    let sizes = Sizes::Fixed(128 << 20);
+    // Few systems have transparent huge pages for shared memory (`shmem_enabled`).
+    let lists: &[_] = if how.shared { &[(&PAGES, "4k,2m")] } else { &[(&PAGES, "4k,thp,2m")] };
+    kernel.axes(Axes { sizes, lists, ..Axes::NONE })
 }
 
 impl Handling {
+    const fn new(shared: bool, before: Before, deed: Deed) -> Self {
+        Handling { shared, before, deed }
+    }
+
     /// Whether a worker writes to its pages, before the run or in it.
     fn touches(&self) -> bool {
         self.before > Before::Mapped || self.deed == Deed::Touch
@@ -140,37 +150,6 @@ impl Handling {
             PageKind::Small => 2 << 20,
             PageKind::Transparent | PageKind::Huge2M | PageKind::Huge1G => 16 << 20,
         }
-    }
-}
-
-impl Kernel for Handling {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn axes(&self) -> Axes {
-        // As much as takes some ten milliseconds on small pages; no cache has to be passed.
-        let sizes = Sizes::Fixed(128 << 20);
-        // Few systems have transparent huge pages for shared memory (`shmem_enabled`).
-        let lists: &[_] = if self.shared { &[(&PAGES, "4k,2m")] } else { &[(&PAGES, "4k,thp,2m")] };
-        Axes { sizes, lists, ..Axes::NONE }
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size_bytes)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        let segment = Segment::new(&self.card.name, params, self.shared, workers, self.part(params.pages))?;
-        let (kernel, segment) = (*self, Arc::new(segment));
-        let variant = match self.deed {
-            Deed::Touch => "first write",
-            Deed::Lock => "mlock",
-            Deed::Release => "munmap",
-        };
-        stage(variant, Extent::Together(Work::bytes(segment.share() as u64)), move |rank| {
-            Ok(Box::new(Handler::new(kernel, Arc::clone(&segment), rank)?))
-        })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Pairs of times that a worker stamps, in memory that no run has to ask for.
 
-use charz_data::{Bytes, JointHistogram};
+use charz_data::{Bytes, JointHistogram, Params};
 
 use crate::kernel::Error;
+use crate::plain::PlainKernel;
 
 #[derive(Debug, Default)]
 pub(crate) struct Pairs(pub(crate) Vec<(u64, u64)>);
@@ -16,9 +17,9 @@ impl Pairs {
         Ok(Pairs(pairs))
     }
 
-    /// The memory for so many.
-    pub(crate) fn footprint(samples: u64) -> Bytes {
-        Bytes(samples.saturating_mul(size_of::<(u64, u64)>() as u64))
+    /// The memory of kernels whose workers stamp a pair a sample.
+    pub(crate) fn of_samples<D>(_: &PlainKernel<D>, params: &Params) -> Bytes {
+        Bytes(params.samples.saturating_mul(size_of::<(u64, u64)>() as u64))
     }
 
     /// Before a run: forgets the last one, and touches the memory, so that no sample meets a page fault.

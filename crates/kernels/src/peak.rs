@@ -2,11 +2,10 @@
 //!
 //! Which width and which mix of operations is fastest differs from core to core, and cannot be told from feature bits
 //! alone. So all loops that the CPU can run are tried once per process, for some hundred microseconds each, and the
-//! fastest is taken; [`Stage::variant`] names it. Every accumulator starts at a number of its own and gets the same
+//! fastest is taken; the variant names it. Every accumulator starts at a number of its own and gets the same
 //! exact addend in every update, so its end is known from the number of rounds.
 
 use std::fmt::Debug;
-use std::marker::PhantomData;
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -14,12 +13,32 @@ use charz_data::card::ROOM;
 use charz_data::params::ITERATIONS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::plain::{Extent, iterations_up_to, stage};
+use crate::kernel::{Error, Worker};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::peak::{Accumulators, Path, paths_float, paths_int};
 use crate::watch::Watch;
 
-pub(crate) static KERNELS: &[&dyn Kernel] = &[&PEAK_INT, &PEAK_FLOAT];
+const CARD: Card = Card::new("", Family::Compute, "", Metric::Duration).params(&[&ITERATIONS]);
+
+kernels! {
+    // Zen 5 adds in 4 vectors of 8 lanes a cycle (AMD, "Software Optimization Guide for the Zen5 Microarchitecture", 58455); Intel's
+    // widest cores in 2.
+    peak::<u64> => CARD
+        .named("peak-int", "adds 64-bit integers in independent streams, with the widest vectors that pay on this core")
+        .metric(Metric::ops("one addition in one 64-bit lane; a step is a round of the loop, with as many as the path \
+            has"))
+        .source("throughput of vector additions as in the vendors' optimization manuals")
+        .max_per_cycle(ROOM * 4.0 * 8.0);
+    // Zen 5 does 2 fused multiply-adds and 2 additions in vectors of 8 lanes a cycle (as above); Intel's widest cores 2 fused
+    // multiply-adds.
+    peak::<f64> => CARD
+        .named("peak-float", "adds and multiplies doubles in independent streams, with the widest vectors and the mix \
+            that pay on this core")
+        .metric(Metric::ops("one double-precision flop in one lane, a fused multiply-add being two; a step is a round \
+            of the loop, with as many as the path has"))
+        .source("throughput of fused multiply-adds and additions as in the vendors' optimization manuals")
+        .max_per_cycle(ROOM * (2.0 * 2.0 + 2.0) * 8.0);
+}
 
 /// Rounds between two looks at the [`Watch`]: of 48 vector operations each, 20 to 100 µs at 4 operations a cycle and 5 GHz down to 2
 /// a cycle and 2 GHz. On Zen 4 they took 54 µs with vectors of 512 bits.
@@ -34,15 +53,7 @@ const ADVANTAGE: f64 = 1.02;
 /// The most rounds of a run: the accumulators stay exact, and the operations can be counted.
 const MOST: u64 = 1 << 45;
 
-pub static PEAK_INT: Peak<u64> = Peak(PhantomData);
-
-pub static PEAK_FLOAT: Peak<f64> = Peak(PhantomData);
-
-#[derive(Debug)]
-pub struct Peak<T>(PhantomData<T>);
-
 pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
-    const CARD: &'static Card;
     fn fastest() -> &'static Path<Self>;
     /// A whole number below 2^53 as a value of this type.
     fn from_count(n: u64) -> Self;
@@ -51,18 +62,6 @@ pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
 }
 
 impl Lane for u64 {
-    const CARD: &'static Card = &Card::new(
-        "peak-int",
-        Family::Compute,
-        "adds 64-bit integers in independent streams, with the widest vectors that pay on this core",
-        Metric::ops("one addition in one 64-bit lane; a step is a round of the loop, with as many as the path has"),
-    )
-    .params(&[&ITERATIONS])
-    .source("throughput of vector additions as in the vendors' optimization manuals")
-    // Zen 5 adds in 4 vectors of 8 lanes a cycle (AMD, "Software Optimization Guide for the Zen5 Microarchitecture",
-    // 58455); Intel's widest cores in 2.
-    .max_per_cycle(ROOM * 4.0 * 8.0);
-
     fn fastest() -> &'static Path<u64> {
         static FASTEST: OnceLock<&Path<u64>> = OnceLock::new();
         FASTEST.get_or_init(|| choose(paths_int()))
@@ -78,16 +77,6 @@ impl Lane for u64 {
 }
 
 impl Lane for f64 {
-    const CARD: &'static Card = &Card::new("peak-float", Family::Compute, "adds and multiplies doubles in independent streams, with the widest vectors and the mix that pay on this core", Metric::ops(
-            "one double-precision flop in one lane, a fused multiply-add being two; a step is a round of the loop, with as \
-             many as the path has",
-        ))
-        .params(&[&ITERATIONS])
-        .source("throughput of fused multiply-adds and additions as in the vendors' optimization manuals")
-        // Zen 5 does 2 fused multiply-adds and 2 additions in vectors of 8 lanes a cycle (AMD, "Software Optimization Guide
-        // for the Zen5 Microarchitecture", 58455); Intel's widest cores 2 fused multiply-adds.
-        .max_per_cycle(ROOM * (2.0 * 2.0 + 2.0) * 8.0);
-
     fn fastest() -> &'static Path<f64> {
         static FASTEST: OnceLock<&Path<f64>> = OnceLock::new();
         FASTEST.get_or_init(|| choose(paths_float()))
@@ -102,7 +91,6 @@ impl Lane for f64 {
     }
 }
 
-/// The fastest of these paths on the calling thread, measured.
 fn choose<T: Lane>(paths: impl Iterator<Item = &'static Path<T>>) -> &'static Path<T> {
     let rated = paths.map(|path| (path, rate(path)));
     let best = rated.reduce(|best, next| if next.1 > best.1 * ADVANTAGE { next } else { best });
@@ -125,30 +113,29 @@ fn start<T: Lane>() -> Accumulators<T> {
     std::array::from_fn(|i| T::from_count(i as u64))
 }
 
-impl<T: Lane> Kernel for Peak<T> {
-    fn card(&self) -> &'static Card {
-        T::CARD
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(size_of::<Accumulators<T>>() as u64)
-    }
-
-    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        let (path, rounds) = (T::fastest(), iterations_up_to(MOST, T::CARD, params)?);
+const fn peak<T: Lane>(card: &'static Card) -> PlainKernel {
+    let footprint = |_: &PlainKernel, _: &Params| Bytes(size_of::<Accumulators<T>>() as u64);
+    PlainKernel::new(card, (), footprint, |kernel, params, _| {
+        let (name, path, rounds) = (kernel.name(), T::fastest(), kernel.iterations_up_to(MOST, params)?);
         stage(path.name, Extent::Each(Work::ops(rounds * path.ops())), move |_| {
-            Ok(Box::new(Adder { path, rounds, done: 0, accumulators: start() }))
+            Ok(Box::new(Adder::<T>::new(name, path, rounds)))
         })
-    }
+    })
 }
 
 struct Adder<T: 'static> {
+    name: &'static str,
     path: &'static Path<T>,
     /// Rounds of a full run.
     rounds: u64,
-    /// Rounds of the last run.
     done: u64,
     accumulators: Accumulators<T>,
+}
+
+impl<T: Lane> Adder<T> {
+    fn new(name: &'static str, path: &'static Path<T>, rounds: u64) -> Self {
+        Adder { name, path, rounds, done: 0, accumulators: start() }
+    }
 }
 
 impl<T: Lane> Worker for Adder<T> {
@@ -172,7 +159,7 @@ impl<T: Lane> Worker for Adder<T> {
         let expected = start::<T>().into_iter().zip(self.path.updates());
         let expected = expected.map(|(start, (updates, step))| start.plus_times(updates * self.done, step));
         for (i, (expected, found)) in expected.zip(self.accumulators).enumerate() {
-            Error::unless(expected == found, &T::CARD.name, || {
+            Error::unless(expected == found, self.name, || {
                 format!("{} rounds left {found:?} instead of {expected:?} in accumulator {i}", self.done)
             })?;
         }

@@ -1,60 +1,120 @@
-//! Kernels and stages that are values, for those that need no type of their own.
+//! Kernels and stages that are values: none needs a type of its own.
 
+use std::fmt::Display;
 use std::time::Duration;
 
-use charz_data::{Bytes, Card, Params, Work};
+use charz_data::{Bytes, Card, Params, Work, WorkerCount};
 
 use crate::kernel::{Axes, Error, Kernel, Stage, Worker};
 
-/// As [`Kernel::stage`], for the kernel with this card.
-type BuildStage = fn(&'static Card, &Params, usize) -> Result<Box<dyn Stage>, Error>;
+/// As [`Kernel::stage`].
+type BuildStage<D> = fn(&PlainKernel<D>, &Params, usize) -> Result<Box<dyn Stage>, Error>;
 
-/// A kernel made of functions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlainKernel {
+/// A kernel made of functions, and of what tells it from its relatives beside the card.
+#[derive(Clone, Copy)]
+pub(crate) struct PlainKernel<D: 'static = ()> {
     pub(crate) card: &'static Card,
-    check: fn(&Card) -> Result<(), Error>,
+    pub(crate) data: D,
+    check: fn(&Self) -> Result<(), Error>,
     axes: Axes,
-    footprint: fn(&Params) -> Bytes,
-    stage: BuildStage,
+    traffic: fn(&Self) -> Option<f64>,
+    footprint: fn(&Self, &Params) -> Bytes,
+    stage: BuildStage<D>,
 }
 
-impl PlainKernel {
-    pub(crate) const fn new(card: &'static Card, footprint: fn(&Params) -> Bytes, stage: BuildStage) -> Self {
-        PlainKernel { card, check: |_| Ok(()), axes: Axes::NONE, footprint, stage }
+impl<D: Copy> PlainKernel<D> {
+    pub(crate) const fn new(
+        card: &'static Card,
+        data: D,
+        footprint: fn(&Self, &Params) -> Bytes,
+        stage: BuildStage<D>,
+    ) -> Self {
+        PlainKernel { card, data, check: |_| Ok(()), axes: Axes::NONE, traffic: |_| None, footprint, stage }
     }
 
     /// A kernel that cannot run on every machine; no stage is built where it cannot.
-    pub(crate) const fn check(self, check: fn(&Card) -> Result<(), Error>) -> Self {
+    pub(crate) const fn check(self, check: fn(&Self) -> Result<(), Error>) -> Self {
         PlainKernel { check, ..self }
     }
 
     pub(crate) const fn axes(self, axes: Axes) -> Self {
         PlainKernel { axes, ..self }
     }
+
+    /// See [`Kernel::traffic`].
+    pub(crate) const fn traffic(self, traffic: fn(&Self) -> Option<f64>) -> Self {
+        PlainKernel { traffic, ..self }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        &self.card.name
+    }
+
+    /// The refusal of a machine, or of parameters.
+    pub(crate) fn unavailable(&self, reason: impl Display) -> Error {
+        Error::Unavailable(format!("{} {reason}", self.card.name))
+    }
+
+    /// The number of iterations, for a kernel that takes 1 to `most`.
+    pub(crate) fn iterations_up_to(&self, most: u64, params: &Params) -> Result<u64, Error> {
+        match params.iterations {
+            iterations if (1..=most).contains(&iterations) => Ok(iterations),
+            iterations if most == u64::MAX => {
+                Err(self.unavailable(format_args!("takes at least 1 iteration, not {iterations} iterations")))
+            }
+            iterations => Err(self.unavailable(format_args!("takes 1 to {most} iterations, not {iterations}"))),
+        }
+    }
+
+    /// The number of samples, which must not be 0.
+    pub(crate) fn samples(&self, params: &Params) -> Result<u64, Error> {
+        match params.samples {
+            0 => Err(self.unavailable("takes at least 1 sample, not 0 samples")),
+            samples => Ok(samples),
+        }
+    }
 }
 
-impl Kernel for PlainKernel {
+impl<D: Copy + Sync> Kernel for PlainKernel<D> {
     fn card(&self) -> &'static Card {
         self.card
     }
 
     fn check(&self) -> Result<(), Error> {
-        (self.check)(self.card)
+        (self.check)(self)
     }
 
     fn axes(&self) -> Axes {
         self.axes
     }
 
+    fn traffic(&self) -> Option<f64> {
+        (self.traffic)(self)
+    }
+
     fn footprint(&self, params: &Params) -> Bytes {
-        (self.footprint)(params)
+        (self.footprint)(self, params)
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        Kernel::check(self)?;
-        (self.stage)(self.card, params, workers)
+        (self.check)(self)?;
+        match self.card.workers {
+            count if count.allows(workers) => (self.stage)(self, params, workers),
+            WorkerCount::Exactly(number) => {
+                Err(self.unavailable(format_args!("takes {number} workers, not {workers}")))
+            }
+            count => {
+                let least = count.min();
+                Err(self
+                    .unavailable(format_args!("takes at least {least} workers, not {workers}: give it more threads")))
+            }
+        }
     }
+}
+
+/// The footprint of kernels whose workers have a block each.
+pub(crate) fn block_of_size<D>(_: &PlainKernel<D>, params: &Params) -> Bytes {
+    params.pages.footprint(params.size_bytes)
 }
 
 /// Makes the `KERNELS` of a module: functions of a card that make a kernel, with what else they take, and the cards.
@@ -117,28 +177,5 @@ impl<F: Fn(usize) -> Result<Box<dyn Worker>, Error> + Sync> Stage for PlainStage
 
     fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
         (self.worker)(rank)
-    }
-}
-
-/// The number of iterations, for a kernel that takes 1 to `most`.
-pub(crate) fn iterations_up_to(most: u64, card: &Card, params: &Params) -> Result<u64, Error> {
-    match params.iterations {
-        iterations if (1..=most).contains(&iterations) => Ok(iterations),
-        iterations if most == u64::MAX => {
-            let name = &card.name;
-            Err(Error::Unavailable(format!("{name} takes at least 1 iteration, not {iterations} iterations")))
-        }
-        iterations => {
-            let name = &card.name;
-            Err(Error::Unavailable(format!("{name} takes 1 to {most} iterations, not {iterations}")))
-        }
-    }
-}
-
-/// The number of samples, which must not be 0.
-pub(crate) fn samples(card: &Card, params: &Params) -> Result<u64, Error> {
-    match params.samples {
-        0 => Err(Error::Unavailable(format!("{} takes at least 1 sample, not 0 samples", card.name))),
-        samples => Ok(samples),
     }
 }

@@ -7,21 +7,16 @@
 //! Bytes are those that the program asked for: what the caches move beside them stands on each card.
 
 mod read;
-mod transfer;
 mod write;
 
 use charz_data::params::{MEMORY, PAGES, SIZE};
 use charz_data::{Param, Work};
 
 use crate::block::Line;
-use crate::kernel::{Error, Kernel};
+use crate::kernel::Error;
 
-use read::{MEM_READ, MEM_READ_STREAMS};
-use transfer::{MEM_COPY, MEM_TRIAD};
-use write::{MEM_MEMSET, MEM_WRITE, MEM_WRITE_DATA, MEM_WRITE_NT};
-
-pub(crate) static KERNELS: &[&dyn Kernel] =
-    &[&MEM_READ, &MEM_READ_STREAMS, &MEM_WRITE, &MEM_WRITE_DATA, &MEM_MEMSET, &MEM_WRITE_NT, &MEM_COPY, &MEM_TRIAD];
+pub(crate) use read::KERNELS as READ_KERNELS;
+pub(crate) use write::KERNELS as WRITE_KERNELS;
 
 const OBEYS: &[&Param] = &[&SIZE, &MEMORY, &PAGES];
 
@@ -39,9 +34,6 @@ const STRETCH: usize = 16_384;
 
 /// How a block of `size` is divided among `parts` of equal length: the lines of each part, rounded down to a multiple of
 /// `step` lines.
-///
-/// # Errors
-/// [`Error::Unavailable`] when nothing is left of a part.
 pub(crate) fn lines_of_part(name: &str, size: u64, parts: usize, step: usize) -> Result<usize, Error> {
     let lines = usize::try_from(size / Line::BYTES as u64).unwrap_or(usize::MAX);
     match lines / (parts * step) * step {

@@ -35,6 +35,28 @@ pub(crate) fn stopped() -> Watch {
     Watch::new(&stop)
 }
 
+/// The verdict on a run of one worker that `plant` has spoilt.
+pub(crate) fn verdict<W: Worker>(
+    worker: &mut W,
+    span: Option<Duration>,
+    plant: impl FnOnce(&mut W),
+) -> Result<(), Error> {
+    worker.prepare();
+    worker.run(&watch(span));
+    plant(worker);
+    worker.verify()
+}
+
+/// Honest runs of a worker pass, and one that was spoilt does not.
+#[track_caller]
+pub(crate) fn check_noticed<W: Worker>(worker: &mut W, span: Option<Duration>, plant: impl FnOnce(&mut W)) {
+    for _ in 0..2 {
+        verdict(worker, span, |_| ()).expect("an honest run");
+    }
+    let error = verdict(worker, span, plant).expect_err("a planted error");
+    assert!(matches!(error, Error::Wrong(_)), "{error}");
+}
+
 /// How a run is watched.
 pub(crate) struct Look {
     pub watch: Watch,

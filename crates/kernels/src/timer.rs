@@ -31,33 +31,37 @@ const CARD: Card = Card::new("", Family::Timer, "", Metric::Duration).params(&[&
              call costs; here for other clocks too",
 );
 
+/// The three kernels of each clock: its word, and what it is.
 macro_rules! clocks {
-    ($($source:ty, $read:ident, $step:ident, $first:ident, $word:literal, $what:literal;)*) => {
-        $(
-            static $read: &dyn Kernel = &read::read::<$source>(const { &read::READ.named(concat!("read-", $word), concat!("reads ", $what, " again and again")) });
-
-            static $step: &dyn Kernel = &sampled::<Step<$source>>(const { &read::STEP.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, and again")) });
-
-            static $first: &dyn Kernel = &sampled::<First<$source>>(const { &first::CARD.named(concat!("first-", $word), concat!("reads ", $what, " once right after another reading, and once after much other code ran")) });
-        )*
-        pub(crate) static KERNELS: &[&dyn Kernel] = &[$($read,)* $($step,)* $($first,)*];
+    ($($source:ty, $word:literal, $what:literal;)*) => {
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[
+            $(&read::read::<$source>(const {
+                &read::READ.named(concat!("read-", $word), concat!("reads ", $what, " again and again"))
+            }),)*
+            $(&sampled::<Step<$source>>(const {
+                &read::STEP.named(concat!("step-", $word), concat!("reads ", $what, " until it shows another value, \
+                    and again"))
+            }),)*
+            $(&sampled::<First<$source>>(const {
+                &first::CARD.named(concat!("first-", $word),
+                    concat!("reads ", $what, " once right after another reading, and once after much other code ran"))
+            }),)*
+        ];
     };
 }
 
 clocks! {
-    Tsc, READ_TSC, STEP_TSC, FIRST_TSC, "tsc", "the processor's counter of time";
-    Ordered, READ_TSC_ORDERED, STEP_TSC_ORDERED, FIRST_TSC_ORDERED, "tsc-ordered",
-        "the processor's counter of time, behind a fence that waits for what stands in front,";
-    Waiting, READ_TSCP, STEP_TSCP, FIRST_TSCP, "tscp",
-        "the processor's counter of time, by the instruction that waits for what stands in front by itself,";
-    Monotonic, READ_MONOTONIC, STEP_MONOTONIC, FIRST_MONOTONIC, "monotonic", "CLOCK_MONOTONIC";
-    Raw, READ_MONOTONIC_RAW, STEP_MONOTONIC_RAW, FIRST_MONOTONIC_RAW, "monotonic-raw", "CLOCK_MONOTONIC_RAW";
-    Coarse, READ_MONOTONIC_COARSE, STEP_MONOTONIC_COARSE, FIRST_MONOTONIC_COARSE, "monotonic-coarse",
-        "CLOCK_MONOTONIC_COARSE";
-    Realtime, READ_REALTIME, STEP_REALTIME, FIRST_REALTIME, "realtime", "CLOCK_REALTIME";
-    Instant, READ_INSTANT, STEP_INSTANT, FIRST_INSTANT, "instant", "std::time::Instant";
-    Cpu, READ_CPU, STEP_CPU, FIRST_CPU, "cpu", "the processor time of the process, by clock(),";
-    Usage, READ_USAGE, STEP_USAGE, FIRST_USAGE, "usage", "the processor time of the thread, by getrusage(),";
+    Tsc, "tsc", "the processor's counter of time";
+    Ordered, "tsc-ordered", "the processor's counter of time, behind a fence that waits for what stands in front,";
+    Waiting, "tscp", "the processor's counter of time, by the instruction that waits for what stands in front by \
+        itself,";
+    Monotonic, "monotonic", "CLOCK_MONOTONIC";
+    Raw, "monotonic-raw", "CLOCK_MONOTONIC_RAW";
+    Coarse, "monotonic-coarse", "CLOCK_MONOTONIC_COARSE";
+    Realtime, "realtime", "CLOCK_REALTIME";
+    Instant, "instant", "std::time::Instant";
+    Cpu, "cpu", "the processor time of the process, by clock(),";
+    Usage, "usage", "the processor time of the thread, by getrusage(),";
 }
 
 #[cfg(test)]

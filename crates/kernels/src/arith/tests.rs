@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tests::watch;
 
 /// The value of the chain by the plainest means: a step at a time, in Rust.
 fn walk<T: Number>(start: T, inputs: &[T; INPUTS], steps: u64, step: fn(T, T) -> T) -> T {
@@ -71,18 +70,9 @@ fn workers_have_inputs_of_their_own() {
     assert!(u64::inputs(5).iter().all(|x| x % 2 == 1));
 }
 
-/// Runs a worker, lets `plant` spoil it, and expects that this is noticed.
 #[track_caller]
 fn check_noticed<T: Number>(plant: fn(&mut Chain<T>)) {
-    let mut chain = Chain::<T>::new(3, 10_000, 1024, None);
-    for _ in 0..2 {
-        chain.prepare();
-        chain.run(&watch(None));
-        chain.verify().expect("an honest run");
-    }
-    plant(&mut chain);
-    let error = chain.verify().expect_err("a planted error");
-    assert!(matches!(error, Error::Wrong(_)), "{error}");
+    crate::tests::check_noticed(&mut Chain::<T>::new(3, 10_000, 1024, None), None, plant);
 }
 
 #[test]

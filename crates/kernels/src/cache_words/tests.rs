@@ -10,9 +10,8 @@ use crate::kernel::Worker;
 use crate::tests::watch;
 
 fn going(form: Form, workers: usize, lines: usize) -> Setting {
-    let shared = Shared { meeting: Meeting::of(workers), blocks: (0..workers).map(|_| Mutex::default()).collect() };
     let (pages, span) = (PageKind::Small, Duration::from_millis(3));
-    Setting { name: "words", form, lines, pages, span, shared: Arc::new(shared) }
+    Setting { name: "words", form, lines, pages, span, shared: Shared::of(workers) }
 }
 
 proptest! {

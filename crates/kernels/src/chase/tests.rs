@@ -1,12 +1,11 @@
 use std::collections::{HashMap, HashSet};
 
-use charz_data::params::CHAINS;
 use charz_data::{Bytes, PageKind, Params};
 use proptest::prelude::*;
 
 use super::worker::{Chaser, Chasing};
 use super::*;
-use crate::block::Block;
+use crate::block::{Block, Line};
 use crate::kernel::Worker;
 use crate::sys::chase::{Rings, TURN};
 use crate::tests::{stopped, watch};
@@ -17,8 +16,8 @@ fn params(places: u64, stride: u64, chains: u64) -> Params {
     Params { size_bytes: places * stride, stride_bytes: stride, chains, ..Params::SMALL }
 }
 
-fn stage(chase: &Chase, params: &Params) -> Chasing {
-    chase.chasing(params).unwrap()
+fn stage(order: Order, params: &Params) -> Chasing {
+    Chasing::new("test", order, params).unwrap()
 }
 
 /// The line after this one, by what stands in it.
@@ -50,9 +49,8 @@ proptest! {
     /// Every place of the block, but for those that are left over, is in one ring; and heads go where links lead.
     #[test]
     fn rings_have_their_full_length(length in 1..200_u64, step in 1..5_u64, chains in 1..=16_u64, more in 0..16_u64, turns in 0..20_u64) {
-        for chase in [&CHASE_RANDOM, &CHASE_STRIDE, &CHASE_CHAINS] {
-            let chains = if chase.card.obeys(&CHAINS) { chains } else { 1 };
-            let stage = stage(chase, &params(length * chains + more % chains, step * LINE, chains));
+        for (order, chains) in [(Order::Random, chains), (Order::Ascending, 1)] {
+            let stage = stage(order, &params(length * chains + more % chains, step * LINE, chains));
             let mut rings = Chaser::new(stage, 0).unwrap().rings;
             let heads: Vec<usize> = (0..chains as usize).map(|number| head(&rings, number)).collect();
             let walked: Vec<Vec<usize>> = heads.iter().map(|head| ring(rings.block(), *head)).collect();
@@ -82,14 +80,14 @@ fn all_cycles_have_the_same_chance() {
 
 #[test]
 fn ascending_places_follow_each_other() {
-    let stage = stage(&CHASE_STRIDE, &params(5, 128, 1));
+    let stage = stage(Order::Ascending, &params(5, 128, 1));
     let rings = Chaser::new(stage, 3).unwrap().rings;
     assert_eq!(ring(rings.block(), 0), [0, 2, 4, 6, 8]);
 }
 
 #[test]
 fn workers_have_orders_of_their_own() {
-    let stage = stage(&CHASE_RANDOM, &params(100, 64, 1));
+    let stage = stage(Order::Random, &params(100, 64, 1));
     let [one, same, other] = [0, 0, 1].map(|rank| ring(Chaser::new(stage, rank).unwrap().rings.block(), 0));
     assert_eq!(one, same);
     assert_ne!(one, other);
@@ -119,11 +117,11 @@ fn what_is_no_order_gives_no_rings() {
 fn runs_go_on_where_the_last_one_ended() {
     for chains in [1, 3] {
         let params = params(1000, 64, chains);
-        let stage = stage(&CHASE_CHAINS, &params);
+        let stage = stage(Order::Random, &params);
         let mut chaser = Chaser::new(stage, 0).unwrap();
         let mut ops = 0;
         for _ in 0..3 {
-            let work = chaser.run(&watch(Some(stage.span)));
+            let work = chaser.run(&watch(Some(params.span())));
             assert_eq!(work.ops.0 % (chains * TURN), 0);
             ops += work.ops.0;
             assert_eq!(chaser.verify(), Ok(()));
@@ -135,7 +133,7 @@ fn runs_go_on_where_the_last_one_ended() {
 
 #[test]
 fn a_round_before_a_run_counts_as_no_work() {
-    let mut chaser = Chaser::new(stage(&CHASE_RANDOM, &params(1000, 64, 1)), 0).unwrap();
+    let mut chaser = Chaser::new(stage(Order::Random, &params(1000, 64, 1)), 0).unwrap();
     chaser.prepare();
     assert!(chaser.loads >= 1000, "{} loads are no round", chaser.loads);
     assert_eq!(chaser.run(&stopped()).ops.0, 0);
@@ -144,15 +142,15 @@ fn a_round_before_a_run_counts_as_no_work() {
 
 #[test]
 fn a_load_that_was_left_out_is_seen() {
-    let mut chaser = Chaser::new(stage(&CHASE_CHAINS, &params(64, 64, 2)), 0).unwrap();
+    let mut chaser = Chaser::new(stage(Order::Random, &params(64, 64, 2)), 0).unwrap();
     chaser.loads += 1;
     let error = chaser.verify().unwrap_err().to_string();
     assert!(error.contains("led to place 0 instead of 1") && error.contains("cycle 0"), "{error}");
 }
 
 #[track_caller]
-fn check_refused(chase: &Chase, params: Params, part: &str) {
-    match chase.stage(&params, 1).err() {
+fn check_refused(kernel: usize, params: Params, part: &str) {
+    match KERNELS[kernel].stage(&params, 1).err() {
         Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
         other => panic!("{other:?}"),
     }
@@ -161,28 +159,27 @@ fn check_refused(chase: &Chase, params: Params, part: &str) {
 #[test]
 fn parameters_without_sense_are_refused() {
     for stride in [0, 1, 63, 65, u64::MAX] {
-        check_refused(&CHASE_RANDOM, Params { stride_bytes: stride, ..params(100, 64, 1) }, "a multiple of 64");
+        check_refused(0, Params { stride_bytes: stride, ..params(100, 64, 1) }, "a multiple of 64");
     }
-    check_refused(&CHASE_RANDOM, Params { size_bytes: 63, ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
-    check_refused(&CHASE_CHAINS, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
+    check_refused(0, Params { size_bytes: 63, ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
+    check_refused(2, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
     for chains in [0, 17, u64::MAX] {
-        check_refused(&CHASE_CHAINS, params(100, 64, chains), "1 to 16 chains");
+        check_refused(2, params(100, 64, chains), "1 to 16 chains");
     }
-    check_refused(&CHASE_RANDOM, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
+    check_refused(0, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
     let huge = Params { size_bytes: u64::MAX, stride_bytes: u64::MAX - 63, ..Params::SMALL };
-    assert!(matches!(CHASE_STRIDE.stage(&huge, 1).unwrap().worker(0).err(), Some(Error::Refused(_))));
+    assert!(matches!(KERNELS[1].stage(&huge, 1).unwrap().worker(0).err(), Some(Error::Refused(_))));
 }
 
 /// What a kernel has no knob for changes nothing.
 #[test]
 fn chains_are_for_those_that_have_several() {
-    let stage = stage(&CHASE_RANDOM, &params(100, 64, 99));
-    assert_eq!(Chaser::new(stage, 0).unwrap().rings.rings(), 1);
+    assert!(KERNELS[0].stage(&params(100, 64, 99), 1).is_ok());
 }
 
 #[test]
 fn drawing_an_order_takes_memory_too() {
     let params = params(1 << 20, 64, 1);
-    assert_eq!(CHASE_STRIDE.footprint(&params), Bytes(64 << 20));
-    assert_eq!(CHASE_RANDOM.footprint(&params), Bytes(68 << 20));
+    assert_eq!(KERNELS[1].footprint(&params), Bytes(64 << 20));
+    assert_eq!(KERNELS[0].footprint(&params), Bytes(68 << 20));
 }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use charz_data::{PageKind, Work};
+use charz_data::{PageKind, Params, Work};
 
-use crate::block::{Block, Region};
+use crate::block::{Block, Line, Region};
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::sys::chase::{Rings, TURN};
+use crate::sys::chase::{MOST_RINGS, Rings, TURN};
 use crate::watch::Watch;
 
 /// How long a worker follows its rings at most before a repetition. In that time it comes round a block of 8 MiB on Zen 4, and what
@@ -19,16 +19,42 @@ const SEED: u64 = 0x5a77_0106;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chasing {
-    pub(super) name: &'static str,
-    pub(super) order: Order,
-    pub(super) lines: usize,
+    name: &'static str,
+    order: Order,
+    lines: usize,
     /// Lines from one place to the next.
-    pub(super) step: usize,
-    pub(super) rings: usize,
-    /// Places of each ring.
-    pub(super) length: usize,
-    pub(super) pages: PageKind,
-    pub(super) span: Duration,
+    step: usize,
+    rings: usize,
+    length: usize,
+    pages: PageKind,
+}
+
+impl Chasing {
+    pub(super) fn new(name: &'static str, order: Order, params: &Params) -> Result<Self, Error> {
+        let (size, stride, chains) = (params.size_bytes, params.stride_bytes, params.chains);
+        let refused = |reason| Err(Error::Unavailable(format!("{name} {reason}")));
+        if stride == 0 || stride % Line::BYTES as u64 != 0 {
+            let line = Line::BYTES;
+            return refused(format!("needs a stride of whole lines, not {stride} bytes: ask for a multiple of {line}"));
+        }
+        if !(1..=MOST_RINGS as u64).contains(&chains) {
+            return refused(format!("follows 1 to {MOST_RINGS} chains, not {chains}: ask for a number of those"));
+        }
+        let places = size / stride;
+        if places < chains {
+            let least = stride.saturating_mul(chains);
+            return refused(format!("needs at least {least} bytes a worker, not {size}: ask for more"));
+        }
+        if places > Order::MOST {
+            let most = Order::MOST;
+            return refused(format!(
+                "links {most} places at most, not {places}: ask for a longer stride or a smaller size"
+            ));
+        }
+        let (lines, step) = (size as usize / Line::BYTES, stride as usize / Line::BYTES);
+        let (rings, length) = (chains as usize, (places / chains) as usize);
+        Ok(Chasing { name, order, lines, step, rings, length, pages: params.pages })
+    }
 }
 
 pub(super) struct Chaser {
@@ -40,7 +66,7 @@ pub(super) struct Chaser {
 
 impl Chaser {
     pub(super) fn new(stage: Chasing, rank: usize) -> Result<Self, Error> {
-        let Chasing { name, order, lines, step, rings, length, pages, .. } = stage;
+        let Chasing { name, order, lines, step, rings, length, pages } = stage;
         let block = Block::zeroed(lines, pages)?;
         let rings = order.link(block, rings, length, step, SEED + rank as u64).ok_or_else(|| {
             Error::Wrong(format!(
@@ -95,7 +121,7 @@ impl Worker for Chaser {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// Any, all with the same chance.
     Random,
     Ascending,

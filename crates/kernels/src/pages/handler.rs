@@ -13,7 +13,7 @@ use crate::sys::mmap::Mapping;
 use crate::watch::Watch;
 
 pub(super) struct Handler {
-    kernel: Handling,
+    how: Handling,
     pub(super) segment: Arc<Segment>,
     rank: usize,
     region: Option<Region>,
@@ -24,18 +24,18 @@ pub(super) struct Handler {
 
 impl Handler {
     /// Takes its share through everything but the release once, so that a refusal is known before anything is measured.
-    pub(super) fn new(kernel: Handling, segment: Arc<Segment>, rank: usize) -> Result<Self, Error> {
+    pub(super) fn new(how: Handling, segment: Arc<Segment>, rank: usize) -> Result<Self, Error> {
         // The list is not to grow in a run.
         let held = Vec::with_capacity(segment.parts());
-        let mut worker = Handler { kernel, segment, rank, region: None, run: 0, held };
+        let mut worker = Handler { how, segment, rank, region: None, run: 0, held };
         let mut parts = worker.segment.fetch(0, rank)?;
         let start = parts.first().map(|part| part.lines().as_ptr().addr());
         worker.region = start.map(|start| Region { start, bytes: worker.segment.share() });
         for part in &mut parts {
-            if kernel.touches() {
+            if how.touches() {
                 worker.touch(part);
             }
-            if kernel.locks() {
+            if how.locks() {
                 worker.lock(part)?;
             }
         }
@@ -47,10 +47,10 @@ impl Handler {
     fn ready(&self) -> Result<(), Error> {
         let mut parts = self.segment.fetch(self.run, self.rank)?;
         for part in &mut parts {
-            if self.kernel.before >= Before::Touched {
+            if self.how.before >= Before::Touched {
                 self.touch(part);
             }
-            if self.kernel.before >= Before::Locked {
+            if self.how.before >= Before::Locked {
                 self.lock(part)?;
             }
         }
@@ -66,12 +66,12 @@ impl Handler {
     }
 
     fn lock(&self, part: &Mapping) -> Result<(), Error> {
-        part.lock().map_err(|error| Error::Refused(refusal(&self.kernel.card.name, &error)))
+        part.lock().map_err(|error| Error::Refused(refusal(self.segment.name, &error)))
     }
 
     /// A page that does not hold what it should.
     fn strange(&self) -> Option<(u64, u64)> {
-        let expected = if self.kernel.touches() { self.run } else { 0 };
+        let expected = if self.how.touches() { self.run } else { 0 };
         let lines = self.segment.page() / Line::BYTES;
         let words = self.held.iter().flat_map(|part| part.lines().chunks(lines)).map(|page| page[0].0[0]);
         words.into_iter().find(|found| *found != expected).map(|found| (expected, found))
@@ -92,7 +92,7 @@ impl Worker for Handler {
         while !watch.should_stop() {
             let Some(mut part) = self.segment.take() else { break };
             bytes += size_of_val(part.lines()) as u64;
-            match self.kernel.deed {
+            match self.how.deed {
                 Deed::Touch => self.touch(&mut part),
                 Deed::Lock => {
                     if let Err(error) = self.lock(&part) {
@@ -118,7 +118,7 @@ impl Worker for Handler {
         self.held.clear();
         strange.map_or(Ok(()), |(expected, found)| {
             let reason = format_args!("a page holds {found:#x} instead of {expected:#x}");
-            Err(Error::void(&self.kernel.card.name, reason))
+            Err(Error::void(self.segment.name, reason))
         })
     }
 

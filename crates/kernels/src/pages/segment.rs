@@ -20,7 +20,7 @@ use crate::sys::mmap::{Mapping, base_page};
 const MOST_PARTS: usize = 32_768;
 
 pub(super) struct Segment {
-    name: &'static str,
+    pub(super) name: &'static str,
     workers: usize,
     /// Bytes of a worker's share: whole pages.
     share: usize,
@@ -45,9 +45,6 @@ struct Laid {
 
 impl Segment {
     /// A segment for so many workers, to be taken in parts of at least `part` bytes, which are a multiple of 64 KiB.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] for shares of less than a page, and sizes beyond the address space.
     pub(super) fn new(
         name: &'static str,
         params: &Params,

@@ -10,16 +10,17 @@ use crossbeam::utils::CachePadded;
 use crate::block::Line;
 use crate::kernel::{Error, Kernel, Worker};
 use crate::pairs::Pairs;
-use crate::plain::{Extent, PlainKernel, samples, stage};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::sync::spin;
 use crate::sys::mmap::{Mapping, SharedMapping, base_page};
 use crate::watch::Watch;
 
 pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
     &CARD,
-    |params| Bytes(Pairs::footprint(params.samples).0.saturating_add(base_page() as u64)),
-    |card, params, workers| {
-        let (samples, readers, shared) = (samples(card, params)?, workers.saturating_sub(1), Arc::<Shared>::default());
+    (),
+    |kernel, params| Bytes(Pairs::of_samples(kernel, params).0.saturating_add(base_page() as u64)),
+    |kernel, params, workers| {
+        let (samples, readers, shared) = (kernel.samples(params)?, workers - 1, Arc::<Shared>::default());
         stage("mmap, munmap", Extent::Each(Work::ops(samples)), move |rank| {
             let shared = Arc::clone(&shared);
             if rank > 0 {

@@ -4,7 +4,7 @@ use std::os::unix::fs::FileExt;
 use charz_data::{PageKind, Params};
 
 use super::*;
-use crate::kernel::Worker;
+use crate::kernel::{Error, Worker};
 use crate::sys::mmap::base_page;
 use crate::tests::{may_lock, watch};
 
@@ -15,29 +15,42 @@ fn params(pages: PageKind) -> Params {
 }
 
 /// Workers of a stage of this kernel, on one thread.
-fn workers(kernel: &Handling, pages: PageKind, number: usize) -> Vec<Handler> {
-    let segment = Segment::new(&kernel.card.name, &params(pages), kernel.shared, number, kernel.part(pages)).unwrap();
+fn workers(how: Handling, pages: PageKind, number: usize) -> Vec<Handler> {
+    let segment = Segment::new("test", &params(pages), how.shared, number, how.part(pages)).unwrap();
     let segment = Arc::new(segment);
-    (0..number).map(|rank| Handler::new(*kernel, Arc::clone(&segment), rank).unwrap()).collect()
+    (0..number).map(|rank| Handler::new(how, Arc::clone(&segment), rank).unwrap()).collect()
 }
 
-/// Whether the kernel locks nothing, or this user may lock memory.
-fn is_allowed(kernel: &Handling) -> bool {
-    !kernel.locks() || may_lock()
+const TOUCH: Handling = Handling::new(false, Before::Mapped, Deed::Touch);
+
+/// Every way of handling that a kernel is about: whether it has pages before its run, and what is true of them afterwards, whether
+/// they are locked; `None` where they are gone. Without those that this user may not lock.
+fn ways() -> impl Iterator<Item = (Handling, bool, Option<bool>)> {
+    let ways = [
+        (TOUCH, false, Some(false)),
+        (Handling { shared: true, ..TOUCH }, false, Some(false)),
+        (Handling::new(false, Before::Touched, Deed::Lock), true, Some(true)),
+        (Handling::new(true, Before::Touched, Deed::Lock), true, Some(true)),
+        (Handling::new(true, Before::Mapped, Deed::Lock), false, Some(true)),
+        (Handling::new(false, Before::Touched, Deed::Release), true, None),
+        (Handling::new(true, Before::Touched, Deed::Release), true, None),
+        (Handling::new(true, Before::Locked, Deed::Release), true, None),
+    ];
+    ways.into_iter().filter(|(how, ..)| !how.locks() || may_lock())
 }
 
 /// One worker that runs before the others takes everything, and they find nothing: the sum is what counts.
 #[test]
 fn parts_go_to_whoever_takes_them() {
-    for kernel in HANDLING.iter().copied().filter(|kernel| is_allowed(kernel)) {
+    for (how, ..) in ways() {
         for pages in [PageKind::Small, PageKind::Transparent] {
             let share = SIZE / pages.bytes() as u64 * pages.bytes() as u64;
-            let mut workers = workers(kernel, pages, 3);
+            let mut workers = workers(how, pages, 3);
             for order in [[0, 1, 2], [2, 0, 1]] {
                 workers.iter_mut().for_each(|worker| worker.prepare());
                 let done = order.map(|rank| workers[rank].run(&watch(None)).bytes.0);
-                assert_eq!(done, [3 * share, 0, 0], "{} {pages}", &*kernel.card.name);
-                workers.iter_mut().for_each(|worker| assert_eq!(worker.verify(), Ok(()), "{}", &*kernel.card.name));
+                assert_eq!(done, [3 * share, 0, 0], "{how:?} {pages}");
+                workers.iter_mut().for_each(|worker| assert_eq!(worker.verify(), Ok(()), "{how:?}"));
             }
         }
     }
@@ -46,7 +59,7 @@ fn parts_go_to_whoever_takes_them() {
 #[test]
 fn regions_of_workers_are_apart_and_on_pages_of_their_kind() {
     for pages in [PageKind::Small, PageKind::Transparent] {
-        let workers = workers(&PAGES_TOUCH, pages, 3);
+        let workers = workers(TOUCH, pages, 3);
         let mut regions: Vec<_> = workers.iter().filter_map(|worker| worker.region()).collect();
         regions.sort_by_key(|region| region.start);
         assert_eq!(regions.len(), 3);
@@ -75,40 +88,27 @@ fn is_locked(address: usize) -> bool {
     flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "lo"))
 }
 
-/// Whether one worker's memory has pages before its run, and what is true of it afterwards; `None` where it is gone.
-#[track_caller]
-fn check_state(kernel: &Handling, before: bool, locked: Option<bool>) {
-    if !is_allowed(kernel) {
-        return;
-    }
-    let mut workers = workers(kernel, PageKind::Small, 1);
-    let worker = &mut workers[0];
-    worker.prepare();
-    let part = worker.segment.take().unwrap();
-    assert_eq!(is_resident(part.lines().as_ptr().addr()), before, "{}: before", &*kernel.card.name);
-    worker.segment.offer(vec![part]);
-    worker.run(&watch(None));
-    let address = worker.held.last().map(|part| part.lines().as_ptr().addr());
-    assert!(address.is_none_or(is_resident), "{}: after", &*kernel.card.name);
-    assert_eq!(address.map(is_locked), locked, "{}", &*kernel.card.name);
-    worker.verify().unwrap();
-    assert!(worker.held.is_empty(), "{}", &*kernel.card.name);
-}
-
 #[test]
 fn memory_is_made_locked_and_given_back() {
-    check_state(&PAGES_TOUCH, false, Some(false));
-    check_state(&PAGES_SHARED_TOUCH, false, Some(false));
-    check_state(&PAGES_LOCK, true, Some(true));
-    check_state(&PAGES_SHARED_LOCK, true, Some(true));
-    check_state(&PAGES_SEGMENT_CREATE, false, Some(true));
-    check_state(&PAGES_RELEASE, true, None);
-    check_state(&PAGES_SEGMENT_DESTROY, true, None);
+    for (how, before, locked) in ways() {
+        let mut workers = workers(how, PageKind::Small, 1);
+        let worker = &mut workers[0];
+        worker.prepare();
+        let part = worker.segment.take().unwrap();
+        assert_eq!(is_resident(part.lines().as_ptr().addr()), before, "{how:?}: before");
+        worker.segment.offer(vec![part]);
+        worker.run(&watch(None));
+        let address = worker.held.last().map(|part| part.lines().as_ptr().addr());
+        assert!(address.is_none_or(is_resident), "{how:?}: after");
+        assert_eq!(address.map(is_locked), locked, "{how:?}");
+        worker.verify().unwrap();
+        assert!(worker.held.is_empty(), "{how:?}");
+    }
 }
 
 #[test]
 fn a_part_that_is_left_and_a_page_that_was_not_written_are_wrong() {
-    let mut workers = workers(&PAGES_TOUCH, PageKind::Small, 1);
+    let mut workers = workers(TOUCH, PageKind::Small, 1);
     let worker = &mut workers[0];
     worker.prepare();
     let left = worker.segment.take().unwrap();
@@ -126,7 +126,7 @@ fn a_part_that_is_left_and_a_page_that_was_not_written_are_wrong() {
 
 #[test]
 fn a_refusal_reaches_everybody() {
-    let mut workers = workers(&PAGES_TOUCH, PageKind::Small, 2);
+    let mut workers = workers(TOUCH, PageKind::Small, 2);
     workers.iter_mut().for_each(|worker| worker.prepare());
     workers[1].segment.fail(Error::Refused("no more".into()));
     for worker in &mut workers {
@@ -140,7 +140,7 @@ fn a_refusal_reaches_everybody() {
 #[track_caller]
 fn check_refused(size: u64, pages: PageKind, workers: usize, part: &str) {
     let params = Params { size_bytes: size, ..params(pages) };
-    match PAGES_TOUCH.stage(&params, workers).err() {
+    match KERNELS[0].stage(&params, workers).err() {
         Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
         other => panic!("{size} on {pages}: {other:?}"),
     }

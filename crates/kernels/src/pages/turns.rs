@@ -99,9 +99,9 @@ kernels! {
 }
 
 const fn turning<T: Turn>(card: &'static Card) -> PlainKernel {
-    let footprint = |_: &Params| Bytes((T::PAGES * base_page()) as u64);
-    PlainKernel::new(card, footprint, |card, params, _| {
-        let name = &*card.name;
+    let footprint = |_: &PlainKernel, _: &Params| Bytes((T::PAGES * base_page()) as u64);
+    PlainKernel::new(card, (), footprint, |kernel, params, _| {
+        let name = kernel.name();
         stage(T::VARIANT, Extent::Span(params.span()), move |_| {
             let turn = T::new().map_err(|error| refused(name, &error))?;
             Ok(Box::new(Turner { name, turn, verdict: Ok(()) }))
@@ -112,7 +112,6 @@ const fn turning<T: Turn>(card: &'static Card) -> PlainKernel {
 struct Turner<T> {
     name: &'static str,
     turn: T,
-    /// What is to be said of its last run.
     verdict: Result<(), Error>,
 }
 

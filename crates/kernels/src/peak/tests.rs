@@ -6,7 +6,7 @@ use crate::tests::watch;
 
 /// A worker on a path of choice, after a run of `rounds` rounds.
 fn ran<T: Lane>(path: &'static Path<T>, rounds: u64) -> Adder<T> {
-    let mut worker = Adder { path, rounds, done: 0, accumulators: start() };
+    let mut worker = Adder::new("test", path, rounds);
     worker.prepare();
     assert_eq!(worker.run(&watch(None)), Work::ops(rounds * path.ops()));
     worker

@@ -1,12 +1,12 @@
 //! `mem-read` and `mem-read-streams`: the sum of a block.
 
 use charz_data::card::{Access, ROOM};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
+use charz_data::{Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::{Block, Line, Region};
 use crate::cache_words::{check_sum, sum_of};
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::plain::{Extent, stage};
+use crate::kernel::{Error, Worker};
+use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::sys::stream::{Ahead, TURN, Vectors, sum};
 use crate::watch::Watch;
 
@@ -21,68 +21,42 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::bytes("the bytes of
     .params(OBEYS)
     .max_per_cycle(ROOM * LOADED);
 
-pub static MEM_READ: Read<1> = Read {
-    card: &CARD
+kernels! {
+    reading::<1> => CARD
         .named("mem-read", "adds every word of a private block to a register, once, from the first to the last")
         .role(Role::MemoryBandwidth(Access::Read))
         .source("arXiv:1106.2992, section 5: read")
-        .by_default(),
-};
-
-pub static MEM_READ_STREAMS: Read<STREAMS> = Read {
-    card: &CARD
-        .named(
-            "mem-read-streams",
-            "adds every word of a private block to a register, once, in 8 streams that advance together",
-        )
-        .source("mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages"),
-};
-
-pub struct Read<const N: usize> {
-    card: &'static Card,
+        .by_default();
+    reading::<STREAMS> => CARD
+        .named("mem-read-streams", "adds every word of a private block to a register, once, in 8 streams that advance \
+            together")
+        .source("mem-read, with as many streams as gave the most on Zen 4 with 4 KiB pages");
 }
 
-impl<const N: usize> Kernel for Read<N> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn traffic(&self) -> Option<f64> {
-        Some(1.0)
-    }
-
-    fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size_bytes)
-    }
-
-    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        let reading = self.reading(params)?;
+const fn reading<const N: usize>(card: &'static Card) -> PlainKernel {
+    PlainKernel::new(card, (), block_of_size, |kernel, params, _| {
+        let reading = Reading::<N>::new(kernel.name(), params)?;
         stage(reading.vectors.name(), Extent::Each(bytes(N * reading.length)), move |rank| {
             Ok(Box::new(Reader::new(reading, rank)?))
         })
-    }
-}
-
-impl<const N: usize> Read<N> {
-    fn reading(&self, params: &Params) -> Result<Reading<N>, Error> {
-        let (name, pages) = (&*self.card.name, params.pages);
-        let length = lines_of_part(name, params.size_bytes, N, TURN)?;
-        Ok(Reading { name, vectors: Vectors::widest(), length, pages })
-    }
-
-    #[cfg(test)]
-    pub(super) fn reader(&self, params: &Params, rank: usize) -> Result<Reader<N>, Error> {
-        Reader::new(self.reading(params)?, rank)
-    }
+    })
+    .traffic(|_| Some(1.0))
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Reading<const N: usize> {
+pub(super) struct Reading<const N: usize> {
     name: &'static str,
     vectors: Vectors,
     /// Lines of a stream.
     length: usize,
     pages: PageKind,
+}
+
+impl<const N: usize> Reading<N> {
+    pub(super) fn new(name: &'static str, params: &Params) -> Result<Self, Error> {
+        let length = lines_of_part(name, params.size_bytes, N, TURN)?;
+        Ok(Reading { name, vectors: Vectors::widest(), length, pages: params.pages })
+    }
 }
 
 pub(super) struct Reader<const N: usize> {
@@ -93,7 +67,7 @@ pub(super) struct Reader<const N: usize> {
 }
 
 impl<const N: usize> Reader<N> {
-    fn new(stage: Reading<N>, rank: usize) -> Result<Self, Error> {
+    pub(super) fn new(stage: Reading<N>, rank: usize) -> Result<Self, Error> {
         // Words that count up tell apart which were read; their start tells workers apart.
         let first = (rank as u64) << 40;
         let block = Block::filled(N * stage.length, stage.pages, |i| first + i)?;

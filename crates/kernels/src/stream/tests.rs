@@ -2,11 +2,13 @@ use charz_data::{Layout, PageKind, Params};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::read::{Reader, Reading};
+use super::write::{Way, Writer, Writing, zeros};
 use super::*;
 use crate::block::Block;
 use crate::kernel::Worker;
 use crate::sys::stream::{Ahead, TURN, Vectors, copy_nt, fill, fill_nt, sum, triad_nt};
-use crate::tests::watch;
+use crate::tests::{check_noticed, verdict, watch};
 
 fn lines(words: &[[u64; Line::WORDS]]) -> Vec<Line> {
     words.iter().copied().map(Line).collect()
@@ -63,27 +65,19 @@ fn params(size: u64) -> Params {
     Params { iterations: 1, size_bytes: size, pages: PageKind::Small, layout: Layout::default(), ..Params::SMALL }
 }
 
-/// Runs a repetition and gives the verdict on it after `plant` has spoilt the worker.
-fn verdict<W: Worker>(worker: &mut W, plant: impl FnOnce(&mut W)) -> Result<(), Error> {
-    worker.prepare();
-    worker.run(&watch(None));
-    plant(worker);
-    worker.verify()
-}
-
-#[track_caller]
-fn check_noticed<W: Worker>(mut worker: W, plant: impl Fn(&mut W)) {
-    verdict(&mut worker, |_| ()).expect("an honest run");
-    verdict(&mut worker, |_| ()).expect("another");
-    let error = verdict(&mut worker, plant).expect_err("a planted error");
-    assert!(matches!(error, Error::Wrong(_)), "{error}");
-}
-
 #[test]
 fn wrong_sums_are_noticed() {
     let size = params(1 << 20);
-    check_noticed(MEM_READ.reader(&size, 2).unwrap(), |reader| reader.found += 1);
-    check_noticed(MEM_READ_STREAMS.reader(&size, 0).unwrap(), |reader| reader.found = 0);
+    check_noticed(&mut Reader::new(Reading::<1>::new("one", &size).unwrap(), 2).unwrap(), None, |reader| {
+        reader.found += 1
+    });
+    check_noticed(&mut Reader::new(Reading::<8>::new("eight", &size).unwrap(), 0).unwrap(), None, |reader| {
+        reader.found = 0
+    });
+}
+
+fn writer(way: Way, size: u64) -> Writer {
+    Writer::new(Writing::new("test", way, &params(size)).unwrap()).unwrap()
 }
 
 /// Spoils every 37th line, so that marks as far apart as they are meet one.
@@ -93,30 +87,27 @@ fn spoil(block: &mut Block) {
 
 #[test]
 fn wrong_stores_are_noticed() {
-    let size = params(12 << 20);
-    for kernel in [&MEM_WRITE, &MEM_WRITE_DATA, &MEM_MEMSET, &MEM_WRITE_NT] {
-        if kernel.check().is_ok() {
-            check_noticed(kernel.writer(&size).unwrap(), |writer| spoil(&mut writer.block));
-        }
-    }
-    for kernel in [&MEM_COPY, &MEM_TRIAD] {
-        check_noticed(kernel.mover(&size).unwrap(), |mover| spoil(&mut mover.block));
+    let vectors = Vectors::widest();
+    let others =
+        [Way::Vectors(vectors), Way::NonTemporal(vectors, 7), Way::Memset, Way::Copy(vectors), Way::Triad(vectors)];
+    for way in zeros().into_iter().chain(others) {
+        check_noticed(&mut writer(way, 12 << 20), None, |writer| spoil(&mut writer.block));
     }
 }
 
 #[test]
 fn a_single_wrong_line_is_noticed_the_first_time() {
     for index in [0, 1, 4097, 16383] {
-        let mut writer = MEM_WRITE.writer(&params(1 << 20)).unwrap();
-        let error = verdict(&mut writer, |writer| writer.block.lines_mut()[index].0[3] = 9).unwrap_err();
+        let mut writer = writer(zeros().unwrap(), 1 << 20);
+        let error = verdict(&mut writer, None, |writer| writer.block.lines_mut()[index].0[3] = 9).unwrap_err();
         assert!(error.to_string().contains(&format!("line {index} ")), "{error}");
     }
 }
 
 #[test]
 fn a_run_that_stores_nothing_is_noticed_every_time() {
-    let mut writer = MEM_WRITE.writer(&params(1 << 20)).unwrap();
-    verdict(&mut writer, |_| ()).unwrap();
+    let mut writer = writer(zeros().unwrap(), 1 << 20);
+    verdict(&mut writer, None, |_| ()).unwrap();
     for repetition in 2..300 {
         writer.prepare();
         assert!(writer.verify().is_err(), "repetition {repetition}");

@@ -1,4 +1,5 @@
-//! `mem-write`, `mem-write-data`, `mem-memset` and `mem-write-nt`: a block overwritten with one word.
+//! `mem-write`, `mem-write-data`, `mem-memset` and `mem-write-nt`: a block overwritten with one word. `mem-copy` and `mem-triad`: from
+//! some arrays of a block to another.
 //!
 //! Three things decide the rate of a write: whether the line is first read into the cache, whether it goes through the
 //! caches at all, and, on some machines, what is written. On Zen 4, zeros that are stored past the caches or by a long
@@ -6,16 +7,18 @@
 //! bandwidth", and the kernels differ in one thing at a time: `mem-write` and `mem-write-nt` in the data (where
 //! `mem-write` uses non-temporal stores, as its variant says), `mem-write-nt` and `mem-write-data` in the way.
 
+use std::ops::Range;
+
 use charz_data::card::{Access, ROOM};
-use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Role, Work};
+use charz_data::{Card, Family, Metric, PageKind, Params, Role, Work};
 
 use crate::block::{Block, Line, Region};
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::plain::{Extent, stage};
+use crate::kernel::{Error, Worker};
+use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
 use crate::watch::Watch;
 
-use super::{Marks, OBEYS, STORED, STRETCH, bytes, lines_of_part};
+use super::{LOADED, Marks, OBEYS, STORED, STRETCH, bytes, lines_of_part};
 
 const ALLOCATE: &str = "a read of each line before it is overwritten (write-allocate), unless the hardware sees that \
                         whole lines are written; the line's way back to memory is what is counted";
@@ -26,67 +29,85 @@ const DATA: u64 = 0x0123_4567_89ab_cdef;
 /// What the block holds before the first run: neither zeros nor [`DATA`].
 const BEFORE: u64 = 0x5555_aaaa_5555_aaaa;
 
+/// What a triad multiplies by.
+const FACTOR: f64 = 3.0;
+
 const CARD: Card = Card::new("", Family::Memory, "", Metric::bytes("the bytes of the block, each written once"))
     .params(OBEYS)
     .max_per_cycle(ROOM * STORED);
 
-pub static MEM_WRITE: Write = Write {
-    card: &CARD
-        .named(
-            "mem-write",
-            "fills a private block with zeros, once, in the way that is fastest on this CPU (see the variant)",
-        )
-        .uncounted_traffic(
-            "with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter form",
-        )
+const TRANSFER: Card = CARD.uncounted_traffic(if HAS_NON_TEMPORAL {
+    ""
+} else {
+    "a read of each line before it is overwritten (write-allocate)"
+});
+
+kernels! {
+    writing, zeros => CARD
+        .named("mem-write", "fills a private block with zeros, once, in the way that is fastest on this CPU (see the \
+            variant)")
+        .uncounted_traffic("with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter \
+            form")
         .role(Role::MemoryBandwidth(Access::Write))
         .source("arXiv:1106.2992, section 5: write")
-        .by_default(),
-    way: zeros,
-    word: 0,
-};
-
-pub static MEM_WRITE_DATA: Write = Write {
-    card: &CARD
+        .by_default();
+    writing, || Some(Way::Vectors(Vectors::widest())) => CARD
         .named("mem-write-data", "fills a private block with data that is not zero, once, with ordinary vector stores")
         .uncounted_traffic(ALLOCATE)
-        .source("mem-write with the costs that it can avoid"),
-    way: || Some(Way::Vectors(Vectors::widest())),
-    word: DATA,
-};
-
-pub static MEM_MEMSET: Write = Write {
-    card: &CARD
+        .source("mem-write with the costs that it can avoid");
+    writing, || Some(Way::Memset) => CARD
         .named("mem-memset", "fills a private block with zeros, once, by memset of the C library in one call")
         .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
-        .source("memset(3); it cannot be stopped early"),
-    way: || Some(Way::Memset),
-    word: 0,
-};
-
-pub static MEM_WRITE_NT: Write = Write {
-    card: &CARD
+        .source("memset(3); it cannot be stopped early");
+    writing, || HAS_NON_TEMPORAL.then(|| Way::NonTemporal(Vectors::widest(), DATA)) => CARD
         .named("mem-write-nt", "fills a private block with data that is not zero, once, with non-temporal stores")
-        .source("non-temporal stores as in the vendors' optimization manuals"),
-    way: || HAS_NON_TEMPORAL.then(|| Way::NonTemporal(Vectors::widest())),
-    word: DATA,
-};
+        .source("non-temporal stores as in the vendors' optimization manuals");
+    // As much is loaded as is stored.
+    writing, || Some(Way::Copy(Vectors::widest())) => TRANSFER
+        .named("mem-copy", "copies one half of a private block to the other, once, with non-temporal stores where \
+            there are any")
+        .metric(Metric::bytes("the bytes read and the bytes written: twice those copied"))
+        .source("J. D. McCalpin, STREAM: copy")
+        .max_per_cycle(ROOM * 2.0 * STORED);
+    // Twice as much is loaded as is stored.
+    writing, || Some(Way::Triad(Vectors::widest())) => TRANSFER
+        .named("mem-triad", "computes a = b + 3 c on doubles, once, each array a third of a private block, with \
+            non-temporal stores where there are any")
+        .metric(Metric::bytes("the bytes of b and c read and of a written: 24 an element, as STREAM counts"))
+        .source("J. D. McCalpin, STREAM: triad")
+        .max_per_cycle(ROOM * (LOADED + STORED));
+}
 
-pub struct Write {
-    card: &'static Card,
-    /// The way on this CPU, if there is one.
-    way: fn() -> Option<Way>,
-    word: u64,
+type ChooseWay = fn() -> Option<Way>;
+
+const fn writing(card: &'static Card, way: ChooseWay) -> PlainKernel<ChooseWay> {
+    PlainKernel::new(card, way, block_of_size, |kernel, params, _| {
+        let writing = Writing::new(kernel.name(), way_of(kernel)?, params)?;
+        let all = bytes(writing.way.arrays() * writing.length);
+        stage(writing.way.name(), Extent::Each(all), move |_| Ok(Box::new(Writer::new(writing)?)))
+    })
+    .check(|kernel| way_of(kernel).map(drop))
+    .traffic(|kernel| (kernel.data)()?.traffic())
+}
+
+fn way_of(kernel: &PlainKernel<ChooseWay>) -> Result<Way, Error> {
+    let lacking = "needs stores that pass the caches by, which this architecture lacks";
+    (kernel.data)().ok_or_else(|| kernel.unavailable(lacking))
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Way {
+pub(super) enum Way {
+    /// Ordinary stores of [`DATA`].
     Vectors(Vectors),
-    NonTemporal(Vectors),
+    /// Stores of this word past the caches.
+    NonTemporal(Vectors, u64),
+    /// Zeros.
     #[cfg(target_arch = "x86_64")]
     String,
-    /// The C library, zeros only.
+    /// Zeros by the C library.
     Memset,
+    Copy(Vectors),
+    Triad(Vectors),
 }
 
 /// The fastest way to write zeros.
@@ -94,9 +115,9 @@ enum Way {
 /// On AMD since Zen, non-temporal stores: on Zen 4 they gave 80 GB/s of zeros, `rep stos` 75 but only for hundreds of
 /// megabytes in one go (28 in stretches of 1 MiB), and ordinary stores 28. On other x86, `rep stos`, which switches to a
 /// protocol without reads by itself. Elsewhere, the C library, which knows the instruction for it (`dc zva` on aarch64).
-fn zeros() -> Option<Way> {
+pub(super) fn zeros() -> Option<Way> {
     #[cfg(target_arch = "x86_64")]
-    let way = if crate::cpu::Signature::read().is_zen() { Way::NonTemporal(Vectors::widest()) } else { Way::String };
+    let way = if crate::cpu::Signature::read().is_zen() { Way::NonTemporal(Vectors::widest(), 0) } else { Way::String };
     #[cfg(not(target_arch = "x86_64"))]
     let way = Way::Memset;
     Some(way)
@@ -106,102 +127,116 @@ impl Way {
     fn name(self) -> &'static str {
         match self {
             Way::Vectors(vectors) => vectors.name(),
-            Way::NonTemporal(vectors) => vectors.name_nt(),
+            Way::NonTemporal(vectors, _) | Way::Copy(vectors) | Way::Triad(vectors) => vectors.name_nt(),
             #[cfg(target_arch = "x86_64")]
             Way::String => "rep stos",
             Way::Memset => "memset",
         }
     }
 
-    /// Lines between two looks at the [`Watch`].
-    fn stretch(self, word: u64) -> usize {
+    /// Arrays in a block; the first is written.
+    fn arrays(self) -> usize {
+        match self {
+            Way::Copy(_) => 2,
+            Way::Triad(_) => 3,
+            _ => 1,
+        }
+    }
+
+    fn traffic(self) -> Option<f64> {
+        let (arrays, read_first) = (self.arrays(), usize::from(matches!(self, Way::Vectors(_)) || !HAS_NON_TEMPORAL));
+        match self {
+            // The instruction and the library choose by themselves whether to read first.
+            #[cfg(target_arch = "x86_64")]
+            Way::String => None,
+            Way::Memset => None,
+            _ => Some((arrays + read_first) as f64 / arrays as f64),
+        }
+    }
+
+    /// Lines of each array between two looks at the [`Watch`].
+    fn stretch(self) -> usize {
         match self {
             // One call, or it would not be the library's choice for the whole block.
             Way::Memset => usize::MAX,
             // Zeros, on the processors that are given this way for them, move two or three times as fast as other data:
             // 2 MiB took 26 to 33 µs on Zen 4.
-            Way::NonTemporal(_) if word == 0 => 2 * STRETCH,
+            Way::NonTemporal(_, 0) => 2 * STRETCH,
+            // 1 MiB altogether for two arrays, and half as much again for three.
+            Way::Copy(_) | Way::Triad(_) => STRETCH / 2,
             _ => STRETCH,
         }
     }
 
     /// What the pass does ahead of itself. A prefetched line is one that a non-temporal store does not need: with data it costs
     /// the 1.6% of traffic that it is, and only zeros, which move faster than addresses are translated, gain from it.
-    fn ahead(self, pages: PageKind, word: u64) -> Ahead {
+    fn ahead(self, pages: PageKind) -> Ahead {
         match self {
-            Way::NonTemporal(_) if word != 0 => Ahead::Nothing,
+            Way::NonTemporal(_, 1..) => Ahead::Nothing,
             _ => Ahead::of(pages),
         }
     }
 
-    fn fill(self, ahead: Ahead, lines: &mut [Line], word: u64) {
+    /// Overwrites some lines; `from` are the arrays that are read, each `length` lines long.
+    fn pass(self, ahead: Ahead, to: &mut [Line], from: &[Line], length: usize, lines: Range<usize>) {
+        let to = &mut to[lines.clone()];
         match self {
-            Way::Vectors(vectors) => stream::fill(vectors, ahead, lines, word),
-            Way::NonTemporal(vectors) => stream::fill_nt(vectors, ahead, lines, word),
+            Way::Vectors(vectors) => stream::fill(vectors, ahead, to, DATA),
+            Way::NonTemporal(vectors, word) => stream::fill_nt(vectors, ahead, to, word),
             #[cfg(target_arch = "x86_64")]
-            Way::String => stream::fill_string(lines, word),
-            Way::Memset => stream::memset(lines),
-        }
-    }
-}
-
-impl Write {
-    fn way(&self) -> Result<Way, Error> {
-        (self.way)().ok_or_else(|| {
-            let name = &*self.card.name;
-            Error::Unavailable(format!("{name} needs stores that pass the caches by, which this architecture lacks"))
-        })
-    }
-
-    fn writing(&self, params: &Params) -> Result<Writing, Error> {
-        let (name, way, word, pages) = (&*self.card.name, self.way()?, self.word, params.pages);
-        let length = lines_of_part(name, params.size_bytes, 1, 1)?;
-        Ok(Writing { name, way, word, length, pages })
-    }
-
-    #[cfg(test)]
-    pub(super) fn writer(&self, params: &Params) -> Result<Writer, Error> {
-        Writer::new(self.writing(params)?)
-    }
-}
-
-impl Kernel for Write {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        self.way().map(drop)
-    }
-
-    fn traffic(&self) -> Option<f64> {
-        match (self.way)()? {
-            Way::Vectors(_) => Some(2.0),
-            Way::NonTemporal(_) => Some(1.0),
-            // The instruction and the library choose by themselves whether to read first.
-            #[cfg(target_arch = "x86_64")]
-            Way::String => None,
-            Way::Memset => None,
+            Way::String => stream::fill_string(to, 0),
+            Way::Memset => stream::memset(to),
+            Way::Copy(vectors) => stream::copy_nt(vectors, ahead, to, &from[lines]),
+            Way::Triad(vectors) => {
+                let (b, c) = from.split_at(length);
+                stream::triad_nt(vectors, ahead, to, &b[lines.clone()], &c[lines], FACTOR);
+            }
         }
     }
 
-    fn footprint(&self, params: &Params) -> Bytes {
-        params.pages.footprint(params.size_bytes)
+    /// What word `i` of a block holds before the first run.
+    fn before(self, i: u64) -> u64 {
+        match self {
+            // Doubles, so that the triad meets no denormal numbers; for a copy, any words do.
+            Way::Copy(_) | Way::Triad(_) => element(i).to_bits(),
+            _ => BEFORE,
+        }
     }
 
-    fn stage(&self, params: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
-        let writing = self.writing(params)?;
-        stage(writing.way.name(), Extent::Each(bytes(writing.length)), move |_| Ok(Box::new(Writer::new(writing)?)))
+    /// What line `index` of the written array must hold after a run: nothing is read back from a block of such arrays.
+    fn expected(self, length: usize, index: usize) -> Line {
+        let element = |array: usize, i: usize| element(((array * length + index) * Line::WORDS + i) as u64);
+        Line(std::array::from_fn(|i| match self {
+            Way::Vectors(_) => DATA,
+            Way::NonTemporal(_, word) => word,
+            #[cfg(target_arch = "x86_64")]
+            Way::String => 0,
+            Way::Memset => 0,
+            Way::Copy(_) => element(1, i).to_bits(),
+            Way::Triad(_) => (element(1, i) + FACTOR * element(2, i)).to_bits(),
+        }))
     }
+}
+
+/// Element `i` of the block: a whole number, so that every operation on it is exact.
+fn element(i: u64) -> f64 {
+    (i % (1 << 50)) as f64
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Writing {
+pub(super) struct Writing {
     name: &'static str,
     way: Way,
-    word: u64,
+    /// Lines of an array.
     length: usize,
     pages: PageKind,
+}
+
+impl Writing {
+    pub(super) fn new(name: &'static str, way: Way, params: &Params) -> Result<Self, Error> {
+        let length = lines_of_part(name, params.size_bytes, way.arrays(), 1)?;
+        Ok(Writing { name, way, length, pages: params.pages })
+    }
 }
 
 pub(super) struct Writer {
@@ -211,33 +246,34 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    fn new(stage: Writing) -> Result<Self, Error> {
-        let block = Block::filled(stage.length, stage.pages, |_| BEFORE)?;
+    pub(super) fn new(stage: Writing) -> Result<Self, Error> {
+        let Writing { way, length, pages, .. } = stage;
+        let block = Block::filled(way.arrays() * length, pages, |i| way.before(i))?;
         Ok(Writer { stage, block, marks: Marks::default() })
     }
 }
 
 impl Worker for Writer {
     fn prepare(&mut self) {
-        self.marks.set(self.block.lines_mut());
+        self.marks.set(&mut self.block.lines_mut()[..self.stage.length]);
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
-        let Writing { way, word, length, pages, .. } = self.stage;
-        let ahead = way.ahead(pages, word);
-        let lines = self.block.lines_mut();
+        let Writing { way, length, pages, .. } = self.stage;
+        let ahead = way.ahead(pages);
+        let (to, from) = self.block.lines_mut().split_at_mut(length);
         let mut done = 0;
         while done < length && !watch.should_stop() {
-            let end = length.min(done.saturating_add(way.stretch(word)));
-            way.fill(ahead, &mut lines[done..end], word);
+            let end = length.min(done.saturating_add(way.stretch()));
+            way.pass(ahead, to, from, length, done..end);
             done = end;
         }
-        bytes(done)
+        bytes(way.arrays() * done)
     }
 
     fn verify(&mut self) -> Result<(), Error> {
-        let line = Line([self.stage.word; Line::WORDS]);
-        self.marks.check(self.stage.name, self.block.lines(), |_| line)
+        let Writing { name, way, length, .. } = self.stage;
+        self.marks.check(name, &self.block.lines()[..length], |index| way.expected(length, index))
     }
 
     fn region(&self) -> Option<Region> {

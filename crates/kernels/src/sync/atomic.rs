@@ -1,6 +1,5 @@
 //! `atomic-load` to `atomic-cas-128-private`: one atomic operation, again and again, on words that lie in four ways.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,9 +8,9 @@ use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Work};
 use crossbeam::utils::CachePadded;
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
+use crate::kernel::{Error, Kernel, Worker};
 use crate::pace::Pace;
-use crate::plain::{Extent, stage};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 use operation::{Check, Hand, Operation, ROUND, Word};
 
@@ -43,103 +42,81 @@ impl Lie {
     }
 }
 
-pub struct AtomicKernel<O> {
-    card: &'static Card,
-    lie: Lie,
-    operation: PhantomData<fn() -> O>,
+/// The four kernels of each operation: its name, what it does, the most of it in a cycle, whether it takes the line away from others,
+/// and where it comes from.
+macro_rules! atomics {
+    ($(
+        $(#[$condition:meta])? $operation:ident, $name:literal, $does:literal, $most:expr, $takes:literal, $source:expr;
+    )*) => {
+        pub(crate) static KERNELS: &[&dyn Kernel] = &[$(
+            $(#[$condition])?
+            &atomic::<operation::$operation>(Lie::Contended, const { &card(concat!("atomic-", $name),
+                concat!($does, ": one word for all workers"), $most, $takes, $source) }),
+            $(#[$condition])?
+            &atomic::<operation::$operation>(Lie::FalseShared, const { &card(concat!("atomic-", $name, "-false"),
+                concat!($does, ": a word for each worker, four of them on a line"), $most, $takes, $source) }),
+            $(#[$condition])?
+            &atomic::<operation::$operation>(Lie::Padded, const { &card(concat!("atomic-", $name, "-padded"),
+                concat!($does, ": a word for each worker, on lines of its own in one array"), $most, false, $source) }),
+            $(#[$condition])?
+            &atomic::<operation::$operation>(Lie::Private, const { &card(concat!("atomic-", $name, "-private"),
+                concat!($does, ": a word for each worker, in memory of its own"), $most, false, $source) }),
+        )*];
+    };
 }
 
-/// Makes the four kernels of each operation: their names, what they do, what one operation is, the most of them in a cycle,
-/// whether they take the line away from others, and where they come from.
-macro_rules! atomics {
-    ($($(#[$condition:meta])? $operation:ident, $name:literal, $does:literal, $most:expr, $takes:literal, $source:literal,
-       [$shared:ident, $false:ident, $padded:ident, $private:ident];)*) => { $(
-        atomics!(@ $(#[$condition])? $operation, $shared, Contended, concat!("atomic-", $name),
-            concat!($does, ": one word for all workers"), $most, $takes, $source);
-        atomics!(@ $(#[$condition])? $operation, $false, FalseShared, concat!("atomic-", $name, "-false"),
-            concat!($does, ": a word for each worker, four of them on a line"), $most, $takes, $source);
-        atomics!(@ $(#[$condition])? $operation, $padded, Padded, concat!("atomic-", $name, "-padded"),
-            concat!($does, ": a word for each worker, on lines of its own in one array"), $most, false, $source);
-        atomics!(@ $(#[$condition])? $operation, $private, Private, concat!("atomic-", $name, "-private"),
-            concat!($does, ": a word for each worker, in memory of its own"), $most, false, $source);
-    )*
-        pub(crate) static KERNELS: &[&dyn Kernel] =
-            &[$($(#[$condition])? &$shared, $(#[$condition])? &$false, $(#[$condition])? &$padded, $(#[$condition])? &$private),*];
-    };
-    (@ $(#[$condition:meta])? $operation:ident, $kernel:ident, $lie:ident, $name:expr, $about:expr, $most:expr, $fights:literal,
-       $source:literal) => {
-        $(#[$condition])?
-        static $kernel: AtomicKernel<operation::$operation> = AtomicKernel {
-            card: &Card::new($name, Family::Sync, $about, Metric::ops("one operation; attempts that fail since another worker came first are none"))
-                .uncounted_traffic(if $fights { "the line moves from core to core" } else { "" })
-                .params(&[&SPAN])
-                .source($source)
-                .max_per_cycle($most)
-                .contends($fights),
-            lie: Lie::$lie,
-            operation: PhantomData,
-        };
-    };
+const fn card(name: &'static str, about: &'static str, most: f64, fights: bool, source: &'static str) -> Card {
+    let one = Metric::ops("one operation; attempts that fail since another worker came first are none");
+    Card::new(name, Family::Sync, about, one)
+        .uncounted_traffic(if fights { "the line moves from core to core" } else { "" })
+        .params(&[&SPAN])
+        .source(source)
+        .max_per_cycle(most)
+        .contends(fights)
 }
+
+const RELAXED: &str = "ISO/IEC 14882, [atomics.order]: memory_order_relaxed";
+const SEQ_CST: &str = "ISO/IEC 14882, [atomics.order]: memory_order_seq_cst";
+const GOTTLIEB: &str = "A. Gottlieb et al., The NYU Ultracomputer, IEEE TC 32 (1983): fetch-and-add";
 
 // The most in a cycle: loads and stores by the ports of Zen 5 and Lion Cove (Agner Fog, "Microarchitecture": 4 and 2); what reads
 // and writes waits for the load of its own word, at least 4 cycles, which aarch64 can do in part at the cache: every other one.
 atomics! {
-    Load, "load", "loads a 64-bit word that nobody writes, relaxed", ROOM * 4.0, false,
-        "ISO/IEC 14882, [atomics.order]: memory_order_relaxed", [LOAD, LOAD_FALSE, LOAD_PADDED, LOAD_PRIVATE];
+    Load, "load", "loads a 64-bit word that nobody writes, relaxed", ROOM * 4.0, false, RELAXED;
     #[cfg(target_arch = "aarch64")]
-    LoadSeqCst, "load-seq-cst", "loads a 64-bit word that nobody writes, sequentially consistent", ROOM * 4.0, false,
-        "ISO/IEC 14882, [atomics.order]: memory_order_seq_cst",
-        [LOAD_SEQ_CST, LOAD_SEQ_CST_FALSE, LOAD_SEQ_CST_PADDED, LOAD_SEQ_CST_PRIVATE];
-    Store, "store", "stores to a 64-bit word, relaxed", ROOM * 2.0, true,
-        "ISO/IEC 14882, [atomics.order]: memory_order_relaxed", [STORE, STORE_FALSE, STORE_PADDED, STORE_PRIVATE];
-    StoreSeqCst, "store-seq-cst", "stores to a 64-bit word, sequentially consistent", ROOM * 2.0, true,
-        "ISO/IEC 14882, [atomics.order]: memory_order_seq_cst",
-        [STORE_SEQ_CST, STORE_SEQ_CST_FALSE, STORE_SEQ_CST_PADDED, STORE_SEQ_CST_PRIVATE];
+    LoadSeqCst, "load-seq-cst", "loads a 64-bit word that nobody writes, sequentially \
+        consistent", ROOM * 4.0, false, SEQ_CST;
+    Store, "store", "stores to a 64-bit word, relaxed", ROOM * 2.0, true, RELAXED;
+    StoreSeqCst, "store-seq-cst", "stores to a 64-bit word, sequentially consistent", ROOM * 2.0, true, SEQ_CST;
     Fence, "fence", "stores to a 64-bit word, relaxed, and passes a full fence", ROOM / 2.0, true,
-        "ISO/IEC 14882, [atomics.fences]: atomic_thread_fence", [FENCE, FENCE_FALSE, FENCE_PADDED, FENCE_PRIVATE];
-    FetchAdd, "fetch-add", "adds 1 to a 64-bit word and learns what was there", ROOM / 2.0, true,
-        "A. Gottlieb et al., The NYU Ultracomputer, IEEE TC 32 (1983): fetch-and-add",
-        [FETCH_ADD, FETCH_ADD_FALSE, FETCH_ADD_PADDED, FETCH_ADD_PRIVATE];
+        "ISO/IEC 14882, [atomics.fences]: atomic_thread_fence";
+    FetchAdd, "fetch-add", "adds 1 to a 64-bit word and learns what was there", ROOM / 2.0, true, GOTTLIEB;
     #[cfg(target_arch = "aarch64")]
     FetchAddSeqCst, "fetch-add-seq-cst", "adds 1 to a 64-bit word and learns what was there, sequentially consistent",
-        ROOM / 2.0, true, "A. Gottlieb et al., The NYU Ultracomputer, IEEE TC 32 (1983): fetch-and-add",
-        [FETCH_ADD_SEQ_CST, FETCH_ADD_SEQ_CST_FALSE, FETCH_ADD_SEQ_CST_PADDED, FETCH_ADD_SEQ_CST_PRIVATE];
+        ROOM / 2.0, true, GOTTLIEB;
     Swap, "swap", "exchanges a 64-bit word with a value of its own", ROOM / 2.0, true,
-        "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): swap", [SWAP, SWAP_FALSE, SWAP_PADDED, SWAP_PRIVATE];
+        "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): swap";
     Cas, "cas", "adds 1 to a 64-bit word by compare-and-swap, each time to what the last attempt found", ROOM / 2.0, true,
-        "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): compare-and-swap", [CAS, CAS_FALSE, CAS_PADDED, CAS_PRIVATE];
+        "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): compare-and-swap";
     Cas128, "cas-128", "adds 1 to a 128-bit word by compare-and-swap, each time to what the last attempt found", ROOM / 4.0,
-        true, "Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A: CMPXCHG16B",
-        [CAS_128, CAS_128_FALSE, CAS_128_PADDED, CAS_128_PRIVATE];
+        true, "Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A: CMPXCHG16B";
 }
 
-impl<O: Operation> Kernel for AtomicKernel<O> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        if O::Word::available() {
-            return Ok(());
-        }
-        let name = &*self.card.name;
-        Err(Error::Unavailable(format!(
-            "{name} needs a processor with cmpxchg16b, which this one has not: leave it out"
-        )))
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
+const fn atomic<O: Operation>(lie: Lie, card: &'static Card) -> PlainKernel<Lie> {
+    let footprint = |_: &PlainKernel<Lie>, _: &Params| {
         Bytes((size_of::<CachePadded<[O::Word; NEIGHBOURS]>>() + size_of::<Claim>()) as u64)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        self.check()?;
-        let (name, lie, shared) = (&*self.card.name, self.lie, Arc::new(Shared::<O>::new(self.lie, workers)));
+    };
+    let kernel = PlainKernel::new(card, lie, footprint, |kernel, params, workers| {
+        let (name, lie) = (kernel.name(), kernel.data);
+        let shared = Arc::new(Shared::<O>::new(lie, workers));
         stage(O::VARIANT, Extent::Span(params.span()), move |rank| {
             Ok(Box::new(Repeater::new(name, lie, Arc::clone(&shared), rank)))
         })
-    }
+    });
+    kernel.check(|kernel| match O::Word::available() {
+        true => Ok(()),
+        false => Err(kernel.unavailable("needs a processor with cmpxchg16b, which this one has not: leave it out")),
+    })
 }
 
 /// Words, a few to each pair of lines.
@@ -175,7 +152,7 @@ struct Repeater<O: Operation> {
 
 impl<O: Operation> Shared<O> {
     fn new(lie: Lie, workers: usize) -> Self {
-        let lines = lines(workers.checked_sub(1).map_or(0, |last| lie.place(last).0 + 1));
+        let lines = lines(lie.place(workers - 1).0 + 1);
         Shared { lines, claims: (0..workers).map(|_| Claim::default()).collect() }
     }
 }

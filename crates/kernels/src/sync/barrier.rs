@@ -18,7 +18,7 @@ use crossbeam::utils::CachePadded;
 use super::primitives;
 use crate::kernel::{Error, Worker};
 use crate::pairs::Pairs;
-use crate::plain::{Extent, PlainKernel, samples, stage};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
 mod kinds;
@@ -45,9 +45,9 @@ trait Meet: Send + Sync + Sized + 'static {
 /// The kernel that measures a barrier.
 const fn meeting<B: Meet>(card: &'static Card) -> PlainKernel {
     // The stamps of a run and of the one before, and the last arrivals.
-    let footprint = |params: &Params| Bytes(Pairs::footprint(params.samples).0.saturating_mul(3));
-    PlainKernel::new(card, footprint, |card, params, workers| {
-        let (name, episodes) = (&*card.name, samples(card, params)?);
+    let footprint = |kernel: &_, params: &Params| Bytes(Pairs::of_samples(kernel, params).0.saturating_mul(3));
+    PlainKernel::new(card, (), footprint, |kernel, params, workers| {
+        let (name, episodes) = (kernel.name(), kernel.samples(params)?);
         let shared = Arc::new(Shared {
             barrier: B::new(workers)?,
             last: CachePadded::default(),

@@ -13,12 +13,12 @@ use std::thread;
 
 use charz_data::card::{LineOperation, ROOM};
 use charz_data::params::ITERATIONS;
-use charz_data::{Bytes, Card, Family, Metric, Role, Work, WorkerCount};
+use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
 use crossbeam::utils::CachePadded;
 
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::plain::{Extent, PlainKernel, iterations_up_to, kernels, stage};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::watch::Watch;
 use lines::{Lines, Meeting};
 use mode::{Cas, Exchange, FetchAdd, Mode, ReadWrite};
@@ -44,58 +44,41 @@ const CARD: Card = Card::new(
 .workers(WorkerCount::Exactly(2));
 
 kernels! {
-    handing::<ReadWrite> => CARD.named(
-            "c2c-read-write",
-            "waits by loads for a number in the other worker's line and stores the next to its own, which the other \
-             waits for",
-        )
+    handing::<ReadWrite> => CARD
+        .named("c2c-read-write", "waits by loads for a number in the other worker's line and stores the next to its \
+            own, which the other waits for")
         .role(Role::LineTransfer(LineOperation::ReadWrite))
         .source("N. Viennot, core-to-core-latency: single writer, single reader on two cache lines");
-    handing::<Cas> => CARD.named(
-            "c2c-cas",
-            "tries to compare-and-swap the number of its turn for the other worker's in one line that both share, \
-             until it succeeds",
-        )
+    handing::<Cas> => CARD
+        .named("c2c-cas", "tries to compare-and-swap the number of its turn for the other worker's in one line that \
+            both share, until it succeeds")
         .role(Role::LineTransfer(LineOperation::Cas))
         .source("N. Viennot, core-to-core-latency: CAS on a single shared cache line");
-    handing::<FetchAdd> => CARD.named(
-            "c2c-fetch-add",
-            "adds 1 to one line that two workers share, until it finds that the other has added since",
-        )
+    handing::<FetchAdd> => CARD
+        .named("c2c-fetch-add", "adds 1 to one line that two workers share, until it finds that the other has added \
+            since")
         .role(Role::LineTransfer(LineOperation::FetchAdd))
-        .source(
-            "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but \
-             were afraid to ask, SOSP 2013, section 5: fetch-and-increment",
-        );
-    handing::<Exchange> => CARD.named(
-            "c2c-exchange",
-            "swaps its mark into one line that two workers share, until it gets the other's mark out of it",
-        )
+        .source("T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization \
+            but were afraid to ask, SOSP 2013, section 5: fetch-and-increment");
+    handing::<Exchange> => CARD
+        .named("c2c-exchange", "swaps its mark into one line that two workers share, until it gets the other's mark \
+            out of it")
         .role(Role::LineTransfer(LineOperation::Exchange))
-        .source(
-            "T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization but \
-             were afraid to ask, SOSP 2013, section 5: swap",
-        );
+        .source("T. David, R. Guerraoui and V. Trigonakis, Everything you always wanted to know about synchronization \
+            but were afraid to ask, SOSP 2013, section 5: swap");
 }
 
-/// The kernel whose two workers hand over by one kind of operation.
 const fn handing<M: Mode>(card: &'static Card) -> PlainKernel {
-    PlainKernel::new(
-        card,
-        |_| Bytes(lines::BYTES),
-        |card, params, workers| {
-            let (name, iterations) = (&*card.name, iterations_up_to(u64::MAX, card, params)?);
-            if workers != 2 {
-                return Err(Error::Unavailable(format!("{name} takes 2 workers, not {workers}")));
-            }
-            let rounds = (iterations / ITERATIONS_PER_WAY / 2).max(1);
-            let shared = Arc::new(Shared::<M>::default());
-            let variant = "one line, 128 bytes apart from others, another one each run";
-            stage(variant, Extent::Each(Work::ops(rounds)), move |rank| {
-                Ok(Box::new(Hand::new(name, Arc::clone(&shared), rank, rounds)?))
-            })
-        },
-    )
+    let footprint = |_: &PlainKernel, _: &Params| Bytes(lines::BYTES);
+    PlainKernel::new(card, (), footprint, |kernel, params, _| {
+        let (name, iterations) = (kernel.name(), kernel.iterations_up_to(u64::MAX, params)?);
+        let rounds = (iterations / ITERATIONS_PER_WAY / 2).max(1);
+        let shared = Arc::new(Shared::<M>::default());
+        let variant = "one line, 128 bytes apart from others, another one each run";
+        stage(variant, Extent::Each(Work::ops(rounds)), move |rank| {
+            Ok(Box::new(Hand::new(name, Arc::clone(&shared), rank, rounds)?))
+        })
+    })
 }
 
 struct Shared<M> {

@@ -10,7 +10,7 @@ use crossbeam::utils::CachePadded;
 
 use crate::kernel::{Error, Kernel, Worker};
 use crate::pace::Pace;
-use crate::plain::{Extent, PlainKernel, iterations_up_to, stage};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
 /// Iterations that make one increment. The workers share them: however many they are, the counter gets as many increments
@@ -36,10 +36,11 @@ static CARD: Card = Card::new(
 
 pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
     &CARD,
-    |_| Bytes(size_of::<CachePadded<AtomicU64>>() as u64),
-    |card, params, workers| {
-        let iterations = iterations_up_to(u64::MAX, card, params)?;
-        let increments = (iterations / ITERATIONS_PER_INCREMENT / workers.max(1) as u64).max(1);
+    (),
+    |_, _| Bytes(size_of::<CachePadded<AtomicU64>>() as u64),
+    |kernel, params, workers| {
+        let iterations = kernel.iterations_up_to(u64::MAX, params)?;
+        let increments = (iterations / ITERATIONS_PER_INCREMENT / workers as u64).max(1);
         let shared = Arc::new(Shared::new(workers));
         let variant = if cfg!(target_arch = "x86_64") { "lock cmpxchg" } else { "compare-and-swap" };
         stage(variant, Extent::Each(Work::ops(increments)), move |rank| {

@@ -159,10 +159,10 @@ kernels! {
 
 /// The kernel over a counter.
 const fn counting<C: Limited>(card: &'static Card) -> PlainKernel {
-    let footprint = |_: &Params| Bytes(size_of::<CachePadded<AtomicU64>>() as u64);
-    PlainKernel::new(card, footprint, |card, params, workers| {
-        let (name, units) = (&*card.name, BURST.max(SHARE * workers as u64));
-        let counter = Arc::new(C::with_units(units, workers.max(1)));
+    let footprint = |_: &PlainKernel, _: &Params| Bytes(size_of::<CachePadded<AtomicU64>>() as u64);
+    PlainKernel::new(card, (), footprint, |kernel, params, workers| {
+        let (name, units) = (kernel.name(), BURST.max(SHARE * workers as u64));
+        let counter = Arc::new(C::with_units(units, workers));
         let sections = [params.inside_steps, params.outside_steps];
         stage(C::VARIANT, Extent::Span(params.span()), move |rank| {
             Ok(Box::new(Taker::new(name, Arc::clone(&counter), units, rank, sections)))

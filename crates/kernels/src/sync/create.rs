@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use charz_data::{Card, Contention, JointHistogram, Params, Work};
+use charz_data::{Card, Contention, JointHistogram, Work};
 
 use crate::clock::Clock;
 use crate::kernel::{Error, Worker};
 use crate::pairs::Pairs;
-use crate::plain::{Extent, PlainKernel, samples, stage};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
@@ -80,9 +80,8 @@ impl Child {
 
 /// The kernel that measures a way to make threads.
 const fn making<M: Method>(card: &'static Card) -> PlainKernel {
-    let footprint = |params: &Params| Pairs::footprint(params.samples);
-    PlainKernel::new(card, footprint, |card, params, _| {
-        let (name, samples, period) = (&*card.name, samples(card, params)?, params.period);
+    PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, _| {
+        let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);
         let shared = Arc::<Shared>::default();
         stage(M::VARIANT, Extent::Each(Work::ops(samples)), move |rank| {
             let shared = Arc::clone(&shared);

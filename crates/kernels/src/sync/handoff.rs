@@ -20,14 +20,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use charz_data::{Card, Contention, JointHistogram, Params, Work};
+use charz_data::{Card, Contention, JointHistogram, Work};
 use crossbeam::utils::CachePadded;
 
 use super::schedule::{Call, Sampler};
 use super::spin::{Whereabouts, until, until_due};
 use crate::kernel::{Error, Worker};
 use crate::pairs::Pairs;
-use crate::plain::{Extent, PlainKernel, samples, stage};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
 mod wakes;
@@ -71,9 +71,8 @@ trait WakePrimitive: Send + Sync + Sized + 'static {
 
 /// The kernel that measures a [`WakePrimitive`].
 const fn hand_off<M: WakePrimitive>(card: &'static Card) -> PlainKernel {
-    let footprint = |params: &Params| Pairs::footprint(params.samples);
-    PlainKernel::new(card, footprint, |card, params, workers| {
-        let (name, samples, period) = (&*card.name, samples(card, params)?, params.period);
+    PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
+        let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);
         let shared = Arc::new(Shared::<M>::new(workers)?);
         stage(M::VARIANT, Extent::Each(Work::ops(samples)), move |rank| {
             let shared = Arc::clone(&shared);

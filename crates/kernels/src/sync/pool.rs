@@ -83,13 +83,27 @@ const LOCK_FREE: Card = SPINNING.role(Role::LockFreePool { backs_off: None }).un
 const STACKED: &str =
     "exchanges of takes and returns that failed since another worker came first; the top moves from core to core";
 
-/// The end of the sentence about a list under a lock.
+const ANDERSON: &str =
+    "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 (1990)";
+
+/// What a worker does with a list under a lock.
 macro_rules! list {
     ($lock:literal) => {
         concat!(
             "takes an item from a list under ",
             $lock,
             ", holds it for a section, gives it back, and does another section"
+        )
+    };
+}
+
+/// What a worker does of a recursion.
+macro_rules! activities {
+    ($from:literal) => {
+        concat!(
+            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread ",
+            $from,
+            ", or a new one; beyond the workers it counts the threads that there would be, and does the part itself"
         )
     };
 }
@@ -108,111 +122,67 @@ kernels! {
     pooling::<Guarded<Parked<mutexes::Pthread<true>>>> => SLEEPING
         .named("pool-pthread-adaptive", list!("the C library's adaptive mutex, which spins before it sleeps"))
         .source("The GNU C library, PTHREAD_MUTEX_ADAPTIVE_NP");
-    pooling::<Guarded<lock::Tas>> => SPINNING.named(
-            "pool-tas",
-            list!("a test-and-set lock: who waits exchanges, at first with pauses, then with yields and naps in between"),
-        )
-        .source(
-            "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 \
-             (1990)",
-        );
-    pooling::<Guarded<lock::TasBackoff>> => SPINNING.named(
-            "pool-tas-backoff",
-            list!("a test-and-set lock: who waits exchanges, after delays that double up to a cap in proportion to the strands"),
-        )
+    pooling::<Guarded<lock::Tas>> => SPINNING
+        .named("pool-tas", list!("a test-and-set lock: who waits exchanges, at first with pauses, then with yields and \
+            naps in between"))
+        .source(ANDERSON);
+    pooling::<Guarded<lock::TasBackoff>> => SPINNING
+        .named("pool-tas-backoff", list!("a test-and-set lock: who waits exchanges, after delays that double up to a \
+            cap in proportion to the strands"))
         .role(Role::LockPool { is_reference: false, backs_off: Role::backoff_of("pool-tas") })
-        .source(
-            "T. E. Anderson, The performance of spin lock alternatives for shared-memory multiprocessors, IEEE TPDS 1 \
-             (1990)",
-        );
-    pooling::<Guarded<lock::Ttas>> => SPINNING.named(
-            "pool-ttas",
-            list!("a test-and-test-and-set lock: who waits reads, at first with pauses, then with yields and naps in between"),
-        )
-        .source(
-            "L. Rudolph and Z. Segall, Dynamic decentralized cache schemes, ISCA 1984; T. E. Anderson, IEEE TPDS 1 \
-             (1990)",
-        );
-    pooling::<Guarded<lock::Ticket>> => SPINNING.named(
-            "pool-ticket",
-            list!("a ticket lock, first come, first served: who waits reads, with pauses, then yields, then naps"),
-        )
-        .source(
-            "D. P. Reed and R. K. Kanodia, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, ACM TOCS 9 (1991)",
-        );
-    pooling::<Guarded<lock::Mcs>> => SPINNING.named(
-            "pool-mcs",
-            list!("an MCS queue lock: who waits reads a line of its own, with pauses, then yields, then naps"),
-        )
-        .source(
-            "J. M. Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization on shared-memory \
-             multiprocessors, ACM TOCS 9 (1991)",
-        );
-    pooling::<Guarded<lock::Clh>> => SPINNING.named(
-            "pool-clh",
-            list!("a CLH queue lock: who waits reads the line of the one before, with pauses, then yields, then naps"),
-        )
-        .source(
-            "T. S. Craig, University of Washington TR 93-02-02 (1993); P. Magnusson, A. Landin and E. Hagersten, Queue \
-             locks on cache coherent multiprocessors, IPPS 1994",
-        );
-    pooling::<Treiber<AtOnce>> => LOCK_FREE.named(
-            "pool-treiber",
-            "pops an item off a stack by compare-and-swap until it succeeds, holds it for a section, pushes it, and \
-             does another section",
-        )
+        .source(ANDERSON);
+    pooling::<Guarded<lock::Ttas>> => SPINNING
+        .named("pool-ttas", list!("a test-and-test-and-set lock: who waits reads, at first with pauses, then with \
+            yields and naps in between"))
+        .source("L. Rudolph and Z. Segall, Dynamic decentralized cache schemes, ISCA 1984; T. E. Anderson, IEEE TPDS 1 \
+            (1990)");
+    pooling::<Guarded<lock::Ticket>> => SPINNING
+        .named("pool-ticket", list!("a ticket lock, first come, first served: who waits reads, with pauses, then \
+            yields, then naps"))
+        .source("D. P. Reed and R. K. Kanodia, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, ACM TOCS 9 \
+            (1991)");
+    pooling::<Guarded<lock::Mcs>> => SPINNING
+        .named("pool-mcs", list!("an MCS queue lock: who waits reads a line of its own, with pauses, then yields, then \
+            naps"))
+        .source("J. M. Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization on shared-memory \
+            multiprocessors, ACM TOCS 9 (1991)");
+    pooling::<Guarded<lock::Clh>> => SPINNING
+        .named("pool-clh", list!("a CLH queue lock: who waits reads the line of the one before, with pauses, then \
+            yields, then naps"))
+        .source("T. S. Craig, University of Washington TR 93-02-02 (1993); P. Magnusson, A. Landin and E. Hagersten, \
+            Queue locks on cache coherent multiprocessors, IPPS 1994");
+    pooling::<Treiber<AtOnce>> => LOCK_FREE
+        .named("pool-treiber", "pops an item off a stack by compare-and-swap until it succeeds, holds it for a \
+            section, pushes it, and does another section")
         .uncounted_traffic(STACKED)
-        .source(
-            "R. K. Treiber, Systems programming: coping with parallelism, IBM RJ 5118 (1986); the 32-bit tag: IBM \
-             System/370 Principles of Operation, compare double and swap",
-        );
-    pooling::<Treiber<Backoff>> => LOCK_FREE.named(
-            "pool-treiber-backoff",
-            "the same with pauses after a failure that double up to a cap in proportion to the strands",
-        )
+        .source("R. K. Treiber, Systems programming: coping with parallelism, IBM RJ 5118 (1986); the 32-bit tag: IBM \
+            System/370 Principles of Operation, compare double and swap");
+    pooling::<Treiber<Backoff>> => LOCK_FREE
+        .named("pool-treiber-backoff", "the same with pauses after a failure that double up to a cap in proportion to \
+            the strands")
         .role(Role::LockFreePool { backs_off: Role::backoff_of("pool-treiber") })
         .uncounted_traffic(STACKED)
-        .source(
-            "R. K. Treiber, IBM RJ 5118 (1986); S. Sistare, Solaris scalability: the delay doubles to a cap in \
-             proportion to the CPUs",
-        );
-    pooling::<Array> => LOCK_FREE.named(
-            "pool-array-queue",
-            "takes an item out of crossbeam's bounded queue, holds it for a section, puts it back, and does another \
-             section",
-        )
+        .source("R. K. Treiber, IBM RJ 5118 (1986); S. Sistare, Solaris scalability: the delay doubles to a cap in \
+            proportion to the CPUs");
+    pooling::<Array> => LOCK_FREE
+        .named("pool-array-queue", "takes an item out of crossbeam's bounded queue, holds it for a section, puts it \
+            back, and does another section")
         .source("The crate crossbeam, ArrayQueue; D. Vyukov, Bounded MPMC queue");
-    pooling::<Segments> => LOCK_FREE.named(
-            "pool-seg-queue",
-            "takes an item out of crossbeam's unbounded queue, holds it for a section, puts it back, and does another \
-             section",
-        )
+    pooling::<Segments> => LOCK_FREE
+        .named("pool-seg-queue", "takes an item out of crossbeam's unbounded queue, holds it for a section, puts it \
+            back, and does another section")
         .source("The crate crossbeam, SegQueue");
-    pooling::<Deque> => LOCK_FREE.named(
-            "pool-deque",
-            "takes an item from its own deque, or steals one where that is empty, holds it for a section, puts it on \
-             its own deque, and does another section",
-        )
-        .uncounted_traffic(
-            "steals, and searches that found nothing; a worker that has found an item keeps to it, and then meets \
-             nobody",
-        )
-        .source(
-            "D. Chase and Y. Lev, Dynamic circular work-stealing deque, SPAA 2005; the crate crossbeam, Injector and \
-             Stealer",
-        );
-    spawning::<Guarded<Parked<mutexes::Std>>> => spawn::CARD.named(
-            "pool-spawn-mutex",
-            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a list \
-             under a mutex, or a new one; beyond the workers it counts the threads that there would be, and does the \
-             part itself",
-        );
-    spawning::<Treiber<AtOnce>> => spawn::CARD.named(
-            "pool-spawn-cas",
-            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread from a stack \
-             without a lock, or a new one; beyond the workers it counts the threads that there would be, and does the \
-             part itself",
-        );
+    pooling::<Deque> => LOCK_FREE
+        .named("pool-deque", "takes an item from its own deque, or steals one where that is empty, holds it for a \
+            section, puts it on its own deque, and does another section")
+        .uncounted_traffic("steals, and searches that found nothing; a worker that has found an item keeps to it, and \
+            then meets nobody")
+        .source("D. Chase and Y. Lev, Dynamic circular work-stealing deque, SPAA 2005; the crate crossbeam, Injector \
+            and Stealer");
+    spawning::<Guarded<Parked<mutexes::Std>>> => spawn::CARD
+        .named("pool-spawn-mutex", activities!("from a list under a mutex"));
+    spawning::<Treiber<AtOnce>> => spawn::CARD
+        .named("pool-spawn-cas", activities!("from a stack without a lock"));
 }
 
 #[cfg(test)]

@@ -3,30 +3,20 @@
 //! What is measured is the way from one to the next: a lock that is given back and the waking of whoever waits for it. More
 //! workers than strands are no storm then, since all but one sleep, except where they spin.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use charz_data::card::ROOM;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Role, Work, WorkerCount};
 
-use crate::kernel::{Error, Kernel, Stage, Worker};
-use crate::plain::{Extent, kernels, stage};
+use crate::kernel::{Error, Worker};
+use crate::pace::Pace;
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::ring::cascade::{Cascade, Condition, Mutex};
 use crate::sys::ring::process::Remote;
 use crate::sys::ring::word::{Flag, Futex};
 use crate::sys::ring::{Link, Lookout, Member, Ring};
 use crate::watch::Watch;
-
-use crate::pace::Pace;
-
-pub struct RingKernel<L> {
-    card: &'static Card,
-    variant: &'static str,
-    /// Whether each worker drives a process that takes its place.
-    processes: bool,
-    link: PhantomData<fn() -> L>,
-}
 
 const LIBMICRO: &str = "B. Smaalders, P. Harman: libMicro (Sun Microsystems, 2005), cascade_mutex, cascade_cond: the order of \
                         the locks";
@@ -63,69 +53,53 @@ const CASCADE: Card = Card::new(
 const WORD: Card = CASCADE.source(FUTEX).max_per_cycle(ROOM / 8.0);
 
 kernels! {
-    ring::<Cascade<Mutex<false>>>, false, "pthread_mutex, default" => CASCADE.named(
-            "ring-mutex",
-            "passes a token around a ring of threads, by two mutexes of the C library for each, in the order of \
-             libMicro's cascade_mutex",
-        );
-    ring::<Cascade<Mutex<true>>>, false, "pthread_mutex, adaptive" => CASCADE.named(
-            "ring-mutex-adaptive",
-            "does as ring-mutex with mutexes whose waiters spin for a while before they sleep",
-        );
-    ring::<Cascade<Mutex<false>>>, true, "pthread_mutex, process-shared" => CASCADE
+    ring::<Cascade<Mutex<false>>>, Among::Threads("pthread_mutex, default") => CASCADE
+        .named("ring-mutex", "passes a token around a ring of threads, by two mutexes of the C library for each, in \
+            the order of libMicro's cascade_mutex");
+    ring::<Cascade<Mutex<true>>>, Among::Threads("pthread_mutex, adaptive") => CASCADE
+        .named("ring-mutex-adaptive", "does as ring-mutex with mutexes whose waiters spin for a while before they \
+            sleep");
+    ring::<Cascade<Mutex<false>>>, Among::Processes("pthread_mutex, process-shared") => CASCADE
         .named("ring-mutex-processes", "does as ring-mutex among processes, by mutexes in memory that they share")
         .uncounted_traffic(APART);
-    ring::<Cascade<Condition>>, false, "pthread_cond" => CASCADE.named(
-            "ring-cond",
-            "passes a token around a ring of threads, by two condition variables of the C library for each, in the \
-             order of libMicro's cascade_cond",
-        );
-    ring::<Cascade<Condition>>, true, "pthread_cond, process-shared" => CASCADE.named(
-            "ring-cond-processes",
-            "does as ring-cond among processes, by condition variables in memory that they share",
-        )
+    ring::<Cascade<Condition>>, Among::Threads("pthread_cond") => CASCADE
+        .named("ring-cond", "passes a token around a ring of threads, by two condition variables of the C library for \
+            each, in the order of libMicro's cascade_cond");
+    ring::<Cascade<Condition>>, Among::Processes("pthread_cond, process-shared") => CASCADE
+        .named("ring-cond-processes", "does as ring-cond among processes, by condition variables in memory that they \
+            share")
         .uncounted_traffic(APART);
-    ring::<Futex>, false, "futex, private" => WORD.named(
-            "ring-futex",
-            "passes a token around a ring of threads, each asleep on a word of its own until the one before it writes \
-             there and wakes it",
-        );
-    ring::<Futex>, true, "futex, shared" => WORD
+    ring::<Futex>, Among::Threads("futex, private") => WORD
+        .named("ring-futex", "passes a token around a ring of threads, each asleep on a word of its own until the one \
+            before it writes there and wakes it");
+    ring::<Futex>, Among::Processes("futex, shared") => WORD
         .named("ring-futex-processes", "does as ring-futex among processes, by words in memory that they share")
         .uncounted_traffic(APART);
-    ring::<Flag>, false, "store-release, load-acquire" => WORD.named(
-            "ring-flag",
-            "passes a token around a ring of threads, each spinning on a flag of its own until the one before it \
-             writes there",
-        )
+    ring::<Flag>, Among::Threads("store-release, load-acquire") => WORD
+        .named("ring-flag", "passes a token around a ring of threads, each spinning on a flag of its own until the one \
+            before it writes there")
         .source(FLAGS)
         .contends(true)
         .blocks_in_kernel(false);
 }
 
-const fn ring<L: Link>(card: &'static Card, processes: bool, variant: &'static str) -> RingKernel<L> {
-    RingKernel { card, variant, processes, link: PhantomData }
+/// Who stands in the ring, and what lets go of the next one: the variant.
+#[derive(Clone, Copy)]
+enum Among {
+    Threads(&'static str),
+    /// Each worker drives a process that takes its place.
+    Processes(&'static str),
 }
 
-impl<L: Link> Kernel for RingKernel<L> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn footprint(&self, _: &Params) -> Bytes {
-        Bytes(Ring::<L>::BYTES as u64)
-    }
-
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
-        if !self.card.workers.allows(workers) {
-            return Err(Error::Unavailable(format!(
-                "{} takes at least 2 workers, not {workers}: give it more threads",
-                &*self.card.name
-            )));
-        }
-        let ring = Arc::new(Ring::<L>::new(workers, self.processes)?);
-        let processes = self.processes;
-        stage(self.variant, Extent::Span(params.span()), move |rank| {
+const fn ring<L: Link>(card: &'static Card, among: Among) -> PlainKernel<Among> {
+    let footprint = |_: &PlainKernel<Among>, _: &Params| Bytes(Ring::<L>::BYTES as u64);
+    PlainKernel::new(card, among, footprint, |kernel, params, workers| {
+        let (variant, processes) = match kernel.data {
+            Among::Threads(variant) => (variant, false),
+            Among::Processes(variant) => (variant, true),
+        };
+        let ring = Arc::new(Ring::<L>::new(workers, processes)?);
+        stage(variant, Extent::Span(params.span()), move |rank| {
             let member = Arc::clone(&ring);
             let place = match processes {
                 false => Place::Here(Member::new(member, rank)),
@@ -133,7 +107,7 @@ impl<L: Link> Kernel for RingKernel<L> {
             };
             Ok(Box::new(Participant { ring: Arc::clone(&ring), first: rank == 0, workers, place }))
         })
-    }
+    })
 }
 
 enum Place<L: Link> {

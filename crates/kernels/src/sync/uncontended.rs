@@ -9,7 +9,7 @@ use charz_data::{Bytes, Card, Family, Metric, Params, Work, WorkerCount};
 use super::mutexes::{Mutex, ParkingLot, Pthread, Std};
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::plain::{Extent, PlainKernel, iterations_up_to, kernels, stage};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::watch::Watch;
 
 /// Iterations that make one pair: a pair takes about 5 ns.
@@ -39,10 +39,10 @@ kernels! {
 }
 
 const fn locking<M: Mutex>(card: &'static Card) -> PlainKernel {
-    let footprint = |_: &Params| Bytes(size_of::<M>() as u64);
-    PlainKernel::new(card, footprint, |card, params, _| {
-        let name = &*card.name;
-        let pairs = (iterations_up_to(u64::MAX, card, params)? / ITERATIONS_PER_PAIR).max(1);
+    let footprint = |_: &PlainKernel, _: &Params| Bytes(size_of::<M>() as u64);
+    PlainKernel::new(card, (), footprint, |kernel, params, _| {
+        let name = kernel.name();
+        let pairs = (kernel.iterations_up_to(u64::MAX, params)? / ITERATIONS_PER_PAIR).max(1);
         stage("lock, unlock", Extent::Each(Work::ops(pairs)), move |_| {
             Ok(Box::new(Locker { name, pairs, mutex: M::new()? }))
         })

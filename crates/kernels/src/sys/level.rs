@@ -34,6 +34,9 @@ pub enum Op {
 }
 
 impl Op {
+    #[cfg(test)]
+    pub const ALL: [Op; 8] = [Op::Read, Op::Write, Op::WriteNt, Op::Copy, Op::Triad, Op::Mix1, Op::Mix2, Op::Mix3];
+
     /// Arrays that a block is divided into; the first is the one that may be written.
     pub const fn arrays(self) -> usize {
         match self {
@@ -260,8 +263,6 @@ impl Path {
 mod tests {
     use super::*;
 
-    const OPS: [Op; 8] = [Op::Read, Op::Write, Op::WriteNt, Op::Copy, Op::Triad, Op::Mix1, Op::Mix2, Op::Mix3];
-
     /// What the loops leave in blocks and registers, for some passes over a part and over all of each array.
     fn left(path: Loop, far: bool) -> (Vec<Line>, u64) {
         let lines = path.op.arrays() * 144;
@@ -278,7 +279,7 @@ mod tests {
 
     #[test]
     fn all_loops_do_the_same() {
-        for op in OPS {
+        for op in Op::ALL {
             let portable = Loop { op, path: Path::Portable };
             for path in Loop::all(op) {
                 for far in [false, true] {

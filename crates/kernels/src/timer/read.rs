@@ -27,9 +27,10 @@ pub(super) const READ: Card = super::CARD
 pub(super) const fn read<C: Source>(card: &'static Card) -> PlainKernel {
     let kernel = PlainKernel::new(
         card,
-        |_| Bytes(0),
-        |card, params, _| {
-            let name = &*card.name;
+        (),
+        |_, _| Bytes(0),
+        |kernel, params, _| {
+            let name = kernel.name();
             stage(C::VARIANT, Extent::Span(params.span()), move |_| {
                 Ok(Box::new(Reader::<C> { name, back: None, source: PhantomData }))
             })

@@ -4,7 +4,7 @@ use charz_data::{Card, JointHistogram, Params, Work};
 
 use crate::kernel::{Axes, Error, Worker};
 use crate::pairs::Pairs;
-use crate::plain::{Extent, PlainKernel, samples, stage};
+use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
 pub(super) trait Probe: Sized + 'static {
@@ -27,9 +27,8 @@ pub(super) trait Probe: Sized + 'static {
 }
 
 pub(super) const fn sampled<P: Probe>(card: &'static Card) -> PlainKernel {
-    let footprint = |params: &Params| Pairs::footprint(params.samples);
-    let kernel = PlainKernel::new(card, footprint, |card, params, _| {
-        let (name, params, samples) = (&*card.name, *params, samples(card, params)?);
+    let kernel = PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, _| {
+        let (name, params, samples) = (kernel.name(), *params, kernel.samples(params)?);
         P::admit(name, &params)?;
         stage(P::VARIANT, Extent::Each(Work::ops(samples)), move |_| {
             let pairs = Pairs::with_room(samples)?;

@@ -26,27 +26,17 @@ pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTi
 const SPINS: Card = BLOCKS.contends(true).blocks_in_kernel(false);
 
 kernels! {
-    meeting::<pthread::barrier::Barrier> => BLOCKS.named(
-            "barrier-pthread",
-            "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there",
-        );
-    meeting::<std::sync::Barrier> => BLOCKS.named(
-            "barrier-std",
-            "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there",
-        );
-    meeting::<Central> => SPINS.named(
-            "barrier-spin",
-            "meets all others at a counter of arrivals, and spins until the last one changes the number of the \
-             generation",
-        );
-    meeting::<Sense> => SPINS.named(
-            "barrier-sense",
-            "meets all others at a counter of those missing, and spins until the last one reverses the sense",
-        )
-        .source(
-            "J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
-             Multiprocessors, TOCS 9 (1991), section 3.1",
-        );
+    meeting::<pthread::barrier::Barrier> => BLOCKS
+        .named("barrier-pthread", "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there");
+    meeting::<std::sync::Barrier> => BLOCKS
+        .named("barrier-std", "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there");
+    meeting::<Central> => SPINS
+        .named("barrier-spin", "meets all others at a counter of arrivals, and spins until the last one changes the number of the \
+            generation");
+    meeting::<Sense> => SPINS
+        .named("barrier-sense", "meets all others at a counter of those missing, and spins until the last one reverses the sense")
+        .source("J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, TOCS 9 \
+            (1991), section 3.1");
 }
 
 impl Meet for pthread::barrier::Barrier {

@@ -37,10 +37,9 @@ kernels! {
         .named("create-pthread-detached", "makes detached threads with pthread_create, one after the other");
     making::<Std<false>> => STD
         .named("create-std", "makes threads with std::thread, one after the other, and joins each");
-    making::<Std<true>> => STD.named(
-            "create-std-detached",
-            "makes threads with std::thread, one after the other, and drops the handle of each",
-        );
+    making::<Std<true>> => STD
+        .named("create-std-detached", "makes threads with std::thread, one after the other, and drops the handle of \
+            each");
 }
 
 struct Pthread<const DETACHED: bool>(Attributes);

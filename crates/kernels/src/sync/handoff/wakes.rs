@@ -56,51 +56,39 @@ kernels! {
         .named("signal-pthread", "the first worker calls pthread_cond_signal while the second one waits");
     hand_off::<Signal<std::sync::Condvar, false>> => WAKES_ONE
         .named("signal-std", "the first worker calls std::sync::Condvar::notify_one while the second one waits");
-    hand_off::<Signal<parking_lot::Condvar, false>> => WAKES_ONE.named(
-            "signal-parking-lot",
-            "the first worker calls parking_lot::Condvar::notify_one while the second one waits",
-        );
+    hand_off::<Signal<parking_lot::Condvar, false>> => WAKES_ONE
+        .named("signal-parking-lot", "the first worker calls parking_lot::Condvar::notify_one while the second one \
+            waits");
     hand_off::<Signal<pthread::Condvar, true>> => BROADCAST
         .named("broadcast-pthread", "the first worker calls pthread_cond_broadcast while all others wait");
     hand_off::<Signal<std::sync::Condvar, true>> => BROADCAST
         .named("broadcast-std", "the first worker calls std::sync::Condvar::notify_all while all others wait");
-    hand_off::<Signal<parking_lot::Condvar, true>> => BROADCAST.named(
-            "broadcast-parking-lot",
-            "the first worker calls parking_lot::Condvar::notify_all while all others wait",
-        );
-    hand_off::<FutexWake> => WAKES_ONE.named(
-            "futex-wake",
-            "the first worker wakes the second one, which sleeps on a word of memory (FUTEX_WAKE, private)",
-        )
+    hand_off::<Signal<parking_lot::Condvar, true>> => BROADCAST
+        .named("broadcast-parking-lot", "the first worker calls parking_lot::Condvar::notify_all while all others \
+            wait");
+    hand_off::<FutexWake> => WAKES_ONE
+        .named("futex-wake", "the first worker wakes the second one, which sleeps on a word of memory (FUTEX_WAKE, \
+            private)")
         .role(Role::HandOff(Waiter::AsleepBare))
-        .source(
-            "futex(2); U. Drepper, Futexes Are Tricky (2011). The intervals are those of the T3-4 report \
-             (arXiv:1106.2992), section 6; G. Tene, How NOT to Measure Latency (2013): the schedule. A call that finds \
-             nobody asleep is no sample",
-        );
-    hand_off::<Unpark> => WAKES_ONE.named(
-            "unpark-std",
-            "the first worker calls Thread::unpark of the Rust standard library while the second one is parked",
-        )
+        .source("futex(2); U. Drepper, Futexes Are Tricky (2011). The intervals are those of the T3-4 report \
+            (arXiv:1106.2992), section 6; G. Tene, How NOT to Measure Latency (2013): the schedule. A call that finds \
+            nobody asleep is no sample");
+    hand_off::<Unpark> => WAKES_ONE
+        .named("unpark-std", "the first worker calls Thread::unpark of the Rust standard library while the second one \
+            is parked")
         .role(Role::HandOff(Waiter::AsleepBare));
-    hand_off::<Channel<StdChannel>> => CHANNEL.named(
-            "channel-std",
-            "the first worker sends one number through std::sync::mpsc::channel while the second one waits to receive \
-             it",
-        );
-    hand_off::<Channel<CrossbeamChannel>> => CHANNEL.named(
-            "channel-crossbeam",
-            "the first worker sends one number through crossbeam::channel::unbounded while the second one waits to \
-             receive it",
-        );
+    hand_off::<Channel<StdChannel>> => CHANNEL
+        .named("channel-std", "the first worker sends one number through std::sync::mpsc::channel while the second one \
+            waits to receive it");
+    hand_off::<Channel<CrossbeamChannel>> => CHANNEL
+        .named("channel-crossbeam", "the first worker sends one number through crossbeam::channel::unbounded while the \
+            second one waits to receive it");
     hand_off::<Flag> => WAKES_ONE
         .named("flag", "the first worker stores to a line of memory that the second one reads until it sees the change")
         .role(Role::HandOff(Waiter::Spinning))
         .times("from the store to its return", "from the store to the reader having seen it")
-        .uncounted_traffic(
-            "the reader pauses between two looks. The least that can be told is two stamps: one on either side of the \
-             store, or of the hand-off",
-        )
+        .uncounted_traffic("the reader pauses between two looks. The least that can be told is two stamps: one on \
+            either side of the store, or of the hand-off")
         .source("K. Milfeld et al., multi-core measurements at TACC: two spin loops on a volatile flag")
         .contends(true)
         .blocks_in_kernel(false);

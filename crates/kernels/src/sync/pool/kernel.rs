@@ -20,13 +20,14 @@ use crate::sync::wait_stats::WaitStats;
 use crate::watch::Watch;
 
 pub(super) const fn pooling<P: Pool>(card: &'static Card) -> PlainKernel {
-    let footprint =
-        |_: &Params| Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64);
-    PlainKernel::new(card, footprint, |card, params, workers| {
-        let (name, span) = (&*card.name, span(card, params)?);
-        let items = u32::try_from(workers.max(1)).ok().filter(|items| *items < u32::MAX);
-        let items = items.ok_or_else(|| Error::Unavailable(format!("{name} has no numbers for {workers} workers")))?;
-        let shared = Arc::new(Shared::<P>::new(name, workers.max(1), items)?);
+    let footprint = |_: &PlainKernel, _: &Params| {
+        Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64)
+    };
+    PlainKernel::new(card, (), footprint, |kernel, params, workers| {
+        let span = span(kernel, params)?;
+        let items = u32::try_from(workers).ok().filter(|items| *items < u32::MAX);
+        let items = items.ok_or_else(|| kernel.unavailable(format_args!("has no numbers for {workers} workers")))?;
+        let shared = Arc::new(Shared::<P>::new(kernel.name(), workers, items)?);
         let steps = [params.inside_steps, params.outside_steps];
         stage(P::MEETING, Extent::Span(span), move |rank| Ok(Box::new(Taker::new(Arc::clone(&shared), rank, steps)?)))
     })
@@ -94,11 +95,9 @@ impl<P: Pool> Shared<P> {
 }
 
 /// How long a kernel runs that runs by time.
-pub(super) fn span(card: &Card, params: &Params) -> Result<Duration, Error> {
+pub(super) fn span(kernel: &PlainKernel, params: &Params) -> Result<Duration, Error> {
     match params.span() {
-        Duration::ZERO => {
-            Err(Error::Unavailable(format!("{} runs by time and was given none: ask for a span", card.name)))
-        }
+        Duration::ZERO => Err(kernel.unavailable("runs by time and was given none: ask for a span")),
         span => Ok(span),
     }
 }

@@ -39,12 +39,11 @@ pub(super) const CARD: Card = Card::new("", Family::Sync, "", Metric::ops("one a
 
 /// The kernel about a runtime with one kind of pool.
 pub(super) const fn spawning<P: Pool>(card: &'static Card) -> PlainKernel {
-    let footprint = |_: &Params| Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64);
-    PlainKernel::new(card, footprint, |card, params, workers| {
-        let (name, span) = (&*card.name, span(card, params)?);
-        let threads = u32::try_from(workers).ok().filter(|threads| card.workers.allows(*threads as usize));
-        let threads =
-            threads.ok_or_else(|| Error::Unavailable(format!("{name} takes 2 to 2³² workers, not {workers}")))?;
+    let footprint = |_: &PlainKernel, _: &Params| Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64);
+    PlainKernel::new(card, (), footprint, |kernel, params, workers| {
+        let (name, span) = (kernel.name(), span(kernel, params)?);
+        let threads = u32::try_from(workers)
+            .map_err(|_| kernel.unavailable(format_args!("takes 2 to 2³² workers, not {workers}")))?;
         let (runtime, steps) = (Arc::new(Runtime::<P>::new(threads)?), [params.inside_steps, params.outside_steps]);
         stage(P::MEETING, Extent::Span(span), move |rank| {
             let thread = Thread::new(Arc::clone(&runtime), rank as u32, steps)?;
