@@ -14,7 +14,6 @@ const TARGET: Duration = Duration::from_micros(50);
 /// bounds a stretch that began on a line at peace and ends on one at war.
 const MOST: u64 = 16_384;
 
-/// The attempts of one worker's next stretch.
 pub(crate) struct Pace {
     attempts: u64,
     most: u64,

@@ -118,11 +118,6 @@ impl Watch {
         &self.clock
     }
 
-    /// When this worker is to give up waiting for another: its deadline, if it has one.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
     /// Notes on which strand a seated worker was found, `None` where the system does not tell.
     fn sighted(&self, strand: Option<u32>) {
         let count = match strand {

@@ -318,6 +318,9 @@ fn check_refused(name: &str, workers: usize, params: Params, part: &str) {
 fn parameters_without_sense_are_refused() {
     for card in runnable().map(Kernel::card) {
         let (name, workers) = (&*card.name, card.workers.min());
+        for others in (0..4).filter(|others| !card.workers.allows(*others)) {
+            check_refused(name, others, PARAMS, &format!("workers, not {others}"));
+        }
         if card.obeys(&SAMPLES) {
             check_refused(name, workers, Params { samples: 0, ..PARAMS }, "at least 1 sample");
         }

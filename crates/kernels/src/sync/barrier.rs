@@ -30,19 +30,18 @@ pub(crate) use kinds::KERNELS;
 const STRETCH: u64 = 20_000;
 
 trait Meet: Send + Sync + Sized + 'static {
-    type Own;
-
     const VARIANT: &'static str;
 
     fn new(parties: usize) -> Result<Self, Error>;
 
-    /// That of a party that meets the others for the first time. All parties ask before they meet.
-    fn own(&self) -> Self::Own;
+    /// That of a party that meets the others for the first time, for those that have one. All parties ask before they meet.
+    fn sense(&self) -> bool {
+        false
+    }
 
-    fn meet(&self, own: &mut Self::Own);
+    fn meet(&self, sense: &mut bool);
 }
 
-/// The kernel that measures a barrier.
 const fn meeting<B: Meet>(card: &'static Card) -> PlainKernel {
     // The stamps of a run and of the one before, and the last arrivals.
     let footprint = |kernel: &_, params: &Params| Bytes(Pairs::of_samples(kernel, params).0.saturating_mul(3));
@@ -57,8 +56,8 @@ const fn meeting<B: Meet>(card: &'static Card) -> PlainKernel {
         stage(B::VARIANT, Extent::Each(Work::ops(episodes)), move |rank| {
             let (shared, stamps) = (Arc::clone(&shared), Pairs::with_room(episodes)?);
             *shared.stamps[rank].write().unwrap_or_else(PoisonError::into_inner) = Pairs::with_room(episodes)?;
-            let (own, episode) = (shared.barrier.own(), shared.phases[rank].load(Ordering::Relaxed));
-            Ok(Box::new(Party { name, rank, episodes, shared, own, episode, stamps, early: None, joint: None }))
+            let (sense, episode) = (shared.barrier.sense(), shared.phases[rank].load(Ordering::Relaxed));
+            Ok(Box::new(Party { name, rank, episodes, shared, sense, episode, stamps, early: None, joint: None }))
         })
     })
 }
@@ -73,13 +72,13 @@ struct Shared<B> {
     stamps: Box<[RwLock<Pairs>]>,
 }
 
-struct Party<B: Meet> {
+struct Party<B> {
     name: &'static str,
     rank: usize,
     /// Of a full run.
     episodes: u64,
     shared: Arc<Shared<B>>,
-    own: B::Own,
+    sense: bool,
     /// The last episode that it has met the others in, over all runs.
     episode: u64,
     stamps: Pairs,
@@ -109,7 +108,7 @@ impl<B: Meet> Worker for Party<B> {
             }
             shared.phases[self.rank].store(episode, Ordering::Relaxed);
             let arrived = watch.now();
-            shared.barrier.meet(&mut self.own);
+            shared.barrier.meet(&mut self.sense);
             left = watch.now();
             let other = self.other(episode);
             if shared.phases[other].load(Ordering::Relaxed) < episode {

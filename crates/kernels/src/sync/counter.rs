@@ -34,18 +34,15 @@ pub(super) trait Counter: Send + Sync + 'static {
     /// A counter may also refuse one while another worker is about to take or give one.
     fn take(&self, rank: usize) -> bool;
 
-    /// Gives back a unit that was taken, by whatever worker.
     fn give(&self, rank: usize);
 
     /// The units that are not out, while nobody takes or gives.
     fn free(&self) -> u64;
 }
 
-/// A counter that a kernel is about.
 trait Limited: Counter {
     const VARIANT: &'static str;
 
-    /// For so many units and workers.
     fn with_units(units: u64, workers: usize) -> Self;
 }
 
@@ -65,7 +62,6 @@ impl Limited for Global {
     }
 }
 
-/// A stock for each strand.
 impl Limited for Sharded {
     const VARIANT: &'static str = "compare-and-swap";
 
@@ -74,7 +70,6 @@ impl Limited for Sharded {
     }
 }
 
-/// A number under the lock of Rust's standard library.
 impl Counter for CachePadded<Mutex<u64>> {
     fn take(&self, _: usize) -> bool {
         let mut free = self.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +152,6 @@ kernels! {
         .contends(true);
 }
 
-/// The kernel over a counter.
 const fn counting<C: Limited>(card: &'static Card) -> PlainKernel {
     let footprint = |_: &PlainKernel, _: &Params| Bytes(size_of::<CachePadded<AtomicU64>>() as u64);
     PlainKernel::new(card, (), footprint, |kernel, params, workers| {

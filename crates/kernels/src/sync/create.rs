@@ -78,7 +78,6 @@ impl Child {
     }
 }
 
-/// The kernel that measures a way to make threads.
 const fn making<M: Method>(card: &'static Card) -> PlainKernel {
     PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, _| {
         let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);

@@ -49,7 +49,6 @@ trait WakePrimitive: Send + Sync + Sized + 'static {
 
     const VARIANT: &'static str;
 
-    /// For so many waiters.
     fn new() -> Result<Self, Error>;
 
     /// A waiter introduces itself, on its own thread.
@@ -69,7 +68,6 @@ trait WakePrimitive: Send + Sync + Sized + 'static {
     fn wait(&self, round: u64, ready: impl FnOnce()) -> Option<Self::Got<'_>>;
 }
 
-/// The kernel that measures a [`WakePrimitive`].
 const fn hand_off<M: WakePrimitive>(card: &'static Card) -> PlainKernel {
     PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
         let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);
@@ -104,7 +102,6 @@ struct Shared<M> {
     open: CachePadded<AtomicU64>,
     /// Where the waker opened it.
     strand: CachePadded<Whereabouts>,
-    /// Whether a worker has left the run.
     over: CachePadded<AtomicBool>,
     /// Samples of the run, once the waker has left it.
     taken: AtomicU64,

@@ -10,11 +10,11 @@
 mod backoff;
 mod clh;
 mod mcs;
-mod parked;
 mod tas;
 mod ticket;
 mod ttas;
 
+use super::mutexes::Mutex;
 use super::primitives;
 use super::wait_stats::WaitStats;
 use crate::kernel::Error;
@@ -22,7 +22,6 @@ use crate::kernel::Error;
 pub(super) use backoff::TasBackoff;
 pub(super) use clh::Clh;
 pub(super) use mcs::Mcs;
-pub(super) use parked::Parked;
 pub(super) use tas::Tas;
 pub(super) use ticket::Ticket;
 pub(super) use ttas::Ttas;
@@ -45,6 +44,25 @@ pub(super) trait Lock: Sized + Send + Sync + 'static {
 pub(super) trait Queue: Lock {
     /// Changes whenever somebody has joined the queue.
     fn last(&self) -> u32;
+}
+
+/// A lock of the C library or of Rust, in which whoever waits for long sleeps. It is tried first, since none of them tells whether it had to wait; where nobody holds it, that is all.
+pub(super) struct Parked<M>(M);
+
+impl<M: Mutex> Lock for Parked<M> {
+    fn new(_: usize) -> Result<Self, Error> {
+        M::new().map(Parked)
+    }
+
+    #[inline]
+    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        stats.attempts += 1;
+        let _held = self.0.try_lock().unwrap_or_else(|| {
+            stats.slept();
+            self.0.lock()
+        });
+        section()
+    }
 }
 
 /// Does something when it goes out of scope, whatever ends the scope: a section that panics must not leave the others

@@ -11,7 +11,6 @@ pub(super) trait Mutex: Send + Sync + Sized + 'static {
     /// That it is held, until it is dropped.
     type Guard<'a>;
 
-    /// A free one.
     fn new() -> Result<Self, Error>;
 
     fn lock(&self) -> Self::Guard<'_>;
@@ -35,7 +34,6 @@ pub(super) trait Condvar: Default + Send + Sync + 'static {
     fn broadcast(&self);
 }
 
-/// That the mutex of a condition variable is held.
 pub(super) type Guard<'a, C> = <<C as Condvar>::Mutex as Mutex>::Guard<'a>;
 
 pub(super) struct Std(std::sync::Mutex<()>);

@@ -3,7 +3,6 @@
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// A time of some clock, as it was handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time {
     seconds: i64,

@@ -96,7 +96,6 @@ impl Library {
     }
 }
 
-/// The address of a function of a loaded library.
 fn symbol(library: NonNull<c_void>, name: &CStr) -> Result<NonNull<c_void>, String> {
     // SAFETY: the handle is that of a library that was loaded and is never unloaded, and the name is a string of C.
     NonNull::new(unsafe { libc::dlsym(library.as_ptr(), name.as_ptr()) }).ok_or_else(complaint)

@@ -123,6 +123,15 @@ struct Ahead {
     distance: usize,
 }
 
+#[cfg(target_arch = "x86_64")]
+impl Ahead {
+    /// Eight small pages ahead at each, in whole rounds: one line a page has its address translated before it is needed, which
+    /// hardware prefetchers do not see to.
+    const fn far(round: usize) -> Ahead {
+        Ahead { stretch: 64 / round * round * Line::BYTES, distance: 8 * 4096 }
+    }
+}
+
 /// A loop that this CPU has the instructions for.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
@@ -197,7 +206,7 @@ impl Loop {
             Path::Avx512 | Path::Avx2 => {
                 let body = if self.path == Path::Avx512 { x86_64::avx512(self.op) } else { x86_64::avx2(self.op) };
                 let bytes = range.len() * Line::BYTES;
-                let ahead = if far { FAR.of(round) } else { Ahead { stretch: bytes, distance: 0 } };
+                let ahead = if far { Ahead::far(round) } else { Ahead { stretch: bytes, distance: 0 } };
                 let first = block.as_mut_ptr();
                 let array = |i: usize| first.wrapping_add(i.min(arrays - 1) * length + range.start);
                 let [a, b, c] = [0, 1, 2].map(array);
@@ -209,25 +218,6 @@ impl Loop {
             }
             Path::Portable => portable::run(self.op, block, length, range, passes, registers),
         }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-/// Eight small pages ahead at each: one line a page has its address translated before it is needed, which hardware prefetchers
-/// do not see to.
-const FAR: Pages = Pages { lines: 64, distance: 8 * 4096 };
-
-#[cfg(target_arch = "x86_64")]
-struct Pages {
-    lines: usize,
-    distance: usize,
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Pages {
-    /// In whole rounds.
-    const fn of(&self, round: usize) -> Ahead {
-        Ahead { stretch: self.lines / round * round * Line::BYTES, distance: self.distance }
     }
 }
 

@@ -68,10 +68,7 @@ impl Mapping {
         let mapping = Mapping { start: start.cast(), lines, bytes };
         match pages {
             // A kernel built without transparent huge pages knows no such advice, and has nothing to forbid.
-            PageKind::Small => mapping.advise(libc::MADV_NOHUGEPAGE).or_else(|error| match error.raw_os_error() {
-                Some(libc::EINVAL) => Ok(()),
-                _ => Err(error),
-            })?,
+            PageKind::Small => mapping.advise_if_known(libc::MADV_NOHUGEPAGE)?,
             PageKind::Transparent => mapping.advise(libc::MADV_HUGEPAGE)?,
             PageKind::Huge2M | PageKind::Huge1G => {}
         }
@@ -83,11 +80,8 @@ impl Mapping {
     /// # Errors
     /// That of `madvise`, e.g. where a control group has no more huge pages: a plain write would end the process then.
     pub fn populate(&mut self) -> io::Result<()> {
-        self.advise(libc::MADV_POPULATE_WRITE).or_else(|error| match error.raw_os_error() {
-            // Linux before 5.14 does not know the advice; the first write to each page does the same there.
-            Some(libc::EINVAL) => Ok(()),
-            _ => Err(error),
-        })
+        // Linux before 5.14 does not know the advice; the first write to each page does the same there.
+        self.advise_if_known(libc::MADV_POPULATE_WRITE)
     }
 
     /// Divides it into pieces of so many bytes, the last of which may be shorter; each is unmapped by itself.
@@ -128,6 +122,12 @@ impl Mapping {
     pub fn lines_mut(&mut self) -> &mut [Line] {
         // SAFETY: as for `lines`; the mapping is writable, and `self` is borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.lines) }
+    }
+
+    /// The same where a kernel may not know the advice.
+    fn advise_if_known(&self, advice: libc::c_int) -> io::Result<()> {
+        self.advise(advice)
+            .or_else(|error| if error.raw_os_error() == Some(libc::EINVAL) { Ok(()) } else { Err(error) })
     }
 
     fn advise(&self, advice: libc::c_int) -> io::Result<()> {

@@ -45,7 +45,6 @@ impl<T> Object<T> {
     }
 }
 
-/// A mutex of the C library.
 pub struct Mutex(Pin<Box<Object<libc::pthread_mutex_t>>>);
 
 impl Mutex {
@@ -84,54 +83,46 @@ impl Drop for Mutex {
     }
 }
 
-/// Makes a mutex of the C library out of memory for one.
-///
 /// # Safety
 /// The pointer is to memory for a mutex that nobody uses, and that stays where it is as long as the mutex is used.
 pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: bool) -> Result<(), Error> {
     let mut attributes = MaybeUninit::uninit();
+    let raw = attributes.as_mut_ptr();
     // SAFETY: the memory is for attributes, and nobody else's.
-    check("pthread_mutexattr_init", unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) })?;
+    check("pthread_mutexattr_init", unsafe { libc::pthread_mutexattr_init(raw) })?;
     let number = match kind {
         Kind::Default => libc::PTHREAD_MUTEX_DEFAULT,
         Kind::Adaptive => ADAPTIVE,
     };
+    let sharing = if shared { libc::PTHREAD_PROCESS_SHARED } else { libc::PTHREAD_PROCESS_PRIVATE };
     // SAFETY: the attributes were initialised.
-    let mut result =
-        check("pthread_mutexattr_settype", unsafe { libc::pthread_mutexattr_settype(attributes.as_mut_ptr(), number) });
-    if shared && result.is_ok() {
-        // SAFETY: the attributes were initialised.
-        result = check("pthread_mutexattr_setpshared", unsafe {
-            libc::pthread_mutexattr_setpshared(attributes.as_mut_ptr(), libc::PTHREAD_PROCESS_SHARED)
-        });
-    }
-    if result.is_ok() {
+    // SAFETY: the attributes were initialised.
+    let result = check("pthread_mutexattr_settype", unsafe { libc::pthread_mutexattr_settype(raw, number) })
+        .and_then(|()| {
+            // SAFETY: the attributes were initialised.
+            check("pthread_mutexattr_setpshared", unsafe { libc::pthread_mutexattr_setpshared(raw, sharing) })
+        })
         // SAFETY: the caller vouches for the mutex, and the attributes were initialised.
-        result = check("pthread_mutex_init", unsafe { libc::pthread_mutex_init(mutex, attributes.as_ptr()) });
-    }
+        .and_then(|()| check("pthread_mutex_init", unsafe { libc::pthread_mutex_init(mutex, raw) }));
     // SAFETY: the attributes were initialised, and are not used any more.
-    unsafe { libc::pthread_mutexattr_destroy(attributes.as_mut_ptr()) };
+    unsafe { libc::pthread_mutexattr_destroy(raw) };
     result
 }
 
-/// Makes a condition variable of the C library out of memory for one.
-///
 /// # Safety
 /// The pointer is to memory for a condition variable that nobody uses, and that stays where it is as long as it is used.
 pub unsafe fn initialise_condvar(bell: *mut libc::pthread_cond_t, shared: bool) -> Result<(), Error> {
     let mut attributes = MaybeUninit::uninit();
+    let raw = attributes.as_mut_ptr();
     // SAFETY: the memory is for attributes, and nobody else's.
-    check("pthread_condattr_init", unsafe { libc::pthread_condattr_init(attributes.as_mut_ptr()) })?;
+    check("pthread_condattr_init", unsafe { libc::pthread_condattr_init(raw) })?;
     let sharing = if shared { libc::PTHREAD_PROCESS_SHARED } else { libc::PTHREAD_PROCESS_PRIVATE };
     // SAFETY: the attributes were initialised.
-    let set = unsafe { libc::pthread_condattr_setpshared(attributes.as_mut_ptr(), sharing) };
-    let mut result = check("pthread_condattr_setpshared", set);
-    if result.is_ok() {
+    let result = check("pthread_condattr_setpshared", unsafe { libc::pthread_condattr_setpshared(raw, sharing) })
         // SAFETY: the caller vouches for the memory, and the attributes were initialised.
-        result = check("pthread_cond_init", unsafe { libc::pthread_cond_init(bell, attributes.as_ptr()) });
-    }
+        .and_then(|()| check("pthread_cond_init", unsafe { libc::pthread_cond_init(bell, raw) }));
     // SAFETY: the attributes were initialised, and are not used any more.
-    unsafe { libc::pthread_condattr_destroy(attributes.as_mut_ptr()) };
+    unsafe { libc::pthread_condattr_destroy(raw) };
     result
 }
 
@@ -145,7 +136,6 @@ pub(super) fn check(call: &str, code: libc::c_int) -> Result<(), Error> {
     }
 }
 
-/// A mutex that this thread holds, until it is dropped.
 #[must_use]
 pub struct Guard<'a> {
     mutex: &'a Mutex,
@@ -184,7 +174,6 @@ impl Condvar {
         unsafe { libc::pthread_cond_timedwait(self.raw(), held.mutex.raw(), &raw const until) }
     }
 
-    /// Wakes one of those who wait, if there is one.
     #[inline]
     pub fn signal(&self) {
         // SAFETY: it was initialised, and outlives the call.

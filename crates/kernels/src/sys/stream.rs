@@ -5,12 +5,13 @@
 //! non-temporal store, stands in `x86_64`.
 
 mod portable;
-use charz_data::PageKind;
-
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+use charz_data::PageKind;
+
 pub use crate::sys::mmap::Line;
+pub use portable::triad_line;
 
 /// Lines that a stream of loads takes before the next stream has its turn: 256 bytes gave the most on Zen 4.
 pub const TURN: usize = 4;
@@ -137,7 +138,6 @@ pub fn sum<const STREAMS: usize>(vectors: Vectors, ahead: Ahead, streams: [&[Lin
     dispatch!(vectors, sum(ahead, streams))
 }
 
-/// Writes `word` into every word, with ordinary stores.
 pub fn fill(vectors: Vectors, ahead: Ahead, lines: &mut [Line], word: u64) {
     dispatch!(vectors, fill(ahead, lines, word))
 }
@@ -173,7 +173,6 @@ pub fn fill_string(lines: &mut [Line], word: u64) {
     }
 }
 
-/// Fills with zeros by `memset` of the C library.
 pub fn memset(lines: &mut [Line]) {
     // SAFETY: the bytes written are those of `lines`, which is borrowed exclusively, and zeros are valid in them.
     unsafe { libc::memset(lines.as_mut_ptr().cast(), 0, size_of_val(lines)) };

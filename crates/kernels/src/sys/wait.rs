@@ -45,7 +45,6 @@ pub fn select(time: Duration) -> io::Result<bool> {
     ready(result)
 }
 
-/// `nanosleep`.
 pub fn nanosleep(time: Duration) -> io::Result<bool> {
     let time = timespec(time);
     // SAFETY: the time outlives the call, and what is left of it is not asked for.

@@ -13,9 +13,6 @@ pub(super) trait Probe: Sized + 'static {
     fn check() -> Result<(), Error>;
 
     /// Whether it can be asked for this.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] for parameters without sense for this kernel, which is called `name`.
     fn admit(_name: &str, _params: &Params) -> Result<(), Error> {
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The clocks that are read.
 
+use std::convert::identity;
 use std::sync::LazyLock;
 
 use super::scale;
@@ -14,9 +15,7 @@ pub(super) trait Source: 'static {
 
     const VARIANT: &'static str;
 
-    fn check() -> Result<(), Error> {
-        Ok(())
-    }
+    fn check() -> Result<(), Error>;
 
     fn read() -> Self::Reading;
 
@@ -24,145 +23,87 @@ pub(super) trait Source: 'static {
     fn place(reading: Self::Reading) -> u64;
 
     /// Nanoseconds that a unit stands for.
-    fn unit() -> f64 {
-        1.0
-    }
+    fn unit() -> f64;
 }
 
 const NANOS: i64 = 1_000_000_000;
 const MICROS: i64 = 1_000_000;
 
-macro_rules! counters {
-    ($($(#[$about:meta])* $name:ident, $variant:expr, $read:path, $available:expr, $lacks:literal;)*) => {
-        $(
-            $(#[$about])*
-            pub(super) struct $name;
+/// Clocks: what a reading gives and the variant; how it is read, its place, nanoseconds of a unit, and whether it is here.
+macro_rules! sources {
+    ($(
+        $(#[$about:meta])*
+        $name:ident: $reading:ty, $variant:expr, $read:expr, $place:expr, $unit:expr, $check:expr;
+    )*) => {$(
+        $(#[$about])*
+        pub(super) struct $name;
 
-            impl Source for $name {
-                type Reading = u64;
-                const VARIANT: &'static str = $variant;
+        impl $crate::timer::source::Source for $name {
+            type Reading = $reading;
+            const VARIANT: &'static str = $variant;
 
-                fn check() -> Result<(), Error> {
-                    if $available { Ok(()) } else { Err(Error::Unavailable($lacks.into())) }
-                }
-
-                #[inline(always)]
-                fn read() -> u64 {
-                    $read()
-                }
-
-                fn place(reading: u64) -> u64 {
-                    reading
-                }
-
-                fn unit() -> f64 {
-                    scale::nanos_per_tick()
-                }
+            fn check() -> Result<(), $crate::kernel::Error> {
+                $check
             }
-        )*
-    };
+
+            #[inline(always)]
+            fn read() -> $reading {
+                $read
+            }
+
+            fn place(reading: $reading) -> u64 {
+                $place(reading)
+            }
+
+            fn unit() -> f64 {
+                $unit
+            }
+        }
+    )*};
 }
 
-counters! {
+#[cfg(test)]
+pub(super) use sources;
+
+sources! {
     /// Without any order.
-    Tsc, counter::PLAIN, counter::read, counter::AVAILABLE, "charz reads the processor's counter on x86_64 and aarch64 only";
+    Tsc: u64, counter::PLAIN, counter::read(), identity, scale::nanos_per_tick(), known(counter::AVAILABLE, NO_COUNTER);
     /// Behind a fence.
-    Ordered, counter::ORDERED, counter::read_ordered, counter::AVAILABLE,
-        "charz reads the processor's counter on x86_64 and aarch64 only";
+    Ordered: u64, counter::ORDERED, counter::read_ordered(), identity, scale::nanos_per_tick(),
+        known(counter::AVAILABLE, NO_COUNTER);
     /// By an instruction that waits.
-    Waiting, "rdtscp", counter::read_waiting, counter::waits(), "this processor has no rdtscp";
-}
-
-macro_rules! system {
-    ($($(#[$about:meta])* $name:ident, $clock:ident;)*) => {
-        $(
-            $(#[$about])*
-            pub(super) struct $name;
-
-            impl Source for $name {
-                type Reading = Time;
-                const VARIANT: &'static str = "clock_gettime";
-
-                #[inline(always)]
-                fn read() -> Time {
-                    clocks::gettime(libc::$clock)
-                }
-
-                fn place(reading: Time) -> u64 {
-                    reading.nanos(NANOS)
-                }
-            }
-        )*
-    };
-}
-
-system! {
+    Waiting: u64, "rdtscp", counter::read_waiting(), identity, scale::nanos_per_tick(),
+        known(counter::waits(), "this processor has no rdtscp");
     /// Since the machine was started, at the rate of the world's time.
-    Monotonic, CLOCK_MONOTONIC;
+    Monotonic: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC), nanos, 1.0, Ok(());
     /// The same at the rate of the machine's own oscillator.
-    Raw, CLOCK_MONOTONIC_RAW;
+    Raw: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC_RAW), nanos, 1.0, Ok(());
     /// The same as it was at the last tick of the kernel.
-    Coarse, CLOCK_MONOTONIC_COARSE;
+    Coarse: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC_COARSE), nanos, 1.0, Ok(());
     /// The time of day, which people and programs may set.
-    Realtime, CLOCK_REALTIME;
-}
-
-pub(super) struct Instant;
-
-static ORIGIN: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
-
-impl Source for Instant {
-    type Reading = std::time::Instant;
-    const VARIANT: &'static str = "Instant::now";
-
-    fn check() -> Result<(), Error> {
+    Realtime: Time, "clock_gettime", clocks::gettime(libc::CLOCK_REALTIME), nanos, 1.0, Ok(());
+    Instant: std::time::Instant, "Instant::now", std::time::Instant::now(), since_origin, 1.0, {
         // No instant is read before the one that all are counted from.
         LazyLock::force(&ORIGIN);
         Ok(())
-    }
-
-    #[inline(always)]
-    fn read() -> std::time::Instant {
-        std::time::Instant::now()
-    }
-
-    fn place(reading: std::time::Instant) -> u64 {
-        u64::try_from(reading.duration_since(*ORIGIN).as_nanos()).unwrap_or(u64::MAX)
-    }
+    };
+    Cpu: i64, "clock", clocks::process_micros(), |micros| u64::try_from(micros).unwrap_or(0),
+        (NANOS / MICROS) as f64, Ok(());
+    Usage: Time, "getrusage", clocks::usage(), |time: Time| time.nanos(MICROS), 1.0, Ok(());
 }
 
-pub(super) struct Cpu;
+const NO_COUNTER: &str = "charz reads the processor's counter on x86_64 and aarch64 only";
 
-impl Source for Cpu {
-    type Reading = i64;
-    const VARIANT: &'static str = "clock";
-
-    #[inline(always)]
-    fn read() -> i64 {
-        clocks::process_micros()
-    }
-
-    fn place(reading: i64) -> u64 {
-        u64::try_from(reading).unwrap_or(0)
-    }
-
-    fn unit() -> f64 {
-        (NANOS / MICROS) as f64
-    }
+fn known(available: bool, lacking: &str) -> Result<(), Error> {
+    if available { Ok(()) } else { Err(Error::Unavailable(lacking.into())) }
 }
 
-pub(super) struct Usage;
+fn nanos(time: Time) -> u64 {
+    time.nanos(NANOS)
+}
 
-impl Source for Usage {
-    type Reading = Time;
-    const VARIANT: &'static str = "getrusage";
+static ORIGIN: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
 
-    #[inline(always)]
-    fn read() -> Time {
-        clocks::usage()
-    }
-
-    fn place(reading: Time) -> u64 {
-        reading.nanos(MICROS)
-    }
+fn since_origin(instant: std::time::Instant) -> u64 {
+    u64::try_from(instant.duration_since(*ORIGIN).as_nanos()).unwrap_or(u64::MAX)
 }

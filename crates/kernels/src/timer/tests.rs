@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use charz_data::{Params, Work};
 
-use super::source::Source;
+use super::source::sources;
 use super::*;
 use crate::kernel::Error;
 use crate::plain::PlainKernel;
@@ -13,44 +13,11 @@ thread_local! {
     static NEXT: std::cell::Cell<u64> = const { std::cell::Cell::new(1 << 40) };
 }
 
-/// A clock that goes backwards, a unit of 2 ns a reading.
-struct Broken;
-
-impl Source for Broken {
-    type Reading = u64;
-    const VARIANT: &'static str = "broken";
-
-    fn read() -> u64 {
-        NEXT.replace(NEXT.get() - 1)
-    }
-
-    fn place(reading: u64) -> u64 {
-        reading
-    }
-
-    fn unit() -> f64 {
-        2.0
-    }
-}
-
-/// A clock that moves by 3 units at each tenth reading.
-struct Slow;
-
-impl Source for Slow {
-    type Reading = u64;
-    const VARIANT: &'static str = "slow";
-
-    fn read() -> u64 {
-        NEXT.replace(NEXT.get() + 1) / 10
-    }
-
-    fn place(reading: u64) -> u64 {
-        reading * 3
-    }
-
-    fn unit() -> f64 {
-        2.0
-    }
+sources! {
+    /// A clock that goes backwards, a unit of 2 ns a reading.
+    Broken: u64, "broken", NEXT.replace(NEXT.get() - 1), |reading| reading, 2.0, Ok(());
+    /// A clock that moves by 3 units at each tenth reading.
+    Slow: u64, "slow", NEXT.replace(NEXT.get() + 1) / 10, |reading| reading * 3, 2.0, Ok(());
 }
 
 static READ_BROKEN: PlainKernel = read::read::<Broken>(const { &read::READ.named("read-broken", "") });

@@ -27,85 +27,74 @@ const SPINS: Card = BLOCKS.contends(true).blocks_in_kernel(false);
 
 kernels! {
     meeting::<pthread::barrier::Barrier> => BLOCKS
-        .named("barrier-pthread", "meets all others at a pthread_barrier_t, again and again, and sleeps until the last is there");
+        .named("barrier-pthread", "meets all others at a pthread_barrier_t, again and again, and sleeps until the last \
+            is there");
     meeting::<std::sync::Barrier> => BLOCKS
-        .named("barrier-std", "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is there");
+        .named("barrier-std", "meets all others at a std::sync::Barrier, again and again, and sleeps until the last is \
+            there");
     meeting::<Central> => SPINS
-        .named("barrier-spin", "meets all others at a counter of arrivals, and spins until the last one changes the number of the \
-            generation");
+        .named("barrier-spin", "meets all others at a counter of arrivals, and spins until the last one changes the \
+            number of the generation");
     meeting::<Sense> => SPINS
-        .named("barrier-sense", "meets all others at a counter of those missing, and spins until the last one reverses the sense")
-        .source("J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, TOCS 9 \
-            (1991), section 3.1");
+        .named("barrier-sense", "meets all others at a counter of those missing, and spins until the last one reverses \
+            the sense")
+        .source("J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on Shared-Memory \
+            Multiprocessors, TOCS 9 (1991), section 3.1");
 }
 
 impl Meet for pthread::barrier::Barrier {
-    type Own = ();
-
     const VARIANT: &'static str = "pthread_barrier_wait";
 
     fn new(parties: usize) -> Result<Self, Error> {
         pthread::barrier::Barrier::new(parties)
     }
 
-    fn own(&self) {}
-
     #[inline]
-    fn meet(&self, _own: &mut ()) {
+    fn meet(&self, _: &mut bool) {
         self.wait();
     }
 }
 
 impl Meet for std::sync::Barrier {
-    type Own = ();
-
     const VARIANT: &'static str = "mutex and condition variable";
 
     fn new(parties: usize) -> Result<Self, Error> {
         Ok(std::sync::Barrier::new(parties))
     }
 
-    fn own(&self) {}
-
     #[inline]
-    fn meet(&self, _own: &mut ()) {
+    fn meet(&self, _: &mut bool) {
         self.wait();
     }
 }
 
 impl Meet for Central {
-    type Own = ();
-
     const VARIANT: &'static str = "counter and generation";
 
     fn new(parties: usize) -> Result<Self, Error> {
         Ok(Central::new(number(parties)?))
     }
 
-    fn own(&self) {}
-
     #[inline]
-    fn meet(&self, _own: &mut ()) {
+    fn meet(&self, _: &mut bool) {
         self.wait();
     }
 }
 
 impl Meet for Sense {
-    type Own = bool;
-
     const VARIANT: &'static str = "counter and sense";
 
     fn new(parties: usize) -> Result<Self, Error> {
         Ok(Sense::new(number(parties)?))
     }
 
-    fn own(&self) -> bool {
+    fn sense(&self) -> bool {
         self.sense()
     }
 
     #[inline]
-    fn meet(&self, own: &mut bool) {
-        self.wait(own);
+    fn meet(&self, sense: &mut bool) {
+        self.wait(sense);
     }
 }
 

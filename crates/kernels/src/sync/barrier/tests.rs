@@ -7,17 +7,13 @@ use crate::tests::{Lap, Look, stage_laps, stopped, watch};
 struct Open;
 
 impl Meet for Open {
-    type Own = ();
-
     const VARIANT: &'static str = "open";
 
     fn new(_parties: usize) -> Result<Self, Error> {
         Ok(Open)
     }
 
-    fn own(&self) {}
-
-    fn meet(&self, _own: &mut ()) {}
+    fn meet(&self, _: &mut bool) {}
 }
 
 /// The laps of so many workers in a stage of 100 episodes.

@@ -107,12 +107,7 @@ fn a_run_without_its_first_worker_ends() {
 
 #[test]
 fn two_workers_share_the_iterations() {
-    let turns = |iterations, workers| {
-        KERNELS[1].stage(&Params { iterations, ..Params::SMALL }, workers).map(|stage| stage.work().ops.0)
-    };
-    assert_eq!(turns(51_200, 2), Ok(100));
-    assert_eq!(turns(1, 2), Ok(1));
-    for workers in [1, 3] {
-        assert!(turns(51_200, workers).unwrap_err().to_string().contains("2 workers"));
-    }
+    let turns =
+        |iterations| KERNELS[1].stage(&Params { iterations, ..Params::SMALL }, 2).map(|stage| stage.work().ops.0);
+    assert_eq!((turns(51_200), turns(1)), (Ok(100), Ok(1)));
 }

@@ -9,69 +9,48 @@ use super::{Pool, WaitStats};
 use crate::kernel::Error;
 
 pub(super) type Array = ArrayQueue<u32>;
-
-impl Pool for Array {
-    const MEETING: &'static str = "ArrayQueue";
-
-    type Hand = ();
-
-    fn new(_: usize, items: u32) -> Result<Self, Error> {
-        Ok(ArrayQueue::new(items as usize))
-    }
-
-    fn hand(&self, _: usize) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn fill(&self, items: impl Iterator<Item = u32>) {
-        items.for_each(|item| self.give(&mut (), item, &mut WaitStats::default()));
-    }
-
-    #[inline]
-    fn take(&self, _: &mut (), stats: &mut WaitStats) -> Option<u32> {
-        stats.attempts += 1;
-        self.pop()
-    }
-
-    /// There is room for every item, so that a refusal is an item that was made up: it is lost, as the check will say.
-    #[inline]
-    fn give(&self, _: &mut (), item: u32, stats: &mut WaitStats) {
-        stats.attempts += 1;
-        let _ = self.push(item);
-    }
-}
-
 pub(super) type Segments = SegQueue<u32>;
 
-impl Pool for Segments {
-    const MEETING: &'static str = "SegQueue";
+/// A queue as a pool: how it is made for so many items, and how one is put in.
+macro_rules! queue {
+    ($queue:ident, $meeting:literal, $new:expr, $push:expr) => {
+        impl Pool for $queue {
+            const MEETING: &'static str = $meeting;
 
-    type Hand = ();
+            type Hand = ();
 
-    fn new(_: usize, _: u32) -> Result<Self, Error> {
-        Ok(SegQueue::new())
-    }
+            fn new(_: usize, items: u32) -> Result<Self, Error> {
+                Ok($new(items))
+            }
 
-    fn hand(&self, _: usize) -> Result<(), Error> {
-        Ok(())
-    }
+            fn hand(&self, _: usize) -> Result<(), Error> {
+                Ok(())
+            }
 
-    fn fill(&self, items: impl Iterator<Item = u32>) {
-        items.for_each(|item| self.push(item));
-    }
+            fn fill(&self, items: impl Iterator<Item = u32>) {
+                items.for_each(|item| $push(self, item));
+            }
 
-    #[inline]
-    fn take(&self, _: &mut (), stats: &mut WaitStats) -> Option<u32> {
-        stats.attempts += 1;
-        self.pop()
-    }
+            #[inline]
+            fn take(&self, _: &mut (), stats: &mut WaitStats) -> Option<u32> {
+                stats.attempts += 1;
+                self.pop()
+            }
 
-    #[inline]
-    fn give(&self, _: &mut (), item: u32, stats: &mut WaitStats) {
-        stats.attempts += 1;
-        self.push(item);
-    }
+            #[inline]
+            fn give(&self, _: &mut (), item: u32, stats: &mut WaitStats) {
+                stats.attempts += 1;
+                $push(self, item);
+            }
+        }
+    };
 }
+
+// There is room for every item, so that a refusal is an item that was made up: it is lost, as the check will say.
+queue!(Array, "ArrayQueue", |items| ArrayQueue::new(items as usize), |queue: &Array, item| {
+    let _ = queue.push(item);
+});
+queue!(Segments, "SegQueue", |_| SegQueue::new(), SegQueue::push);
 
 /// A deque for each worker, from which the others steal, and a queue for what nobody owns.
 pub(super) struct Deque {

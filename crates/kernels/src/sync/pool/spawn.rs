@@ -39,52 +39,44 @@ pub(super) const CARD: Card = Card::new("", Family::Sync, "", Metric::ops("one a
 
 /// The kernel about a runtime with one kind of pool.
 pub(super) const fn spawning<P: Pool>(card: &'static Card) -> PlainKernel {
-    let footprint = |_: &PlainKernel, _: &Params| Bytes((size_of::<Member<P>>() + Runtime::<P>::EACH) as u64);
+    let footprint = |_: &PlainKernel, _: &Params| Bytes((size_of::<Thread<P>>() + Runtime::<P>::EACH) as u64);
     PlainKernel::new(card, (), footprint, |kernel, params, workers| {
         let (name, span) = (kernel.name(), span(kernel, params)?);
         let threads = u32::try_from(workers)
             .map_err(|_| kernel.unavailable(format_args!("takes 2 to 2³² workers, not {workers}")))?;
         let (runtime, steps) = (Arc::new(Runtime::<P>::new(threads)?), [params.inside_steps, params.outside_steps]);
         stage(P::MEETING, Extent::Span(span), move |rank| {
-            let thread = Thread::new(Arc::clone(&runtime), rank as u32, steps)?;
-            Ok(Box::new(Member { name, thread, growth: None, verdict: Ok(()) }))
+            Ok(Box::new(Thread::new(name, Arc::clone(&runtime), rank as u32, steps)?))
         })
     })
 }
 
-/// A worker. Number 0 asks for one size after the other; the others do what they are told.
-struct Member<P: Pool> {
-    name: &'static str,
-    thread: Thread<P>,
-    growth: Option<Growth>,
-    verdict: Result<(), String>,
-}
-
-impl<P: Pool> Worker for Member<P> {
+/// Number 0 asks for one size after the other; the others do what they are told.
+impl<P: Pool> Worker for Thread<P> {
     fn prepare(&mut self) {
+        self.reset();
         (self.growth, self.verdict) = (None, Ok(()));
-        self.thread.prepare();
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
-        if self.thread.asks() {
-            let (growth, verdict) = self.thread.grow(watch);
+        if self.asks() {
+            let (growth, verdict) = self.grow(watch);
             (self.growth, self.verdict) = (Some(growth), verdict);
         } else {
-            self.thread.obey(watch);
+            self.obey(watch);
         }
-        Work::ops(self.thread.activities())
+        Work::ops(self.activities)
     }
 
     /// To be called when all workers have ended their runs; number 0 checks.
     fn verify(&mut self) -> Result<(), Error> {
         let verdict = std::mem::replace(&mut self.verdict, Ok(()));
-        let verdict = verdict.and_then(|()| if self.thread.asks() { self.thread.find_all() } else { Ok(()) });
+        let verdict = verdict.and_then(|()| if self.asks() { self.find_all() } else { Ok(()) });
         verdict.map_err(|what| Error::void(self.name, what))
     }
 
     fn contention(&self) -> Option<Contention> {
-        Some(self.thread.stats())
+        Some(self.stats.counts())
     }
 
     fn growth(&mut self) -> Option<Growth> {

@@ -38,12 +38,3 @@ fn a_preparation_without_a_run_is_undone() {
         }
     }
 }
-
-#[test]
-fn nobody_stands_in_a_ring_alone() {
-    for kernel in KERNELS {
-        for workers in [0, 1] {
-            assert!(matches!(kernel.stage(&Params::SMALL, workers), Err(Error::Unavailable(_))));
-        }
-    }
-}

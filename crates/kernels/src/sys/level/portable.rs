@@ -30,7 +30,7 @@ pub(super) fn run(
             Op::Triad => {
                 let factor = f64::from_bits(word);
                 let sources = part(1).iter().zip(part(2));
-                to.iter_mut().zip(sources).for_each(|(a, (b, c))| *a = triad(b, c, factor));
+                to.iter_mut().zip(sources).for_each(|(a, (b, c))| *a = stream::triad_line(b, c, factor));
             }
             Op::Mix1 | Op::Mix2 | Op::Mix3 => {
                 for group in to.chunks_exact_mut(op.group()) {
@@ -51,9 +51,4 @@ pub(super) fn run(
 
 fn add(sums: &mut Line, line: &Line) {
     sums.0.iter_mut().zip(line.0).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
-}
-
-/// The line `b + factor * c` on doubles, not fused.
-fn triad(b: &Line, c: &Line, factor: f64) -> Line {
-    Line(std::array::from_fn(|i| (f64::from_bits(b.0[i]) + factor * f64::from_bits(c.0[i])).to_bits()))
 }

@@ -5,12 +5,10 @@
 
 use super::{FLOAT, Group, INT, Operands, Path};
 
-/// A group of accumulators for additions.
 const fn adds(vectors: usize, updates: u64) -> Group {
     Group { vectors, updates, ops: 1 }
 }
 
-/// A group of accumulators for fused multiply-adds.
 const fn fmas(vectors: usize, updates: u64) -> Group {
     Group { vectors, updates, ops: 2 }
 }

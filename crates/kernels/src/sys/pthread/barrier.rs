@@ -6,14 +6,9 @@ use std::ptr;
 use super::{Object, check};
 use crate::kernel::Error;
 
-/// A barrier of the C library.
 pub struct Barrier(Pin<Box<Object<libc::pthread_barrier_t>>>);
 
 impl Barrier {
-    /// A barrier that so many threads pass together.
-    ///
-    /// # Errors
-    /// The C library refuses it, as it does for no parties.
     pub fn new(parties: usize) -> Result<Self, Error> {
         let parties = u32::try_from(parties).unwrap_or(u32::MAX);
         let inner = Box::pin(Object::uninit());

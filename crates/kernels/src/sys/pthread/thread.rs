@@ -69,10 +69,6 @@ impl Drop for Thread {
     }
 }
 
-/// Makes a thread that enters here.
-///
-/// # Errors
-/// The C library refuses, for want of memory or of threads that may be made.
 #[inline]
 pub fn create<T: Enter>(attributes: &Attributes, here: Arc<T>) -> Result<Thread, Error> {
     let (argument, mut thread) = (Arc::into_raw(here), MaybeUninit::uninit());
@@ -100,15 +96,11 @@ extern "C" fn start<T: Enter>(given: *mut c_void) -> *mut c_void {
 /// Words of a mask: 8192 strands.
 const WORDS: usize = 128;
 
-/// The strands that a thread may run on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mask(Box<[u64; WORDS]>);
 
 impl Mask {
     /// That of the calling thread.
-    ///
-    /// # Errors
-    /// The system refuses, as it does where there are more strands than a mask has room for.
     pub fn own() -> Result<Self, Error> {
         let mut mask = Box::new([0; WORDS]);
         // SAFETY: the memory has as many bytes as it is said to have; whatever is written is valid.

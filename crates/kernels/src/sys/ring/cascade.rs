@@ -28,8 +28,6 @@ pub trait Bar: Sync + Send + Sized + 'static {
     /// It was established, and this thread has not closed it before without having opened it since.
     unsafe fn close(&self);
 
-    /// Opens it.
-    ///
     /// # Safety
     /// This thread closed it.
     unsafe fn open(&self);

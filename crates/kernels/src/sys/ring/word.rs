@@ -3,7 +3,6 @@
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::kernel::Error;
 use crate::sys::futex::{self, Scope};
 use crate::sys::ring::{Ends, Link, Lookout, PATIENCE};
 
@@ -28,18 +27,12 @@ impl Link for Futex {
         Futex { word: AtomicU32::new(0), scope }
     }
 
-    fn establish(&self, _: bool) -> Result<(), Error> {
-        Ok(())
-    }
-
     unsafe fn bar(ends: Ends<'_, Self>, base: u64) {
         // The others await tokens that are yet to come.
         if ends.crossed {
             ends.them.link.word.store(base as u32, Ordering::Relaxed);
         }
     }
-
-    unsafe fn abandon(_: Ends<'_, Self>) {}
 
     #[inline]
     unsafe fn receive<W: Lookout>(ends: Ends<'_, Self>, token: u64, over: &AtomicBool, lookout: &mut W) -> bool {
@@ -86,14 +79,6 @@ impl Link for Flag {
     fn new(_: bool) -> Self {
         Flag
     }
-
-    fn establish(&self, _: bool) -> Result<(), Error> {
-        Ok(())
-    }
-
-    unsafe fn bar(_: Ends<'_, Self>, _: u64) {}
-
-    unsafe fn abandon(_: Ends<'_, Self>) {}
 
     #[inline]
     unsafe fn receive<W: Lookout>(ends: Ends<'_, Self>, token: u64, over: &AtomicBool, lookout: &mut W) -> bool {

@@ -33,7 +33,7 @@ pub(super) fn fill(ahead: Ahead, lines: &mut [Line], word: u64) {
 
 /// The line `b + factor * c` on doubles, not fused.
 #[inline(always)]
-pub(super) fn triad_line(b: &Line, c: &Line, factor: f64) -> Line {
+pub fn triad_line(b: &Line, c: &Line, factor: f64) -> Line {
     Line(std::array::from_fn(|i| (f64::from_bits(b.0[i]) + factor * f64::from_bits(c.0[i])).to_bits()))
 }
 

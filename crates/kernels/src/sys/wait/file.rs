@@ -14,7 +14,6 @@ use crate::sys::clocks::timespec;
 pub struct TimerFd(OwnedFd);
 
 impl TimerFd {
-    /// One of `CLOCK_MONOTONIC`.
     pub fn new() -> Result<Self, Error> {
         // SAFETY: the call takes numbers only.
         owned("timerfd_create", unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) }).map(TimerFd)
@@ -55,10 +54,7 @@ impl Epoll {
 pub struct Queue(OwnedFd);
 
 impl Queue {
-    /// An empty one.
-    ///
-    /// # Errors
-    /// The system refuses it: it was built without such queues, or the user has too many.
+    /// An error where the system was built without such queues, or the user has too many.
     pub fn new() -> Result<Self, Error> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let name = format!("/charz-{}-{}\0", process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));

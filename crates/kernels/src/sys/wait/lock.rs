@@ -18,7 +18,6 @@ unsafe extern "C" {
 pub struct Lock(Mutex);
 
 impl Lock {
-    /// One for the calling thread.
     pub fn new() -> Result<Self, Error> {
         Ok(Lock(Mutex::new(Kind::Default)?))
     }
@@ -40,7 +39,6 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// One for the calling thread.
     pub fn new() -> Result<Self, Error> {
         Ok(Bell { mutex: Mutex::new(Kind::Default)?, bell: Condvar::default() })
     }
@@ -56,7 +54,6 @@ impl Bell {
 pub struct RwLock(Pin<Box<Object<libc::pthread_rwlock_t>>>);
 
 impl RwLock {
-    /// One for the calling thread.
     pub fn new() -> Result<Self, Error> {
         let lock = RwLock(Box::pin(Object::new(libc::PTHREAD_RWLOCK_INITIALIZER)));
         // SAFETY: it was initialised, and nobody else has it.
@@ -82,11 +79,9 @@ impl Drop for RwLock {
     }
 }
 
-/// A semaphore that nobody posts.
 pub struct Semaphore(Pin<Box<Object<libc::sem_t>>>);
 
 impl Semaphore {
-    /// One for the calling thread.
     pub fn new() -> Result<Self, Error> {
         let memory = Box::pin(Object::uninit());
         // SAFETY: the memory is for a semaphore that nobody has seen yet, and stays where it is.

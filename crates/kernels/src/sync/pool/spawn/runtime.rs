@@ -5,7 +5,7 @@ use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use charz_data::{Contention, Growth, GrowthStep, Halt};
+use charz_data::{Growth, GrowthStep, Halt};
 use crossbeam::utils::CachePadded;
 
 use super::super::WaitStats;
@@ -85,17 +85,21 @@ impl<P: Pool> Runtime<P> {
 }
 
 pub(super) struct Thread<P: Pool> {
+    pub(super) name: &'static str,
     runtime: Arc<Runtime<P>>,
     rank: u32,
     /// Steps of an activity before it asks for its parts, and after they have ended.
     sections: [u64; 2],
     hand: P::Hand,
     state: u64,
-    stats: WaitStats,
-    activities: u64,
+    pub(super) stats: WaitStats,
+    pub(super) activities: u64,
     would_spawn: u64,
     /// Whether the last size was ended, so that all who were made are in the pool.
     at_rest: bool,
+    /// Of the last run of number 0.
+    pub(super) growth: Option<Growth>,
+    pub(super) verdict: Result<(), String>,
 }
 
 struct Look<'a> {
@@ -128,10 +132,26 @@ impl<'a> Look<'a> {
 }
 
 impl<P: Pool> Thread<P> {
-    pub(super) fn new(runtime: Arc<Runtime<P>>, rank: u32, sections: [u64; 2]) -> Result<Self, Error> {
-        let hand = runtime.pool.hand(rank as usize)?;
-        let (stats, activities, would_spawn) = (WaitStats::default(), 0, 0);
-        Ok(Thread { runtime, rank, sections, hand, state: 0, stats, activities, would_spawn, at_rest: true })
+    pub(super) fn new(
+        name: &'static str,
+        runtime: Arc<Runtime<P>>,
+        rank: u32,
+        sections: [u64; 2],
+    ) -> Result<Self, Error> {
+        Ok(Thread {
+            name,
+            hand: runtime.pool.hand(rank as usize)?,
+            runtime,
+            rank,
+            sections,
+            state: 0,
+            stats: WaitStats::default(),
+            activities: 0,
+            would_spawn: 0,
+            at_rest: true,
+            growth: None,
+            verdict: Ok(()),
+        })
     }
 
     /// Whether this is the thread that asks for all sizes.
@@ -139,16 +159,8 @@ impl<P: Pool> Thread<P> {
         self.rank == 0
     }
 
-    pub(super) fn activities(&self) -> u64 {
-        self.activities
-    }
-
-    pub(super) fn stats(&self) -> Contention {
-        self.stats.counts()
-    }
-
     /// Before a run, when nobody runs: number 0 sets back what all share, whatever a stop has left behind.
-    pub(super) fn prepare(&mut self) {
+    pub(super) fn reset(&mut self) {
         (self.activities, self.would_spawn) = (0, 0);
         if self.asks() {
             while self.draw(&mut WaitStats::default()).is_some() {}
