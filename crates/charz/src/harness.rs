@@ -20,7 +20,7 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use charz_data::report::{Ending, Evidence, Invocation, Run};
+use charz_data::report::{Ending, Invocation};
 use charz_kernels::Stop;
 use charz_topology::Binder;
 
@@ -37,15 +37,6 @@ pub struct Bench<'a> {
     pub time_box: Duration,
     /// Strands that this process may use; workers beyond it are parked at the gate instead of spinning.
     pub strands: usize,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measurement {
-    pub variant: &'static str,
-    pub runs: Vec<Run>,
-    pub evidence: Evidence,
-    /// Whether the stop flag ended it before the last repetition.
-    pub stopped: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use charz_data::JointHistogram;
-use charz_data::report::{Ending, Evidence, Run};
+use charz_data::report::{Ending, Evidence, Invocation, Run};
 use charz_kernels::{Kernel, Params, Stage};
 
 use super::counters::MachineCounts;
@@ -12,7 +12,7 @@ use super::frequency::Frequencies;
 use super::gate::{Decision, Gate};
 use super::pages::{self, PlacedRegion};
 use super::worker::{Outcome, Stamped, WorkerContext};
-use super::{Bench, Failure, Measurement};
+use super::{Bench, Failure};
 
 #[derive(Clone, Copy)]
 pub struct Cell<'a> {
@@ -33,7 +33,7 @@ pub struct Cell<'a> {
 const STACK_BYTES: usize = 1024 * 1024;
 
 /// Runs a cell on its own threads and joins them all, whatever happens.
-pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure> {
+pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure> {
     if bench.stop.raised() {
         return Err(Failure::stopped());
     }
@@ -49,19 +49,9 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Measurement, Failure
     let mut watched = Watched::default();
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
-        for (rank, &seat) in cell.seats.iter().enumerate() {
-            let post = WorkerContext {
-                rank,
-                seat,
-                repetitions: cell.repetitions,
-                stage: stage.as_ref(),
-                bench,
-                gate: &gate,
-                plots: &plots,
-                node: cell.nodes.get(rank).copied().flatten(),
-                homes: cell.homes.get(rank).or(cell.homes.first()).map_or(&[], Vec::as_slice),
-                frequencies: frequencies.as_ref(),
-            };
+        for rank in 0..workers {
+            let (stage, gate, plots, frequencies) = (stage.as_ref(), &gate, &plots, frequencies.as_ref());
+            let post = WorkerContext { rank, cell, stage, bench, gate, plots, frequencies };
             let builder = thread::Builder::new().name(format!("worker-{rank}")).stack_size(STACK_BYTES);
             match builder.spawn_scoped(scope, move || post.serve()) {
                 Ok(handle) => handles.push(handle),
@@ -136,7 +126,7 @@ fn conclude(
     bench: Bench<'_>,
     watched: Watched,
     outcomes: Vec<Outcome>,
-) -> Result<Measurement, Failure> {
+) -> Result<Invocation, Failure> {
     let failures = outcomes.iter().filter_map(|outcome| outcome.failure.clone());
     if let Some(failure) = watched.failure.into_iter().chain(failures).next() {
         return Err(failure);
@@ -147,13 +137,18 @@ fn conclude(
         return Err(Failure::stopped());
     }
     let mut laps: Vec<_> = outcomes.into_iter().map(|outcome| outcome.laps.into_iter()).collect();
-    let runs = watched
-        .machine
-        .into_iter()
-        .take(whole)
-        .map(|machine| run(laps.iter_mut().filter_map(Iterator::next).collect(), machine))
-        .collect();
-    Ok(Measurement { variant: stage.variant(), runs, evidence: watched.evidence, stopped: whole < cell.repetitions })
+    let machine = watched.machine.into_iter().take(whole);
+    let runs: Vec<Run> =
+        machine.map(|machine| run(laps.iter_mut().filter_map(Iterator::next).collect(), machine)).collect();
+    let stopped = whole < cell.repetitions;
+    Ok(Invocation {
+        ending: if stopped { Ending::Stopped } else { Ending::Done },
+        reason: stopped.then(|| format!("stopped after {} whole repetitions", runs.len())),
+        variant: Some(stage.variant().to_owned()),
+        evidence: Some(watched.evidence),
+        runs,
+        ..Invocation::without_runs(Ending::Done, "")
+    })
 }
 
 fn run(stamped: Vec<Stamped>, machine: MachineCounts) -> Run {

@@ -11,7 +11,6 @@ pub struct Fingerprint(Vec<(&'static str, Option<String>)>);
 impl Fingerprint {
     /// Reads the settings; about 200 µs.
     pub fn read() -> Self {
-        let system = |path: &str| word(path);
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let quota = |file: &str| {
             let groups = cgroup::groups("cpu").into_iter();
@@ -19,15 +18,15 @@ impl Fingerprint {
             (!found.is_empty()).then(|| found.join(" "))
         };
         Fingerprint(vec![
-            ("online strands", system("/sys/devices/system/cpu/online")),
+            ("online strands", word("/sys/devices/system/cpu/online")),
             ("allowed strands", line(&status, "Cpus_allowed_list:")),
             ("allowed nodes", line(&status, "Mems_allowed_list:")),
             ("CPU quota", quota("cpu.cfs_quota_us").or_else(|| quota("cpu.max"))),
-            ("frequency governor", system("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
-            ("turbo", system("/sys/devices/system/cpu/cpufreq/boost")),
-            ("clock source", system("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
-            ("transparent huge pages", system("/sys/kernel/mm/transparent_hugepage/enabled")),
-            ("NUMA balancing", system("/proc/sys/kernel/numa_balancing")),
+            ("frequency governor", word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+            ("turbo", word("/sys/devices/system/cpu/cpufreq/boost")),
+            ("clock source", word("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+            ("transparent huge pages", word("/sys/kernel/mm/transparent_hugepage/enabled")),
+            ("NUMA balancing", word("/proc/sys/kernel/numa_balancing")),
         ])
     }
 

@@ -9,10 +9,10 @@ use charz_kernels::{
 };
 use charz_topology::{Binder, Seating, Seats};
 
-use charz_data::report::Ending;
+use charz_data::report::{Ending, Invocation};
 
 use super::clock::{Clock, FakeClock};
-use super::{Bench, Cell, Failure, Measurement, measure};
+use super::{Bench, Cell, Failure, measure};
 
 /// What one worker of the faulty kernel does wrong.
 #[derive(Clone, Copy, PartialEq)]
@@ -126,7 +126,7 @@ impl Seats for System {
     }
 }
 
-fn run_on(system: System, kernel: Faulty, seats: &[Option<u32>]) -> Result<Measurement, Failure> {
+fn run_on(system: System, kernel: Faulty, seats: &[Option<u32>]) -> Result<Invocation, Failure> {
     run_with_memory(system, kernel, seats, &[])
 }
 
@@ -135,7 +135,7 @@ fn run_with_memory(
     kernel: Faulty,
     seats: &[Option<u32>],
     homes: &[Vec<u32>],
-) -> Result<Measurement, Failure> {
+) -> Result<Invocation, Failure> {
     let params =
         Params { iterations: 1, size_bytes: 1, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
     let binder = Binder::through(system);
@@ -145,7 +145,7 @@ fn run_with_memory(
     measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, nodes: &[], homes, repetitions: 3 }, bench)
 }
 
-fn run(fault: Fault, workers: usize) -> Result<Measurement, Failure> {
+fn run(fault: Fault, workers: usize) -> Result<Invocation, Failure> {
     run_on(System::default(), Faulty { fault, rank: workers - 1 }, &vec![Some(0); workers])
 }
 
@@ -173,7 +173,7 @@ fn every_worker_has_a_lap_in_every_run() {
     for workers in [1, 2, 7] {
         let measurement = run(Fault::None, workers).unwrap();
         assert_eq!(measurement.runs.len(), 3);
-        assert!(!measurement.stopped);
+        assert_eq!(measurement.ending, Ending::Done);
         for run in &measurement.runs {
             let ranks: Vec<_> = run.laps.iter().map(|lap| lap.rank).collect();
             assert_eq!(ranks, (0..workers as u64).collect::<Vec<_>>());

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use charz_data::report::{Counts, Ending, Lap};
-use charz_data::{Growth, JointHistogram};
+use charz_data::{Growth, JointHistogram, units};
 use charz_kernels::{Stage, Watch, Work, Worker};
 use charz_topology::{Binder, Seating};
 
@@ -11,19 +11,15 @@ use super::counters;
 use super::frequency::{self, Frequencies};
 use super::gate::{Decision, Gate};
 use super::pages::PlacedRegion;
-use super::{Bench, Failure};
-use charz_data::units;
+use super::{Bench, Cell, Failure};
 
 pub(super) struct WorkerContext<'a> {
     pub(super) rank: usize,
-    pub(super) seat: Option<u32>,
-    pub(super) repetitions: usize,
+    pub(super) cell: &'a Cell<'a>,
     pub(super) stage: &'a dyn Stage,
     pub(super) bench: Bench<'a>,
     pub(super) gate: &'a Gate,
     pub(super) plots: &'a Mutex<Vec<PlacedRegion>>,
-    pub(super) node: Option<u32>,
-    pub(super) homes: &'a [u32],
     pub(super) frequencies: Option<&'a Frequencies>,
 }
 
@@ -57,19 +53,21 @@ impl WorkerContext<'_> {
     }
 
     fn build(&self) -> Result<Box<dyn Worker>, Failure> {
-        if let Some(seat) = self.seat {
+        if let Some(seat) = self.cell.seats[self.rank] {
             let refused = |error| Failure::new(Ending::Refused, format!("worker {} has no seat: {error}", self.rank));
             self.bench.binder.seat(seat).map_err(refused)?;
         }
-        if !self.homes.is_empty() {
+        let homes = self.cell.homes.get(self.rank).or(self.cell.homes.first()).map_or(&[][..], Vec::as_slice);
+        if !homes.is_empty() {
             // The policy is the thread's, and ends with it: kernels that touch memory in their span get it from there too.
-            let placed = self.bench.binder.place_memory(self.homes);
+            let placed = self.bench.binder.place_memory(homes);
             let refused = |error| Failure::new(Ending::Unavailable, format!("worker {}: {error}", self.rank));
             placed.map_err(refused)?;
         }
         let worker = self.stage.worker(self.rank)?;
         if let Some(region) = worker.region() {
-            let plot = PlacedRegion { region, node: self.node, homes: self.homes.to_vec() };
+            let node = self.cell.nodes.get(self.rank).copied().flatten();
+            let plot = PlacedRegion { region, node, homes: homes.to_vec() };
             self.plots.lock().unwrap_or_else(PoisonError::into_inner).push(plot);
         }
         Ok(worker)
@@ -78,6 +76,7 @@ impl WorkerContext<'_> {
     /// Leaves quietly when the gate is closed: whoever closed it tells why.
     fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Stamped>, Failure> {
         let mut laps = Vec::new();
+        let seat = self.cell.seats[self.rank];
         let before_hz = self.frequencies.and_then(|_| frequency::measure());
         // Everybody has built its block; the calling thread looks at the pages now.
         if self.gate.arrive() == Decision::NoGo {
@@ -87,7 +86,7 @@ impl WorkerContext<'_> {
         if self.gate.arrive() == Decision::NoGo {
             return Ok(laps);
         }
-        for round in 1..=self.repetitions {
+        for round in 1..=self.cell.repetitions {
             worker.prepare();
             // Where workers spin, the reading follows the sleep at the gate: waking up is no part of the run.
             // Without one it would only set the starts apart, and waiting is what is to be expected then.
@@ -97,7 +96,7 @@ impl WorkerContext<'_> {
             }
             let before = early.unwrap_or_else(|| Reading::before(self.bench.binder));
             let deadline = Instant::now().checked_add(self.bench.time_box);
-            let watch = Watch::new(self.bench.stop).with_seat(self.seat).with_deadline(deadline);
+            let watch = Watch::new(self.bench.stop).with_seat(seat).with_deadline(deadline);
             let watch = watch.with_clock(Arc::clone(self.bench.clock));
             self.gate.spin_release(round);
             watch.begin(self.stage.span());
@@ -118,13 +117,13 @@ impl WorkerContext<'_> {
             worker.verify()?;
             let lap = Lap {
                 rank: self.rank as u64,
-                seat: self.seat,
+                seat,
                 strand: after.seating.as_ref().and_then(|seating| seating.on),
                 start_ns,
                 end_ns,
                 ops: work.ops.0,
                 bytes: work.bytes.0,
-                on_seat: self.seat.and_then(|seat| on_seat(seat, &before, &after)),
+                on_seat: seat.and_then(|seat| on_seat(seat, &before, &after)),
                 checks: watch.polls(),
                 strays: watch.off_seat(),
                 counts: counters::since(after.counts, before.counts),

@@ -72,17 +72,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     let repetitions = usize::try_from(order.repetitions).unwrap_or(usize::MAX);
     let cell =
         harness::Cell { kernel, params, seats: &order.seats, nodes: &order.nodes, homes: &order.homes, repetitions };
-    let invocation = match harness::measure(&cell, bench) {
-        Ok(measured) => Invocation {
-            ending: if measured.stopped { Ending::Stopped } else { Ending::Done },
-            reason: measured.stopped.then(|| format!("stopped after {} whole repetitions", measured.runs.len())),
-            variant: Some(measured.variant.to_owned()),
-            evidence: Some(measured.evidence),
-            runs: measured.runs,
-            ..Invocation::without_runs(Ending::Done, "")
-        },
-        Err(failure) => failure.into(),
-    };
+    let invocation = harness::measure(&cell, bench).unwrap_or_else(Invocation::from);
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }
 
