@@ -76,18 +76,12 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
         estimate(cell);
     }
     let case = Case::new(cell, facts);
-    let (status, reason, marks) = match end(&cell.invocations) {
-        End::Wrong(reason) => {
-            let mark = mark(&V23, Severity::Invalid, reason);
-            (Status::Invalid, Some(mark.reason.clone()), vec![mark])
+    let (status, reason, marks) = match unmeasured(&cell.invocations) {
+        Some((status, check, reason)) => {
+            let marks = check.map(|check| mark(check, Severity::Invalid, reason.clone()));
+            (status, Some(reason), marks.into_iter().collect())
         }
-        End::GivenUp(reason) => {
-            let mark = mark(&V29, Severity::Invalid, reason);
-            (Status::Aborted, Some(mark.reason.clone()), vec![mark])
-        }
-        End::Skipped(reason) => (Status::Skipped, Some(reason), Vec::new()),
-        End::Stopped(reason) => (Status::Aborted, Some(reason), Vec::new()),
-        End::Measured => {
+        None => {
             let marks = marks(&case, slow_start);
             let (status, reason) = verdict(&marks);
             (status, reason, marks)
@@ -108,49 +102,43 @@ fn estimate(cell: &mut Cell) {
     }
 }
 
-enum End {
-    Measured,
-    /// A wrong answer, whatever the other attempts said.
-    Wrong(String),
-    /// Attempts died, were killed or refused, more often than can be put down to an accident.
-    GivenUp(String),
-    /// The kernel cannot run here, the system refuses what it needs, or it was not made by decision.
-    Skipped(String),
-    Stopped(String),
-}
-
-fn end(invocations: &[Invocation]) -> End {
+/// The status of a cell that was not measured, the check that says so, if one does, and the reason.
+fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Check>, String)> {
     let first = |endings: &[Ending]| {
         let found = invocations.iter().find(|invocation| endings.contains(&invocation.ending))?;
         Some(found.reason.clone().unwrap_or_else(|| "the measuring process does not say why".into()))
     };
+    // Whatever the other attempts said.
     if let Some(reason) = first(&[Ending::Wrong]) {
-        return End::Wrong(reason);
+        return Some((Status::Invalid, Some(&V23), reason));
     }
     let done = invocations.iter().any(|invocation| invocation.ending == Ending::Done);
     let failed = attempts::failed(invocations);
     if done && V29.severity(failed as f64) < Some(Severity::Invalid) {
-        return End::Measured;
+        return None;
     }
+    // More often than can be put down to an accident.
+    let given_up = |reason| (Status::Aborted, Some(&V29), reason);
     if let Some(reason) = first(&[Ending::Died, Ending::TimedOut]) {
-        return End::GivenUp(reason);
+        return Some(given_up(reason));
     }
-    match first(&[Ending::Unavailable, Ending::Skipped, Ending::Refused]) {
-        Some(reason) if done => End::GivenUp(reason),
-        Some(reason) => End::Skipped(reason),
-        None => End::Stopped(first(&[Ending::Stopped]).unwrap_or_default()),
-    }
+    Some(match first(&[Ending::Unavailable, Ending::Skipped, Ending::Refused]) {
+        Some(reason) if done => given_up(reason),
+        Some(reason) => (Status::Skipped, None, reason),
+        None => (Status::Aborted, None, first(&[Ending::Stopped]).unwrap_or_default()),
+    })
 }
 
 /// Everything that speaks against the number, by code, one mark a cause.
 fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
+    let unoptimised = if case.facts.optimised { 0.0 } else { 1.0 };
     let mut marks: Vec<Mark> = [
         scheduling::marks(case),
         clock::marks(case),
         samples::marks(case, slow_start),
         times::marks(case),
         memory::marks(case),
-        vec![unoptimised(case)],
+        vec![raise(&V24, unoptimised, || "measured by a build without optimisation".into())],
     ]
     .into_iter()
     .flatten()
@@ -173,11 +161,6 @@ fn verdict(marks: &[Mark]) -> (Status, Option<String>) {
         Some(Severity::Invalid) => Status::Invalid,
     };
     (status, marks.iter().find(|mark| Some(mark.severity) == worst).map(|mark| mark.reason.clone()))
-}
-
-fn unoptimised(case: &Case<'_>) -> Option<Mark> {
-    let quantity = if case.facts.optimised { 0.0 } else { 1.0 };
-    raise(&V24, quantity, || "measured by a build without optimisation".into())
 }
 
 fn raise(check: &Check, quantity: f64, reason: impl FnOnce() -> String) -> Option<Mark> {

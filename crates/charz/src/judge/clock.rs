@@ -1,9 +1,9 @@
 //! Whether times can be trusted, and rates be true: V08, V09, V11, V17 and V18.
 
 use super::case::Case;
-use super::scheduling::plural;
 use super::{mark, raise};
 use charz_data::checks::{LEFT_ASIDE, V08, V09, V11, V17, V18, needed_ns};
+use charz_data::escape::counted;
 use charz_data::report::{Mark, Severity, Unit};
 use charz_data::units;
 
@@ -100,7 +100,7 @@ fn apart(case: &Case<'_>) -> Option<Mark> {
     let &lack = lacking.get(aside)?;
     raise(&V18, lack, || {
         let together = units::percent(1.0 - lack);
-        let (worst, repetitions) = (aside + 1, plural(aside as u64 + 1, "repetition"));
-        format!("all workers were at work together for only {together} of the time in {worst} {repetitions}")
+        let worst = counted(aside + 1, "repetition");
+        format!("all workers were at work together for only {together} of the time in {worst}")
     })
 }

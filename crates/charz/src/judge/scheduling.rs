@@ -1,12 +1,15 @@
 //! Where the workers were, what was taken from them, and whether the machine stayed the same: V01 to V07, V10, V19, V25 and V32.
 
+use std::collections::BTreeSet;
+
 use charz_kernels::params;
 
 use super::case::{Case, excess, total};
 use super::{exclude, raise};
 use charz_data::checks::{Check, LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS};
 use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32};
-use charz_data::report::{Evidence, Mark, Run};
+use charz_data::escape::counted;
+use charz_data::report::{Evidence, Mark};
 use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
@@ -18,9 +21,9 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
         stolen(case),
         pressed(case),
         throttled(case),
-        clock_changed(case),
+        changed(case, &V10, true, "the kernel took another clock while it measured"),
         shared(case),
-        changed(case),
+        changed(case, &V25, false, "the machine changed while it was measured"),
         late(case),
     ]
 }
@@ -35,7 +38,7 @@ fn off_seat(case: &Case<'_>) -> Option<Mark> {
 
 fn moved(case: &Case<'_>) -> Option<Mark> {
     let moves = total(case.seated_laps().filter_map(|lap| lap.counts.migrations));
-    raise(&V02, moves as f64, || format!("seated workers were moved {moves} {}", plural(moves, "time")))
+    raise(&V02, moves as f64, || format!("seated workers were moved {}", counted(moves as usize, "time")))
 }
 
 fn shared(case: &Case<'_>) -> Option<Mark> {
@@ -51,31 +54,17 @@ fn shared(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
-fn clock_changed(case: &Case<'_>) -> Option<Mark> {
-    let changes = changes(case, true);
-    raise(&V10, changes.len() as f64, || {
-        format!("the kernel took another clock while it measured: {}", changes.join("; "))
-    })
-}
-
-fn changed(case: &Case<'_>) -> Option<Mark> {
-    let changes = changes(case, false);
-    raise(&V25, changes.len() as f64, || format!("the machine changed while it was measured: {}", changes.join("; ")))
-}
-
 /// What changed, each once: the clock source, or everything else.
-fn changes<'a>(case: &Case<'a>, of_the_clock: bool) -> Vec<&'a str> {
+fn changed(case: &Case<'_>, check: &Check, of_the_clock: bool, what: &str) -> Option<Mark> {
     let is_clock = |change: &str| change.split(':').next() == Some(Evidence::CLOCK_SOURCE);
     let all = case.evidence().flat_map(|evidence| &evidence.changes).map(String::as_str);
-    let mut changes: Vec<&str> = all.filter(|change| is_clock(change) == of_the_clock).collect();
-    changes.sort_unstable();
-    changes.dedup();
-    changes
+    let changes: BTreeSet<&str> = all.filter(|change| is_clock(change) == of_the_clock).collect();
+    raise(check, changes.len() as f64, || format!("{what}: {}", Vec::from_iter(changes).join("; ")))
 }
 
 /// By the share of repetitions that do not count for this cause, which is the whole where too few are left to say anything.
 fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
-    let dirty = case.runs().filter(|run| has(run, check)).count();
+    let dirty = case.runs().filter(|run| run.dirty.iter().any(|code| code == check.code)).count();
     let (all, clean) = (case.runs().count(), case.clean_runs().count());
     let too_few = dirty > 0 && all >= LEAST_CLEAN && clean < LEAST_CLEAN;
     let share = if too_few { 1.0 } else { dirty as f64 / all.max(1) as f64 };
@@ -83,10 +72,6 @@ fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
         let left = if too_few { format!("; {clean} are left, too few to say anything") } else { String::new() };
         format!("in {dirty} of {all} repetitions, which do not count, {what}{left}")
     })
-}
-
-fn has(run: &Run, check: &Check) -> bool {
-    run.dirty.iter().any(|code| code == check.code)
 }
 
 /// Of what counts, like pressure. It is read around a little more than the repetition, which is much more than an empty one.
@@ -118,12 +103,8 @@ fn pressed(case: &Case<'_>) -> Option<Mark> {
 fn throttled(case: &Case<'_>) -> Option<Mark> {
     let periods = total(case.runs().filter_map(|run| run.throttled_periods));
     raise(&V07, periods as f64, || {
-        format!("the control group's processor quota stopped the process in {periods} {}", plural(periods, "period"))
+        format!("the control group's processor quota stopped the process in {}", counted(periods as usize, "period"))
     })
-}
-
-pub(super) fn plural(count: u64, one: &str) -> String {
-    if count == 1 { one.into() } else { format!("{one}s") }
 }
 
 /// Whether samples began when they were due.

@@ -10,8 +10,8 @@ use charz_kernels::{Card, Layout, PageKind, Params, Sizes};
 
 use super::{JudgeContext, judge};
 use charz_data::report::{
-    Cell, Ending, Estimator, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Point, Run, Severity, Status,
-    Timer, Unit,
+    Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Run, Severity, Status, Timer, Unit,
+    fixtures,
 };
 
 const MIB: u64 = 1 << 20;
@@ -28,24 +28,14 @@ struct Trial {
 fn clean() -> Trial {
     Trial {
         cell: Cell {
-            kernel: "mem-read".into(),
-            mapping: "rr".into(),
-            point: Point::default(),
-            level: None,
-            traffic: None,
-            workers: 2,
             seats: vec![Some(0), Some(1)],
-            unit: Unit::BytesPerSecond,
-            estimator: Estimator::Median,
             precision: 0.02,
             repetitions: REPETITIONS as u64,
             footprint_bytes: 1024 * MIB,
             outcome: Outcome { status: Status::Pending, reason: None },
-            marks: Vec::new(),
             invocations: (0..10).map(invocation).collect(),
             summary: None,
-            distribution: None,
-            contention: None,
+            ..fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9)
         },
         facts: JudgeContext {
             card: card("mem-read"),
@@ -77,9 +67,6 @@ fn invocation(number: usize) -> Invocation {
     Invocation {
         started_ns: number as u64 * 1_000_000_000,
         seed: number as u64,
-        ending: Ending::Done,
-        reason: None,
-        variant: None,
         evidence: Some(Evidence {
             pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: 1024 * MIB, ..Pages::default() }),
             nodes: Some(Nodes {
@@ -92,7 +79,7 @@ fn invocation(number: usize) -> Invocation {
             changes: Vec::new(),
         }),
         runs: (0..REPETITIONS).map(|repetition| run(number * REPETITIONS + repetition)).collect(),
-        value: None,
+        ..fixtures::barren(Ending::Done)
     }
 }
 
