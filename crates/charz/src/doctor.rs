@@ -108,20 +108,11 @@ fn items() -> impl Iterator<Item = &'static Item> {
 }
 
 pub fn examine(look: &Look) -> Vec<Finding> {
-    let judge = |item: &Item| match (item.look)(look) {
-        Ok(seen) => {
-            let effect = if seen.state == State::Ok { "" } else { item.effect };
-            let Seen { state, read, mend } = seen;
-            Finding { name: item.name, state, read, effect, checks: item.checks, mend }
-        }
-        Err(reason) => Finding {
-            name: item.name,
-            state: State::Unavailable,
-            read: reason,
-            effect: item.effect,
-            checks: item.checks,
-            mend: String::new(),
-        },
+    let judge = |item: &Item| {
+        let unavailable = |reason| Seen { state: State::Unavailable, read: reason, mend: String::new() };
+        let Seen { state, read, mend } = (item.look)(look).unwrap_or_else(unavailable);
+        let effect = if state == State::Ok { "" } else { item.effect };
+        Finding { name: item.name, state, read, effect, checks: item.checks, mend }
     };
     items().map(judge).collect()
 }

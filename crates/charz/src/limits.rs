@@ -73,25 +73,17 @@ impl Limits {
                 self.threads.at_most, self.threads.because
             ));
         }
+        let take = if workers == 1 { "1 block takes".to_owned() } else { format!("{workers} blocks take") };
+        let needed = format!("{take} {} in all", units::iec(bytes));
         match pages {
             PageKind::Small | PageKind::Transparent => {
-                let budget = self.memory_budget_bytes.filter(|&budget| bytes > budget)?;
-                Some(format!(
-                    "{} {} in all; the limit is {}, {MEMORY_SHARE_PERCENT}% of the available memory",
-                    if workers == 1 { "1 block takes".to_owned() } else { format!("{workers} blocks take") },
-                    units::iec(bytes),
-                    units::iec(budget)
-                ))
+                let budget = units::iec(self.memory_budget_bytes.filter(|&budget| bytes > budget)?);
+                Some(format!("{needed}; the limit is {budget}, {MEMORY_SHARE_PERCENT}% of the available memory"))
             }
             // These come out of a pool of their own, which the available memory does not hold.
             PageKind::Huge2M | PageKind::Huge1G => {
-                let free = free_huge_bytes(pages).filter(|&free| bytes > free)?;
-                Some(format!(
-                    "{} {} in all on reserved pages; {} of them are free",
-                    if workers == 1 { "1 block takes".to_owned() } else { format!("{workers} blocks take") },
-                    units::iec(bytes),
-                    units::iec(free)
-                ))
+                let free = units::iec(free_huge_bytes(pages).filter(|&free| bytes > free)?);
+                Some(format!("{needed} on reserved pages; {free} of them are free"))
             }
         }
     }

@@ -72,16 +72,11 @@ struct Head {
     major: u32,
 }
 
-#[derive(Serialize)]
-struct Written<'a> {
+/// The file; entries are read one by one, so that one that makes no sense costs nothing but itself.
+#[derive(Serialize, Deserialize)]
+struct Contents<F> {
     schema: Head,
-    floors: &'a [Floor],
-}
-
-#[derive(Deserialize)]
-struct Found {
-    schema: Head,
-    floors: Vec<serde_json::Value>,
+    floors: Vec<F>,
 }
 
 pub fn noise_file(named: Option<&Path>) -> Option<PathBuf> {
@@ -127,7 +122,7 @@ impl Floors {
         if read.map_err(|error| format!("cannot be read: {error}"))? as u64 > MOST_BYTES {
             return Err(format!("has more than {MOST_BYTES} bytes"));
         }
-        let read: Found = serde_json::from_slice(&text).map_err(|_| NOT_OURS.to_owned())?;
+        let read: Contents<serde_json::Value> = serde_json::from_slice(&text).map_err(|_| NOT_OURS.to_owned())?;
         if read.schema.name != NAME || read.schema.major != MAJOR {
             return Err(NOT_OURS.into());
         }
@@ -152,7 +147,7 @@ impl Floors {
         atomic_file::create_private_folder(path)?;
         // The file behind a link is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let written = Written { schema: Head { name: NAME.into(), major: MAJOR }, floors: &self.0 };
+        let written = Contents { schema: Head { name: NAME.into(), major: MAJOR }, floors: self.0.iter().collect() };
         atomic_file::replace_private(&path, |out| {
             serde_json::to_writer_pretty(&mut *out, &written)?;
             writeln!(out)

@@ -32,6 +32,7 @@ enum Takes {
 }
 
 /// A flag that can be set elsewhere than on the command line.
+#[derive(Clone)]
 struct Key {
     id: String,
     /// Without the dashes before it.
@@ -69,8 +70,7 @@ impl Key {
 }
 
 struct Given {
-    id: String,
-    long: String,
+    key: Key,
     values: Vec<String>,
     place: String,
 }
@@ -98,12 +98,8 @@ impl Layers {
         let mut decided: Vec<String> = keys.iter().filter(was_typed).map(|key| key.long.clone()).collect();
         let mut given = Vec::new();
         for mut layer in [environment(&keys, variable)?, file] {
-            let decided_above = |given: &Given| {
-                let key = keys.iter().find(|key| key.id == given.id);
-                key.is_some_and(|key| key.rivals().iter().any(|long| decided.iter().any(|above| above == long)))
-            };
-            layer.retain(|given| !decided_above(given));
-            decided.extend(layer.iter().map(|given| given.long.clone()));
+            layer.retain(|given| !given.key.rivals().iter().any(|long| decided.iter().any(|above| above == long)));
+            decided.extend(layer.iter().map(|given| given.key.long.clone()));
             given.extend(layer);
         }
         Ok(Layers { given, typed: Vec::new() })
@@ -119,9 +115,9 @@ impl Layers {
         for given in &self.given {
             for value in &given.values {
                 match value.as_str() {
-                    "true" => words.push(format!("--{}", given.long)),
+                    "true" => words.push(format!("--{}", given.key.long)),
                     "false" => {}
-                    value => words.push(format!("--{}={value}", given.long)),
+                    value => words.push(format!("--{}={value}", given.key.long)),
                 }
             }
         }
@@ -133,7 +129,7 @@ impl Layers {
     pub(super) fn below(&self, grammar: Command) -> Command {
         grammar.mut_subcommand("sweep", |sweep| {
             self.given.iter().fold(sweep, |sweep, given| {
-                sweep.mut_arg(&given.id, |arg| arg.default_values(given.values.iter().cloned()))
+                sweep.mut_arg(&given.key.id, |arg| arg.default_values(given.values.iter().cloned()))
             })
         })
     }
@@ -152,7 +148,7 @@ impl Layers {
     }
 
     fn place(&self, flag: &str) -> Option<&str> {
-        let given = self.given.iter().find(|given| flag.strip_prefix("--") == Some(&given.long))?;
+        let given = self.given.iter().find(|given| flag.strip_prefix("--") == Some(&given.key.long))?;
         Some(&given.place)
     }
 }
@@ -173,7 +169,7 @@ fn environment(keys: &[Key], variable: &dyn Fn(&str) -> Option<OsString>) -> Res
             (Some(_), Takes::Nothing) => return refuse("is neither true nor false"),
         }
         let values = vec![value.to_string_lossy().into_owned()];
-        layer.push(Given { id: key.id.clone(), long: key.long.clone(), values, place });
+        layer.push(Given { key: key.clone(), values, place });
     }
     Ok(layer)
 }
@@ -196,7 +192,7 @@ fn file(path: &Path, keys: &[Key]) -> Result<Vec<Given>, Error> {
         let key = keys.iter().find(|key| key.long == name.get_ref().as_ref());
         let key = key.ok_or_else(|| unknown(name.get_ref(), keys).read_from(&place(name.span())))?;
         let values = values(key, value.get_ref()).map_err(|error| error.read_from(&place(value.span())))?;
-        Ok(Given { id: key.id.clone(), long: key.long.clone(), values, place: place(value.span()) })
+        Ok(Given { key: key.clone(), values, place: place(value.span()) })
     });
     said.collect()
 }

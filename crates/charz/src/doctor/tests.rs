@@ -90,12 +90,16 @@ fn quiet_timed() -> Timed {
     }
 }
 
+/// The quiet machine with some files replaced.
+fn quiet_folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    QUIET.iter().chain(files).for_each(|(path, text)| write(folder.path(), path, text));
+    folder
+}
+
 /// The finding of an item on the quiet machine with some files replaced, and the look changed.
 fn finding(name: &str, files: &[(&str, &str)], change: impl Fn(&mut Look)) -> Finding {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in QUIET.iter().chain(files) {
-        write(folder.path(), path, text);
-    }
+    let folder = quiet_folder(files);
     let mut look = quiet_look(folder.path());
     change(&mut look);
     let findings = examine(&look);
@@ -118,10 +122,7 @@ fn check_look(name: &str, files: &[(&str, &str)], change: impl Fn(&mut Look), st
 
 #[test]
 fn a_quiet_machine_has_nothing_to_mend() {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in QUIET {
-        write(folder.path(), path, text);
-    }
+    let folder = quiet_folder(&[]);
     let look = Look { timed: Some(quiet_timed()), ..quiet_look(folder.path()) };
     for finding in examine(&look) {
         assert_eq!(finding.state, State::Ok, "{finding:?}");

@@ -36,11 +36,9 @@ impl Timed {
         thread::sleep(window);
         let (processors_after, waited_after) = (Processors::read(root), pressures());
         let nanos = begin.elapsed().as_nanos() as f64;
-        let mut pairs = waited.into_iter().zip(waited_after);
-        let pressure = PRESSURES.map(|_| match pairs.next() {
-            Some((Ok(before), Ok(after))) => Ok((after.saturating_sub(before) as f64 / nanos).min(1.0)),
-            Some((Err(reason), _) | (_, Err(reason))) => Err(reason),
-            None => Err("nobody looked".into()),
+        let pressure = [0, 1, 2].map(|kind| {
+            let (before, after) = (waited[kind].clone()?, waited_after[kind].clone()?);
+            Ok((after.saturating_sub(before) as f64 / nanos).min(1.0))
         });
         Timed {
             processors: processors.and_then(|before| Ok(before.until(processors_after?))),

@@ -7,12 +7,12 @@ use serde::Serialize;
 use super::look;
 use crate::doctor::{Finding, State};
 use charz_data::escape::{counted, plain};
-use charz_render::wrapped;
+use charz_render::{json, wrapped};
 
 pub type Format = super::Format<fn(&[Finding], &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] =
-    &[Format { name: "table", about: "", write: table }, Format { name: "json", about: "", write: json }];
+    &[Format { name: "table", about: "", write: table }, Format { name: "json", about: "", write: write_json }];
 
 #[derive(Serialize)]
 struct Summary {
@@ -69,14 +69,13 @@ fn table(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{disturb} will disturb, {limit} limit, {} unknown, {} ok", summary.unavailable, summary.ok)
 }
 
-fn json(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
+fn write_json(findings: &[Finding], out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Page<'a> {
         summary: Summary,
         findings: &'a [Finding],
     }
-    serde_json::to_writer_pretty(&mut *out, &Page { summary: Summary::of(findings), findings })?;
-    writeln!(out)
+    json::write_pretty_line(&Page { summary: Summary::of(findings), findings }, out)
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 use std::io::{self, Write};
 
 use charz_kernels::{Family, Kernel, Metric, WorkerCount};
+use charz_render::json;
 use serde::Serialize;
 
 pub type Format = super::Format<fn(&mut dyn Write) -> io::Result<()>>;
 
-pub static FORMATS: &[Format] =
-    &[Format { name: "table", about: "", write: table }, Format { name: "json", about: "", write: json }];
+pub static FORMATS: &[Format] = &[
+    Format { name: "table", about: "", write: table },
+    Format { name: "json", about: "", write: |out| json::write_pretty_line(&rows(), out) },
+];
 
 #[derive(Serialize)]
 struct Row {
@@ -94,11 +97,6 @@ fn table(out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn json(out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &rows())?;
-    writeln!(out)
 }
 
 pub fn markdown() -> String {

@@ -5,20 +5,16 @@ use std::io::{IsTerminal, stdout};
 use charz_render::look::TerminalStyle;
 use rustix::termios::tcgetwinsize;
 
-/// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
     /// Where the output is a terminal that knows them, and the environment does not say otherwise.
     #[default]
     Auto,
-    /// In any case.
     Always,
-    /// Never.
     Never,
 }
 
 impl Colour {
-    /// Every choice by its name.
     pub const ALL: [(&str, Colour); 3] = [("auto", Colour::Auto), ("always", Colour::Always), ("never", Colour::Never)];
 }
 

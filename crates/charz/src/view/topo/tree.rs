@@ -53,25 +53,17 @@ enum What {
 }
 
 fn path(machine: &Machine, strand: &Strand) -> Vec<Part> {
-    let of = |what, index: u32, strands: Option<u32>| strands.map(|strands| Part { strands, what, index });
-    let groups = strand
-        .groups
-        .iter()
-        .map(|at| of(What::Group, *at, machine.groups.get(*at as usize).map(|group| group.strands)));
-    let nodes = strand
-        .numa_nodes
-        .iter()
-        .map(|at| of(What::NumaNode, *at, machine.numa_nodes.get(*at as usize).map(|node| node.strands)));
-    let caches = strand
-        .caches
-        .iter()
-        .rev()
-        .map(|at| of(What::Cache, *at, machine.caches.get(*at as usize).map(|cache| cache.strands)));
-    let package = strand
-        .package
-        .map(|at| of(What::Package, at, machine.packages.get(at as usize).map(|package| package.strands)));
-    let core = strand.core.map(|at| of(What::Core, at, machine.cores.get(at as usize).map(|core| core.strands)));
-    let mut parts: Vec<Part> = groups.chain(nodes).chain(caches).chain(package).chain(core).flatten().collect();
+    let Machine { groups, numa_nodes, caches, packages, cores, .. } = machine;
+    let part = |what, index: &u32, strands: Option<u32>| Some(Part { strands: strands?, what, index: *index });
+    let group = |at| part(What::Group, at, groups.get(*at as usize).map(|group| group.strands));
+    let node = |at| part(What::NumaNode, at, numa_nodes.get(*at as usize).map(|node| node.strands));
+    let cache = |at| part(What::Cache, at, caches.get(*at as usize).map(|cache| cache.strands));
+    let package = |at| part(What::Package, at, packages.get(*at as usize).map(|package| package.strands));
+    let core = |at| part(What::Core, at, cores.get(*at as usize).map(|core| core.strands));
+    let groups = strand.groups.iter().filter_map(group).chain(strand.numa_nodes.iter().filter_map(node));
+    let caches = strand.caches.iter().rev().filter_map(cache);
+    let others = strand.package.iter().filter_map(package).chain(strand.core.iter().filter_map(core));
+    let mut parts: Vec<Part> = groups.chain(caches).chain(others).collect();
     // The larger lies outside. The sort is stable, so that caches of the same strands stay in order of their level.
     parts.sort_by_key(|part| (Reverse(part.strands), part.what));
     parts
