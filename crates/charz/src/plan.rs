@@ -115,7 +115,8 @@ pub struct PlannedCell {
     pub repetitions: usize,
     pub precision: f64,
     pub predicted: Duration,
-    pub obstacle: Option<SkipReason>,
+    /// Why it is not measured.
+    pub obstacle: Option<String>,
 }
 
 impl PlannedCell {
@@ -127,7 +128,7 @@ impl PlannedCell {
         mapping: Mapping,
         seats: Vec<Option<u32>>,
     ) -> Self {
-        let own = point.params(&request.base());
+        let own = point.params(&request.amounts(1));
         let homes = memory_homes(point.memory.unwrap_or_default(), machine, &seats);
         let blocks = kernel.card().obeys(&params::SIZE);
         PlannedCell {
@@ -140,17 +141,9 @@ impl PlannedCell {
             repetitions: 1,
             precision: request.precision.unwrap_or(precision(kernel.card().family)),
             predicted: Duration::ZERO,
-            obstacle: homes.err().map(SkipReason::Skipped),
+            obstacle: homes.err(),
         }
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SkipReason {
-    /// The kernel cannot run on this machine.
-    Unavailable(String),
-    /// It could, but must not: the reason.
-    Skipped(String),
 }
 
 pub const MOST_INVOCATIONS: usize = 1000;
@@ -173,6 +166,8 @@ const LEAST_SAMPLES: u64 = 200;
 const AUTO_SPAN: Duration = Duration::from_millis(50);
 /// The shortest: a turn or two of the scheduler's.
 const LEAST_SPAN: Duration = Duration::from_millis(2);
+/// Divided by more than this, every amount is at its least.
+const LARGEST_FACTOR: u32 = 100;
 /// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
 /// prediction. The rest is for those that narrow wide intervals.
 pub const PLANNED_SHARE: f64 = 0.5;
@@ -240,22 +235,22 @@ impl Request {
             strands,
         })
     }
-}
 
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-impl Request {
-    /// The parameters with every amount at the most that is taken by itself.
-    fn base(&self) -> Params {
+    /// The parameters, with every amount that was not asked for at its most divided by `factor`, or its least.
+    fn amounts(&self, factor: u32) -> Params {
+        let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
         Params {
-            iterations: self.iterations.unwrap_or(AUTO_ITERATIONS),
-            samples: self.samples.unwrap_or(AUTO_SAMPLES),
-            span_ns: nanos(self.span.unwrap_or(AUTO_SPAN)),
+            iterations: self.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS)),
+            samples: self.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES)),
+            span_ns: nanos(self.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN))),
             ..self.params
         }
     }
+}
+
+/// As far as a number goes.
+pub(crate) fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl ResolvedRequest<'_> {
@@ -320,8 +315,8 @@ impl Plan {
         predictor: &Predictor,
     ) -> Self {
         let mut plan = Plan {
-            params: request.base(),
-            threads: numbers(&cells),
+            params: request.amounts(1),
+            threads: cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect(),
             repetitions: request.repetitions,
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| RandomState::new().hash_one(SystemTime::now())),
@@ -341,14 +336,12 @@ impl Plan {
 
     fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {
         for cell in &mut self.cells {
-            cell.obstacle = match cell.kernel.check() {
-                Err(error) => Some(SkipReason::Unavailable(error.to_string())),
-                Ok(()) if cell.obstacle.is_some() => continue,
-                Ok(()) => limits
-                    .obstacle(cell.seats.len(), cell.footprint_bytes, cell.point.params(&self.params).pages)
-                    .or_else(|| storm(cell, limits, request, strands))
-                    .map(SkipReason::Skipped),
-            };
+            let pages = cell.point.params(&self.params).pages;
+            let unavailable = cell.kernel.check().err().map(|error| error.to_string());
+            cell.obstacle = unavailable
+                .or(cell.obstacle.take())
+                .or_else(|| limits.obstacle(cell.seats.len(), cell.footprint_bytes, pages))
+                .or_else(|| storm(cell, limits, request, strands));
         }
     }
 
@@ -365,12 +358,8 @@ impl Plan {
     /// factor of 1, 2 or 5 times a power of ten for all.
     fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
         let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
-        // The largest factor leaves none of the amounts above its least.
         for factor in factors.take_while(|&factor| factor <= LARGEST_FACTOR) {
-            let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
-            self.params.iterations = request.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS));
-            self.params.samples = request.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES));
-            self.params.span_ns = nanos(request.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN)));
+            self.params = request.amounts(factor);
             self.predict(predictor);
             if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE) {
                 return;
@@ -380,13 +369,6 @@ impl Plan {
             self.budget = LARGER_BUDGET;
         }
     }
-}
-
-/// Beyond it every amount is at its least.
-const LARGEST_FACTOR: u32 = 100;
-
-fn numbers(cells: &[PlannedCell]) -> Vec<usize> {
-    cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Repetitions in an invocation: two tell whether the first differs from the others; more where a fresh process costs several

@@ -10,15 +10,11 @@ use charz_kernels::params;
 
 use crate::invoke::{Invoke, MeasureRequest};
 use charz_analysis::compare::{Row, Verdict};
-use charz_data::report::{Cell, Invocation, Point};
+use charz_data::report::Invocation;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    pub slower: usize,
-    pub faster: usize,
-    pub same: usize,
-    pub inconclusive: usize,
-    pub uncompared: usize,
+    pub verdicts: Vec<Verdict>,
     /// The distances between the sides, sorted, as fractions: 0.02 where one performs 1.02 times as well as the other.
     pub effects: Vec<f64>,
     /// Why there was no verdict, and how often.
@@ -27,13 +23,7 @@ pub struct Tally {
 
 impl Tally {
     pub fn count(&mut self, row: &Row) {
-        match row.verdict {
-            Verdict::Slower => self.slower += 1,
-            Verdict::Faster => self.faster += 1,
-            Verdict::Same => self.same += 1,
-            Verdict::Inconclusive => self.inconclusive += 1,
-            Verdict::Uncompared => self.uncompared += 1,
-        }
+        self.verdicts.push(row.verdict);
         if let Some(effect) = row.effect.filter(|_| row.verdict != Verdict::Uncompared) {
             self.effects.push(effect.max(1.0 / effect) - 1.0);
             self.effects.sort_by(f64::total_cmp);
@@ -43,8 +33,8 @@ impl Tally {
         }
     }
 
-    pub fn all(&self) -> usize {
-        self.slower + self.faster + self.same + self.inconclusive + self.uncompared
+    pub fn times(&self, verdict: Verdict) -> usize {
+        self.verdicts.iter().filter(|found| **found == verdict).count()
     }
 
     /// The smallest distance that at least a share `rank` of the comparisons does not exceed; `None` if nothing was compared.
@@ -73,28 +63,6 @@ fn without_numbers(reason: &str) -> String {
         number = digit;
     }
     kind
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    pub kernel: String,
-    pub workers: u64,
-    pub point: Point,
-    pub equal: Tally,
-    pub planted: Tally,
-}
-
-impl Finding {
-    pub fn new(cell: &Cell) -> Self {
-        let Cell { kernel, workers, point, .. } = cell;
-        Finding {
-            kernel: kernel.clone(),
-            workers: *workers,
-            point: *point,
-            equal: Tally::default(),
-            planted: Tally::default(),
-        }
-    }
 }
 
 /// Does more work than ordered and reports only what was ordered, so it is slower by a known share on any machine.

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use charz_kernels::{Params, Stop};
 
 pub use host::{host, tool};
-pub use record::{NoRecorder, Record, Recorder};
+pub use record::{Record, Recorder};
 pub use start::{Context, new_report};
 pub use turns::{Side, take_turns};
 
@@ -24,6 +24,7 @@ use crate::invoke::{Invoke, MeasureRequest};
 use crate::journal::JournalError;
 use crate::judge::{self, JudgeContext};
 use crate::limits::Limits;
+use crate::plan::nanos;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
 use charz_data::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
@@ -44,11 +45,11 @@ impl Listener for () {}
 /// What a sweep runs with, besides the report that it fills.
 pub struct Sweep<'a> {
     pub invoke: &'a dyn Invoke,
-    pub order: &'a MeasureRequest,
-    pub params: Params,
+    /// What all orders have in common: the parameters, the clock, the binder.
+    pub order: MeasureRequest,
     pub machine: &'a charz_topology::Machine,
     /// What numbers are judged by, besides themselves; each cell brings its own card.
-    pub facts: &'a JudgeContext,
+    pub facts: JudgeContext,
     pub stop: &'a Stop,
     pub predictor: &'a Predictor,
     /// Looked at again before each invocation: memory may have gone since the plan.
@@ -93,7 +94,7 @@ impl Sweep<'_> {
         let mut left = self.left(report);
         loop {
             let mut progress = false;
-            for place in self.round(report, &mut random) {
+            for place in round(report, &mut random, |place| wants_more(cell(report, place), report)) {
                 if self.stop.raised() {
                     return Ok(());
                 }
@@ -148,14 +149,6 @@ impl Sweep<'_> {
         Ok(ending)
     }
 
-    /// The cells that want an invocation, in random order; those whose workers contend last, with ever more workers.
-    fn round(&self, report: &Report, random: &mut fastrand::Rng) -> Vec<usize> {
-        let mut round: Vec<usize> = (0..places(report)).filter(|&at| wants_more(cell(report, at), report)).collect();
-        random.shuffle(&mut round);
-        round.sort_by_key(|&at| if contends(cell(report, at)) { cell(report, at).workers } else { 0 });
-        round
-    }
-
     fn invocation(&self, report: &Report, place: usize, seed: u64) -> Invocation {
         let cell = cell(report, place);
         let pages = self.params(cell).pages;
@@ -176,7 +169,7 @@ impl Sweep<'_> {
     }
 
     fn params(&self, cell: &Cell) -> Params {
-        cell.point.params(&self.params)
+        cell.point.params(&self.order.params)
     }
 
     fn order_for(&self, cell: &Cell, homes: Vec<Vec<u32>>) -> MeasureRequest {
@@ -197,17 +190,15 @@ impl Sweep<'_> {
             repetitions: cell.repetitions,
             time_box_ns: nanos(time_box),
             deadline_ns: nanos(deadline),
-            strands: self.order.strands,
-            nanos_per_tick: self.order.nanos_per_tick,
-            binder: self.order.binder.clone(),
-            ..MeasureRequest::new(&self.params(cell))
+            params: self.params(cell),
+            ..self.order.clone()
         }
     }
 
     fn judge(&self, report: &mut Report, place: usize) {
         let cell = cell_mut(report, place);
         if let Some(kernel) = charz_kernels::find(&cell.kernel) {
-            let (params, sizes) = (cell.point.params(&self.params), kernel.axes().sizes);
+            let (params, sizes) = (self.params(cell), kernel.axes().sizes);
             judge::judge(cell, &JudgeContext { card: kernel.card(), sizes, params, ..self.facts.clone() });
         }
     }
@@ -305,6 +296,15 @@ fn contends(cell: &Cell) -> bool {
     charz_kernels::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
 }
 
+/// The cells that want an invocation, in random order; those whose workers contend last, with ever more workers: one that does not
+/// end in time forbids the larger ones.
+fn round(report: &Report, random: &mut fastrand::Rng, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut round: Vec<usize> = (0..places(report)).filter(|&place| wanted(place)).collect();
+    random.shuffle(&mut round);
+    round.sort_by_key(|&at| if contends(cell(report, at)) { cell(report, at).workers } else { 0 });
+    round
+}
+
 /// Whether the cell gets another invocation if there is time.
 fn wants_more(cell: &Cell, report: &Report) -> bool {
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
@@ -321,15 +321,8 @@ fn abort(report: &mut Report, place: usize) {
     let cell = cell_mut(report, place);
     let made = cell.invocations.len() as u64;
     if made < least {
-        cell.outcome = outcome(Status::Aborted, format!("stopped after {made} of {least} invocations"));
+        let reason = Some(format!("stopped after {made} of {least} invocations"));
+        cell.outcome = Outcome { status: Status::Aborted, reason };
         cell.summary = cell.summary.map(|summary| Summary { value: None, ..summary });
     }
-}
-
-fn outcome(status: Status, reason: impl Into<String>) -> Outcome {
-    Outcome { status, reason: Some(reason.into()) }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -12,7 +12,7 @@ use charz_topology::{Machine, Source, discover};
 use super::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
 use crate::limits::Limits;
-use crate::plan::{Plan, PlannedCell, Request, SkipReason};
+use crate::plan::{Plan, PlannedCell, Request};
 use crate::predict::Predictor;
 
 const SWEEPS: &[&str] = &[
@@ -46,8 +46,8 @@ fn check(name: &str, description: &str) {
         let cells = cells(sweep, &machine);
         if let Some(folder) = std::env::var_os("CHARZ_GOLDEN_CELLS") {
             let file = Path::new(&folder).join(format!("{name} {sweep}.tsv").replace(' ', "_"));
-            let lines: Vec<String> = cells.iter().map(Cell::line).collect();
-            std::fs::write(file, lines.join("\n") + "\n").unwrap();
+            let line = |cell: &Cell| format!("{}\t{}\t{:?}\n", cell.kernel, cell.line(), cell.amounts);
+            std::fs::write(file, cells.iter().map(line).collect::<String>()).unwrap();
         }
         text += &list(sweep, &cells);
         varying.extend(cells.into_iter().filter(|cell| cell.varies).map(|cell| (*sweep, cell.kernel)));
@@ -82,18 +82,7 @@ struct Cell {
 
 impl Cell {
     fn line(&self) -> String {
-        let words =
-            |list: &[(&str, String)]| list.iter().map(|(name, value)| format!("{name}={value} ")).collect::<String>();
-        format!(
-            "{}\t{}\t{}\t{}\t{}\t{}\t{}",
-            self.kernel,
-            words(&self.parameters),
-            words(&self.amounts),
-            self.mapping,
-            self.workers,
-            if self.skipped { "skipped" } else { "planned" },
-            self.rest
-        )
+        format!("{} {} {:?} {}", self.mapping, self.workers, self.parameters, self.rest)
     }
 }
 
@@ -106,10 +95,7 @@ fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
         (&*kernel.card().name, if sampled { 20_000.0 } else { 1.0 }, 0.1)
     });
     let predictor = Predictor::with_rates(machine.usable_strands().count(), rates);
-    let usual = |mut request: Request| {
-        request.seed = Some(1);
-        request
-    };
+    let usual = |request| Request { seed: Some(1), ..request };
     let of_request =
         |request: &Request| Plan::new(request, request.fit(machine, &limits).unwrap(), &limits, &predictor);
     let argv = ["charz"].into_iter().chain(line.split(' ')).map(OsString::from);
@@ -160,6 +146,7 @@ fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
         list.push((name, value));
     }
     let seats: Vec<String> = cell.seats.iter().map(|seat| seat.map_or("-".into(), |id| id.to_string())).collect();
+    let available = cell.kernel.check().is_ok();
     let reserved = card.obeys(&params::PAGES) && matches!(own.pages, PageKind::Huge2M | PageKind::Huge1G);
     Cell {
         kernel: &card.name,
@@ -175,8 +162,8 @@ fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
             cell.precision,
             seats.join(",")
         ),
-        skipped: matches!(cell.obstacle, Some(SkipReason::Skipped(_))),
-        varies: reserved || matches!(cell.obstacle, Some(SkipReason::Unavailable(_))),
+        skipped: cell.obstacle.is_some() && available,
+        varies: reserved || !available,
     }
 }
 
@@ -200,10 +187,7 @@ fn list(sweep: &str, cells: &[Cell]) -> String {
         for line in merged(skipped) {
             text += &format!("skipped\t{sweep}\t{kernel}\t{line}\n");
         }
-        let mut lines: Vec<String> = cells
-            .iter()
-            .map(|cell| format!("{} {} {:?} {}", cell.mapping, cell.workers, cell.parameters, cell.rest))
-            .collect();
+        let mut lines: Vec<String> = cells.iter().map(|cell| cell.line()).collect();
         lines.sort_unstable();
         text += &format!("rest\t{sweep}\t{kernel}\t{} cells\t{:016x}\n", lines.len(), digest(&lines.join("\n")));
     }

@@ -2,19 +2,16 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use charz_kernels::Params;
 use charz_topology::Backend;
 
 use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
 use crate::exit::{Error, Exit};
-use crate::invoke::Invoke;
 use crate::limits::Limits;
 use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
-use crate::sweep::{self, Listener, NoRecorder, Recorder, Sweep, new_report};
+use crate::sweep::{self, Recorder, new_report};
 use crate::view::look::{self, Colour};
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
@@ -76,23 +73,19 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     };
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
     let mut journals = record(files, [&a, &b], options.force)?;
-    let seed = plans[0].seed;
     let budget = stage.left(sides[0].request.budget.least());
     let taken = {
-        let [none_a, none_b] = &mut [NoRecorder, NoRecorder];
+        let [none_a, none_b] = &mut [(), ()];
         let [recorder_a, recorder_b]: [&mut dyn Recorder; 2] = match &mut journals {
             Some([journal_a, journal_b]) => [journal_a, journal_b],
             None => [none_a, none_b],
         };
-        let side = |at: usize, report, recorder| Measured {
-            invoke: &processes[at],
-            params: plans[at].params,
-            predictor: &predictors[at],
-            report,
-            recorder,
-        };
+        let mut measured = [
+            stage.side(&mut a, recorder_a, &processes[0], &predictors[0], budget),
+            stage.side(&mut b, recorder_b, &processes[1], &predictors[1], budget),
+        ];
         let mut listener = progress::on_stderr(io::stderr().is_terminal());
-        measure(&stage, [side(0, &mut a, recorder_a), side(1, &mut b, recorder_b)], seed, budget, listener.as_mut())
+        sweep::take_turns(&mut measured, plans[0].seed, listener.as_mut()).map_err(cannot_record)
     };
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
@@ -110,43 +103,6 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     }
     taken?;
     exit(&stage, &comparison, [&a, &b], options.strict)
-}
-
-pub(super) struct Measured<'a> {
-    pub(super) invoke: &'a dyn Invoke,
-    pub(super) params: Params,
-    pub(super) predictor: &'a Predictor,
-    pub(super) report: &'a mut Report,
-    pub(super) recorder: &'a mut dyn Recorder,
-}
-
-/// Measures both sides in an order drawn from `seed`, for at most `budget`.
-pub(super) fn measure(
-    stage: &MeasuringContext,
-    [a, b]: [Measured<'_>; 2],
-    seed: u64,
-    budget: Duration,
-    listener: &mut dyn Listener,
-) -> Result<(), Error> {
-    let [order_a, order_b] = [&a, &b].map(|side| stage.order(&side.params));
-    let [facts_a, facts_b] = [&a, &b].map(|side| stage.facts(side.report, side.params));
-    let sides = [(a, &order_a, &facts_a), (b, &order_b, &facts_b)];
-    let mut sides = sides.map(|(side, order, facts)| sweep::Side {
-        sweep: Sweep {
-            invoke: side.invoke,
-            order,
-            params: side.params,
-            machine: &stage.machine,
-            facts,
-            stop: stage.signals.stop(),
-            predictor: side.predictor,
-            limits: &Limits::read,
-            budget,
-        },
-        report: side.report,
-        recorder: side.recorder,
-    });
-    sweep::take_turns(&mut sides, seed, listener).map_err(cannot_record)
 }
 
 /// The files of both sides, refused before anything is measured if they cannot become reports.
@@ -238,20 +194,14 @@ fn ended_early(report: &Report) -> Option<String> {
 /// A regression outweighs what could not be judged; and where nothing could be, nothing was shown to be no regression.
 fn exit(stage: &MeasuringContext, comparison: &Comparison, reports: [&Report; 2], strict: bool) -> Result<Exit, Error> {
     let totals = &comparison.totals;
+    let exit = super::compare::exit(totals, strict);
     let failure = stage.failure(&reports);
-    if let Some(exit) = failure.filter(|exit| *exit != Exit::Environment) {
-        return Ok(exit);
+    if let Some(failure) = failure.filter(|failure| *failure != Exit::Environment) {
+        return Ok(failure);
     }
-    if totals.slower > 0 {
-        return Ok(Exit::Regression);
-    }
-    if totals.compared() == 0 {
+    if exit != Exit::Regression && totals.compared() == 0 {
         let reason = comparison.rows.first().and_then(|row| row.reason.as_deref()).unwrap_or("there is no cell");
         return Err(Error::environment(format!("nothing could be compared; the first cell is {reason}")));
     }
-    Ok(match failure {
-        Some(exit) => exit,
-        None if strict && totals.inconclusive + totals.uncompared > 0 => Exit::NotAllOk,
-        None => Exit::Done,
-    })
+    Ok(failure.filter(|_| exit != Exit::Regression).unwrap_or(exit))
 }

@@ -74,7 +74,8 @@ pub(crate) fn plan(
     };
     request.mappings = Some(mappings(&[[strands[0].os_id, strands[1].os_id]])?);
     let of_one = planned(request)?.predicted();
-    let most = time.map_or(u64::MAX, |time| affordable(time, of_one));
+    let affordable = |time: Duration| time.mul_f64(PLANNED_SHARE).as_nanos() / of_one.as_nanos().max(1);
+    let most = time.map_or(u64::MAX, |time| u64::try_from(affordable(time)).unwrap_or(u64::MAX));
     let choice = pairs::choose(machine, strands, most, request.seed.unwrap_or_default());
     request.mappings = Some(mappings(&choice.pairs)?);
     let plan = planned(request)?;
@@ -125,12 +126,6 @@ fn check(ids: &[u32], machine: &Machine) -> Result<(), Error> {
         return Err(Error::bad_input(format!("--strands: strand {twice} stands there twice; name each once")));
     }
     list.order(machine).map(|_| ()).map_err(|error| Error::from(error).read_from("--strands"))
-}
-
-/// How many pairs fit into a part of the time, if one takes so long.
-fn affordable(time: Duration, of_one: Duration) -> u64 {
-    let pairs = time.mul_f64(PLANNED_SHARE).as_nanos() / of_one.as_nanos().max(1);
-    u64::try_from(pairs).unwrap_or(u64::MAX)
 }
 
 fn mappings(pairs: &[[u32; 2]]) -> Result<Vec<Mapping>, Error> {

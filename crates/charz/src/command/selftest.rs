@@ -7,21 +7,20 @@ use std::time::{Duration, Instant, SystemTime};
 
 use charz_topology::Backend;
 
-use super::ab::{Measured, measure};
-use super::sweep::{ClockKind, MeasuringContext};
+use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, Processes};
 use crate::limits::Limits;
 use crate::noise::{Floor, Floors, Subject, noise_file};
 use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
-use crate::selftest::{Finding, Planted, Tally};
-use crate::sweep::{NoRecorder, new_report};
+use crate::selftest::{Planted, Tally};
+use crate::sweep::{new_report, take_turns};
 use crate::view::progress::note;
-use charz_analysis::compare::{self, Row};
+use charz_analysis::compare::{self, Row, Verdict};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
-use charz_data::report::Report;
+use charz_data::report::{Cell, Report};
 use charz_data::units;
 
 pub struct Options {
@@ -54,16 +53,18 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &stage.context("", &limits)) };
     let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
     let findings = trial.findings(&stage.processes(), request.budget.least())?;
-    write_findings(&findings, options.planted, out)?;
+    for (cell, [equal, planted]) in blank.cells.iter().zip(&findings) {
+        write_finding(cell, equal, options.planted.map(|share| (share, planted)), out)?;
+    }
     if let Some((exit, _)) = stage.signals.received() {
         // The next comparison would rely on a floor of too few.
         return Ok(exit);
     }
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let mut learned = false;
-    for (finding, cell) in findings.iter().zip(&blank.cells) {
-        let Some(floor) = finding.equal.floor() else { continue };
-        let comparisons = finding.equal.effects.len() as u64;
+    for ([equal, _], cell) in findings.iter().zip(&blank.cells) {
+        let Some(floor) = equal.floor() else { continue };
+        let comparisons = equal.effects.len() as u64;
         floors.learn(Floor { subject: Subject::of(&blank, cell), floor, comparisons, learned: now.clone() });
         learned = true;
     }
@@ -95,9 +96,10 @@ struct Trial<'a> {
 const PROGRESS: Duration = Duration::from_secs(10);
 
 impl Trial<'_> {
-    /// Alternates comparisons of equal sides with those of an injected slowdown, so that both meet the same machine.
-    fn findings(&mut self, processes: &Processes<'_>, budget: Duration) -> Result<Vec<Finding>, Error> {
-        let mut findings: Vec<Finding> = self.blank.cells.iter().map(Finding::new).collect();
+    /// Alternates comparisons of equal sides with those of an injected slowdown, so that both meet the same machine. The first
+    /// of each cell's tallies is that of equal sides.
+    fn findings(&mut self, processes: &Processes<'_>, budget: Duration) -> Result<Vec<[Tally; 2]>, Error> {
+        let mut findings = vec![<[Tally; 2]>::default(); self.blank.cells.len()];
         let planted = self.options.planted.map(|share| Planted { inner: processes, share });
         let seconds: Vec<&dyn Invoke> = [Some(processes as &dyn Invoke), planted.as_ref().map(|planted| planted as _)]
             .into_iter()
@@ -117,9 +119,7 @@ impl Trial<'_> {
                 break;
             }
             self.done += 1;
-            for (finding, row) in findings.iter_mut().zip(&rows) {
-                if at == 0 { finding.equal.count(row) } else { finding.planted.count(row) }
-            }
+            findings.iter_mut().zip(&rows).for_each(|(finding, row)| finding[at].count(row));
             if noted.elapsed() >= PROGRESS {
                 noted = Instant::now();
                 let left = begun.elapsed().mul_f64((all - self.done) as f64 / self.done as f64);
@@ -141,47 +141,43 @@ impl Trial<'_> {
 
     fn compare(&self, invoke: [&dyn Invoke; 2], seed: u64, budget: Duration) -> Result<Vec<Row>, Error> {
         let (mut a, mut b) = (self.blank.clone(), self.blank.clone());
-        let (mut none_a, mut none_b) = (NoRecorder, NoRecorder);
-        let (params, predictor) = (self.plan.params, self.predictor);
-        let sides = [
-            Measured { invoke: invoke[0], params, predictor, report: &mut a, recorder: &mut none_a },
-            Measured { invoke: invoke[1], params, predictor, report: &mut b, recorder: &mut none_b },
+        let (mut none_a, mut none_b) = ((), ());
+        let mut sides = [
+            self.stage.side(&mut a, &mut none_a, invoke[0], self.predictor, budget),
+            self.stage.side(&mut b, &mut none_b, invoke[1], self.predictor, budget),
         ];
-        measure(self.stage, sides, seed, budget, &mut ())?;
+        take_turns(&mut sides, seed, &mut ()).map_err(cannot_record)?;
         let rules = compare::Options { allow_suspect: self.options.allow_suspect, ..compare::Options::default() };
         Ok(compare::interleaved(&a, &b, &rules).rows)
     }
 }
 
-/// One paragraph per kernel; `planted` is the injected slowdown as a fraction.
-fn write_findings(findings: &[Finding], planted: Option<f64>, out: &mut dyn Write) -> io::Result<()> {
-    for finding in findings {
-        let Finding { equal, planted: tally, .. } = finding;
-        let kernel = format!("{}{}", plain(&finding.kernel), point::label(&finding.point));
-        writeln!(out, "{kernel}, {} against itself:", counted(finding.workers as usize, "worker"))?;
-        let false_verdicts = equal.faster + equal.slower;
-        writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.all(), unsettled(equal))?;
-        if let Some(share) = planted {
-            let (found, percent) = (tally.slower, units::percent(share));
-            writeln!(out, "  a planted {percent} was found in {found} of {}{}", tally.all(), unsettled(tally))?;
-        }
-        if let (Some(median), Some(floor), Some(max)) = (equal.quantile(0.5), equal.floor(), equal.quantile(1.0)) {
-            // Fractions of a percent matter here.
-            let [median, floor, max] = [median, floor, max].map(|share| format!("{:.2}%", share * 100.0));
-            writeln!(out, "  differences between equal sides: median {median}, 95th percentile {floor}, max {max}")?;
-            writeln!(out, "  the noise floor of {kernel} here is {floor}")?;
-        } else {
-            writeln!(out, "  nothing could be compared: no noise floor was learned")?;
-        }
-        let mut reasons = BTreeMap::<&str, usize>::new();
-        for (reason, times) in equal.reasons.iter().chain(&tally.reasons) {
-            *reasons.entry(reason).or_default() += times;
-        }
-        let mut reasons: Vec<_> = reasons.into_iter().collect();
-        reasons.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-        for (reason, times) in reasons.into_iter().take(MOST_REASONS) {
-            writeln!(out, "  no verdict in {}: {}", counted(times, "comparison"), plain(reason))?;
-        }
+/// The paragraph of a cell; `planted` is the injected slowdown as a fraction, and what was found of it.
+fn write_finding(cell: &Cell, equal: &Tally, planted: Option<(f64, &Tally)>, out: &mut dyn Write) -> io::Result<()> {
+    let kernel = format!("{}{}", plain(&cell.kernel), point::label(&cell.point));
+    writeln!(out, "{kernel}, {} against itself:", counted(cell.workers as usize, "worker"))?;
+    let false_verdicts = equal.times(Verdict::Faster) + equal.times(Verdict::Slower);
+    writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.verdicts.len(), unsettled(equal))?;
+    if let Some((share, tally)) = planted {
+        let (found, percent) = (tally.times(Verdict::Slower), units::percent(share));
+        writeln!(out, "  a planted {percent} was found in {found} of {}{}", tally.verdicts.len(), unsettled(tally))?;
+    }
+    if let (Some(median), Some(floor), Some(max)) = (equal.quantile(0.5), equal.floor(), equal.quantile(1.0)) {
+        // Fractions of a percent matter here.
+        let [median, floor, max] = [median, floor, max].map(|share| format!("{:.2}%", share * 100.0));
+        writeln!(out, "  differences between equal sides: median {median}, 95th percentile {floor}, max {max}")?;
+        writeln!(out, "  the noise floor of {kernel} here is {floor}")?;
+    } else {
+        writeln!(out, "  nothing could be compared: no noise floor was learned")?;
+    }
+    let mut reasons = BTreeMap::<&str, usize>::new();
+    for (reason, times) in equal.reasons.iter().chain(planted.iter().flat_map(|(_, tally)| &tally.reasons)) {
+        *reasons.entry(reason).or_default() += times;
+    }
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    for (reason, times) in reasons.into_iter().take(MOST_REASONS) {
+        writeln!(out, "  no verdict in {}: {}", counted(times, "comparison"), plain(reason))?;
     }
     Ok(())
 }
@@ -189,8 +185,9 @@ fn write_findings(findings: &[Finding], planted: Option<f64>, out: &mut dyn Writ
 const MOST_REASONS: usize = 4;
 
 fn unsettled(tally: &Tally) -> String {
-    let parts = [(tally.inconclusive, "inconclusive"), (tally.uncompared, "not compared")];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let parts = [(Verdict::Inconclusive, "inconclusive"), (Verdict::Uncompared, "not compared")];
+    let parts = parts.map(|(verdict, word)| (tally.times(verdict), word)).into_iter();
+    let parts = parts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }

@@ -118,8 +118,7 @@ pub(super) fn measure(
     for disturbance in &report.host.disturbances {
         note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
     }
-    let (params, budget, strict) = (plan.params, plan.budget, new.strict);
-    let session = Session { params, predictor: &predictor, budget, strict, format };
+    let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, format };
     stage.sweep(&mut report, &session, recorder, out)
 }
 

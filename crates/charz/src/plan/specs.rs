@@ -6,7 +6,7 @@ use charz_kernels::{Bytes, Kernel, Param, Sizes, params};
 use charz_topology::{Machine, Mapping, Order, place};
 
 use super::axes;
-use super::{BlockSizes, Plan, PlannedCell, Request, SkipReason};
+use super::{BlockSizes, Plan, PlannedCell, Request};
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
@@ -52,7 +52,7 @@ impl Plan {
                 cells.push(PlannedCell {
                     // A level that the machine lacks is named too.
                     level: if obstacle.is_some() { spec.level.clone() } else { planned.level },
-                    obstacle: obstacle.map(SkipReason::Skipped).or(planned.obstacle),
+                    obstacle: obstacle.or(planned.obstacle),
                     ..planned
                 });
             }
@@ -134,7 +134,7 @@ mod tests {
             ("dumb", 1, "ring-mutex", "does not run with 1 worker"),
         ] {
             let plan = plan_of("Core:2 PU:1", &[spec(kernel, mapping, workers)]);
-            let Some(SkipReason::Skipped(why)) = &plan.cells[0].obstacle else { panic!("{mapping}: {kernel} runs") };
+            let Some(why) = &plan.cells[0].obstacle else { panic!("{mapping}: {kernel} runs") };
             assert!(why.contains(word) && plan.cells[0].seats.len() as u64 == workers, "{why}");
         }
     }
@@ -154,7 +154,7 @@ mod tests {
         }
         let (size, named, obstacle) = of("L4");
         assert_eq!((size, named.as_deref()), (None, Some("L4")));
-        assert!(matches!(obstacle, Some(SkipReason::Skipped(why)) if why.contains("inside L4")));
+        assert!(obstacle.is_some_and(|why| why.contains("inside L4")));
     }
 
     /// Kernels are in the catalog, mappings in the spelling of reports, and no cell is lost or refused for its worker count.
@@ -180,9 +180,8 @@ mod tests {
                             && cell.seats.len() as u64 == spec.workers
                             && spec.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
                     });
-                    let obstacle = planned.unwrap_or_else(|| panic!("{spec:?} on {synthetic}")).obstacle.as_ref();
-                    let refused = |obstacle: &SkipReason| matches!(obstacle, SkipReason::Skipped(why) if why.contains("does not run"));
-                    assert!(!obstacle.is_some_and(refused), "{spec:?}");
+                    let obstacle = &planned.unwrap_or_else(|| panic!("{spec:?} on {synthetic}")).obstacle;
+                    assert!(obstacle.as_ref().is_none_or(|why| !why.contains("does not run")), "{spec:?}");
                 }
             }
         }

@@ -58,18 +58,6 @@ fn every_combination_has_one_cell_and_mappings_are_neighbours() {
 }
 
 #[test]
-fn what_does_not_fit_is_skipped_with_its_figures() {
-    let mut limits = Limits::unlimited();
-    limits.memory_budget_bytes = Some(3 << 20);
-    let request = request(&["mem-read"], "dumb", "1,2,4");
-    let plan = plan(&request, &limits, &predictor(&[]));
-    let obstacles: Vec<_> = plan.cells.iter().map(|cell| cell.obstacle.clone()).collect();
-    assert_eq!(obstacles[..2], [None, None]);
-    let Some(SkipReason::Skipped(reason)) = &obstacles[2] else { panic!("{obstacles:?}") };
-    assert!(reason.contains("4 MiB") && reason.contains("3 MiB"), "{reason}");
-}
-
-#[test]
 fn automatic_iterations_fill_the_budget_but_not_more() {
     for (budget, expected) in [(1000, 100_000_000), (2, 20_000_000), (1, 10_000_000), (0, 1_000_000)] {
         let mut request = request(&["arith-int"], "dumb", "1");
@@ -98,13 +86,6 @@ fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
 }
 
 #[test]
-fn a_mapping_for_another_machine_is_refused() {
-    let request = request(&["arith-int"], "occupancy:22", "1");
-    let error = request.fit(&t3_4(), &Limits::unlimited()).err().unwrap();
-    assert!(error.to_string().contains('4'), "{error}");
-}
-
-#[test]
 fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
     let mut limits = Limits::unlimited();
     limits.memory_total_bytes = Some((1 << 20) - 1);
@@ -114,35 +95,17 @@ fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
 }
 
 #[test]
-fn memory_is_put_where_there_is_some() {
-    let numa = discover(&Source::Synthetic("NUMA:2 Core:2 PU:1".into())).unwrap();
-    let of = |machine: &Machine, places: &str, mappings: &str| {
-        let mut request = request(&["arith-int", "mem-read"], mappings, "2");
-        request.asked.lists = vec![(&params::MEMORY, params::MEMORY.list(places).unwrap())];
-        let fitted = request.fit(machine, &Limits::unlimited())?;
-        let plan = Plan::new(&request, fitted, &Limits::unlimited(), &predictor(&["arith-int"]));
-        let cell = |cell: &PlannedCell| (&*cell.kernel.card().name, cell.point.memory, cell.obstacle.clone());
-        Ok::<_, Error>(plan.cells.iter().map(cell).collect::<Vec<_>>())
+fn a_single_place_of_memory_is_a_cells_own_unless_it_is_the_usual_one() {
+    let machine = discover(&Source::Synthetic("NUMA:2 Core:2 PU:1".into())).unwrap();
+    let of = |place: &str| {
+        let mut request = request(&["mem-read"], "dumb", "2");
+        request.asked.lists = vec![(&params::MEMORY, params::MEMORY.list(place).unwrap())];
+        let fitted = request.fit(&machine, &Limits::unlimited())?;
+        let plan = Plan::new(&request, fitted, &Limits::unlimited(), &predictor(&[]));
+        Ok::<_, Error>(plan.cells[0].point.memory)
     };
-    let found = of(&numa, "local,remote,node:1", "dumb").unwrap();
-    let expected = [
-        ("arith-int", None, None),
-        ("mem-read", Some(MemoryHome::Local), None),
-        ("mem-read", Some(MemoryHome::Remote), None),
-        ("mem-read", Some(MemoryHome::Node(1)), None),
-    ];
-    assert_eq!(found, expected);
-    assert_eq!(of(&numa, "local", "dumb").unwrap()[1], ("mem-read", None, None), "as ever");
-    assert_eq!(of(&numa, "first", "dumb").unwrap()[1], ("mem-read", Some(MemoryHome::First), None));
-    #[track_caller]
-    fn skipped(cell: &(&str, Option<MemoryHome>, Option<SkipReason>), part: &str) {
-        let (_, _, Some(SkipReason::Skipped(reason))) = cell else { panic!("{cell:?}") };
-        assert!(reason.contains(part), "{reason}");
-    }
-    skipped(&of(&numa, "remote", "auto").unwrap()[1], "floating");
-    for place in ["remote", "interleaved", "first"] {
-        skipped(&of(&t3_4(), place, "dumb").unwrap()[1], "one NUMA node here");
-    }
-    let refused = of(&numa, "node:7", "dumb").unwrap_err().to_string();
+    assert_eq!(of("local").unwrap(), None);
+    assert_eq!(of("first").unwrap(), Some(MemoryHome::First));
+    let refused = of("node:7").unwrap_err().to_string();
     assert!(refused.starts_with("--memory: there is no NUMA node 7"), "{refused}");
 }

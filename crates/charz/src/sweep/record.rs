@@ -41,9 +41,7 @@ pub trait Recorder {
 }
 
 /// For what is not worth a file.
-pub struct NoRecorder;
-
-impl Recorder for NoRecorder {
+impl Recorder for () {
     fn record(&mut self, _record: &Record) -> Result<(), JournalError> {
         Ok(())
     }

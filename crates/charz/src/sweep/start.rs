@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
-use charz_kernels::{Card, Family, Kernel, Role};
+use charz_kernels::noop::NOOP;
+use charz_kernels::{Card, Family, Kernel};
 use charz_topology::{Machine, Mapping};
 
 use crate::invoke;
 use crate::limits::Limits;
-use crate::plan::{Plan, PlannedCell, SkipReason};
+use crate::plan::{Plan, PlannedCell, nanos};
 use charz_data::report::{self, Cell, Estimator, Outcome, Point, Report, Schema, Status};
 
 pub struct Context<'a> {
@@ -46,19 +47,14 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
 }
 
 fn cell(planned: &PlannedCell) -> Cell {
-    let outcome = match &planned.obstacle {
-        None => Outcome { status: Status::Pending, reason: None },
-        Some(SkipReason::Unavailable(reason) | SkipReason::Skipped(reason)) => {
-            super::outcome(Status::Skipped, reason.clone())
-        }
-    };
+    let status = if planned.obstacle.is_some() { Status::Skipped } else { Status::Pending };
     Cell {
         precision: planned.precision,
         repetitions: planned.repetitions as u64,
         point: planned.point,
         level: planned.level.clone(),
         footprint_bytes: planned.footprint_bytes,
-        outcome,
+        outcome: Outcome { status, reason: planned.obstacle.clone() },
         ..blank(planned.kernel, &planned.mapping, planned.seats.clone())
     }
 }
@@ -107,23 +103,18 @@ fn random_name() -> String {
 fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
     let mut seen = HashSet::new();
     let planned = plan.cells.iter().map(|cell| cell.kernel.card());
-    let empty = floor.iter().filter_map(|cell| charz_kernels::find(&cell.kernel)).map(|kernel| kernel.card());
+    let empty = floor.first().map(|_| NOOP.card());
     planned.chain(empty).filter(|card| seen.insert(&card.name)).cloned().collect()
-}
-
-fn empty() -> Option<&'static dyn Kernel> {
-    charz_kernels::kernels().find(|kernel| kernel.card().role == Role::Floor)
 }
 
 /// One cell of the empty kernel for each number of workers, on the seats of the first mapping.
 fn floor(plan: &Plan) -> Vec<Cell> {
-    let Some(empty) = empty() else { return Vec::new() };
     let Some(first) = plan.cells.first() else { return Vec::new() };
     plan.cells
         .iter()
         .filter(|cell| cell.mapping == first.mapping && *cell.kernel.card().name == *first.kernel.card().name)
         .filter(|cell| cell.point == first.point)
-        .map(|cell| blank(empty, &cell.mapping, cell.seats.clone()))
+        .map(|cell| blank(NOOP, &cell.mapping, cell.seats.clone()))
         .collect()
 }
 
@@ -137,7 +128,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         min_invocations: plan.invocations.least as u64,
         max_invocations: plan.invocations.most as u64,
         seed: plan.seed,
-        budget_ns: super::nanos(plan.budget),
+        budget_ns: nanos(plan.budget),
         clock: context.clock.to_owned(),
         binder: context.binder.to_owned(),
     }

@@ -80,7 +80,6 @@ pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
 pub(super) struct Setting {
     machine: Machine,
     predictor: Predictor,
-    params: Params,
     facts: JudgeContext,
     order: MeasureRequest,
     /// The report before its first cell.
@@ -110,16 +109,15 @@ impl Setting {
             optimised: true,
         };
         let order = MeasureRequest { strands: strands as u64, ..MeasureRequest::new(&plan.params) };
-        Setting { machine, predictor, params: plan.params, facts, order, blank }
+        Setting { machine, predictor, facts, order, blank }
     }
 
     pub(super) fn sweep<'a>(&'a self, invoke: &'a dyn Invoke, stop: &'a Stop, budget: Duration) -> Sweep<'a> {
         Sweep {
             invoke,
-            order: &self.order,
-            params: self.params,
+            order: self.order.clone(),
             machine: &self.machine,
-            facts: &self.facts,
+            facts: self.facts.clone(),
             stop,
             predictor: &self.predictor,
             limits: &Limits::unlimited,
@@ -130,46 +128,27 @@ impl Setting {
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-#[derive(Default)]
-struct Memory(Vec<Record>);
-
-impl Recorder for Memory {
-    fn record(&mut self, record: &Record) -> Result<(), JournalError> {
-        self.0.push(record.clone());
-        Ok(())
-    }
-}
-
 struct Swept {
     report: Report,
-    records: Vec<Record>,
     asked: Vec<(String, usize)>,
-    blank: Report,
 }
 
 const QUIET: &str = "Package:1 Core:8 PU:1";
 
-fn sweep(kernels: &str, threads: &str, budget: Duration, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
-    sweep_under("dumb", kernels, threads, budget, change)
+fn sweep(kernels: &str, threads: &str, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
+    sweep_under("dumb", kernels, threads, change)
 }
 
-fn sweep_under(
-    mappings: &str,
-    kernels: &str,
-    threads: &str,
-    budget: Duration,
-    change: impl FnOnce(&mut Fake<'_>),
-) -> Swept {
+fn sweep_under(mappings: &str, kernels: &str, threads: &str, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
     let names: Vec<&str> = kernels.split(',').collect();
-    let request = Request { budget: crate::plan::Budget::Of(budget), ..request(&names, mappings, threads) };
+    let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&names, mappings, threads) };
     let setting = Setting::new(QUIET, &request, &[]);
     let mut report = setting.blank.clone();
     let stop = Stop::new();
     let mut fake = Fake::new(&stop);
     change(&mut fake);
-    let mut memory = Memory::default();
-    setting.sweep(&fake, &stop, budget).run(&mut report, &mut memory, &mut ()).unwrap();
-    Swept { report, records: memory.0, asked: fake.asked.into_inner(), blank: setting.blank }
+    setting.sweep(&fake, &stop, HOUR).run(&mut report, &mut (), &mut ()).unwrap();
+    Swept { report, asked: fake.asked.into_inner() }
 }
 
 fn made(cell: &Cell) -> usize {
@@ -178,7 +157,7 @@ fn made(cell: &Cell) -> usize {
 
 #[test]
 fn time_goes_where_the_spread_is() {
-    let swept = sweep("arith-int,arith-float", "1,2", HOUR, |fake| {
+    let swept = sweep("arith-int,arith-float", "1,2", |fake| {
         fake.spread = |order| if order.kernel == "arith-float" { 0.5 } else { 0.0 };
     });
     let count = |kernel: &str| -> Vec<usize> {
@@ -193,7 +172,7 @@ fn time_goes_where_the_spread_is() {
 
 #[test]
 fn cells_take_turns_in_an_order_that_changes() {
-    let swept = sweep("arith-int", "1-8", HOUR, |_| {});
+    let swept = sweep("arith-int", "1-8", |_| {});
     let rounds: Vec<Vec<usize>> = swept
         .asked
         .iter()
@@ -213,46 +192,9 @@ fn cells_take_turns_in_an_order_that_changes() {
 }
 
 #[test]
-fn what_was_kept_makes_the_same_report() {
-    let swept = sweep("arith-int", "1,2", HOUR, |fake| fake.spread = |_| 0.01);
-    let mut again = swept.blank;
-    for record in swept.records {
-        record.replay(&mut again).unwrap();
-    }
-    let runs = |report: &Report| -> Vec<Vec<Vec<u64>>> {
-        let cells = report.floor.iter().chain(&report.cells);
-        let runs = |cell: &Cell| {
-            cell.invocations.iter().map(|one| one.runs.iter().map(|run| run.interval_ns).collect()).collect()
-        };
-        cells.map(runs).collect()
-    };
-    assert_eq!(runs(&again), runs(&swept.report));
-}
-
-#[test]
-fn an_attempt_that_dies_is_kept_and_stops_no_other_cell() {
-    let swept = sweep("arith-int", "1,2,3", HOUR, |fake| {
-        fake.ending = |order, _| if order.seats.len() == 2 { Ending::Died } else { Ending::Done };
-    });
-    let [one, two, three] = swept.report.cells.as_slice() else { panic!() };
-    assert_eq!((one.outcome.status, three.outcome.status), (Status::Ok, Status::Ok));
-    assert_eq!(two.outcome.status, Status::Aborted);
-    assert_eq!(two.outcome.reason.as_deref(), Some("as the test wants it"));
-    assert!(two.invocations.iter().all(|invocation| invocation.ending == Ending::Died) && made(two) > 0);
-}
-
-#[test]
-fn a_budget_of_nothing_leaves_everything_pending() {
-    let swept = sweep("arith-int", "1,2", Duration::ZERO, |_| {});
-    assert!(!swept.report.complete);
-    assert_eq!(swept.report.stopped_by.as_deref(), Some("budget"));
-    assert!(swept.report.cells.iter().all(|cell| cell.outcome.status == Status::Pending && made(cell) == 0));
-}
-
-#[test]
 fn a_cell_in_the_middle_of_which_the_user_leaves_is_no_result() {
     // Two cells of the floor, then those of the plan: one invocation of each is made in the first round.
-    let swept = sweep("arith-int", "1,2", HOUR, |fake| fake.patience = 4);
+    let swept = sweep("arith-int", "1,2", |fake| fake.patience = 4);
     assert!(!swept.report.complete);
     let aborted: Vec<&Cell> = [&swept.report.floor[..], &swept.report.cells[..]]
         .into_iter()
@@ -267,7 +209,7 @@ fn a_cell_in_the_middle_of_which_the_user_leaves_is_no_result() {
 
 #[test]
 fn workers_that_contend_become_more_only_as_long_as_they_end_in_time() {
-    let swept = sweep("cas-counter", "1,8,16,32,64", HOUR, |fake| {
+    let swept = sweep("cas-counter", "1,8,16,32,64", |fake| {
         fake.ending = |order, _| match order.seats.len() {
             16 if order.kernel == "cas-counter" => Ending::TimedOut,
             _ => Ending::Done,

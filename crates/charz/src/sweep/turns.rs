@@ -6,10 +6,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Listener, Pace, Recorder, Sweep, cell, contends, nanos, places, wants_more};
+use super::{Listener, Pace, Recorder, Sweep, cell, places, round, wants_more};
 use crate::journal::JournalError;
+use crate::plan::nanos;
 use charz_analysis::findings::findings;
-use charz_data::report::{Cell, Ending, Report};
+use charz_data::report::{Ending, Report};
 
 pub struct Side<'a> {
     /// The budget of the first side is that of both.
@@ -55,7 +56,7 @@ fn blocks(
     let mut pace = Pace::default();
     loop {
         let mut progress = false;
-        for place in round(sides, random) {
+        for place in round(sides[0].report, random, |place| wanted(sides, place) > 0) {
             let turns = block(wanted(sides, place), random);
             let predicted: Duration = turns.iter().map(|turn| predicted(&sides[*turn as usize], place)).sum();
             if sitting.elapsed() + pace.correct(predicted) > sides[0].sweep.budget {
@@ -86,16 +87,6 @@ fn blocks(
             return Ok(());
         }
     }
-}
-
-/// The pairs that want a block, in random order; those whose workers contend come last, by number of workers: one that does not
-/// end in time forbids the larger ones.
-fn round(sides: &[Side<'_>; 2], random: &mut fastrand::Rng) -> Vec<usize> {
-    let mut round: Vec<usize> = (0..places(sides[0].report)).filter(|&place| wanted(sides, place) > 0).collect();
-    random.shuffle(&mut round);
-    let storm = |cell: &Cell| if contends(cell) { cell.workers } else { 0 };
-    round.sort_by_key(|&place| storm(cell(sides[0].report, place)));
-    round
 }
 
 /// The next turns of a pair, as many for each side.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use charz_data::machine::Machine;
 
 use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
-use crate::plan::{Plan, PlannedCell, SkipReason};
+use crate::plan::{Plan, PlannedCell};
 use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
 use charz_analysis::point;
@@ -41,9 +41,7 @@ pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()
 fn row(cell: &PlannedCell) -> [String; 8] {
     let (time, runs) = match &cell.obstacle {
         None => (units::duration(cell.predicted), "yes".to_owned()),
-        Some(SkipReason::Unavailable(reason) | SkipReason::Skipped(reason)) => {
-            ("-".to_owned(), format!("no: {reason}"))
-        }
+        Some(reason) => ("-".to_owned(), format!("no: {reason}")),
     };
     [
         format!("{}{}", &*cell.kernel.card().name, point::label(&cell.point)),

@@ -58,7 +58,6 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     };
     let predictor = stage.predictor(&kernels_of(&report), &params);
     let session = Session {
-        params,
         predictor: &predictor,
         budget: match resume.budget {
             Budget::Of(time) => time,

@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
-use crate::sweep::{Context, Sweep};
+use crate::sweep::{Context, Recorder, Side, Sweep};
 use crate::view::look::{self, Colour};
 use crate::view::progress;
 use charz_data::report::{Ending, Report, Status, Timer};
@@ -127,9 +127,16 @@ impl MeasuringContext {
         Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, invoke)
     }
 
-    /// What numbers are judged by, besides themselves; the card is the empty kernel's until a cell names its own.
-    pub(crate) fn facts(&self, report: &Report, params: Params) -> JudgeContext {
-        JudgeContext {
+    /// The sweep that fills a report; the card of its facts is the empty kernel's until a cell names its own.
+    fn sweep_of<'a>(
+        &'a self,
+        report: &Report,
+        invoke: &'a dyn Invoke,
+        predictor: &'a Predictor,
+        budget: Duration,
+    ) -> Sweep<'a> {
+        let params = report.plan.params;
+        let facts = JudgeContext {
             card: charz_kernels::noop::NOOP.card(),
             sizes: Sizes::Block,
             params,
@@ -140,7 +147,29 @@ impl MeasuringContext {
             virtual_machine: report.host.virtual_machine,
             quota: self.machine.usable.quota_cpus.is_some(),
             optimised: report.tool.optimised(),
+        };
+        Sweep {
+            invoke,
+            order: self.order(&params),
+            machine: &self.machine,
+            facts,
+            stop: self.signals.stop(),
+            predictor,
+            limits: &Limits::read,
+            budget,
         }
+    }
+
+    /// One of two sweeps that take turns.
+    pub(crate) fn side<'a>(
+        &'a self,
+        report: &'a mut Report,
+        recorder: &'a mut dyn Recorder,
+        invoke: &'a dyn Invoke,
+        predictor: &'a Predictor,
+        budget: Duration,
+    ) -> Side<'a> {
+        Side { sweep: self.sweep_of(report, invoke, predictor, budget), report, recorder }
     }
 
     pub(super) fn sweep(
@@ -150,17 +179,8 @@ impl MeasuringContext {
         mut recorder: JournalRecorder,
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
-        let sweep = Sweep {
-            invoke: &self.processes(),
-            order: &self.order(&session.params),
-            params: session.params,
-            machine: &self.machine,
-            facts: &self.facts(report, session.params),
-            stop: self.signals.stop(),
-            predictor: session.predictor,
-            limits: &Limits::read,
-            budget: self.left(session.budget),
-        };
+        let processes = self.processes();
+        let sweep = self.sweep_of(report, &processes, session.predictor, self.left(session.budget));
         let mut progress = progress::on_stderr(io::stderr().is_terminal());
         let swept = sweep.run(report, &mut recorder, progress.as_mut());
         if let Some((_, name)) = self.signals.received() {
@@ -207,7 +227,6 @@ impl MeasuringContext {
 
 /// What is measured with from start or resume to the end of the process.
 pub(super) struct Session<'a> {
-    pub(super) params: Params,
     pub(super) predictor: &'a Predictor,
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,

@@ -23,7 +23,7 @@ fn nanos(order: &MeasureRequest) -> f64 {
 #[test]
 fn the_same_verdicts_on_a_sweep() {
     let kernels = "arith-int,arith-float,cas-counter,counter-mutex,ring-mutex,pool-std,pool-treiber";
-    let swept = sweep_under("round-robin,dumb,auto", kernels, "1,2,3,4,8,9", HOUR, |fake| {
+    let swept = sweep_under("round-robin,dumb,auto", kernels, "1,2,3,4,8,9", |fake| {
         fake.nanos = nanos;
         fake.spread = |order| if order.seats.len() == 3 { 0.2 } else { 0.002 };
         fake.ending = |order, _| match (order.kernel.as_str(), order.seats.len()) {

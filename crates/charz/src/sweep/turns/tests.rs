@@ -6,7 +6,6 @@ use charz_kernels::Stop;
 use super::*;
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::plan::{Invocations, Request};
-use crate::sweep::NoRecorder;
 use crate::sweep::tests::{Setting, request};
 use charz_analysis::compare::{self, Verdict};
 use charz_data::report::{Evidence, Frequency, Invocation, Lap, Run, Status};
@@ -93,11 +92,11 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let (fake_a, fake_b) = (fake('A'), fake('B'));
     let blank = || Report { floor: Vec::new(), ..setting.blank.clone() };
     let (mut a, mut b) = (blank(), blank());
-    let (mut recorder_a, mut recorder_b) = (NoRecorder, NoRecorder);
+    let (mut none_a, mut none_b) = ((), ());
     let sweep = |invoke| setting.sweep(invoke, &stop, trial.budget);
     let mut sides = [
-        Side { sweep: sweep(&fake_a), report: &mut a, recorder: &mut recorder_a },
-        Side { sweep: sweep(&fake_b), report: &mut b, recorder: &mut recorder_b },
+        Side { sweep: sweep(&fake_a), report: &mut a, recorder: &mut none_a },
+        Side { sweep: sweep(&fake_b), report: &mut b, recorder: &mut none_b },
     ];
     take_turns(&mut sides, trial.seed, &mut ()).unwrap();
     Taken { a, b, log: log.into_inner() }
