@@ -65,7 +65,7 @@ impl Store {
             )));
         }
         let mut store = Store::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        store.transact(TransactionBehavior::Deferred, |_, _| Ok(()))?;
+        store.transact(TransactionBehavior::Deferred, |_, _, _| Ok(()))?;
         Ok(store)
     }
 
@@ -76,7 +76,7 @@ impl Store {
         }
         let mut store = Store::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         // Looking and creating are one transaction: of two programs that create it at once, the second finds it created.
-        store.transact(TransactionBehavior::Immediate, |transaction, is_created| {
+        store.transact(TransactionBehavior::Immediate, |transaction, _, is_created| {
             if !is_created {
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
                 transaction.pragma_update(None, "user_version", VERSION)?;
@@ -104,12 +104,12 @@ impl Store {
     fn transact<T>(
         &mut self,
         behaviour: TransactionBehavior,
-        work: impl FnOnce(&Transaction<'_>, bool) -> Result<T, Fault>,
+        work: impl FnOnce(&Transaction<'_>, &Path, bool) -> Result<T, Fault>,
     ) -> Result<T, Error> {
         let Store { connection, path } = self;
         let begun = connection.transaction_with_behavior(behaviour).map_err(Fault::from);
         let done = begun.and_then(|transaction| {
-            let answer = work(&transaction, is_created(&transaction, path)?)?;
+            let answer = work(&transaction, path, is_created(&transaction, path)?)?;
             transaction.commit()?;
             Ok(answer)
         });
@@ -127,15 +127,13 @@ impl Store {
         label: Option<&str>,
         any_host: bool,
     ) -> Result<Vec<(i64, Added)>, Error> {
-        let path = self.path.clone();
-        self.transact(TransactionBehavior::Immediate, |transaction, _| {
-            additions.iter().map(|addition| add(transaction, &path, addition, label, any_host)).collect()
+        self.transact(TransactionBehavior::Immediate, |transaction, path, _| {
+            additions.iter().map(|addition| add(transaction, path, addition, label, any_host)).collect()
         })
     }
 
     pub fn list(&mut self) -> Result<Vec<Entry>, Error> {
-        let path = self.path.clone();
-        let mut entries = self.transact(TransactionBehavior::Deferred, |transaction, is_created| {
+        let mut entries = self.transact(TransactionBehavior::Deferred, |transaction, path, is_created| {
             if !is_created {
                 return Ok(Vec::new());
             }
@@ -143,7 +141,7 @@ impl Store {
             let mut rows = statement.query(())?;
             let mut entries = Vec::new();
             while let Some(row) = rows.next()? {
-                entries.push(entry(&path, row)?);
+                entries.push(entry(path, row)?);
             }
             Ok(entries)
         })?;
@@ -152,14 +150,13 @@ impl Store {
     }
 
     pub fn read(&mut self, id: i64) -> Result<(Report, String), Error> {
-        let path = self.path.clone();
-        self.transact(TransactionBehavior::Deferred, |transaction, is_created| {
+        self.transact(TransactionBehavior::Deferred, |transaction, path, is_created| {
             let by_id = || transaction.query_row("SELECT text FROM report WHERE id = ?1", [id], |row| row.get(0));
             let text: Option<String> = if is_created { by_id().optional()? } else { None };
             let text = text.ok_or_else(|| {
                 Error::bad_input(format!("there is no report {id} in the history {path:?}; see charz history list"))
             })?;
-            Ok((parse(&path, id, &text)?, text))
+            Ok((parse(path, id, &text)?, text))
         })
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::ab::{AbArgs, NoiseArgs, SelftestArgs};
+use super::ab::{AbArgs, SelftestArgs, TermsArgs};
 use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
@@ -13,7 +13,7 @@ use super::presets::{C2cArgs, NumaArgs, TopoArgs};
 use super::replicate::ReplicateArgs;
 use crate::view::{doctor, explain, kernels, placement};
 use charz_data::params::PARAMS;
-use charz_render::{compare, formats};
+use charz_render::formats;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,37 +132,14 @@ pub(super) struct SweepArgs {
     pub(super) what: WhatArgs,
     #[command(flatten)]
     pub(super) how: HowArgs,
-    /// Invocations of each cell: the fewest and the most, or one number for both
-    ///
-    /// Below six there is no interval, and nothing to compare. Those beyond the fewest are made where the interval is wider
-    /// than --precision, as long as the budget lasts.
-    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
-    pub(super) invocations: String,
-    /// The half width of the 95% interval that is wanted, in percent of the number: auto, or e.g. 2%
-    ///
-    /// auto is 1% for compute, 2% for memory and 5% for sync kernels.
-    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
-    pub(super) precision: String,
-    /// End with code 5 unless every cell is ok
-    #[arg(long)]
-    pub(super) strict: bool,
-    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
-    pub(super) budget: String,
+    #[command(flatten)]
+    pub(super) run: RunArgs,
     /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// The report's file [default: charz-<date>-<time>.json in this folder]
-    #[arg(long, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
-    /// Replace an existing output file
-    #[arg(long)]
-    pub(super) force: bool,
     /// Finish an interrupted report, with its own plan
     #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
     pub(super) resume: Option<PathBuf>,
-    /// Print every cell, its memory and its predicted time; measure nothing but a few milliseconds of pilot runs
-    #[arg(long)]
-    pub(super) dry_run: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
 }
@@ -230,9 +207,6 @@ pub(super) struct WhatArgs {
     /// auto takes 2 of compute and sync kernels, and 5 of memory kernels.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub(super) repetitions: String,
-    /// Draw the order of the cells from this number [default: another one each time]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(super) seed: Option<String>,
     /// Let up to K times as many workers as strands contend in sync kernels
     ///
     /// Without it, cells of kernels whose workers fight for one line are skipped where there are more workers than strands.
@@ -241,6 +215,46 @@ pub(super) struct WhatArgs {
     /// Run such cells also where the kernel is set to panic on a lockup (softlockup_panic, hung_task_panic)
     #[arg(long)]
     pub(super) accept_panic: bool,
+}
+
+// How a sweep is made, by any command, and where its report goes.
+#[derive(Clone, Debug, Args)]
+pub(super) struct RunArgs {
+    /// Invocations of each cell: the fewest and the most, or one number for both
+    ///
+    /// Below six there is no interval, and nothing to compare. Those beyond the fewest are made where the interval is wider
+    /// than --precision, as long as the budget lasts.
+    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
+    pub(super) invocations: String,
+    /// The half width of the 95% interval that is wanted, in percent of the number: auto, or e.g. 2%
+    ///
+    /// auto is 1% for compute, 2% for memory and 5% for sync kernels.
+    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
+    pub(super) precision: String,
+    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
+    pub(super) budget: String,
+    /// The report's file [default: charz-<date>-<time>.json in this folder]
+    #[arg(long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Print the plan and its predicted time; measure nothing but a few milliseconds of pilot runs
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// End with code 5 unless every cell is ok
+    #[arg(long)]
+    pub(super) strict: bool,
+    #[command(flatten)]
+    pub(super) bench: BenchArgs,
+}
+
+// What cells are measured with, and in which order.
+#[derive(Clone, Debug, Args)]
+pub(super) struct BenchArgs {
+    /// Draw the order of the cells, and pairs that do not all fit, from this number [default: another one each time]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(super) seed: Option<String>,
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long)]
     pub(super) wait: bool,
@@ -290,12 +304,6 @@ pub(super) struct CompareArgs {
     /// The history's file, as for charz history
     #[arg(long, value_name = "FILE", requires = "baseline")]
     pub(super) db: Option<PathBuf>,
-    #[arg(long, default_value = "table", help = help::formats(compare::FORMATS.iter().map(|f| f.name)),
-        long_help = help::explained_formats(compare::FORMATS.iter().map(|f| (f.name, f.about))))]
-    pub(super) format: String,
-    /// Compare suspect cells too; every such line says so
-    #[arg(long)]
-    pub(super) allow_suspect: bool,
     /// Compare reports of different machines; every line says so
     #[arg(long)]
     pub(super) cross_machine: bool,
@@ -305,11 +313,8 @@ pub(super) struct CompareArgs {
     /// Compare reports whose plans differ in what changes numbers (pages, sizes, iterations); every line says so
     #[arg(long)]
     pub(super) cross_plan: bool,
-    /// End with code 5 unless every cell has a verdict
-    #[arg(long)]
-    pub(super) strict: bool,
     #[command(flatten)]
-    pub(super) noise: NoiseArgs,
+    pub(super) terms: TermsArgs,
 }
 
 /// Look for what will disturb or limit measurements on this machine

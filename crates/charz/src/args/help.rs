@@ -28,13 +28,10 @@ pub(super) fn explained_formats<'a>(formats: impl Iterator<Item = (&'a str, &'a 
     format!("How\n\n{}", lines.join("\n"))
 }
 
-/// How long a sweep without flags takes: `2 to 4 minutes`.
-pub(super) fn sweep_time() -> String {
-    format!("{} to {} minutes", USUAL_BUDGET.as_secs() / 60, LARGER_BUDGET.as_secs().div_ceil(60))
-}
-
 pub(super) const BUDGET: &str =
     "The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending";
+
+pub(super) const SHORT_BUDGET: &str = "The longest that it may take, with a unit, e.g. 90s, 10m";
 
 pub(super) fn budget() -> String {
     format!(
@@ -49,9 +46,10 @@ pub(super) fn quick() -> String {
     format!("A coarse look in about {} seconds: 1 worker and one per strand, 128 MiB blocks", QUICK_BUDGET.as_secs())
 }
 
-/// The examples, with the time that a sweep takes.
+/// The examples, with the time that a sweep without flags takes: `2 to 4 minutes`.
 pub(super) fn examples(examples: &str) -> String {
-    examples.replace("{sweep}", &sweep_time())
+    let time = format!("{} to {} minutes", USUAL_BUDGET.as_secs() / 60, LARGER_BUDGET.as_secs().div_ceil(60));
+    examples.replace("{sweep}", &time)
 }
 
 pub(super) fn after(text: &str) -> String {

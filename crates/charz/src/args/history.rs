@@ -8,7 +8,7 @@ use super::convert::choice;
 use super::help;
 use super::quantities::count;
 use crate::command::compare::Base;
-use crate::command::history::{How, Options, Plot, Shown, Task, Which};
+use crate::command::history::{Options, Plot, Shown, Task};
 use crate::command::render::Showing;
 use crate::exit::Error;
 use crate::view::look::Colour;
@@ -27,6 +27,9 @@ use charz_render::history::Format;
 pub(crate) struct HistoryArgs {
     #[command(subcommand)]
     pub(crate) task: HistoryTask,
+    /// The history's file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) db: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -35,13 +38,6 @@ pub(crate) enum HistoryTask {
     List(ListArgs),
     Show(ShowArgs),
     Plot(Box<PlotArgs>),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DbArgs {
-    /// The history's file [default: $CHARZ_DB, or charz/history.db in $XDG_DATA_HOME or ~/.local/share]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) db: Option<PathBuf>,
 }
 
 /// Add reports: all of them, or none
@@ -60,8 +56,6 @@ pub(crate) struct AddArgs {
     /// Also take hosts with other names, if they are alike otherwise
     #[arg(long)]
     pub(crate) any_host: bool,
-    #[command(flatten)]
-    pub(crate) db: DbArgs,
 }
 
 /// List the reports, the oldest first, and what changed from each to the next
@@ -69,8 +63,6 @@ pub(crate) struct AddArgs {
 pub(crate) struct ListArgs {
     #[arg(long, default_value = "table", help = help::formats(Format::ALL.into_iter().map(|(name, _)| name)))]
     pub(crate) format: String,
-    #[command(flatten)]
-    pub(crate) db: DbArgs,
 }
 
 /// Show a report that was added
@@ -84,8 +76,6 @@ pub(crate) struct ShowArgs {
     pub(crate) format: String,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
-    #[command(flatten)]
-    pub(crate) db: DbArgs,
 }
 
 /// Show the numbers over time, and where they changed
@@ -114,8 +104,6 @@ pub(crate) struct PlotArgs {
     pub(crate) format: String,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
-    #[command(flatten)]
-    pub(crate) db: DbArgs,
 }
 
 #[derive(Debug, Args)]
@@ -151,37 +139,35 @@ fn pages() -> impl Iterator<Item = &'static formats::Format> {
 }
 
 pub(super) fn history(args: HistoryArgs) -> Result<Options, Error> {
-    let (file, task) = match args.task {
-        HistoryTask::Add(args) => {
-            let label = label(args.label)?;
-            (args.db.db, Task::Add { reports: args.reports, label, any_host: args.any_host })
+    let task = match args.task {
+        HistoryTask::Add(AddArgs { reports, label, any_host }) => {
+            Task::Add { reports, label: label.map(self::label).transpose()?, any_host }
         }
-        HistoryTask::List(args) => (args.db.db, Task::List(choice("--format", &args.format, Format::ALL)?)),
+        HistoryTask::List(args) => Task::List(choice("--format", &args.format, Format::ALL)?),
         HistoryTask::Show(args) => {
-            let which = match args.report.as_str() {
-                "newest" => Which::Newest,
-                text => Which::Number(number("charz history show", "newest", text)?),
+            let id = match args.report.as_str() {
+                "newest" => None,
+                text => Some(number("charz history show", "newest", text)?),
             };
             let format = choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?;
             let as_added = format.name == AS_ADDED.0 && args.how.output.is_none() && args.how.figure.is_none();
-            let how = if as_added { How::Text } else { How::Rendered(showing(format, args.how)?) };
-            (args.db.db, Task::Show(which, how))
+            Task::Show(id, if as_added { None } else { Some(showing(format, args.how)?) })
         }
-        HistoryTask::Plot(args) => (args.db.db.clone(), Task::Plot(plot(*args)?)),
+        HistoryTask::Plot(args) => Task::Plot(plot(*args)?),
     };
-    Ok(Options { file, task })
+    Ok(Options { file: args.db, task })
 }
 
 /// The longest label, in characters: it is a column of the list.
 const LONGEST_LABEL: usize = 200;
 
-fn label(label: Option<String>) -> Result<Option<String>, Error> {
-    match label {
-        Some(label) if label.trim().is_empty() || label.chars().count() > LONGEST_LABEL => Err(Error::bad_input(
-            format!("--label: 1 to {LONGEST_LABEL} characters are required, example: --label \"new BIOS\""),
-        )),
-        label => Ok(label),
+fn label(label: String) -> Result<String, Error> {
+    if label.trim().is_empty() || label.chars().count() > LONGEST_LABEL {
+        return Err(Error::bad_input(format!(
+            "--label: 1 to {LONGEST_LABEL} characters are required, example: --label \"new BIOS\""
+        )));
     }
+    Ok(label)
 }
 
 fn plot(args: PlotArgs) -> Result<Plot, Error> {
@@ -247,32 +233,5 @@ pub(super) fn base_and_new(
             "--baseline takes the base from the history; name the new report only, or leave out --baseline",
         )),
         (None, None) => Err(Error::bad_input("NEW is missing: name the report to compare, or the base by --baseline")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_base_is_a_file_or_from_the_history() {
-        let sides = |new: Option<&str>, baseline| base_and_new("one".into(), new.map(PathBuf::from), baseline, None);
-        let Ok((Base::File(base), new)) = sides(Some("two"), None) else { panic!("two files") };
-        assert_eq!((base, new), ("one".into(), "two".into()));
-        for (text, expected) in
-            [("newest", Wanted::Newest), ("before-change", Wanted::BeforeChange), ("12", Wanted::Report(12))]
-        {
-            let Ok((Base::History { wanted, .. }, new)) = sides(None, Some(text)) else { panic!("{text}") };
-            assert_eq!((wanted, new), (expected, "one".into()));
-        }
-        for (new, baseline) in [(Some("two"), Some("newest")), (None, Some("-3")), (None, Some("+3")), (None, None)] {
-            assert!(sides(new, baseline).is_err(), "{new:?} {baseline:?}");
-        }
-    }
-
-    #[test]
-    fn labels_are_short_and_not_empty() {
-        assert_eq!(label(Some("new BIOS".into())).unwrap().as_deref(), Some("new BIOS"));
-        assert!(label(Some(" ".into())).is_err() && label(Some("é".repeat(201))).is_err());
     }
 }

@@ -10,8 +10,8 @@ use crate::exit::Error;
 use crate::plan::{Asked, AskedSizes};
 
 /// The size of a block where a kernel is about memory.
-pub(super) const BLOCK: &str = "256MiB";
-pub(super) const QUICK_BLOCK: &str = "128MiB";
+const BLOCK: &str = "256MiB";
+const QUICK_BLOCK: &str = "128MiB";
 /// The value of a flag with which the sweep chooses.
 const AUTO: &str = "auto";
 
@@ -28,21 +28,16 @@ impl<const AMOUNTS: bool> Typed<AMOUNTS> {
         PARAMS.iter().copied().filter(|param| param.is_amount() == AMOUNTS)
     }
 
-    pub(crate) fn with(mut self, wanted: &Param, value: impl Into<String>) -> Self {
-        if let Some((_, text)) = self.0.iter_mut().find(|(param, _)| *param == wanted) {
-            *text = value.into();
-        }
+    /// With this value in place of `auto`.
+    pub(crate) fn or(mut self, wanted: &Param, value: &str) -> Self {
+        self.0.iter_mut().filter(|(param, text)| *param == wanted && text == AUTO).for_each(|(_, text)| {
+            *text = value.to_owned();
+        });
         self
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static Param, &str)> {
         self.0.iter().map(|(param, text)| (*param, text.as_str()))
-    }
-}
-
-impl<const AMOUNTS: bool> Default for Typed<AMOUNTS> {
-    fn default() -> Self {
-        Typed(Self::params().map(|param| (param, default(param))).collect())
     }
 }
 
@@ -90,15 +85,16 @@ fn arg(param: &'static Param) -> Arg {
         .long_help(long)
 }
 
-/// The parameters with one value, and the lists to vary; `block` is the size of a block of kernels that are about memory.
-pub(super) fn read(args: &ParamArgs, block: &str, layers: &Layers) -> Result<(Asked, Params), Error> {
+/// The parameters with one value, and the lists to vary; a quick sweep has a size of its own.
+pub(super) fn read(args: &ParamArgs, quick: bool, layers: &Layers) -> Result<(Asked, Params), Error> {
     let mut params = Params { pages: PageKind::default(), ..Params::SMALL };
     let mut asked = Asked::default();
     for (param, text) in args.iter() {
         let flag = flag(param);
         let is_size = *param == params::SIZE;
+        let text = if quick && is_size { AUTO } else { text };
         if is_size {
-            set(param, block, &mut params)?;
+            set(param, if quick { QUICK_BLOCK } else { BLOCK }, &mut params)?;
             asked.sizes = layers.blame(&flag, sizes(text))?;
         }
         if !param.vary {
@@ -163,6 +159,8 @@ fn sizes(text: &str) -> Result<Option<AskedSizes>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::presets::preset;
+    use crate::args::tests::check_refused;
     use charz_data::params::{CHAINS, MEMORY, PAGES, SIZE, STRIDE};
 
     fn of(size: &str, pages: &str, stride: &str) -> Result<(Asked, Params), Error> {
@@ -170,8 +168,8 @@ mod tests {
     }
 
     fn typed(values: &[(&Param, &str)]) -> Result<(Asked, Params), Error> {
-        let args = values.iter().fold(ParamArgs::default(), |args, (param, text)| args.with(param, *text));
-        read(&args, BLOCK, &Layers::default())
+        let flags: Vec<_> = values.iter().map(|(param, text)| (param.name, *text)).collect();
+        read(&preset(&flags).unwrap().how.params, false, &Layers::default())
     }
 
     fn shown(asked: &Asked, param: &Param) -> Vec<String> {
@@ -197,24 +195,19 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        #[track_caller]
-        fn check(result: Result<(Asked, Params), Error>, word: &str) {
-            let sentence = result.expect_err("accepted").to_string();
-            assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");
-        }
-        check(of("1MiB,1024KiB", "auto", "auto"), "twice");
-        check(of("", "auto", "auto"), "--size");
-        check(of("level", "auto", "auto"), "--size");
-        check(of("levels,1MiB", "auto", "auto"), "alone");
-        check(of("auto", "4k,8k", "auto"), "8k");
-        check(of("auto", "auto", "100"), "128");
-        check(of("auto", "auto", "64,0"), "--stride");
+        check_refused(of("1MiB,1024KiB", "auto", "auto"), "twice");
+        check_refused(of("", "auto", "auto"), "--size");
+        check_refused(of("level", "auto", "auto"), "--size");
+        check_refused(of("levels,1MiB", "auto", "auto"), "alone");
+        check_refused(of("auto", "4k,8k", "auto"), "8k");
+        check_refused(of("auto", "auto", "100"), "128");
+        check_refused(of("auto", "auto", "64,0"), "--stride");
         let many: Vec<String> = (1..=300).map(|n| (64 * n).to_string()).collect();
-        check(of("auto", "auto", &many.join(",")), "256");
+        check_refused(of("auto", "auto", &many.join(",")), "256");
         let places = |memory: &str| typed(&[(&MEMORY, memory)]);
-        check(places("local,far"), "\"far\"");
-        check(places("node:0,node:0"), "twice");
-        check(places("node:x"), "--memory");
+        check_refused(places("local,far"), "\"far\"");
+        check_refused(places("node:0,node:0"), "twice");
+        check_refused(places("node:x"), "--memory");
         assert_eq!(shown(&places("interleaved,node:3").unwrap().0, &MEMORY), ["interleaved", "node:3"]);
     }
 
@@ -224,7 +217,7 @@ mod tests {
             let mut expected = Params { pages: PageKind::default(), ..Params::SMALL };
             set(&SIZE, BLOCK, &mut expected).unwrap();
             if param.is_amount() {
-                let args = AmountArgs::default().with(param, param.example);
+                let args = preset(&[(param.name, param.example)]).unwrap().what.amounts;
                 let found = amount(&args, param, |params| params, &Layers::default()).unwrap().unwrap();
                 assert!(!param.same(&found, &Params::SMALL), "{}", param.name);
             } else if *param != &MEMORY {

@@ -118,8 +118,8 @@ fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
         }
         Command::Numa(options) => numa::plan(&mut usual(options.new.request), machine, &limits, &predictor).unwrap(),
         Command::Replicate(options) => match *options {
-            replicate::Options::Measure { asked, new } => {
-                let specs = asked.cells(machine);
+            replicate::Options::Measure { selection, new } => {
+                let specs = selection.cells(machine);
                 Plan::of_specs(&usual(new.request), &specs, machine, &limits, &predictor).unwrap()
             }
             _ => panic!("{line} measures nothing"),

@@ -3,91 +3,38 @@
 use std::path::PathBuf;
 
 use charz_topology::Source;
-use clap::{Args, Command, FromArgMatches};
+use clap::{Arg, Args, Command, FromArgMatches};
 
 use super::convert::{choice, source, sweep};
-use super::flags::{HowArgs, SourceArgs, SweepArgs, WhatArgs};
-use super::help;
+use super::flags::{RunArgs, SourceArgs, SweepArgs};
 use super::layers::Layers;
-use super::parameters::{AmountArgs, ParamArgs};
+use super::{help, refusal};
 use crate::command::{c2c, numa, topo};
 use crate::exit::Error;
 use crate::plan::AskedSizes;
 use crate::view::topo as topo_page;
 use charz_data::card::{Access, Chase, LineOperation};
-use charz_data::{Role, cpulist, params};
+use charz_data::{Role, cpulist};
 use charz_render::formats::{CSV, JSON, MEASURED};
-use charz_render::picture::{png, svg};
 use charz_render::report::CARD;
 
-/// A sweep whose cells are pairs of a square.
-#[derive(Debug, Args)]
-pub(crate) struct SquareArgs {
-    /// Invocations per configuration: min-max, or one number for both
-    #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
-    pub(crate) invocations: String,
-    /// The half width of the 95% interval that is wanted, in percent of the number; auto is 5% for lines between cores, and 2% for memory
-    #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
-    pub(crate) precision: String,
-    /// The longest that it may take, with a unit, e.g. 90s, 10m
-    #[arg(long, value_name = "TIME", default_value = "5m", allow_hyphen_values = true)]
-    pub(crate) budget: String,
-    /// Draw the order, and pairs that do not all fit, from this number [default: another one each time]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) seed: Option<String>,
-    /// The report's file [default: charz-<date>-<time>.json in this folder]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Replace an existing output file
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the plan and the predicted time; measure nothing but a few milliseconds of pilot runs
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Wait for another charz that is measuring on this machine, instead of refusing
-    #[arg(long)]
-    pub(crate) wait: bool,
-    /// End with code 5 unless every configuration is ok
-    #[arg(long)]
-    pub(crate) strict: bool,
+/// A sweep of a command's own: these flags of `charz sweep`, by names and values, and its defaults.
+pub(super) fn preset(flags: &[(&str, &str)]) -> Result<SweepArgs, Error> {
+    let words = flags.iter().map(|(flag, value)| format!("--{flag}={value}"));
+    let grammar = SweepArgs::augment_args(Command::new("sweep").no_binary_name(true));
+    let matches = grammar.try_get_matches_from(words);
+    matches.and_then(|matches| SweepArgs::from_arg_matches(&matches)).map_err(refusal)
 }
 
-/// These kernels with blocks of these sizes, and all that is said of a square.
-pub(super) fn square(what: WhatArgs, params: ParamArgs, args: SquareArgs) -> SweepArgs {
-    let what = WhatArgs { seed: args.seed, wait: args.wait, ..what };
-    SweepArgs {
-        precision: args.precision,
-        strict: args.strict,
-        dry_run: args.dry_run,
-        output: args.output,
-        force: args.force,
-        invocations: args.invocations,
-        budget: args.budget,
-        what,
-        how: how(params),
-        ..usual()
-    }
-}
-
-/// The first kernel in each of these roles.
-pub(super) fn kernels(roles: &[Role]) -> Vec<&'static str> {
+/// The first kernel in each of these roles, as `--kernel` takes them.
+fn kernels(roles: &[Role]) -> String {
     let card = |role: &Role| charz_kernels::kernels().map(|kernel| kernel.card()).find(|card| card.role == *role);
-    roles.iter().filter_map(card).map(|card| &*card.name).collect()
+    roles.iter().filter_map(card).map(|card| &*card.name).collect::<Vec<_>>().join(",")
 }
 
-/// These kernels, for as many workers as the command itself finds out.
-pub(super) fn what(kernels: &[&str]) -> WhatArgs {
-    WhatArgs { kernel: kernels.iter().map(|name| (*name).to_owned()).collect(), ..usual().what }
-}
-
-pub(super) fn how(params: ParamArgs) -> HowArgs {
-    HowArgs { params, ..usual().how }
-}
-
-/// What `charz sweep` asks for without flags.
-pub(super) fn usual() -> SweepArgs {
-    let matches = SweepArgs::augment_args(Command::new("sweep")).try_get_matches_from(["sweep"]);
-    matches.and_then(|matches| SweepArgs::from_arg_matches(&matches)).expect("every flag may be left out")
+/// For `--budget` of commands whose sweep is of few cells.
+pub(super) fn budget(arg: Arg, time: &'static str) -> Arg {
+    arg.default_value(time).help(help::SHORT_BUDGET).long_help(help::SHORT_BUDGET)
 }
 
 /// Measure how long a line of memory takes from each core to each other
@@ -100,6 +47,7 @@ pub(super) fn usual() -> SweepArgs {
 /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
 /// render shows it again, and charz compare compares it.
 #[derive(Debug, Args)]
+#[command(mut_arg("budget", |arg| budget(arg, "5m")))]
 pub(crate) struct C2cArgs {
     /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
@@ -111,13 +59,7 @@ pub(crate) struct C2cArgs {
     #[arg(long)]
     pub(crate) all_pairs: bool,
     #[command(flatten)]
-    pub(crate) square: SquareArgs,
-    /// What stamps: os, tsc, or auto, as for charz sweep
-    #[arg(long, default_value = "auto")]
-    pub(crate) clock: String,
-    /// What binds workers to seats: hwloc, or core-affinity
-    #[arg(long, default_value = "hwloc")]
-    pub(crate) binder: String,
+    pub(crate) run: RunArgs,
     #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
     pub(crate) format: String,
 }
@@ -133,16 +75,9 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
         cpulist::parse(text).map_err(|what| Error::bad_input(format!("--strands: {what}; example: --strands 0-3,8")))
     });
     // As many iterations as it takes turns out when the machine is known, as the pairs do.
-    let what = WhatArgs {
-        threads: "2".into(),
-        repetitions: PAIR_REPETITIONS.into(),
-        clock: args.clock,
-        binder: args.binder,
-        ..what(&kernels(&roles))
-    };
-    let asked = square(what, ParamArgs::default(), args.square);
+    let own = [("kernel", &*kernels(&roles)), ("threads", "2"), ("repetitions", PAIR_REPETITIONS)];
     Ok(c2c::Options {
-        new: sweep(asked, layers, notes)?,
+        new: sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
         format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
@@ -176,17 +111,19 @@ pub(crate) struct TopoArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long, requires = "measured")]
     pub(crate) wait: bool,
-    #[arg(long, value_name = "FORMAT", help = topo_formats(),
-        long_help = help::explained_formats(topo_page::FORMATS.iter().map(|f| (f.name, f.about)).chain(topo_page::OTHERS)))]
+    #[arg(long, value_name = "FORMAT", help = topo_help(),
+        long_help = help::explained_formats(topo_formats()))]
     pub(crate) format: Option<String>,
 }
 
-fn topo_formats() -> String {
-    let plain =
-        topo_page::FORMATS.iter().map(|format| format.name).chain(topo_page::OTHERS.iter().map(|(name, _)| *name));
+fn topo_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
+    topo_page::FORMATS.iter().map(|format| (format.name, format.about)).chain([topo_page::XML, topo_page::PNG])
+}
+
+fn topo_help() -> String {
     format!(
         "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, csv, json, xml [default: table]",
-        help::formats(plain)
+        help::formats(topo_formats().map(|(name, _)| name))
     )
 }
 
@@ -200,6 +137,7 @@ fn topo_formats() -> String {
 /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
 /// --format xml writes it where lstopo finds it.
 #[derive(Debug, Args)]
+#[command(mut_arg("budget", |arg| budget(arg, "5m")))]
 pub(crate) struct NumaArgs {
     /// Size of a worker's block, past all caches
     #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
@@ -208,15 +146,15 @@ pub(crate) struct NumaArgs {
     #[arg(long, value_name = "KIND", default_value = "thp")]
     pub(crate) pages: String,
     #[command(flatten)]
-    pub(crate) square: SquareArgs,
+    pub(crate) run: RunArgs,
     #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
     pub(crate) format: String,
 }
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
     const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
-    let axes = ParamArgs::default().with(&params::PAGES, args.pages).with(&params::SIZE, args.size);
-    let new = sweep(square(what(&kernels(&ROLES)), axes, args.square), layers, notes)?;
+    let own = [("kernel", &*kernels(&ROLES)), ("pages", &args.pages), ("size", &args.size)];
+    let new = sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?;
     match &new.request.asked.sizes {
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
@@ -249,11 +187,9 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         let Some(format) = args.format.as_deref() else { return Ok(topo::Options::Said { source, format: None }) };
         let said =
             |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format: Some(format) };
-        let picture = |write, is_text| topo::Options::Picture { source: source.clone(), write, is_text };
         let others = [
-            ("xml", topo::Options::Xml { source: source.clone(), measured: None }),
-            ("svg", picture(svg as _, true)),
-            ("png", picture(png as _, false)),
+            (topo_page::XML.0, topo::Options::Xml { source: source.clone(), measured: None }),
+            (topo_page::PNG.0, topo::Options::Png { source: source.clone() }),
         ];
         return choice(
             "--format",
@@ -270,20 +206,14 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         )),
         Some(measured) => Ok(topo::Options::Card { measured, format }),
         None => {
-            let what = WhatArgs {
-                repetitions: CARD_REPETITIONS.into(),
-                amounts: AmountArgs::default().with(&params::SPAN, CARD_SPAN),
-                wait: args.wait,
-                ..what(&kernels(&CARD_ROLES))
-            };
-            let asked = SweepArgs {
-                what,
-                invocations: CARD_INVOCATIONS.into(),
-                budget: args.budget,
-                output: args.output,
-                force: args.force,
-                ..usual()
-            };
+            let mut asked = preset(&[
+                ("kernel", &kernels(&CARD_ROLES)),
+                ("invocations", CARD_INVOCATIONS),
+                ("repetitions", CARD_REPETITIONS),
+                ("span", CARD_SPAN),
+                ("budget", &args.budget),
+            ])?;
+            (asked.run.output, asked.run.force, asked.run.bench.wait) = (args.output, args.force, args.wait);
             Ok(topo::Options::Measure { new: Box::new(sweep(asked, layers, notes)?), format })
         }
     }

@@ -41,32 +41,3 @@ pub(super) fn budget(text: &str) -> Result<Duration, Error> {
         }
     }
 }
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-
-    /// What was typed is refused by a line that has this word.
-    #[track_caller]
-    pub(crate) fn check_refused<T>(result: Result<T, Error>, word: &str) {
-        let Err(error) = result else { panic!("accepted") };
-        let sentence = error.to_string();
-        assert!(sentence.contains(word) && !sentence.contains('\n'), "{sentence}");
-    }
-
-    #[test]
-    fn budgets() {
-        assert_eq!(budget("10m").unwrap(), Duration::from_secs(600));
-        for text in ["5", "-1s", "", "0s", "1e400s", "soon", "31d", "99999999999y"] {
-            check_refused(budget(text), "example: --budget 10m");
-        }
-    }
-
-    #[test]
-    fn counts() {
-        assert_eq!(count("--threads", "8", 10).unwrap(), 8);
-        for text in ["0", "-1", "+4", "11", "1.5", "", "99999999999999999999", "0x1"] {
-            check_refused(count("--threads", text, 10), "from 1 to 10");
-        }
-    }
-}

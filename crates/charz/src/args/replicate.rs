@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::convert::{choice, sweep};
-use super::flags::WhatArgs;
+use super::flags::{RunArgs, SweepArgs, WhatArgs};
 use super::layers::Layers;
-use super::parameters::{AmountArgs, ParamArgs};
-use super::presets::SquareArgs;
+use super::parameters::AmountArgs;
+use super::presets::preset;
 use super::{help, presets};
-use crate::command::replicate::{Asked, Options};
+use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
 use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
 use charz_data::params;
@@ -21,14 +21,13 @@ use charz_render::replicate::FORMATS;
 /// The documents are t3-4 (the SPARC T3-4 report), cmt (chip multi-threading), cascade (rings of mutexes), tacc (multi-core systems
 /// in HPC) and solaris (its scalability). The program has their surviving values and citations. Every figure and table is listed by
 /// its number: done, partly, not measured, or not possible with the reason; and each conclusion of the document is checked on this
-/// machine. Worker counts are the document's, up to twice the strands.
+/// machine. Worker counts are the document's, up to twice the strands; so are pairs of times for t3-4: 10,000 per repetition, which
+/// add up to its 100,000. A budget of auto is a few minutes, by document.
 ///
 /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
 /// exists, also of another machine.
 #[derive(Debug, Args)]
-#[command(mut_arg("budget", |budget| {
-    budget.default_value("auto").help("The longest that it may take, with a unit, e.g. 90s, 10m; auto is a few minutes, by document")
-}))]
+#[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
 pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
     #[arg(value_name = "DOCUMENT")]
@@ -42,19 +41,8 @@ pub(crate) struct ReplicateArgs {
     /// Only these figures, by number: 5, figure-5, table-2, separated by commas
     #[arg(long, value_name = "FIGURE,…", allow_hyphen_values = true)]
     pub(crate) only: Vec<String>,
-    /// Steps of the loop per worker and repetition in compute kernels: auto, or a number
-    ///
-    /// auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000.
-    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(crate) iterations: String,
-    /// Pairs of times per repetition where each is stamped: auto, or a number
-    ///
-    /// auto takes as many as the budget allows, at most 10,000; for t3-4 always 10,000, which add up to its 100,000.
-    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
-    pub(crate) samples: String,
-    /// Length of a repetition that runs for a given time: auto, or e.g. 20ms
-    #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true)]
-    pub(crate) span: String,
+    #[command(flatten)]
+    pub(crate) amounts: AmountArgs,
     /// Let up to K times as many workers as strands contend
     #[arg(long, value_name = "K", default_value = "1", allow_hyphen_values = true)]
     pub(crate) oversubscribe: String,
@@ -62,13 +50,7 @@ pub(crate) struct ReplicateArgs {
     #[arg(long)]
     pub(crate) accept_panic: bool,
     #[command(flatten)]
-    pub(crate) sweep: SquareArgs,
-    /// The clock: os, tsc, or auto, as for charz sweep
-    #[arg(long, default_value = "auto")]
-    pub(crate) clock: String,
-    /// What binds workers to seats: hwloc, or core-affinity
-    #[arg(long, default_value = "hwloc")]
-    pub(crate) binder: String,
+    pub(crate) run: RunArgs,
     #[arg(long, default_value = "table", help = help::formats(FORMATS.iter().map(|f| f.name)))]
     pub(crate) format: String,
 }
@@ -86,38 +68,32 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         };
     };
     let document = choice("charz replicate", name, names())?;
-    let asked = Asked {
+    let selection = Selection {
         document,
         figures: figures(document, &args.only)?,
         format: choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
     };
     if args.list {
-        return Ok(Options::List(asked));
+        return Ok(Options::List(selection));
     }
     if let Some(report) = args.from {
-        return Ok(Options::From { asked, report });
+        return Ok(Options::From { selection, report });
     }
     let protocol = &document.protocol;
-    let or_protocol = |text: String, own: &str| if text == "auto" { own.to_owned() } else { text };
     // The kernels, mappings and worker counts follow from the document and the machine.
+    let own = preset(&[("kernel", "noop"), ("layout", &protocol.layout), ("period", &protocol.period)])?;
+    let mut run = args.run;
+    if run.budget == "auto" {
+        run.budget.clone_from(&protocol.budget);
+    }
     let what = WhatArgs {
-        amounts: AmountArgs::default()
-            .with(&params::ITERATIONS, args.iterations)
-            .with(&params::SAMPLES, or_protocol(args.samples, &protocol.samples))
-            .with(&params::SPAN, args.span),
+        amounts: args.amounts.or(&params::SAMPLES, &protocol.samples),
         oversubscribe: args.oversubscribe,
         accept_panic: args.accept_panic,
-        clock: args.clock,
-        binder: args.binder,
-        ..presets::what(&["noop"])
+        ..own.what
     };
-    let mut square = args.sweep;
-    square.budget = or_protocol(square.budget, &protocol.budget);
-    let params = ParamArgs::default()
-        .with(&params::LAYOUT, protocol.layout.clone())
-        .with(&params::PERIOD, protocol.period.clone());
-    let asked_sweep = presets::square(what, params, square);
-    Ok(Options::Measure { asked, new: Box::new(sweep(asked_sweep, layers, notes)?) })
+    let asked = SweepArgs { what, run, ..own };
+    Ok(Options::Measure { selection, new: Box::new(sweep(asked, layers, notes)?) })
 }
 
 /// The named figures in the document's order; all if none is named. Since some numbers contain a comma, a text that is no number as
@@ -152,7 +128,7 @@ fn is_named(figure: &Figure, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::quantities::tests::check_refused;
+    use crate::args::tests::check_refused;
 
     #[track_caller]
     fn check(document: &str, only: &[&str], expected: &[&str]) {

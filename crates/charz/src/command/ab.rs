@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use charz_topology::Backend;
 
+use super::compare::Terms;
 use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
-use crate::noise::largest_floor;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::{self, Recorder, new_report};
@@ -16,7 +16,6 @@ use crate::view::look::{self, Colour};
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_data::report::{Report, Tool};
-use charz_render::compare::Format;
 
 pub struct Options {
     pub a: Side,
@@ -28,11 +27,7 @@ pub struct Options {
     pub output: Option<PathBuf>,
     pub force: bool,
     pub wait: bool,
-    pub allow_suspect: bool,
-    pub strict: bool,
-    /// The file of noise floors; `None` takes the user's.
-    pub noise: Option<PathBuf>,
-    pub format: &'static Format,
+    pub terms: Terms,
 }
 
 pub struct Side {
@@ -90,19 +85,18 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
     }
-    let (noise_floor, unread) = largest_floor(options.noise.as_deref(), [&a, &b]);
-    let rules = compare::Options { allow_suspect: options.allow_suspect, noise_floor, ..compare::Options::default() };
+    let (rules, unread) = options.terms.rules([&a, &b]);
     let mut comparison = compare::interleaved(&a, &b, &rules);
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));
     // The numbers first: they are printed even if the disk refuses them.
-    (options.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
+    (options.terms.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
         note(&format!("report: {:?}", journal.finish(report)?));
     }
     taken?;
-    exit(&stage, &comparison, [&a, &b], options.strict)
+    exit(&stage, &comparison, [&a, &b], options.terms.strict)
 }
 
 /// The files of both sides, refused before anything is measured if they cannot become reports.

@@ -9,11 +9,18 @@ use crate::noise::largest_floor;
 use crate::view::look::{self, Colour};
 use charz_analysis::compare::{self, Totals};
 use charz_analysis::history::Wanted;
+use charz_data::report::Report;
 use charz_render::compare::Format;
 
 pub struct Options {
     pub base: Base,
     pub new: PathBuf,
+    pub terms: Terms,
+}
+
+/// What makes a difference of two reports a verdict, and how it is shown.
+pub struct Terms {
+    /// The noise floor is that of the file.
     pub rules: compare::Options,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
@@ -30,7 +37,16 @@ pub enum Base {
     },
 }
 
+impl Terms {
+    /// The rules for these reports, and a note if the file of noise floors cannot be read.
+    pub(super) fn rules(&self, reports: [&Report; 2]) -> (compare::Options, Option<String>) {
+        let (noise_floor, unread) = largest_floor(self.noise.as_deref(), reports);
+        (compare::Options { noise_floor, ..self.rules }, unread)
+    }
+}
+
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let terms = &options.terms;
     let (base, new, notes, name) = match &options.base {
         Base::File(file) => {
             // Reading takes nearly all of the time.
@@ -43,24 +59,23 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
         Base::History { file, wanted } => {
             let new = read(&options.new)?;
-            let (base, notes) = history::baseline(file.clone(), &new, *wanted, &options.rules)?;
+            let (base, notes) = history::baseline(file.clone(), &new, *wanted, &terms.rules)?;
             (base, new, notes, "the base from the history".to_owned())
         }
     };
-    let (noise_floor, unread) = largest_floor(options.noise.as_deref(), [&base, &new]);
-    let rules = compare::Options { noise_floor, ..options.rules };
+    let (rules, unread) = terms.rules([&base, &new]);
     let mut comparison = compare::compare(&base, &new, &rules)
         .map_err(|refusal| Error::bad_input(format!("{name} and {:?}: {refusal}", options.new)))?;
     comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);
-    (options.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
+    (terms.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.
     std::mem::forget((base, new));
-    Ok(exit(&comparison.totals, options.strict))
+    Ok(exit(&comparison.totals, terms.strict))
 }
 
 /// A regression outweighs what could not be judged.
-fn exit(totals: &Totals, strict: bool) -> Exit {
+pub(super) fn exit(totals: &Totals, strict: bool) -> Exit {
     if totals.slower > 0 {
         Exit::Regression
     } else if strict && totals.inconclusive + totals.uncompared > 0 {

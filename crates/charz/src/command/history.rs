@@ -20,21 +20,15 @@ pub struct Options {
 }
 
 pub enum Task {
-    Add { reports: Vec<PathBuf>, label: Option<String>, any_host: bool },
+    Add {
+        reports: Vec<PathBuf>,
+        label: Option<String>,
+        any_host: bool,
+    },
     List(Format),
-    Show(Which, How),
+    /// The report with this number, else the newest; as it was added, or rendered.
+    Show(Option<i64>, Option<Showing>),
     Plot(Plot),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    Newest,
-    Number(i64),
-}
-
-pub enum How {
-    Text,
-    Rendered(Showing),
 }
 
 pub struct Plot {
@@ -66,7 +60,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             write_added(&additions, &added, &store.list()?, out)?;
         }
         Task::List(format) => write_list(&Store::open(&file)?.list()?, format, out)?,
-        Task::Show(which, how) => return show_report(&file, which, &how, out),
+        Task::Show(id, how) => return show_report(&file, id, how.as_ref(), out),
         Task::Plot(plot) => return show_series(&file, &plot, out),
     }
     Ok(Exit::Done)
@@ -97,19 +91,19 @@ fn file(named: Option<PathBuf>) -> Result<PathBuf, Error> {
     })
 }
 
-fn show_report(file: &Path, which: Which, how: &How, out: &mut dyn Write) -> Result<Exit, Error> {
+fn show_report(file: &Path, id: Option<i64>, how: Option<&Showing>, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut store = Store::open(file)?;
-    let id = match which {
-        Which::Number(id) => id,
-        Which::Newest => store.list()?.last().map(|entry| entry.id).ok_or_else(|| empty(file))?,
+    let id = match id {
+        Some(id) => id,
+        None => store.list()?.last().map(|entry| entry.id).ok_or_else(|| empty(file))?,
     };
     let (report, text) = store.read(id)?;
     match how {
-        How::Rendered(showing) => {
+        Some(showing) => {
             showing.spare(file)?;
             show(&[Source { name: &format!("report {id}"), report: &report }], showing, out)
         }
-        How::Text => {
+        None => {
             write_escaped(&text, out)?;
             Ok(Exit::Done)
         }

@@ -22,12 +22,12 @@ use charz_render::replicate::Format;
 
 pub enum Options {
     Documents,
-    List(Asked),
-    From { asked: Asked, report: PathBuf },
-    Measure { asked: Asked, new: Box<New> },
+    List(Selection),
+    From { selection: Selection, report: PathBuf },
+    Measure { selection: Selection, new: Box<New> },
 }
 
-pub struct Asked {
+pub struct Selection {
     pub document: &'static Document,
     pub figures: Vec<&'static Figure>,
     pub format: &'static Format,
@@ -37,17 +37,17 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let look = look::of_stdout(Colour::Auto);
     match options {
         Options::Documents => view::documents(out)?,
-        Options::List(asked) => {
+        Options::List(selection) => {
             let target = Target::new(&discover(&Source::ThisMachine)?, admits);
-            (asked.format.write)(&feasibility(asked.document, &asked.figures, &target), &look, out)?;
+            (selection.format.write)(&feasibility(selection.document, &selection.figures, &target), &look, out)?;
         }
-        Options::From { asked, report } => asked.write(&read(&report)?, &look, out)?,
-        Options::Measure { asked, new } => return measure(&asked, &new, out),
+        Options::From { selection, report } => selection.write(&read(&report)?, &look, out)?,
+        Options::Measure { selection, new } => return measure(&selection, &new, out),
     }
     Ok(Exit::Done)
 }
 
-impl Show for Asked {
+impl Show for Selection {
     fn for_people(&self) -> bool {
         self.format.for_people
     }
@@ -68,19 +68,19 @@ fn admits(kernel: &str, workers: u64) -> Result<(), String> {
     Err(format!("{name} requires {more}{}, not {workers}", counted(count.min(), "worker")))
 }
 
-impl Asked {
+impl Selection {
     pub(crate) fn cells(&self, machine: &Machine) -> Vec<CellSpec> {
         self.document.cells(&self.figures, &Target::new(machine, admits))
     }
 }
 
-fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error> {
+fn measure(selection: &Selection, new: &New, out: &mut dyn Write) -> Result<Exit, Error> {
     let kernels = |machine: &Machine, _: &Limits| {
-        let specs = asked.cells(machine);
+        let specs = selection.cells(machine);
         if specs.is_empty() {
             return Err(Error::bad_input(format!(
                 "a sweep on this machine replicates none of these figures; charz replicate {} --list has the reasons",
-                asked.document.citation.name
+                selection.document.citation.name
             )));
         }
         let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, Error>>()?;
@@ -88,8 +88,8 @@ fn measure(asked: &Asked, new: &New, out: &mut dyn Write) -> Result<Exit, Error>
         kernels.dedup_by_key(|kernel| &*kernel.card().name);
         Ok(kernels)
     };
-    sweep::measure(new, asked, out, kernels, |stage, limits, predictor| {
-        let specs = asked.cells(&stage.machine);
+    sweep::measure(new, selection, out, kernels, |stage, limits, predictor| {
+        let specs = selection.cells(&stage.machine);
         Ok((Plan::of_specs(&new.request, &specs, &stage.machine, limits, predictor)?, None))
     })
 }

@@ -1,7 +1,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use charz_topology::{Access, Machine, Source, discover, export_xml};
+use charz_topology::{Access, Source, discover, export_xml};
 
 use super::render::read;
 use super::sweep::{self, New};
@@ -9,11 +9,11 @@ use crate::exit::{Error, Exit};
 use crate::view::look::{self, Colour};
 use crate::view::progress::note;
 use crate::view::topo::{self, Format};
-use charz_analysis::figure::Figure;
 use charz_analysis::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::{Draw, Format as ReportFormat, Show};
+use charz_render::picture::png;
 
 pub enum Options {
     Said {
@@ -21,11 +21,8 @@ pub enum Options {
         /// How, if not as fits the terminal.
         format: Option<&'static Format>,
     },
-    Picture {
+    Png {
         source: Source,
-        write: fn(&Figure, &mut dyn Write) -> io::Result<()>,
-        /// Whether it is text, that a terminal may get.
-        is_text: bool,
     },
     Xml {
         source: Source,
@@ -33,9 +30,15 @@ pub enum Options {
         measured: Option<PathBuf>,
     },
     /// What was measured of a machine, beside what is said of it.
-    Card { measured: PathBuf, format: &'static ReportFormat },
+    Card {
+        measured: PathBuf,
+        format: &'static ReportFormat,
+    },
     /// The same of this machine, now.
-    Measure { new: Box<New>, format: &'static ReportFormat },
+    Measure {
+        new: Box<New>,
+        format: &'static ReportFormat,
+    },
 }
 
 /// This machine, as hwloc XML, with what a report of it says.
@@ -54,14 +57,14 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             let usual = if io::stdout().is_terminal() { topo::fitting(&machine, &look) } else { &topo::FORMATS[0] };
             (format.unwrap_or(usual).write)(&machine, &look, out)?;
         }
-        Options::Picture { is_text: false, .. } if io::stdout().is_terminal() => {
+        Options::Png { .. } if io::stdout().is_terminal() => {
             return Err(Error::bad_input(
                 "--format png is no text; send it to a file: charz topo --format png >machine.png",
             ));
         }
-        Options::Picture { source, write, .. } => {
+        Options::Png { source } => {
             let mut picture = Vec::new();
-            write(&topo::figure(&discover(&source)?), &mut picture)
+            png(&topo::figure(&discover(&source)?), &mut picture)
                 .map_err(|error| Error::bad_input(error.to_string()))?;
             out.write_all(&picture)?;
         }
@@ -70,7 +73,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,
         Options::Xml { source, measured: Some(path) } => {
             let report = read(&path)?;
-            if !is_of(&report.machine, &discover(&source)?) {
+            if report.machine.node_of_strands() != discover(&source)?.node_of_strands() {
                 return Err(Error::bad_input(format!(
                     "--measured: {path:?} was measured on another machine than {source}: strands or NUMA nodes differ; name the one \
                      that it was measured on, example: --topology machine.xml"
@@ -80,11 +83,6 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         }
     }
     Ok(Exit::Done)
-}
-
-/// Whether a report can have been measured on a machine: it has the same strands on the same NUMA nodes.
-fn is_of(measured: &Machine, machine: &Machine) -> bool {
-    measured.node_of_strands() == machine.node_of_strands()
 }
 
 /// What the file says of memory; what it leaves out is told on standard error.
