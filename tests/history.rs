@@ -97,6 +97,13 @@ fn a_planted_change_is_found_and_gives_comparisons_their_base() {
     let mut command = place.charz();
     command.args(["compare", "day1.json", "--baseline", "newest", "--db", "h.db"]);
     place.refused("nothing earlier", command, &["no report of the history", "older"]);
+    for (what, args) in [
+        ("two bases", &["day1.json", "day2.json", "--baseline", "newest"][..]),
+        ("less than no report", &["day1.json", "--baseline", "-3"]),
+        ("a sign", &["day1.json", "--baseline", "+3"]),
+    ] {
+        place.refuses(what, &[&["compare"], args].concat(), &["--baseline"]);
+    }
 }
 
 #[test]
@@ -118,6 +125,7 @@ fn what_cannot_be_added_leaves_everything_as_it_was() {
     refuse("no such series", &["plot", "--kernel", "mem-raed"], &["arith-int, mem-read"]);
     refuse("a picture of nothing", &["plot", "--format", "csv", "--figure", "x"], &["--figure"]);
     refuse("an empty label", &["add", "good.json", "--label", ""], &["--label"]);
+    refuse("a long label", &["add", "good.json", "--label", &"é".repeat(201)], &["--label"]);
     assert_eq!(done(&place, &["list", "--format", "csv"]).lines().count(), 15);
 }
 

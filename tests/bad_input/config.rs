@@ -163,6 +163,10 @@ fn other_commands_and_plans_are_left_alone() {
     let rows = ran.out.lines().skip(1).take_while(|line| !line.is_empty());
     assert!(rows.filter(|row| row.split_whitespace().nth(1) == Some("1")).all(|row| row.contains(" 128 MiB ")));
     let mut command = place.charz();
+    command.args(["sweep", "--dry-run", "--size", "1MiB", "--kernel", "noop"]);
+    command.env("CHARZ_SIZE", "junk").env("CHARZ_FAMILY", "junk");
+    assert_eq!(run("typed", command).code, Some(0));
+    let mut command = place.charz();
     command.args(["map", "--mapping", "dumb", "--threads", "1", "--topology", "pu:1"]).env("CHARZ_MAPPING", "junk");
     assert_eq!(run("map", command).code, Some(0));
     let mut command = place.charz();

@@ -12,6 +12,7 @@ fn words_that_do_not_exist() {
     let place = Place::new();
     for (what, args, words) in [
         ("a command", &["topol"][..], &["'topol'", "topo"][..]),
+        ("a command that steers a terminal", &["\u{202e}topo"], &[r"\u{202e}topo"]),
         ("an option", &["sweep", "--bogus"], &["'--bogus'", "--help"]),
         ("an option of another command", &["topo", "--threads", "1"], &["'--threads'"]),
         ("a misspelt option", &["sweep", "--thread", "1"], &["'--thread'", "'--threads'"]),

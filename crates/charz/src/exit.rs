@@ -134,23 +134,3 @@ impl From<io::Error> for Error {
         Error::environment("cannot write the result to standard output").caused_by(error)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sentence_about_megabytes_keeps_its_start_and_its_end() {
-        let sentence = Error::bad_input(format!("--size: {:?} is not a size", "é".repeat(1 << 20))).to_string();
-        assert!(sentence.starts_with("--size: \"é") && sentence.ends_with("é\" is not a size"), "{sentence}");
-        assert!(sentence.len() < 2 * LONGEST + 10, "{}", sentence.len());
-    }
-
-    #[test]
-    fn a_closed_pipe_is_recognised_behind_a_sentence() {
-        let closed = Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        let full = Error::from(io::Error::from(io::ErrorKind::StorageFull));
-        assert!(closed.is_broken_pipe());
-        assert!(!full.is_broken_pipe());
-    }
-}

@@ -69,16 +69,6 @@ fn another_process_is_named_and_its_lock_ends_with_it_although_a_child_lives() {
 }
 
 #[test]
-fn a_waiting_process_gets_the_lock_when_it_is_free() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut other = Other::start(folder.path());
-    let path = folder.path().to_owned();
-    let waiting = thread::spawn(move || take(&path, Duration::from_secs(60)).map(drop));
-    other.process.kill().unwrap();
-    waiting.join().unwrap().unwrap();
-}
-
-#[test]
 fn a_wait_ends_when_it_is_cancelled_or_patience_does() {
     let folder = tempfile::tempdir().unwrap();
     let _lock = take(folder.path(), Duration::ZERO).unwrap();
