@@ -129,21 +129,6 @@ impl Predictor {
     }
 
     pub fn invocation(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> Duration {
-        let (timed, around) = self.parts(kernel, params, workers, repetitions);
-        around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
-    }
-
-    /// The steps with which a worker's repetition of the fastest of these kernels takes about `span`, at least 1; of kernels
-    /// that have no steps nothing is asked.
-    pub fn iterations(&self, kernels: &[&'static dyn Kernel], span: Duration) -> u64 {
-        let stepping = kernels.iter().map(|kernel| kernel.card()).filter(|card| card.obeys(&params::ITERATIONS));
-        let rates = stepping.filter_map(|card| Some(self.rates.get(&*card.name)?.timed)).filter(|rate| *rate > 0.0);
-        let steps = rates.min_by(f64::total_cmp).map(|fastest| span.as_nanos() as f64 / fastest);
-        steps.map_or(1, |steps| (steps as u64).max(1))
-    }
-
-    /// The timed span of a repetition, and what an invocation of so many costs around all of them.
-    fn parts(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> (Duration, Duration) {
         let rate = self.rates.get(&*kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
@@ -166,8 +151,17 @@ impl Predictor {
         let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);
         let blocks = nanos(params.size_bytes as f64 * memory * rate.around * makings(kernel, repetitions as u64));
         let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
-        let rate = Rate { timed: units(kernel, params) * sharing * rate.timed, ..rate };
-        (nanos(rate.timed) + REPETITION, around)
+        let timed = nanos(units(kernel, params) * sharing * rate.timed) + REPETITION;
+        around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
+    }
+
+    /// The steps with which a worker's repetition of the fastest of these kernels takes about `span`, at least 1; of kernels
+    /// that have no steps nothing is asked.
+    pub fn iterations(&self, kernels: &[&'static dyn Kernel], span: Duration) -> u64 {
+        let stepping = kernels.iter().map(|kernel| kernel.card()).filter(|card| card.obeys(&params::ITERATIONS));
+        let rates = stepping.filter_map(|card| Some(self.rates.get(&*card.name)?.timed)).filter(|rate| *rate > 0.0);
+        let steps = rates.min_by(f64::total_cmp).map(|fastest| span.as_nanos() as f64 / fastest);
+        steps.map_or(1, |steps| (steps as u64).max(1))
     }
 }
 

@@ -203,10 +203,7 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
     ])?;
     (asked.run.bench.seed, asked.run.bench.wait) = (args.seed, args.wait);
     let new = sweep(asked, &Layers::default(), notes)?;
-    let planted = args.planted.as_deref().map(|text| {
-        percentage(text).map_err(|what| Error::bad_input(format!("--planted: {what}; example: --planted 5%")))
-    });
-    let planted = planted.transpose()?;
+    let planted = args.planted.as_deref().map(|text| percentage("--planted", text, "5%")).transpose()?;
     if let Some(kernel) = new.request.kernels.iter().find(|kernel| planted.is_some() && kernel.card().params.is_empty())
     {
         return Err(Error::bad_input(format!(

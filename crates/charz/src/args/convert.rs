@@ -110,6 +110,8 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let mappings = typed.iter().map(|text| parse_mappings(text)).collect::<Result<Vec<_>, _>>();
     let mappings = layers.blame("--mapping", mappings)?.concat();
     layers.blame("--mapping", refuse_stacks(&mappings, args.how.allow_stack))?;
+    let first = |(at, mapping): &(usize, &Mapping)| !mappings[..*at].contains(mapping);
+    let distinct = mappings.iter().enumerate().filter(first).map(|(_, mapping)| mapping.clone()).collect();
     note("--mapping", repeated(&mappings).map(|mapping| format!("{:?}", mapping.to_string())));
     let named = layers.blame("--kernel", kernels(&args.what.kernel))?;
     note("--kernel", repeated(&args.what.kernel).cloned());
@@ -129,7 +131,10 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         text => Some(layers.blame("--repetitions", count("--repetitions", text, MOST_REPETITIONS as usize))?),
     };
     let invocations = layers.blame("--invocations", invocations(&run.invocations))?;
-    let precision = layers.blame("--precision", precision(&run.precision))?;
+    let precision = match run.precision.as_str() {
+        "auto" => None,
+        text => Some(layers.blame("--precision", percentage("--precision", text, "2%"))?),
+    };
     if precision.is_some() && invocations.most < INTERVAL_NEEDS {
         return Err(Error::bad_input(format!(
             "--precision: {} invocations give no interval, so no width of one; allow {INTERVAL_NEEDS} or more, example: \
@@ -143,7 +148,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         command: layers.command_line(),
         request: Request {
             kernels: chosen(&named, &families),
-            mappings: (!fitting).then(|| distinct(mappings)),
+            mappings: (!fitting).then_some(distinct),
             threads,
             iterations,
             samples,
@@ -191,14 +196,6 @@ fn invocations(text: &str) -> Result<Invocations, Error> {
         )));
     }
     Ok(Invocations { least, most })
-}
-
-/// `auto`, or a percentage such as `2%` or `0.5%`.
-fn precision(text: &str) -> Result<Option<f64>, Error> {
-    if text == "auto" {
-        return Ok(None);
-    }
-    percentage(text).map(Some).map_err(|what| Error::bad_input(format!("--precision: {what}; example: --precision 2%")))
 }
 
 fn seed(text: &str) -> Result<u64, Error> {
@@ -268,17 +265,6 @@ fn chosen(named: &[&str], families: &[Family]) -> Vec<&'static dyn Kernel> {
         named.contains(&&*card.name) || families.contains(&card.family) || (by_default && card.by_default)
     };
     charz_kernels::kernels().filter(wanted).collect()
-}
-
-/// In order of first appearance. The list is as short as a command line.
-fn distinct(mappings: Vec<Mapping>) -> Vec<Mapping> {
-    let mut seen = Vec::with_capacity(mappings.len());
-    for mapping in mappings {
-        if !seen.contains(&mapping) {
-            seen.push(mapping);
-        }
-    }
-    seen
 }
 
 fn named<W>(name: &str, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {

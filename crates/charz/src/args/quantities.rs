@@ -16,15 +16,12 @@ pub(super) fn count(flag: &str, text: &str, most: usize) -> Result<usize, Error>
 }
 
 /// A percentage above 0 and up to 100, as a fraction. Digits and one point only: no sign, no exponent.
-pub(super) fn percentage(text: &str) -> Result<f64, String> {
-    let digits = text.strip_suffix('%').ok_or_else(|| format!("{text:?} is no percentage: it does not end in %"))?;
+pub(super) fn percentage(flag: &str, text: &str, example: &str) -> Result<f64, Error> {
+    let refuse = |what: &str| Error::bad_input(format!("{flag}: {text:?} {what}; example: {flag} {example}"));
+    let digits = text.strip_suffix('%').ok_or_else(|| refuse("is no percentage: it does not end in %"))?;
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let number: f64 = digits.parse().ok().filter(|_| plain).ok_or_else(|| format!("{text:?} is no percentage"))?;
-    if number > 0.0 && number <= 100.0 {
-        Ok(number / 100.0)
-    } else {
-        Err(format!("{text:?} is not above 0% and up to 100%"))
-    }
+    let number: f64 = digits.parse().ok().filter(|_| plain).ok_or_else(|| refuse("is no percentage"))?;
+    if number > 0.0 && number <= 100.0 { Ok(number / 100.0) } else { Err(refuse("is not above 0% and up to 100%")) }
 }
 
 pub(super) fn budget(text: &str) -> Result<Duration, Error> {

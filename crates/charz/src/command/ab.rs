@@ -55,7 +55,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     });
     let predictor = |at: usize| {
         let Request { kernels, params, .. } = &sides[at].request;
-        stage.predictor_of(kernels, params, &processes[at])
+        stage.predictor(kernels, params, &processes[at])
     };
     let predictors = [predictor(0), predictor(1)];
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;

@@ -101,7 +101,7 @@ pub(super) fn measure(
     let file = new.file()?;
     let stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
     let limits = Limits::read();
-    let predictor = stage.predictor(&kernels(&stage.machine, &limits)?, &new.request.params);
+    let predictor = stage.predictor(&kernels(&stage.machine, &limits)?, &new.request.params, &stage.processes());
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }

@@ -97,7 +97,6 @@ mod tests {
 
     use super::*;
     use crate::plan::tests::{predictor, request};
-    use charz_analysis::replicate::{DOCUMENTS, Figure, Target};
 
     fn spec(kernel: &str, mapping: &str, workers: u64) -> CellSpec {
         let (kernel, mapping) = (kernel.to_owned(), mapping.to_owned());
@@ -155,35 +154,5 @@ mod tests {
         let (size, named, obstacle) = of("L4");
         assert_eq!((size, named.as_deref()), (None, Some("L4")));
         assert!(obstacle.is_some_and(|why| why.contains("inside L4")));
-    }
-
-    /// Kernels are in the catalog, mappings in the spelling of reports, and no cell is lost or refused for its worker count.
-    #[test]
-    fn every_document_can_be_planned() {
-        let caches = "L2:1(size=1MiB) L1:1(size=32KiB)";
-        for above in ["Package:1", "Package:2 NUMA:2 L3:1(size=32MiB) Core:3", "Package:4 Core:16 Group:2"] {
-            let synthetic = format!("{above} {caches} PU:4");
-            let machine = discover(&Source::Synthetic(synthetic.clone())).unwrap();
-            let admits = |kernel: &str, workers: u64| {
-                let count = charz_kernels::find(kernel).expect("the kernel is in the catalog").card().workers;
-                count.allows(workers as usize).then_some(()).ok_or_else(String::new)
-            };
-            let target = Target::new(&machine, admits);
-            for document in DOCUMENTS.iter() {
-                let figures: Vec<&Figure> = document.figures.iter().collect();
-                let specs = document.cells(&figures, &target);
-                let cells = plan_of(&synthetic, &specs).cells;
-                for spec in &specs {
-                    let planned = cells.iter().find(|cell| {
-                        cell.kernel.card().name == spec.kernel
-                            && cell.mapping.to_string() == spec.mapping
-                            && cell.seats.len() as u64 == spec.workers
-                            && spec.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
-                    });
-                    let obstacle = &planned.unwrap_or_else(|| panic!("{spec:?} on {synthetic}")).obstacle;
-                    assert!(obstacle.as_ref().is_none_or(|why| !why.contains("does not run")), "{spec:?}");
-                }
-            }
-        }
     }
 }

@@ -45,19 +45,6 @@ pub(super) fn predictor(kernels: &[&'static str]) -> Predictor {
 }
 
 #[test]
-fn every_combination_has_one_cell_and_mappings_are_neighbours() {
-    let request = request(&["arith-int", "mem-read"], "dumb,auto", "1,2,512");
-    let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
-    let names: Vec<_> =
-        plan.cells.iter().map(|cell| (&*cell.kernel.card().name, cell.seats.len(), cell.mapping.to_string())).collect();
-    assert_eq!(names.len(), 12);
-    assert_eq!(names[0], ("arith-int", 1, "dumb".into()));
-    assert_eq!(names[1], ("arith-int", 1, "auto".into()));
-    assert_eq!(names[2], ("arith-int", 2, "dumb".into()));
-    assert_eq!(names[11], ("mem-read", 512, "auto".into()));
-}
-
-#[test]
 fn automatic_iterations_fill_the_budget_but_not_more() {
     for (budget, expected) in [(1000, 100_000_000), (2, 20_000_000), (1, 10_000_000), (0, 1_000_000)] {
         let mut request = request(&["arith-int"], "dumb", "1");

@@ -56,7 +56,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         Some(recorder) => recorder,
         None => JournalRecorder::begin(file, &report, true)?,
     };
-    let predictor = stage.predictor(&kernels_of(&report), &params);
+    let predictor = stage.predictor(&kernels_of(&report), &params, &stage.processes());
     let session = Session {
         predictor: &predictor,
         budget: match resume.budget {

@@ -112,17 +112,7 @@ impl MeasuringContext {
         }
     }
 
-    pub(crate) fn predictor(&self, kernels: &[&'static dyn Kernel], params: &Params) -> Predictor {
-        self.predictor_of(kernels, params, &self.processes())
-    }
-
-    /// As [`Self::predictor`], of somebody else's processes.
-    pub(crate) fn predictor_of(
-        &self,
-        kernels: &[&'static dyn Kernel],
-        params: &Params,
-        invoke: &dyn Invoke,
-    ) -> Predictor {
+    pub(crate) fn predictor(&self, kernels: &[&'static dyn Kernel], params: &Params, invoke: &dyn Invoke) -> Predictor {
         let seats = self.machine.usable_strands().map(|strand| Some(strand.os_id)).collect();
         Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, invoke)
     }

@@ -1,5 +1,4 @@
 use super::*;
-use charz_data::params::{PAGES, STRIDE};
 use charz_topology::{Source, discover};
 
 fn machine(description: &str) -> Machine {
@@ -73,22 +72,4 @@ fn blocks_of_all_workers_are_to_fit_a_level_together() {
     check(&machine, &others, 32 << 10, Some("L3"));
     check(&machine, &[None], 32, Some("L1"));
     check(&machine, &[None, None], 1, None);
-}
-
-#[test]
-fn what_is_asked_for_replaces_what_a_kernel_varies() {
-    let kernel = charz_kernels::find("mem-read").unwrap();
-    let points = |asked: Asked| points(kernel, &asked, &Params::SMALL, &ladder());
-    assert_eq!(points(Asked::default()), [Point::default()]);
-    let list = |sizes: &[u64]| Asked { sizes: Some(AskedSizes::List(sizes.to_vec())), ..Asked::default() };
-    assert_eq!(points(list(&[4096])), [Point::default()], "a single value is the plan's");
-    let several = points(Asked { lists: vec![(&PAGES, PAGES.list("4k,thp,2m,1g").unwrap())], ..list(&[4096, 8192]) });
-    assert_eq!(several.len(), 8);
-    assert_eq!((several[0].size_bytes, several[1].size_bytes), (Some(4096), Some(8192)));
-    assert!(several[..2].iter().all(|point| point.pages == several[0].pages));
-    // It has no stride.
-    assert_eq!(
-        points(Asked { lists: vec![(&STRIDE, STRIDE.list("64,128").unwrap())], ..Asked::default() }),
-        [Point::default()]
-    );
 }
