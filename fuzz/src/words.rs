@@ -11,7 +11,7 @@ use charz::args::{self, Parsed};
 use charz::command::{Command, sweep};
 use charz::exit::Exit;
 use charz::plan::{Request, Threads};
-use charz_data::escape::plain;
+use charz_data::escape::one_line;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::assert_readable;
@@ -25,7 +25,7 @@ pub(super) fn argv(data: &[u8]) {
         Err(error) => {
             assert_eq!(error.exit, Exit::BadInput);
             // As main prints it.
-            assert_readable(&plain(&error.to_string()));
+            assert_readable(&one_line(&error.to_string()));
         }
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn config(data: &[u8]) {
             _ => panic!("a file changes the command"),
         },
         Err(error) => {
-            let sentence = plain(&error.to_string());
+            let sentence = one_line(&error.to_string());
             assert_readable(&sentence);
             assert!(sentence.contains(&path), "the file is not named: {sentence}");
         }
@@ -84,7 +84,7 @@ fn request(flag: &str, value: &str) -> Option<Request> {
         Ok(Parsed::Command { command, .. }) => *command,
         Ok(Parsed::Text(_)) => panic!("{value:?} asks for help"),
         Err(error) => {
-            assert_readable(&plain(&error.to_string()));
+            assert_readable(&one_line(&error.to_string()));
             return None;
         }
     };

@@ -78,24 +78,24 @@ impl Error {
         self
     }
 
+    /// What caused it, from the nearest on.
+    pub fn causes(&self) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+        std::iter::successors(std::error::Error::source(self), |error| error.source())
+    }
+
     /// Whether the reader of our output went away, which is no error to speak of.
     pub fn is_broken_pipe(&self) -> bool {
-        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
-        while let Some(error) = cause {
-            if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
-                return true;
-            }
-            cause = error.source();
-        }
-        false
+        let own = self.source.as_deref().and_then(|error| error.downcast_ref::<io::Error>());
+        let mut all = own.into_iter().chain(self.causes().filter_map(|error| error.downcast_ref()));
+        all.any(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.sentence, &self.source) {
-            (Some(sentence), _) => f.write_str(&shortened(sentence)),
-            (None, Some(error)) => f.write_str(&shortened(&error.to_string())),
+            (Some(sentence), _) => f.write_str(sentence),
+            (None, Some(error)) => error.fmt(f),
             (None, None) => Ok(()),
         }
     }
@@ -113,20 +113,6 @@ impl From<charz_topology::Error> for Error {
         let refused = matches!(error, charz_topology::Error::Seat { .. } | charz_topology::Error::ReadBack { .. });
         Self::ended(if refused { Exit::Environment } else { Exit::BadInput }, error.to_string())
     }
-}
-
-/// The longest sentence in characters: what was typed may be megabytes, and is repeated in the error.
-const LONGEST: usize = 800;
-
-/// A sentence without its middle if it is too long: it begins with what is wrong and ends with what to do.
-fn shortened(sentence: &str) -> String {
-    let length = sentence.chars().count();
-    if length <= LONGEST {
-        return sentence.to_owned();
-    }
-    let start: String = sentence.chars().take(LONGEST / 2).collect();
-    let end: String = sentence.chars().skip(length - LONGEST / 2).collect();
-    format!("{start} … {end}")
 }
 
 impl From<io::Error> for Error {

@@ -39,21 +39,12 @@ pub struct Store {
     path: PathBuf,
 }
 
+#[derive(Debug, thiserror::Error)]
 enum Fault {
-    Database(rusqlite::Error),
-    Refused(Error),
-}
-
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Self {
-        Fault::Database(error)
-    }
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Fault::Refused(error)
-    }
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Refused(#[from] Error),
 }
 
 impl Store {

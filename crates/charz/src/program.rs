@@ -54,13 +54,8 @@ fn refuse_borrowed_rights() -> Result<(), Error> {
 }
 
 fn complain(error: &Error) {
-    let mut line = format!("charz: {error}");
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        line.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    say(&line);
+    let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
+    say(&format!("charz: {error}{causes}"));
 }
 
 /// Texts out of files cannot steer the terminal, and long ones do not flood it.
