@@ -18,7 +18,7 @@ use charz_kernels::{Params, Stop};
 pub use host::{host, tool};
 pub use record::{Record, Recorder};
 pub use start::{Context, new_report};
-pub use turns::{Side, take_turns};
+pub use turns::take_turns;
 
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::journal::JournalError;
@@ -42,8 +42,10 @@ pub trait Listener {
 /// Shows nothing.
 impl Listener for () {}
 
-/// What a sweep runs with, besides the report that it fills.
+/// A report that is filled, and what it takes.
 pub struct Sweep<'a> {
+    pub report: &'a mut Report,
+    pub recorder: &'a mut dyn Recorder,
     pub invoke: &'a dyn Invoke,
     /// What all orders have in common: the parameters, the clock, the binder.
     pub order: MeasureRequest,
@@ -58,64 +60,57 @@ pub struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Measures every cell of `report` that wants it, and records each invocation as soon as it is made. If one cannot be
-    /// recorded, the sweep ends, and `report` holds all that were.
-    pub fn run(
-        &self,
-        report: &mut Report,
-        recorder: &mut dyn Recorder,
-        listener: &mut dyn Listener,
-    ) -> Result<(), JournalError> {
+    /// Measures every cell that wants it, and records each invocation as soon as it is made. If one cannot be recorded, the sweep
+    /// ends, and the report holds all that were.
+    pub fn run(&mut self, listener: &mut dyn Listener) -> Result<(), JournalError> {
         let sitting = Instant::now();
-        let before = report.wall_ns;
+        let before = self.report.wall_ns;
         // What a journal kept was not judged yet.
-        (0..places(report)).for_each(|place| self.judge(report, place));
-        report.stopped_by = None;
-        listener.begin(self.due(report), self.left(report));
-        let swept = self.rounds(report, recorder, listener, sitting);
-        report.wall_ns = before + nanos(sitting.elapsed());
-        report.complete = (0..places(report)).all(|place| missing(cell(report, place), report) == 0);
-        report.findings = findings(report);
-        listener.end(report);
+        (0..places(self.report)).for_each(|place| self.judge(place));
+        self.report.stopped_by = None;
+        let due = (0..places(self.report)).map(|place| self.missing(place) as usize).sum();
+        listener.begin(due, self.left());
+        let swept = self.rounds(listener, sitting);
+        let complete = (0..places(self.report)).all(|place| self.missing(place) == 0);
+        self.end(before + nanos(sitting.elapsed()), complete, listener);
         swept
     }
 
-    fn rounds(
-        &self,
-        report: &mut Report,
-        recorder: &mut dyn Recorder,
-        listener: &mut dyn Listener,
-        sitting: Instant,
-    ) -> Result<(), JournalError> {
+    fn end(&mut self, wall_ns: u64, complete: bool, listener: &mut dyn Listener) {
+        (self.report.wall_ns, self.report.complete) = (wall_ns, complete);
+        self.report.findings = findings(self.report);
+        listener.end(self.report);
+    }
+
+    fn rounds(&mut self, listener: &mut dyn Listener, sitting: Instant) -> Result<(), JournalError> {
         let mut pace = Pace::default();
         // A resumed sweep goes on with other numbers than it began with.
-        let made: u64 = (0..places(report)).map(|place| cell(report, place).invocations.len() as u64).sum();
-        let mut random = fastrand::Rng::with_seed(report.plan.seed.wrapping_add(made));
-        let mut left = self.left(report);
+        let made: u64 = (0..places(self.report)).map(|place| self.cell(place).invocations.len() as u64).sum();
+        let mut random = fastrand::Rng::with_seed(self.report.plan.seed.wrapping_add(made));
+        let mut left = self.left();
         loop {
             let mut progress = false;
-            for place in round(report, &mut random, |place| wants_more(cell(report, place), report)) {
+            for place in self.round(&mut random, |place| self.wants_more(place)) {
                 if self.stop.raised() {
                     return Ok(());
                 }
-                let predicted = self.predicted(cell(report, place));
+                let predicted = self.predicted(self.cell(place));
                 if sitting.elapsed() + pace.correct(predicted) > self.budget {
                     // Another cell may be cheap enough: this one stays as it is.
-                    report.stopped_by = Some("budget".into());
+                    self.report.stopped_by = Some("budget".into());
                     continue;
                 }
                 progress = true;
                 let begun = Instant::now();
-                let owed = self.owed(report, place);
-                let seed = random.u64(..);
-                match self.step(report, place, seed, sitting, recorder, listener)? {
+                let owed = self.owed(place);
+                match self.step(place, random.u64(..), sitting, listener)? {
                     Ending::Stopped => return Ok(()),
                     Ending::Done => pace.learn(predicted, begun.elapsed()),
                     _ => {}
                 }
-                left = (left + self.owed(report, place)).saturating_sub(owed);
-                listener.finish(cell(report, place), pace.correct(left));
-                self.cool_down(cell(report, place), begun.elapsed());
+                left = (left + self.owed(place)).saturating_sub(owed);
+                listener.finish(self.cell(place), pace.correct(left));
+                self.cool_down(place, begun.elapsed());
             }
             if !progress {
                 return Ok(());
@@ -123,38 +118,44 @@ impl Sweep<'_> {
         }
     }
 
+    /// The cells that want an invocation, in random order; those whose workers contend last, with ever more workers: one that does
+    /// not end in time forbids the larger ones.
+    fn round(&self, random: &mut fastrand::Rng, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut round: Vec<usize> = (0..places(self.report)).filter(|&place| wanted(place)).collect();
+        random.shuffle(&mut round);
+        round.sort_by_key(|&at| if contends(self.cell(at)) { self.cell(at).workers } else { 0 });
+        round
+    }
+
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
     /// goes on.
     fn step(
-        &self,
-        report: &mut Report,
+        &mut self,
         place: usize,
         seed: u64,
         sitting: Instant,
-        recorder: &mut dyn Recorder,
         listener: &mut dyn Listener,
     ) -> Result<Ending, JournalError> {
-        listener.start(cell(report, place));
-        let started_ns = report.wall_ns + nanos(sitting.elapsed());
-        let invocation = Invocation { started_ns, ..self.invocation(report, place, seed) };
+        listener.start(self.cell(place));
+        let started_ns = self.report.wall_ns + nanos(sitting.elapsed());
+        let invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed) };
         let ending = invocation.ending;
         if ending == Ending::Stopped {
-            abort(report, place);
+            abort(self.report, place);
             return Ok(ending);
         }
         let record = Record { cell: place as u64, invocation };
-        recorder.record(&record)?;
-        record.replay(report).expect("the invocation was checked when it was made");
-        self.judge(report, place);
+        self.recorder.record(&record)?;
+        record.replay(self.report).expect("the invocation was checked when it was made");
+        self.judge(place);
         Ok(ending)
     }
 
-    fn invocation(&self, report: &Report, place: usize, seed: u64) -> Invocation {
-        let cell = cell(report, place);
+    fn invocation(&self, cell: &Cell, seed: u64) -> Invocation {
         let pages = self.params(cell).pages;
         let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
         let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
-        match fits.or_else(|| self.unsafe_with(cell, report)).map_or(homes, Err) {
+        match fits.or_else(|| self.unsafe_with(cell)).map_or(homes, Err) {
             Err(reason) => Invocation::without_runs(Ending::Skipped, reason),
             Ok(homes) => {
                 let invocation = self.invoke.invoke(&self.order_for(cell, homes), seed);
@@ -195,10 +196,10 @@ impl Sweep<'_> {
         }
     }
 
-    fn judge(&self, report: &mut Report, place: usize) {
-        let cell = cell_mut(report, place);
+    fn judge(&mut self, place: usize) {
+        let cell = cell_mut(self.report, place);
         if let Some(kernel) = charz_kernels::find(&cell.kernel) {
-            let (params, sizes) = (self.params(cell), kernel.axes().sizes);
+            let (params, sizes) = (cell.point.params(&self.order.params), kernel.axes().sizes);
             judge::judge(cell, &JudgeContext { card: kernel.card(), sizes, params, ..self.facts.clone() });
         }
     }
@@ -210,21 +211,21 @@ impl Sweep<'_> {
     }
 
     /// After a storm, everybody else on the machine gets as much time as it took.
-    fn cool_down(&self, cell: &Cell, took: Duration) {
-        if self.is_storm(cell) && !self.stop.raised() {
+    fn cool_down(&self, place: usize, took: Duration) {
+        if self.is_storm(self.cell(place)) && !self.stop.raised() {
             self.invoke.rest(took.min(STORM_BOX));
         }
     }
 
     /// Why workers that contend are not let loose: fewer, or as many in a storm, did not end in their time before. Elsewhere as
     /// many may have been disturbed only, and be on other strands now.
-    fn unsafe_with(&self, cell: &Cell, report: &Report) -> Option<String> {
+    fn unsafe_with(&self, cell: &Cell) -> Option<String> {
         let stuck = |other: &&Cell| {
             other.kernel == cell.kernel
                 && (other.workers < cell.workers || other.workers == cell.workers && self.is_storm(cell))
                 && other.invocations.iter().any(|invocation| invocation.ending == Ending::TimedOut)
         };
-        let other = report.cells.iter().filter(|_| contends(cell)).find(stuck)?;
+        let other = self.report.cells.iter().filter(|_| contends(cell)).find(stuck)?;
         Some(format!("safety: with {} workers it did not end in its time", other.workers))
     }
 
@@ -235,19 +236,30 @@ impl Sweep<'_> {
         })
     }
 
-    /// How many invocations are missing to the fewest of each cell.
-    fn due(&self, report: &Report) -> usize {
-        (0..places(report)).map(|at| missing(cell(report, at), report) as usize).sum()
+    fn cell(&self, place: usize) -> &Cell {
+        self.report.floor.get(place).unwrap_or_else(|| &self.report.cells[place - self.report.floor.len()])
     }
 
-    fn left(&self, report: &Report) -> Duration {
-        (0..places(report)).map(|at| self.owed(report, at)).sum()
+    /// Whether the cell gets another invocation if there is time.
+    fn wants_more(&self, place: usize) -> bool {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let plan = &self.report.plan;
+        judge::wants_more(self.cell(place), count(plan.min_invocations), count(plan.max_invocations))
+    }
+
+    /// How many invocations are missing to the fewest of a cell.
+    fn missing(&self, place: usize) -> u64 {
+        let missing = self.report.plan.min_invocations.saturating_sub(self.cell(place).invocations.len() as u64);
+        if self.wants_more(place) { missing } else { 0 }
+    }
+
+    fn left(&self) -> Duration {
+        (0..places(self.report)).map(|place| self.owed(place)).sum()
     }
 
     /// What the invocations will take that are missing to the fewest of a cell.
-    fn owed(&self, report: &Report, place: usize) -> Duration {
-        let missing = missing(cell(report, place), report);
-        self.predicted(cell(report, place)) * u32::try_from(missing).unwrap_or(u32::MAX)
+    fn owed(&self, place: usize) -> Duration {
+        self.predicted(self.cell(place)) * u32::try_from(self.missing(place)).unwrap_or(u32::MAX)
     }
 }
 
@@ -283,10 +295,6 @@ fn places(report: &Report) -> usize {
     report.floor.len() + report.cells.len()
 }
 
-fn cell(report: &Report, place: usize) -> &Cell {
-    report.floor.get(place).unwrap_or_else(|| &report.cells[place - report.floor.len()])
-}
-
 fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
     let floor = report.floor.len();
     if place < floor { &mut report.floor[place] } else { &mut report.cells[place - floor] }
@@ -294,25 +302,6 @@ fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
 
 fn contends(cell: &Cell) -> bool {
     charz_kernels::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
-}
-
-/// The cells that want an invocation, in random order; those whose workers contend last, with ever more workers: one that does not
-/// end in time forbids the larger ones.
-fn round(report: &Report, random: &mut fastrand::Rng, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-    let mut round: Vec<usize> = (0..places(report)).filter(|&place| wanted(place)).collect();
-    random.shuffle(&mut round);
-    round.sort_by_key(|&at| if contends(cell(report, at)) { cell(report, at).workers } else { 0 });
-    round
-}
-
-/// Whether the cell gets another invocation if there is time.
-fn wants_more(cell: &Cell, report: &Report) -> bool {
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    judge::wants_more(cell, count(report.plan.min_invocations), count(report.plan.max_invocations))
-}
-
-fn missing(cell: &Cell, report: &Report) -> u64 {
-    if wants_more(cell, report) { report.plan.min_invocations.saturating_sub(cell.invocations.len() as u64) } else { 0 }
 }
 
 /// The user stopped the sweep in the middle of a cell: what was kept of it is no result yet.

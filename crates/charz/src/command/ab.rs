@@ -76,8 +76,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             None => [none_a, none_b],
         };
         let mut measured = [
-            stage.side(&mut a, recorder_a, &processes[0], &predictors[0], budget),
-            stage.side(&mut b, recorder_b, &processes[1], &predictors[1], budget),
+            stage.sweep_of(&mut a, recorder_a, &processes[0], &predictors[0], budget),
+            stage.sweep_of(&mut b, recorder_b, &processes[1], &predictors[1], budget),
         ];
         let mut listener = progress::on_stderr(io::stderr().is_terminal());
         sweep::take_turns(&mut measured, plans[0].seed, listener.as_mut()).map_err(cannot_record)

@@ -143,8 +143,8 @@ impl Trial<'_> {
         let (mut a, mut b) = (self.blank.clone(), self.blank.clone());
         let (mut none_a, mut none_b) = ((), ());
         let mut sides = [
-            self.stage.side(&mut a, &mut none_a, invoke[0], self.predictor, budget),
-            self.stage.side(&mut b, &mut none_b, invoke[1], self.predictor, budget),
+            self.stage.sweep_of(&mut a, &mut none_a, invoke[0], self.predictor, budget),
+            self.stage.sweep_of(&mut b, &mut none_b, invoke[1], self.predictor, budget),
         ];
         take_turns(&mut sides, seed, &mut ()).map_err(cannot_record)?;
         let rules = compare::Options { allow_suspect: self.options.allow_suspect, ..compare::Options::default() };

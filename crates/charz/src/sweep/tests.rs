@@ -112,8 +112,17 @@ impl Setting {
         Setting { machine, predictor, facts, order, blank }
     }
 
-    pub(super) fn sweep<'a>(&'a self, invoke: &'a dyn Invoke, stop: &'a Stop, budget: Duration) -> Sweep<'a> {
+    pub(super) fn sweep<'a>(
+        &'a self,
+        report: &'a mut Report,
+        recorder: &'a mut dyn Recorder,
+        invoke: &'a dyn Invoke,
+        stop: &'a Stop,
+        budget: Duration,
+    ) -> Sweep<'a> {
         Sweep {
+            report,
+            recorder,
             invoke,
             order: self.order.clone(),
             machine: &self.machine,
@@ -147,7 +156,7 @@ fn sweep_under(mappings: &str, kernels: &str, threads: &str, change: impl FnOnce
     let stop = Stop::new();
     let mut fake = Fake::new(&stop);
     change(&mut fake);
-    setting.sweep(&fake, &stop, HOUR).run(&mut report, &mut (), &mut ()).unwrap();
+    setting.sweep(&mut report, &mut (), &fake, &stop, HOUR).run(&mut ()).unwrap();
     Swept { report, asked: fake.asked.into_inner() }
 }
 

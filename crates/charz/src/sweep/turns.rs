@@ -6,18 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Listener, Pace, Recorder, Sweep, cell, places, round, wants_more};
+use super::{Listener, Pace, Sweep, places};
 use crate::journal::JournalError;
 use crate::plan::nanos;
-use charz_analysis::findings::findings;
-use charz_data::report::{Ending, Report};
-
-pub struct Side<'a> {
-    /// The budget of the first side is that of both.
-    pub sweep: Sweep<'a>,
-    pub report: &'a mut Report,
-    pub recorder: &'a mut dyn Recorder,
-}
+use charz_data::report::Ending;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
@@ -26,29 +18,26 @@ enum Turn {
 }
 
 /// Measures all pairs until each has the invocations of its plan. If one side of a pair cannot be measured, the other is not
-/// measured further either. The order follows from `seed`. If an
-/// invocation cannot be recorded, both end, and the reports hold all that were.
+/// measured further either. The order follows from `seed`; the budget of the first side is that of both. If an invocation cannot be
+/// recorded, both end, and the reports hold all that were.
 ///
 /// # Panics
 /// If the reports have different numbers of cells.
-pub fn take_turns(sides: &mut [Side<'_>; 2], seed: u64, listener: &mut dyn Listener) -> Result<(), JournalError> {
+pub fn take_turns(sides: &mut [Sweep<'_>; 2], seed: u64, listener: &mut dyn Listener) -> Result<(), JournalError> {
     assert_eq!(places(sides[0].report), places(sides[1].report), "pairs have two sides");
     let sitting = Instant::now();
     let due = (0..places(sides[0].report)).map(|place| wanted(sides, place) * 2).sum();
     listener.begin(due, left(sides));
     let taken = blocks(sides, &mut fastrand::Rng::with_seed(seed), sitting, listener);
     for side in sides.iter_mut() {
-        let report = &mut *side.report;
-        report.wall_ns = nanos(sitting.elapsed());
-        report.complete = (0..places(report)).all(|place| !wants_more(cell(report, place), report));
-        report.findings = findings(report);
-        listener.end(report);
+        let complete = !(0..places(side.report)).any(|place| side.wants_more(place));
+        side.end(nanos(sitting.elapsed()), complete, listener);
     }
     taken
 }
 
 fn blocks(
-    sides: &mut [Side<'_>; 2],
+    sides: &mut [Sweep<'_>; 2],
     random: &mut fastrand::Rng,
     sitting: Instant,
     listener: &mut dyn Listener,
@@ -56,10 +45,11 @@ fn blocks(
     let mut pace = Pace::default();
     loop {
         let mut progress = false;
-        for place in round(sides[0].report, random, |place| wanted(sides, place) > 0) {
+        for place in sides[0].round(random, |place| wanted(sides, place) > 0) {
             let turns = block(wanted(sides, place), random);
-            let predicted: Duration = turns.iter().map(|turn| predicted(&sides[*turn as usize], place)).sum();
-            if sitting.elapsed() + pace.correct(predicted) > sides[0].sweep.budget {
+            let of = |turn: &Turn| sides[*turn as usize].predicted(sides[*turn as usize].cell(place));
+            let predicted = turns.iter().map(of).sum();
+            if sitting.elapsed() + pace.correct(predicted) > sides[0].budget {
                 // Half a block would favour a side.
                 sides.iter_mut().for_each(|side| side.report.stopped_by = Some("budget".into()));
                 continue;
@@ -68,18 +58,16 @@ fn blocks(
             let begun = Instant::now();
             for turn in turns {
                 let side = &mut sides[turn as usize];
-                if side.sweep.stop.raised() {
+                if side.stop.raised() {
                     return Ok(());
                 }
                 let began = Instant::now();
-                let ending =
-                    side.sweep.step(side.report, place, random.u64(..), sitting, &mut *side.recorder, listener)?;
-                if ending == Ending::Stopped {
+                if side.step(place, random.u64(..), sitting, listener)? == Ending::Stopped {
                     return Ok(());
                 }
-                side.sweep.cool_down(cell(side.report, place), began.elapsed());
+                side.cool_down(place, began.elapsed());
                 let rest = left(sides);
-                listener.finish(cell(sides[turn as usize].report, place), pace.correct(rest));
+                listener.finish(sides[turn as usize].cell(place), pace.correct(rest));
             }
             pace.learn(predicted, begun.elapsed());
         }
@@ -100,13 +88,12 @@ fn block(wanted: usize, random: &mut fastrand::Rng) -> Vec<Turn> {
 }
 
 /// How many more invocations each side of a pair is given, at least.
-fn wanted(sides: &[Side<'_>; 2], place: usize) -> usize {
+fn wanted(sides: &[Sweep<'_>; 2], place: usize) -> usize {
     let wants = sides.each_ref().map(|side| {
-        let cell = cell(side.report, place);
-        let values = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count();
+        let values = side.cell(place).invocations.iter().filter(|invocation| invocation.value.is_some()).count();
         let due = usize::try_from(side.report.plan.min_invocations).unwrap_or(usize::MAX).saturating_sub(values);
         // A disturbed cell wants more than its number, one that has given up wants none.
-        (wants_more(cell, side.report), due)
+        (side.wants_more(place), due)
     });
     match wants {
         [(false, due), _] | [_, (false, due)] if due > 0 => 0,
@@ -115,15 +102,11 @@ fn wanted(sides: &[Side<'_>; 2], place: usize) -> usize {
     }
 }
 
-fn predicted(side: &Side<'_>, place: usize) -> Duration {
-    side.sweep.predicted(cell(side.report, place))
-}
-
 /// The predicted time for the rest of both sides.
-fn left(sides: &[Side<'_>; 2]) -> Duration {
+fn left(sides: &[Sweep<'_>; 2]) -> Duration {
     let due = |place| {
         let wanted = u32::try_from(wanted(sides, place)).unwrap_or(u32::MAX);
-        sides.iter().map(|side| predicted(side, place)).sum::<Duration>().saturating_mul(wanted)
+        sides.iter().map(|side| side.predicted(side.cell(place))).sum::<Duration>().saturating_mul(wanted)
     };
     (0..places(sides[0].report)).map(due).sum()
 }

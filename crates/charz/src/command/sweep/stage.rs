@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
-use crate::sweep::{Context, Recorder, Side, Sweep};
+use crate::sweep::{Context, Recorder, Sweep};
 use crate::view::look::{self, Colour};
 use crate::view::progress;
 use charz_data::report::{Ending, Report, Status, Timer};
@@ -118,9 +118,10 @@ impl MeasuringContext {
     }
 
     /// The sweep that fills a report; the card of its facts is the empty kernel's until a cell names its own.
-    fn sweep_of<'a>(
+    pub(crate) fn sweep_of<'a>(
         &'a self,
-        report: &Report,
+        report: &'a mut Report,
+        recorder: &'a mut dyn Recorder,
         invoke: &'a dyn Invoke,
         predictor: &'a Predictor,
         budget: Duration,
@@ -139,6 +140,8 @@ impl MeasuringContext {
             optimised: report.tool.optimised(),
         };
         Sweep {
+            report,
+            recorder,
             invoke,
             order: self.order(&params),
             machine: &self.machine,
@@ -150,18 +153,6 @@ impl MeasuringContext {
         }
     }
 
-    /// One of two sweeps that take turns.
-    pub(crate) fn side<'a>(
-        &'a self,
-        report: &'a mut Report,
-        recorder: &'a mut dyn Recorder,
-        invoke: &'a dyn Invoke,
-        predictor: &'a Predictor,
-        budget: Duration,
-    ) -> Side<'a> {
-        Side { sweep: self.sweep_of(report, invoke, predictor, budget), report, recorder }
-    }
-
     pub(super) fn sweep(
         &self,
         report: &mut Report,
@@ -169,10 +160,10 @@ impl MeasuringContext {
         mut recorder: JournalRecorder,
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
-        let processes = self.processes();
-        let sweep = self.sweep_of(report, &processes, session.predictor, self.left(session.budget));
         let mut progress = progress::on_stderr(io::stderr().is_terminal());
-        let swept = sweep.run(report, &mut recorder, progress.as_mut());
+        let (processes, budget) = (self.processes(), self.left(session.budget));
+        let mut sweep = self.sweep_of(report, &mut recorder, &processes, session.predictor, budget);
+        let swept = sweep.run(progress.as_mut());
         if let Some((_, name)) = self.signals.received() {
             report.stopped_by = Some(name.into());
         } else if swept.is_err() {

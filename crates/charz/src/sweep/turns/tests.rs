@@ -8,7 +8,7 @@ use crate::invoke::{Invoke, MeasureRequest};
 use crate::plan::{Invocations, Request};
 use crate::sweep::tests::{Setting, request};
 use charz_analysis::compare::{self, Verdict};
-use charz_data::report::{Evidence, Frequency, Invocation, Lap, Run, Status};
+use charz_data::report::{Evidence, Frequency, Invocation, Lap, Report, Run, Status};
 
 /// A machine that does a step of a kernel in about a nanosecond.
 struct Fake<'a> {
@@ -93,10 +93,9 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let blank = || Report { floor: Vec::new(), ..setting.blank.clone() };
     let (mut a, mut b) = (blank(), blank());
     let (mut none_a, mut none_b) = ((), ());
-    let sweep = |invoke| setting.sweep(invoke, &stop, trial.budget);
     let mut sides = [
-        Side { sweep: sweep(&fake_a), report: &mut a, recorder: &mut none_a },
-        Side { sweep: sweep(&fake_b), report: &mut b, recorder: &mut none_b },
+        setting.sweep(&mut a, &mut none_a, &fake_a, &stop, trial.budget),
+        setting.sweep(&mut b, &mut none_b, &fake_b, &stop, trial.budget),
     ];
     take_turns(&mut sides, trial.seed, &mut ()).unwrap();
     Taken { a, b, log: log.into_inner() }
