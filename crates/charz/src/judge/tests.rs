@@ -158,13 +158,13 @@ impl Trial {
 #[track_caller]
 fn check_each<T: Copy>(change: impl Fn(&mut Trial, T), expected: &[(T, &[(&str, Severity)])]) {
     for (amount, marks) in expected {
-        check(|trial| change(trial, *amount), marks);
+        check(marks, |trial| change(trial, *amount));
     }
 }
 
 /// What a change of the clean cell raises, and the status that it has then.
 #[track_caller]
-fn check(change: impl FnOnce(&mut Trial), expected: &[(&str, Severity)]) {
+fn check(expected: &[(&str, Severity)], change: impl FnOnce(&mut Trial)) {
     let mut trial = clean();
     change(&mut trial);
     trial.judge();

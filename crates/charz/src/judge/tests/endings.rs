@@ -151,36 +151,26 @@ fn a_user_who_asks_for_few_or_many_gets_them() {
 #[test]
 fn what_may_pass_is_tried_again_and_what_will_not_is_not() {
     let wait = |run: &mut Run| run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
-    let disturbed = |count: usize| {
-        move |trial: &mut Trial| {
-            trial.cell.invocations = (0..count).map(invocation).collect();
-            trial.some_runs(count, wait);
-        }
+    let disturbed = |trial: &mut Trial, count: usize| {
+        trial.cell.invocations = (0..count).map(invocation).collect();
+        trial.some_runs(count, wait);
     };
-    check_more(disturbed(6), true);
-    check_more(disturbed(6 + RETRIES - 1), true);
-    check_more(disturbed(6 + RETRIES), false);
+    check_more(|trial| disturbed(trial, 6), true);
+    check_more(|trial| disturbed(trial, 6 + RETRIES - 1), true);
+    check_more(|trial| disturbed(trial, 6 + RETRIES), false);
     for at in [0, 3, 5] {
         check_more(|trial| trial.failing(at, Ending::Died), true);
     }
     check_more(|trial| trial.cell.invocations.iter_mut().take(1).for_each(|only| only.ending = Ending::Wrong), false);
     check_more(|trial| trial.some_runs(1, |run| run.laps[0].on_seat = Some(false)), false);
-    let all_dirty = |count: usize| {
-        move |trial: &mut Trial| {
-            trial.cell.invocations.truncate(count);
-            trial.runs().for_each(wait);
-        }
+    let dirty = |trial: &mut Trial, count: usize, clean: usize| {
+        trial.cell.invocations.truncate(count + clean);
+        trial.cell.invocations.iter_mut().take(count).flat_map(|one| &mut one.runs).for_each(wait);
     };
-    check_more(all_dirty(RETRIES), true);
-    check_more(all_dirty(RETRIES + 1), false);
-    let mostly_dirty = |dirty: usize| {
-        move |trial: &mut Trial| {
-            trial.cell.invocations.truncate(dirty + 1);
-            trial.cell.invocations.iter_mut().take(dirty).flat_map(|one| &mut one.runs).for_each(wait);
-        }
-    };
-    check_more(mostly_dirty(RETRIES + 1), true);
-    check_more(mostly_dirty(RETRIES + 2), false);
+    check_more(|trial| dirty(trial, RETRIES, 0), true);
+    check_more(|trial| dirty(trial, RETRIES + 1, 0), false);
+    check_more(|trial| dirty(trial, RETRIES + 1, 1), true);
+    check_more(|trial| dirty(trial, RETRIES + 2, 1), false);
 }
 
 #[test]
