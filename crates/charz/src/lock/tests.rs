@@ -1,78 +1,20 @@
-//! Two processes: the test binary runs itself again as the other one.
+//! The lock within one process; that of another is held in `tests/faults/signals.rs`.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::symlink;
-use std::process::{Child, Command, Stdio};
 
 use super::*;
-
-const FOLDER: &str = "CHARZ_TEST_LOCK_FOLDER";
 
 fn take(folder: &Path, patience: Duration) -> Result<MachineLock, LockError> {
     MachineLock::acquire_in(&[folder.to_owned()], patience, &|| false)
 }
 
-/// A process that holds the lock, with a child of its own.
-struct Other {
-    process: Child,
-    grandchild: u32,
-}
-
-impl Other {
-    fn start(folder: &Path) -> Self {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "lock::tests::hold_for_another_test", "--ignored", "--nocapture"])
-            .env(FOLDER, folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let grandchild = lines.filter_map(|line| line.split_once("holds ")?.1.parse().ok()).next().unwrap();
-        Other { process, grandchild }
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let grandchild = rustix::process::Pid::from_raw(self.grandchild.cast_signed()).unwrap();
-        let _ = rustix::process::kill_process(grandchild, rustix::process::Signal::KILL);
-    }
-}
-
-/// Holds the lock until it is killed, or nobody writes to it any more.
 #[test]
-#[ignore = "the other process of the tests beside it"]
-fn hold_for_another_test() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let _lock = take(Path::new(&folder), Duration::ZERO).unwrap();
-    let mut child = Command::new("sleep").arg("60").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    writeln!(io::stdout(), "holds {}", child.id()).unwrap();
-    let _ = io::stdin().read(&mut [0]);
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-#[test]
-fn another_process_is_named_and_its_lock_ends_with_it_although_a_child_lives() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut other = Other::start(folder.path());
-    let refused = take(folder.path(), Duration::ZERO).unwrap_err();
-    let LockError::Busy { holder, .. } = refused else { panic!("{refused:?}") };
-    assert!(holder.ends_with(&format!("--exact (process id {})", other.process.id())), "{holder}");
-    other.process.kill().unwrap();
-    other.process.wait().unwrap();
-    assert!(Path::new(&format!("/proc/{}", other.grandchild)).exists());
-    take(folder.path(), LINGER).unwrap();
-}
-
-#[test]
-fn a_wait_ends_when_it_is_cancelled_or_patience_does() {
+fn a_holder_is_named_and_a_wait_ends_when_it_is_cancelled_or_patience_does() {
     let folder = tempfile::tempdir().unwrap();
     let _lock = take(folder.path(), Duration::ZERO).unwrap();
-    assert!(matches!(take(folder.path(), Duration::from_millis(1)), Err(LockError::Busy { .. })));
+    let refused = take(folder.path(), Duration::from_millis(1));
+    let Err(LockError::Busy { holder, .. }) = refused else { panic!("{refused:?}") };
+    assert!(holder.ends_with(&format!("(process id {})", std::process::id())), "{holder}");
     let looks = std::cell::Cell::new(0);
     let cancelled = || looks.replace(looks.get() + 1) == 2;
     let refused = MachineLock::acquire_in(&[folder.path().to_owned()], Duration::MAX, &cancelled);
