@@ -22,6 +22,7 @@ use crate::exit::{Error, Exit};
 use crate::invoke;
 use crate::view::{doctor, explain, kernels, placement};
 use charz_data::checks::Check;
+use charz_render::json;
 
 pub enum Command {
     Topo(Box<topo::Options>),
@@ -78,7 +79,7 @@ impl Command {
             Command::Doctor(format) => done((format.write)(&examine(&Look::over(WINDOW)), out)),
             Command::Explain { check, format } => done((format.write)(check, out)),
             Command::Docs(text) => done(out.write_all(&text)),
-            Command::About => about(out),
+            Command::About => done(json::write_pretty_line(&crate::sweep::tool(), out)),
             Command::Measure => done(invoke::serve(out)),
         }
     }
@@ -89,10 +90,4 @@ const WINDOW: Duration = Duration::from_secs(1);
 
 fn done(written: io::Result<()>) -> Result<Exit, Error> {
     written.map(|()| Exit::Done).map_err(Error::from)
-}
-
-fn about(out: &mut dyn Write) -> Result<Exit, Error> {
-    serde_json::to_writer(&mut *out, &crate::sweep::tool()).map_err(io::Error::from)?;
-    writeln!(out)?;
-    Ok(Exit::Done)
 }

@@ -28,32 +28,27 @@ pub struct Options {
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let Options { new, strands: ids, all_pairs, format } = options;
-    sweep::measure(
-        new,
-        *format,
-        out,
-        |machine, _| {
-            if let Some(ids) = ids {
-                check(ids, machine)?;
-            }
-            let count = wanted(machine, ids.as_deref()).len();
-            if count < 2 {
-                return Err(Error::bad_input(format!(
-                    "--strands: a pair takes two strands, and there is {count} to use; example: --strands 0-3"
-                )));
-            }
-            Ok(new.request.kernels.clone())
-        },
-        |stage, limits, predictor| {
-            let (machine, mut request) = (&stage.machine, new.request.clone());
-            let strands = wanted(machine, ids.as_deref());
-            let seed = *request.seed.get_or_insert_with(|| RandomState::new().hash_one(SystemTime::now()));
-            request.iterations = Some(iterations(stage, &request, nearest(machine, &strands, seed)));
-            let time = (!all_pairs).then(|| stage.left(request.budget.least()));
-            let (choice, plan) = plan(&mut request, &strands, time, machine, limits, predictor)?;
-            Ok((plan, Some(choice)))
-        },
-    )
+    let kernels = |machine: &Machine, _: &Limits| {
+        if let Some(ids) = ids {
+            check(ids, machine)?;
+        }
+        let count = wanted(machine, ids.as_deref()).len();
+        if count < 2 {
+            return Err(Error::bad_input(format!(
+                "--strands: a pair takes two strands, and there is {count} to use; example: --strands 0-3"
+            )));
+        }
+        Ok(new.request.kernels.clone())
+    };
+    sweep::measure(new, *format, out, kernels, |stage, limits, predictor| {
+        let (machine, mut request) = (&stage.machine, new.request.clone());
+        let strands = wanted(machine, ids.as_deref());
+        let seed = *request.seed.get_or_insert_with(|| RandomState::new().hash_one(SystemTime::now()));
+        request.iterations = Some(iterations(stage, &request, nearest(machine, &strands, seed)));
+        let time = (!all_pairs).then(|| stage.left(request.budget.least()));
+        let (choice, plan) = plan(&mut request, &strands, time, machine, limits, predictor)?;
+        Ok((plan, Some(choice)))
+    })
 }
 
 fn wanted<'a>(machine: &'a Machine, ids: Option<&[u32]>) -> Vec<&'a Strand> {

@@ -78,15 +78,10 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 /// A sweep of what was asked for, whose report is shown in a format when it ends.
 pub(super) fn start(new: &New, format: &dyn Show, out: &mut dyn Write) -> Result<Exit, Error> {
     let request = &new.request;
-    measure(
-        new,
-        format,
-        out,
-        |machine, limits| request.fit(machine, limits).map(|_| request.kernels.clone()),
-        |stage, limits, predictor| {
-            Ok((Plan::new(request, request.fit(&stage.machine, limits)?, limits, predictor), None))
-        },
-    )
+    let kernels = |machine: &Machine, limits: &Limits| request.fit(machine, limits).map(|_| request.kernels.clone());
+    measure(new, format, out, kernels, |stage, limits, predictor| {
+        Ok((Plan::new(request, request.fit(&stage.machine, limits)?, limits, predictor), None))
+    })
 }
 
 /// Plans a sweep, then prints the plan or measures it. `kernels` are those of the pilots, and refuses bad input before any runs;

@@ -13,7 +13,7 @@ pub(crate) use timer::{skew, watch};
 #[derive(Debug)]
 pub struct TscClock {
     origin: u64,
-    nanos_per_tick: f64,
+    pub(crate) nanos_per_tick: f64,
 }
 
 /// How long the calibration takes: the two clock readings at its ends err by well under 1 µs, so by under 50 ppm.
@@ -41,10 +41,6 @@ impl TscClock {
     /// The clock of another process of this machine, by what that found out.
     pub fn calibrated(nanos_per_tick: f64) -> Self {
         TscClock { origin: ticks(), nanos_per_tick }
-    }
-
-    pub fn nanos_per_tick(&self) -> f64 {
-        self.nanos_per_tick
     }
 }
 

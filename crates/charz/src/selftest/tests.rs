@@ -1,8 +1,11 @@
+use std::sync::LazyLock;
+
 use charz_kernels::Params;
 use proptest::prelude::*;
 
 use super::*;
-use charz_data::report::{Ending, Lap, Point, Run, Unit};
+use charz_analysis::compare;
+use charz_data::report::{Ending, Lap, Run, Unit, fixtures};
 
 /// Does what is ordered, at one step or byte per ns.
 struct Honest;
@@ -47,24 +50,13 @@ fn the_credit_is_what_was_asked_for() {
     assert_eq!(invocation.runs[0].laps[0].ops, 8 * 300_007);
 }
 
+static ROW: LazyLock<Row> = LazyLock::new(|| {
+    let report = fixtures::report(vec![fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9)]);
+    compare::interleaved(&report, &report, &compare::Options::default()).rows.remove(0)
+});
+
 fn row(verdict: Verdict, effect: Option<f64>, reason: Option<&str>) -> Row {
-    Row {
-        point: Point::default(),
-        kernel: "arith-int".into(),
-        mapping: "dumb".into(),
-        workers: 1,
-        unit: Unit::OpsPerSecond,
-        base: None,
-        new: None,
-        verdict,
-        reason: reason.map(str::to_owned),
-        effect,
-        interval: None,
-        p: None,
-        adjusted_p: None,
-        smallest_effect: None,
-        despite: Vec::new(),
-    }
+    Row { verdict, effect, reason: reason.map(str::to_owned), ..ROW.clone() }
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl MeasuringContext {
         let clock: Box<dyn Clock> = match tsc {
             None => Box::new(OsClock::default()),
             Some(tsc) => {
-                nanos_per_tick = Some(tsc.nanos_per_tick());
+                nanos_per_tick = Some(tsc.nanos_per_tick);
                 Box::new(tsc)
             }
         };
