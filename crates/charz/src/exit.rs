@@ -6,7 +6,6 @@ use std::io;
 /// Why the program ends, as the shell sees it. [`EXITS`] documents every code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[allow(missing_docs, reason = "EXITS says what each means")]
 pub enum Exit {
     Done = 0,
     Regression = 1,
@@ -66,13 +65,10 @@ impl Error {
     }
 
     /// Puts the place in front of the sentence that its cause was read from.
-    #[must_use]
     pub fn read_from(mut self, place: &str) -> Self {
         self.sentence = Some(format!("{place}: {self}"));
         self
     }
-
-    #[must_use]
     pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self

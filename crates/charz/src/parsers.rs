@@ -20,7 +20,6 @@ pub fn journal(bytes: &[u8]) -> Result<(Report, Vec<String>), Error> {
 
 /// What the harness reads out of the kernel's files about a thread and about the machine, each as if `text` were that
 /// file: migrations, run delay in nanoseconds, steal in nanoseconds, throttled periods, pressure in nanoseconds.
-#[must_use]
 pub fn counts(text: &str) -> [Option<u64>; 5] {
     let steal = counters::steal(text, &[0]).or_else(|| counters::steal(text, &[]));
     let (delay, pressure) = (counters::run_delay(text), counters::pressure(text));
@@ -28,20 +27,16 @@ pub fn counts(text: &str) -> [Option<u64>; 5] {
 }
 
 /// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.
-#[must_use]
 pub fn nodes(maps: &str, numa_maps: &str, region: Region) -> Option<Nodes> {
     pages::from_maps(maps, numa_maps, &[PlacedRegion { region, node: Some(0), homes: vec![0, 1] }])
 }
 
 /// The pages of regions, by the text of `/proc/self/smaps`.
-#[must_use]
 pub fn pages(smaps: &str, regions: &[Region]) -> Option<Pages> {
     let plots: Vec<PlacedRegion> =
         regions.iter().map(|&region| PlacedRegion { region, node: None, homes: Vec::new() }).collect();
     pages::from_smaps(smaps, &plots)
 }
-
-#[must_use]
 pub fn meminfo(text: &str, name: &str) -> Option<u64> {
     limits::meminfo_bytes(text, name)
 }

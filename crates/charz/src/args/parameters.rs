@@ -185,10 +185,8 @@ mod tests {
         assert_eq!(shown(&asked, &PAGES), ["4k", "2m"]);
         assert_eq!((params.size_bytes, params.pages, params.stride_bytes), (1 << 20, PageKind::Transparent, 128));
         let (asked, params) = of("curve", "4k", "64,4096").unwrap();
-        assert_eq!(
-            (&asked.sizes, shown(&asked, &STRIDE)),
-            (&Some(AskedSizes::Curve), vec!["64".into(), "4096".into()])
-        );
+        assert_eq!(asked.sizes, Some(AskedSizes::Curve));
+        assert_eq!(shown(&asked, &STRIDE), ["64", "4096"]);
         assert_eq!((params.size_bytes, params.pages), (256 << 20, PageKind::Small));
         assert_eq!(shown(&typed(&[(&CHAINS, "1,16")]).unwrap().0, &CHAINS), ["1", "16"]);
     }

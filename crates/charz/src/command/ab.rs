@@ -134,7 +134,6 @@ fn plans(
     };
     let [a, b] = sides;
     let mut plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
-    plans[1].seed = plans[0].seed;
     (a.request.seed, b.request.seed) = (Some(plans[0].seed), Some(plans[0].seed));
     // What a side asks for stays; of what neither does, both take what the one with less takes.
     let least =

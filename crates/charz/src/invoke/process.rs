@@ -41,8 +41,6 @@ impl<'a> Processes<'a> {
         let named = || std::env::args_os().next().unwrap_or_default().into();
         Processes { program: if program.exists() { program } else { named() }, stop, wake }
     }
-
-    #[must_use]
     pub fn with_program(self, program: &Path) -> Self {
         Processes { program: program.to_owned(), ..self }
     }

@@ -108,20 +108,3 @@ pub fn markdown() -> String {
          another *rules out* is never raised beside it.\n{sections}"
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use charz_data::checks;
-
-    #[test]
-    fn limits_read_as_people_say_them() {
-        assert_eq!(limits(&checks::V01), "invalid: any");
-        assert_eq!(
-            limits(&checks::V03),
-            "dirty lap: more than 1%; note: any; suspect: more than 10%; invalid: more than 50%"
-        );
-        assert_eq!(limits(&checks::V05), "suspect: more than 0.5%; invalid: more than 2%");
-        assert_eq!(limits(&checks::V17), "invalid: more than 1.05");
-    }
-}

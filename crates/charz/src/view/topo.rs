@@ -198,11 +198,8 @@ mod tests {
     #[test]
     fn where_boxes_have_no_room_there_is_a_tree() {
         let machine = synthetic("pack:1 die:2 l3:1 l2:2 core:2 pu:2");
-        assert!(fits(&machine, &TerminalStyle { columns: 100, ..TerminalStyle::PLAIN }));
-        assert!(!fits(&machine, &TerminalStyle { columns: 9, ..TerminalStyle::PLAIN }));
-        assert!(fits(
-            &synthetic("Package:4 Core:16 Group:2 PU:4"),
-            &TerminalStyle { columns: 60, ..TerminalStyle::PLAIN }
-        ));
+        let fits = |machine, columns| fits(machine, &TerminalStyle { columns, ..TerminalStyle::PLAIN });
+        assert!(fits(&machine, 100) && !fits(&machine, 9));
+        assert!(fits(&synthetic("Package:4 Core:16 Group:2 PU:4"), 60));
     }
 }

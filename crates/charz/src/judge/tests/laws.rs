@@ -146,13 +146,6 @@ proptest! {
     }
 }
 
-fn report_of(trial: &Trial) -> Report {
-    let golden = include_str!("../../../../../tests/golden/reports/arithmetic.json");
-    let mut report: Report = serde_json::from_str(golden).expect("the golden report can be read");
-    report.cells = vec![trial.cell.clone()];
-    report
-}
-
 /// A repetition that was over before the clock ticked.
 fn without_time(run: &mut Run) {
     run.interval_ns = 0;
@@ -177,7 +170,7 @@ proptest! {
             trial.cell.invocations[at].ending = [Ending::Died, Ending::TimedOut, Ending::Stopped, Ending::Wrong][usize::from(kind)];
         }
         trial.judge();
-        let text = serde_json::to_string(&report_of(&trial)).unwrap();
+        let text = serde_json::to_string(&fixtures::report(vec![trial.cell.clone()])).unwrap();
         let again: Report = serde_json::from_str(&text).expect("no number is infinite");
         prop_assert_eq!(report::check(&again), Ok(()), "{:?}", again.cells[0].summary);
         prop_assert_eq!(&again.cells[0], &trial.cell);
@@ -192,7 +185,7 @@ fn repetitions_without_time_leave_no_infinity() {
     trial.judge();
     assert_eq!(trial.cell.summary, None);
     assert!(matches!(trial.cell.outcome.status, Status::Invalid), "{:?}", trial.cell.outcome);
-    assert_eq!(report::check(&report_of(&trial)), Ok(()));
+    assert_eq!(report::check(&fixtures::report(vec![trial.cell])), Ok(()));
 }
 
 /// What can happen to repetitions: the kinds of [`spoil`].

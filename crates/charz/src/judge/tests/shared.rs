@@ -126,15 +126,10 @@ fn a_worker_with_nothing_is_no_quotient() {
 
 /// The marks of the clean cell with so many pairs in each of its 50 repetitions, under a clock.
 #[track_caller]
-fn check_times(in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
-    check_times_of("mem-read", in_each, timer, expected);
-}
-
-#[track_caller]
-fn check_times_of(kernel: &'static str, in_each: u64, timer: Timer, expected: &[(&str, Severity)]) {
+fn check_times(kernel: &'static str, in_each: u64, timer: &Timer, expected: &[(&str, Severity)]) {
     let mut trial = sampled(in_each);
     trial.facts.card = card(kernel);
-    trial.facts.timer = Some(timer);
+    trial.facts.timer = Some(timer.clone());
     trial.judge();
     assert_eq!(trial.marks(), expected, "{:#?}", trial.cell.marks);
 }
@@ -143,16 +138,16 @@ fn check_times_of(kernel: &'static str, in_each: u64, timer: Timer, expected: &[
 fn times_are_held_against_their_number_and_the_clock() {
     let timer = |overhead_ns, skew_ns| Timer { overhead_ns, resolution_ns: 1, worst_gap_ns: 0, skew_ns: Some(skew_ns) };
     let quick = timer(20, 100);
-    check_times(2000, quick.clone(), &[]);
-    check_times(1999, quick, &[("V30", Severity::Note)]);
+    check_times("mem-read", 2000, &quick, &[]);
+    check_times("mem-read", 1999, &quick, &[("V30", Severity::Note)]);
     // First times are about 1050 ns, second times about 2130.
-    check_times(2000, timer(110, 100), &[("V31", Severity::Note)]);
-    check_times(2000, timer(900, 100), &[("V31", Severity::Note)]);
-    check_times(2000, timer(1200, 100), &[("V31", Severity::Suspect)]);
-    check_times(2000, timer(20, 190), &[]);
-    check_times(2000, timer(20, 250), &[("V11", Severity::Suspect)]);
+    check_times("mem-read", 2000, &timer(110, 100), &[("V31", Severity::Note)]);
+    check_times("mem-read", 2000, &timer(900, 100), &[("V31", Severity::Note)]);
+    check_times("mem-read", 2000, &timer(1200, 100), &[("V31", Severity::Suspect)]);
+    check_times("mem-read", 2000, &timer(20, 190), &[]);
+    check_times("mem-read", 2000, &timer(20, 250), &[("V11", Severity::Suspect)]);
     // A clock that is looked at stands for itself, and a wait is the worker's own.
-    check_times_of("step-monotonic", 2000, timer(1200, 250), &[]);
-    check_times_of("timeout-poll", 2000, timer(20, 250), &[]);
-    check_times_of("timeout-poll", 2000, timer(1200, 250), &[("V31", Severity::Suspect)]);
+    check_times("step-monotonic", 2000, &timer(1200, 250), &[]);
+    check_times("timeout-poll", 2000, &timer(20, 250), &[]);
+    check_times("timeout-poll", 2000, &timer(1200, 250), &[("V31", Severity::Suspect)]);
 }

@@ -106,14 +106,9 @@ The physical processor has 2 cores and 4 virtual processors (4-7)
 
     #[test]
     fn one_is_singular_and_a_single_core_needs_no_line() {
-        assert_eq!(
-            show("psrinfo", &synthetic("pack:1 core:1 pu:1")),
-            "The physical processor has 1 virtual processor (0)\n"
-        );
-        assert_eq!(
-            show("psrinfo", &synthetic("pu:2")),
-            "The physical processor has 2 virtual processors (0 1)\n",
-            "cores that nobody knows of are not made up"
-        );
+        let shown = |description| show("psrinfo", &synthetic(description));
+        assert_eq!(shown("pack:1 core:1 pu:1"), "The physical processor has 1 virtual processor (0)\n");
+        // Cores that the description does not name are not made up.
+        assert_eq!(shown("pu:2"), "The physical processor has 2 virtual processors (0 1)\n");
     }
 }
