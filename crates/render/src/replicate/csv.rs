@@ -3,37 +3,51 @@
 use std::io::{self, Write};
 
 use crate::report::csv::{harmless, number};
-use charz_analysis::replicate::{PublishedRange, ReplicatedFigure, Replication, Row};
+use charz_analysis::replicate::{Number, PublishedRange, ReplicatedFigure, Replication, Row};
 
-const HEADING: [&str; 20] = [
-    "document",
-    "number",
-    "status",
-    "group",
-    "label",
-    "kernel",
-    "mapping",
-    "workers",
-    "unit",
-    "machine",
-    "published_low",
-    "published_high",
-    "here",
-    "here_low",
-    "here_high",
-    "suspect",
-    "ratio",
-    "gap",
-    "reasons",
-    "report",
+/// What the fields are made of.
+struct Record<'a> {
+    replication: &'a Replication,
+    figure: &'a ReplicatedFigure,
+    row: Option<&'a Row>,
+    range: Option<&'a PublishedRange>,
+    here: Option<&'a Number>,
+}
+
+/// The name of a column, and its field.
+type Column = (&'static str, fn(&Record<'_>) -> String);
+
+const COLUMNS: [Column; 20] = [
+    ("document", |of| of.replication.document.name.clone()),
+    ("number", |of| of.figure.number.clone()),
+    ("status", |of| of.figure.status.name().to_owned()),
+    ("group", |of| number(of.row.map(|row| &row.group))),
+    ("label", |of| number(of.row.map(|row| &row.label))),
+    ("kernel", |of| number(of.row.and_then(|row| row.kernel.as_ref()))),
+    ("mapping", |of| number(of.row.and_then(|row| row.mapping.as_ref()))),
+    ("workers", |of| number(of.row.and_then(|row| row.workers))),
+    ("unit", |of| number(of.row.map(|row| &row.unit))),
+    ("machine", |of| number(of.range.map(|range| &range.machine))),
+    ("published_low", |of| number(of.range.map(|range| range.low))),
+    ("published_high", |of| number(of.range.map(|range| range.high))),
+    ("here", |of| number(of.here.map(|here| here.value))),
+    ("here_low", |of| number(of.here.and_then(|here| here.low))),
+    ("here_high", |of| number(of.here.and_then(|here| here.high))),
+    ("suspect", |of| number(of.here.map(|here| here.suspect))),
+    ("ratio", |of| number(of.row.and_then(|row| row.ratio))),
+    ("gap", |of| number(of.row.and_then(|row| row.gap.as_ref()).map(|gap| &gap.reason))),
+    ("reasons", |of| of.figure.reasons.join("; ")),
+    ("report", |of| number(of.replication.report.as_ref().map(|report| &report.id))),
 ];
 
 pub(super) fn write(replication: &Replication, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(HEADING)?;
+    writer.write_record(COLUMNS.map(|(name, _)| name))?;
     for figure in &replication.figures {
         let mut write = |row: Option<&Row>, range: Option<&PublishedRange>| {
-            writer.write_record(record(replication, figure, row, range).map(|cell| harmless(&cell)))
+            let here = row.and_then(|row| row.here.as_ref());
+            let record = Record { replication, figure, row, range, here };
+            writer.write_record(COLUMNS.map(|(_, field)| harmless(&field(&record))))
         };
         if figure.rows.is_empty() {
             write(None, None)?;
@@ -46,35 +60,4 @@ pub(super) fn write(replication: &Replication, out: &mut dyn Write) -> io::Resul
         }
     }
     writer.flush()
-}
-
-fn record(
-    replication: &Replication,
-    figure: &ReplicatedFigure,
-    row: Option<&Row>,
-    range: Option<&PublishedRange>,
-) -> [String; HEADING.len()] {
-    let here = row.and_then(|row| row.here.as_ref());
-    [
-        replication.document.name.clone(),
-        figure.number.clone(),
-        figure.status.name().to_owned(),
-        number(row.map(|row| &row.group)),
-        number(row.map(|row| &row.label)),
-        number(row.and_then(|row| row.kernel.as_ref())),
-        number(row.and_then(|row| row.mapping.as_ref())),
-        number(row.and_then(|row| row.workers)),
-        number(row.map(|row| &row.unit)),
-        number(range.map(|range| &range.machine)),
-        number(range.map(|range| range.low)),
-        number(range.map(|range| range.high)),
-        number(here.map(|here| here.value)),
-        number(here.and_then(|here| here.low)),
-        number(here.and_then(|here| here.high)),
-        number(here.map(|here| here.suspect)),
-        number(row.and_then(|row| row.ratio)),
-        number(row.and_then(|row| row.gap.as_ref()).map(|gap| &gap.reason)),
-        figure.reasons.join("; "),
-        number(replication.report.as_ref().map(|report| &report.id)),
-    ]
 }

@@ -4,152 +4,104 @@ use std::io::{self, Write};
 
 use charz_data::escape::plain;
 use charz_data::params::{PARAMS, Param};
-use charz_data::report::{Cell, Counts, Distribution, Point, Report, Shape, Status, Unit};
+use charz_data::report::{Cell, Counts, Distribution, Interval, Invocation, Pages, Report, Sharing, Summary};
 
-const HEADER: [&str; 48] = [
-    "kernel",
-    "mapping",
-    "workers",
-    "status",
-    "reason",
-    "variant",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "confidence",
-    "half_width",
-    "invocations",
-    "clean_repetitions",
-    "dirty_repetitions",
-    "spread",
-    "best",
-    "worst",
-    "best_of_three",
-    "start_skew_ns",
-    "footprint_bytes",
-    "base_pages_bytes",
-    "transparent_huge_pages_bytes",
-    "huge_2m_pages_bytes",
-    "huge_1g_pages_bytes",
-    "involuntary_switches",
-    "migrations",
-    "run_delay_ns",
-    "marks",
-    "samples",
-    "below",
-    "first_p50_ns",
-    "first_p90_ns",
-    "first_p99_ns",
-    "first_p999_ns",
-    "first_p9999_ns",
-    "second_p50_ns",
-    "second_p90_ns",
-    "second_p99_ns",
-    "second_p999_ns",
-    "second_p9999_ns",
-    "attempts_per_success",
-    "waited",
-    "wait_share",
-    "fairness",
-    "most_to_least",
-    "level",
-    "traffic",
+/// What the columns are made of. What is no result stays in the report: a row of numbers without a value would be taken for one.
+struct Row<'a> {
+    cell: &'a Cell,
+    value: Option<f64>,
+    summary: Option<Summary>,
+    interval: Option<Interval>,
+    /// The last invocation with evidence.
+    last: Option<&'a Invocation>,
+    pages: Option<Pages>,
+    times: Option<&'a Distribution>,
+    sharing: Option<Sharing>,
+}
+
+impl<'a> From<&'a Cell> for Row<'a> {
+    fn from(cell: &'a Cell) -> Self {
+        let value = cell.value();
+        let summary = cell.summary.filter(|_| value.is_some());
+        let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
+        Row {
+            cell,
+            value,
+            summary,
+            interval: summary.and_then(|summary| summary.interval),
+            last,
+            pages: last.and_then(|invocation| invocation.evidence.as_ref()?.pages),
+            times: cell.distribution.as_ref().filter(|_| value.is_some()),
+            sharing: cell.contention.filter(|_| value.is_some()),
+        }
+    }
+}
+
+/// The name of a column, and its field; one whose value is not known is empty.
+type Column = (&'static str, fn(&Row<'_>) -> String);
+
+const COLUMNS: [Column; 48] = [
+    ("kernel", |row| harmless(&row.cell.kernel)),
+    ("mapping", |row| harmless(&row.cell.mapping)),
+    ("workers", |row| row.cell.workers.to_string()),
+    ("status", |row| row.cell.outcome.status.name().to_owned()),
+    ("reason", |row| harmless(row.cell.outcome.reason.as_deref().unwrap_or_default())),
+    ("variant", |row| harmless(row.last.and_then(|last| last.variant.as_deref()).unwrap_or_default())),
+    ("unit", |row| row.cell.unit.symbol().to_owned()),
+    ("value", |row| number(row.value)),
+    ("low", |row| number(row.interval.map(|interval| interval.low))),
+    ("high", |row| number(row.interval.map(|interval| interval.high))),
+    ("confidence", |row| number(row.interval.map(|interval| interval.confidence))),
+    ("half_width", |row| number(row.interval.map(|interval| interval.half_width))),
+    ("invocations", |row| number(row.summary.map(|summary| summary.invocations))),
+    ("clean_repetitions", |row| number(row.summary.map(|summary| summary.clean_runs))),
+    ("dirty_repetitions", |row| number(row.summary.map(|summary| summary.dirty_runs))),
+    ("spread", |row| number(row.summary.and_then(|summary| summary.spread))),
+    ("best", |row| number(row.summary.map(|summary| summary.best))),
+    ("worst", |row| number(row.summary.map(|summary| summary.worst))),
+    ("best_of_three", |row| number(row.summary.map(|summary| summary.best_of_three))),
+    ("start_skew_ns", |row| number(row.summary.map(|summary| summary.start_skew_ns))),
+    ("footprint_bytes", |row| row.cell.footprint_bytes.to_string()),
+    ("base_pages_bytes", |row| number(row.pages.map(|pages| pages.base_bytes))),
+    ("transparent_huge_pages_bytes", |row| number(row.pages.map(|pages| pages.transparent_bytes))),
+    ("huge_2m_pages_bytes", |row| number(row.pages.map(|pages| pages.huge_2m_bytes))),
+    ("huge_1g_pages_bytes", |row| number(row.pages.map(|pages| pages.huge_1g_bytes))),
+    ("involuntary_switches", |row| number(sum(row.cell, |counts| counts.involuntary_switches))),
+    ("migrations", |row| number(sum(row.cell, |counts| counts.migrations))),
+    ("run_delay_ns", |row| number(sum(row.cell, |counts| counts.run_delay_ns))),
+    ("marks", |row| harmless(&row.cell.marks.iter().map(|mark| &*mark.code).collect::<Vec<_>>().join(" "))),
+    ("samples", |row| number(row.times.map(|times| times.samples.count))),
+    ("below", |row| number(row.times.map(|times| times.second_shorter))),
+    ("first_p50_ns", |row| number(row.times.and_then(|times| times.first.p50_ns))),
+    ("first_p90_ns", |row| number(row.times.and_then(|times| times.first.p90_ns))),
+    ("first_p99_ns", |row| number(row.times.and_then(|times| times.first.p99_ns))),
+    ("first_p999_ns", |row| number(row.times.and_then(|times| times.first.p999_ns))),
+    ("first_p9999_ns", |row| number(row.times.and_then(|times| times.first.p9999_ns))),
+    ("second_p50_ns", |row| number(row.times.and_then(|times| times.second.p50_ns))),
+    ("second_p90_ns", |row| number(row.times.and_then(|times| times.second.p90_ns))),
+    ("second_p99_ns", |row| number(row.times.and_then(|times| times.second.p99_ns))),
+    ("second_p999_ns", |row| number(row.times.and_then(|times| times.second.p999_ns))),
+    ("second_p9999_ns", |row| number(row.times.and_then(|times| times.second.p9999_ns))),
+    ("attempts_per_success", |row| number(row.sharing.map(|sharing| sharing.attempts_per_success))),
+    ("waited", |row| number(row.sharing.map(|sharing| sharing.waited))),
+    ("wait_share", |row| number(row.sharing.and_then(|sharing| sharing.wait_share))),
+    ("fairness", |row| number(row.sharing.map(|sharing| sharing.fairness))),
+    ("most_to_least", |row| number(row.sharing.and_then(|sharing| sharing.most_to_least))),
+    ("level", |row| harmless(row.cell.level.as_deref().unwrap_or_default())),
+    ("traffic", |row| number(row.cell.traffic)),
 ];
 
-/// The columns of the parameters that a sweep may vary.
-pub(super) fn columns() -> impl Iterator<Item = &'static str> {
-    varied().map(|param| param.key)
-}
-
-/// Their values, empty where the sweep does not vary them for this cell.
-pub(super) fn values(point: &Point) -> Vec<String> {
-    varied().map(|param| number(point.tell(param, param.raw))).collect()
-}
-
-fn varied() -> impl Iterator<Item = &'static Param> {
-    PARAMS.iter().copied().filter(|param| param.vary)
-}
-
+/// A row per cell, with a column for each parameter that a sweep may vary, empty where it does not for this cell.
 pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let varied: Vec<&Param> = PARAMS.iter().copied().filter(|param| param.vary).collect();
     let mut rows = csv::Writer::from_writer(out);
-    rows.write_record(HEADER.into_iter().chain(columns()))?;
+    rows.write_record(COLUMNS.iter().map(|(name, _)| *name).chain(varied.iter().map(|param| param.key)))?;
     for cell in &report.cells {
-        rows.write_record(record(cell).into_iter().chain(values(&cell.point)))?;
+        let row = Row::from(cell);
+        let parameters = varied.iter().map(|param| number(cell.point.tell(param, param.raw)));
+        rows.write_record(COLUMNS.iter().map(|(_, field)| field(&row)).chain(parameters))?;
     }
     rows.flush()
-}
-
-fn record(cell: &Cell) -> [String; HEADER.len()] {
-    let value = cell.value();
-    // What is no result stays in the report: a row of numbers without a value would be taken for one.
-    let summary = cell.summary.filter(|_| value.is_some());
-    let interval = summary.and_then(|summary| summary.interval);
-    let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
-    let pages = last.and_then(|invocation| invocation.evidence.as_ref()?.pages);
-    let distribution = cell.distribution.as_ref().filter(|_| value.is_some());
-    let sharing = cell.contention.filter(|_| value.is_some());
-    let percentile = |shape: fn(&Distribution) -> &Shape, at: usize| {
-        number(distribution.and_then(|distribution| shape(distribution).percentiles()[at].1))
-    };
-    let first = |at| percentile(|distribution| &distribution.first, at);
-    let second = |at| percentile(|distribution| &distribution.second, at);
-    let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
-    [
-        harmless(&cell.kernel),
-        harmless(&cell.mapping),
-        cell.workers.to_string(),
-        status(cell),
-        harmless(cell.outcome.reason.as_deref().unwrap_or_default()),
-        harmless(last.and_then(|invocation| invocation.variant.as_deref()).unwrap_or_default()),
-        unit(cell.unit).to_owned(),
-        number(value),
-        number(interval.map(|i| i.low)),
-        number(interval.map(|i| i.high)),
-        number(interval.map(|i| i.confidence)),
-        number(interval.map(|i| i.half_width)),
-        number(summary.map(|s| s.invocations)),
-        number(summary.map(|s| s.clean_runs)),
-        number(summary.map(|s| s.dirty_runs)),
-        number(summary.and_then(|s| s.spread)),
-        number(summary.map(|s| s.best)),
-        number(summary.map(|s| s.worst)),
-        number(summary.map(|s| s.best_of_three)),
-        number(summary.map(|s| s.start_skew_ns)),
-        cell.footprint_bytes.to_string(),
-        number(pages.map(|p| p.base_bytes)),
-        number(pages.map(|p| p.transparent_bytes)),
-        number(pages.map(|p| p.huge_2m_bytes)),
-        number(pages.map(|p| p.huge_1g_bytes)),
-        number(sum(cell, |counts| counts.involuntary_switches)),
-        number(sum(cell, |counts| counts.migrations)),
-        number(sum(cell, |counts| counts.run_delay_ns)),
-        harmless(&marks.join(" ")),
-        number(distribution.map(|distribution| distribution.samples.count)),
-        number(distribution.map(|distribution| distribution.second_shorter)),
-        first(0),
-        first(1),
-        first(2),
-        first(3),
-        first(4),
-        second(0),
-        second(1),
-        second(2),
-        second(3),
-        second(4),
-        number(sharing.map(|sharing| sharing.attempts_per_success)),
-        number(sharing.map(|sharing| sharing.waited)),
-        number(sharing.and_then(|sharing| sharing.wait_share)),
-        number(sharing.map(|sharing| sharing.fairness)),
-        number(sharing.and_then(|sharing| sharing.most_to_least)),
-        harmless(cell.level.as_deref().unwrap_or_default()),
-        number(cell.traffic),
-    ]
-}
-
-/// The unit that numbers in a file are in.
-fn unit(unit: Unit) -> &'static str {
-    unit.symbol()
 }
 
 /// A sum over all laps; one with an unknown part is unknown, and so is one of nothing.
@@ -158,15 +110,6 @@ fn sum(cell: &Cell, count: impl Fn(&Counts) -> Option<u64>) -> Option<u64> {
     let mut laps = runs.flat_map(|run| &run.laps).peekable();
     laps.peek()?;
     laps.try_fold(0_u64, |sum, lap| sum.checked_add(count(&lap.counts)?))
-}
-
-/// The word of the JSON report.
-pub(super) fn status(cell: &Cell) -> String {
-    status_word(cell.outcome.status)
-}
-
-pub(crate) fn status_word(status: Status) -> String {
-    status.name().to_owned()
 }
 
 /// What is not known is an empty field.
