@@ -34,37 +34,15 @@ enum Fold {
     Alike,
 }
 
-/// Something with its place within what holds it.
-struct Laid {
-    width: usize,
-    height: usize,
-    content: Content,
-}
-
-enum Content {
-    Word(String, Style),
-    /// A box with its names and what is in it, each at its column and line within.
-    Frame {
-        names: Vec<String>,
-        what: What,
-        inside: Vec<(usize, usize, Laid)>,
-    },
-}
-
 /// The machine on a sheet so wide; `None` where it does not fit.
 pub fn boxes(nest: &MachineDiagram, width: usize) -> Option<Sheet> {
     let attempts = [Fold::Nothing, Fold::Inner, Fold::Row, Fold::Alike];
     // Without folding there may be as many boxes as strands, of which a screen holds no more than cells.
     let few = nest.strands() <= SCREEN * width;
-    let laid = attempts.into_iter().filter(|fold| few || *fold != Fold::Nothing).find_map(|fold| {
-        let laid = flow(&nest.parts, width, fold)?;
-        let height = laid.iter().map(|(_, y, item)| y + item.height).max().unwrap_or(0);
-        (height <= SCREEN || (fold == Fold::Alike && height <= MOST)).then_some((laid, height))
-    });
-    let (laid, height) = laid?;
-    let mut sheet = Sheet::new(width, height);
-    laid.iter().for_each(|(x, y, item)| item.draw(&mut sheet, *x, *y));
-    Some(sheet)
+    attempts.into_iter().filter(|fold| few || *fold != Fold::Nothing).find_map(|fold| {
+        let most = if fold == Fold::Alike { MOST } else { SCREEN };
+        flow(&nest.parts, width, fold).filter(|sheet| sheet.height <= most)
+    })
 }
 
 /// Draws it, and says in which order mappings fill it.
@@ -96,13 +74,13 @@ pub fn has_unusable(parts: &[Part]) -> bool {
     parts.iter().any(|part| if part.what == What::Strand { !part.usable } else { has_unusable(&part.parts) })
 }
 
-/// Parts beside each other, in as many rows as it takes.
-fn flow(parts: &[Part], width: usize, fold: Fold) -> Option<Vec<(usize, usize, Laid)>> {
+/// Parts beside each other, in as many rows as it takes; `None` where one does not fit.
+fn flow(parts: &[Part], width: usize, fold: Fold) -> Option<Sheet> {
     let mut items = Vec::new();
     for run in parts.chunk_by(alike) {
-        let first = laid(run.first()?, width, fold)?;
+        let first = drawn(run.first()?, width, fold)?;
         let row = ((width + 1) / (first.width + 1)).max(1);
-        let inner = run.iter().all(|part| is_inline(core(part)));
+        let inner = run.iter().all(|part| one_box(part).last().is_some_and(|core| core.parts.iter().all(is_word)));
         let keep = match fold {
             Fold::Nothing => run.len(),
             Fold::Inner if !inner => run.len(),
@@ -113,92 +91,67 @@ fn flow(parts: &[Part], width: usize, fold: Fold) -> Option<Vec<(usize, usize, L
         let keep = if run.len() <= keep + 1 && fold != Fold::Alike { run.len() } else { keep.min(run.len()) };
         items.push(first);
         for part in &run[1..keep] {
-            items.push(laid(part, width, fold)?);
+            items.push(drawn(part, width, fold)?);
         }
         if let Some(last) = run[keep..].last() {
             let words = format!("… {} more like it, to {}", run.len() - keep, plain(&last.label));
-            items.push(word(short(&words, width), faint()));
+            items.push(Sheet::of(&short(&words, width), faint()));
         }
     }
-    Some(placed(items, width))
+    Some(Sheet::flow(&items, width, 1))
 }
 
-fn placed(items: Vec<Laid>, width: usize) -> Vec<(usize, usize, Laid)> {
-    let (mut x, mut y, mut high) = (0, 0, 0);
-    let mut placed = Vec::with_capacity(items.len());
-    for item in items {
-        if x > 0 && x + item.width > width {
-            (x, y, high) = (0, y + high, 0);
-        }
-        high = high.max(item.height);
-        let place = x;
-        x += item.width + 1;
-        placed.push((place, y, item));
-    }
-    placed
-}
-
-fn word(text: String, style: Style) -> Laid {
-    Laid { width: display_width(&text), height: 1, content: Content::Word(text, style) }
-}
-
-/// A part and what is in it; `None` where it does not fit.
-fn laid(part: &Part, width: usize, fold: Fold) -> Option<Laid> {
+/// A part as a word, or as a box with what is in it; `None` where it does not fit.
+fn drawn(part: &Part, width: usize, fold: Fold) -> Option<Sheet> {
     let room = width.checked_sub(SIDES).filter(|room| *room > 0)?;
     if is_word(part) {
-        return Some(word(short(&strands(part), width), if part.usable { Style::default() } else { faint() }));
+        return Some(word(part, width));
     }
-    let core = core(part);
-    let mut names = vec![plain(&part.name())];
-    let mut outer = part;
-    while !std::ptr::eq(outer, core) {
-        outer = outer.parts.first()?;
-        names.push(plain(&outer.name()));
-    }
+    let parts = one_box(part);
+    let names: Vec<String> = parts.iter().map(|part| plain(&part.name())).collect();
     // A model's name may be cut; the words that tell parts apart may not.
     if names.iter().any(|name| display_width(name) > room) && room < NAME {
         return None;
     }
     let names: Vec<String> = names.iter().map(|name| short(name, room)).collect();
-    let inside = match is_inline(core) {
-        true => placed(words(&core.parts, room), room),
-        false => flow(&core.parts, room, fold)?,
+    let inner = &parts.last()?.parts;
+    let inside = match inner.iter().all(is_word) {
+        true => Sheet::flow(&inner.iter().map(|part| word(part, room)).collect::<Vec<_>>(), room, 1),
+        false => flow(inner, room, fold)?,
     };
+    let widest = names.iter().map(|name| display_width(name)).fold(inside.width, usize::max);
     // The first name is in the edge, the others in lines of their own.
-    let below = names.len() - 1;
-    let widest =
-        inside.iter().map(|(x, _, item)| x + item.width).chain(names.iter().map(|name| display_width(name))).max();
-    let height = below + inside.iter().map(|(_, y, item)| y + item.height).max().unwrap_or(0) + 2;
-    let width = widest.unwrap_or(0) + SIDES;
-    Some(Laid { width, height, content: Content::Frame { names, what: part.what, inside } })
-}
-
-/// The innermost of parts that each hold one other with parts of its own: they are one box.
-fn core(part: &Part) -> &Part {
-    match part.parts.as_slice() {
-        [only] if !is_inline(part) && !is_word(only) && part.times <= 1 => core(only),
-        _ => part,
+    let mut sheet = Sheet::framed(widest + SIDES, names.len() + inside.height + 1);
+    for (at, name) in names.iter().enumerate() {
+        let is_bold = at == 0 && part.what == What::Package;
+        sheet.put(if at == 0 { 1 } else { 2 }, at, name, if is_bold { bold() } else { Style::default() });
     }
+    sheet.paste(2, names.len(), &inside);
+    Some(sheet)
 }
 
-/// Whether all that is in a part are words.
-fn is_inline(part: &Part) -> bool {
-    part.parts.iter().all(is_word)
+/// A part, and those in it of which each is the only one: they are one box, the innermost of which has more or only words.
+fn one_box(part: &Part) -> Vec<&Part> {
+    let mut parts = vec![part];
+    let mut last = part;
+    while let [only] = last.parts.as_slice()
+        && !is_word(only)
+        && last.times <= 1
+    {
+        parts.push(only);
+        last = only;
+    }
+    parts
 }
 
 /// Strands, and ALU slots with nothing but strands, are words.
 fn is_word(part: &Part) -> bool {
-    part.what == What::Strand
-        || (part.what == What::Alu
-            && part.parts.iter().all(|strand| strand.what == What::Strand)
-            && part.parts.len() <= 16)
+    let is_slot = part.what == What::Alu && part.parts.len() <= 16;
+    part.what == What::Strand || (is_slot && part.parts.iter().all(|strand| strand.what == What::Strand))
 }
 
-fn words(parts: &[Part], room: usize) -> Vec<Laid> {
-    parts
-        .iter()
-        .map(|part| word(short(&strands(part), room), if part.usable { Style::default() } else { faint() }))
-        .collect()
+fn word(part: &Part, room: usize) -> Sheet {
+    Sheet::of(&short(&strands(part), room), if part.usable { Style::default() } else { faint() })
 }
 
 /// `3`, `(3)` where it may not be used, `[0 1]` for an ALU slot.
@@ -240,39 +193,6 @@ fn unnumbered(label: &str) -> impl Iterator<Item = char> + '_ {
     let name = name.trim_end_matches(|mark: char| mark.is_ascii_digit());
     let rest = label.find(" (").map_or("", |at| &label[at..]);
     name.chars().chain(rest.chars())
-}
-
-impl Laid {
-    fn draw(&self, sheet: &mut Sheet, x: usize, y: usize) {
-        match &self.content {
-            Content::Word(text, style) => sheet.put(x, y, text, *style),
-            Content::Frame { names, what, inside } => {
-                let (right, bottom) = (x + self.width - 1, y + self.height - 1);
-                sheet.fill(x..right, y, '─', faint());
-                sheet.fill(x..right, bottom, '─', faint());
-                for line in y + 1..bottom {
-                    sheet.put(x, line, "│", faint());
-                    sheet.put(right, line, "│", faint());
-                }
-                for (column, line, mark) in [(x, y, "┌"), (right, y, "┐"), (x, bottom, "└"), (right, bottom, "┘")]
-                {
-                    sheet.put(column, line, mark, faint());
-                }
-                let style = if *what == What::Package { bold() } else { Style::default() };
-                for (at, name) in names.iter().enumerate() {
-                    sheet.put(
-                        x + if at == 0 { 1 } else { 2 },
-                        y + at,
-                        name,
-                        if at == 0 { style } else { Style::default() },
-                    );
-                }
-                for (column, line, item) in inside {
-                    item.draw(sheet, x + 2 + column, y + names.len() + line);
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]

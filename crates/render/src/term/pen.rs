@@ -94,23 +94,14 @@ impl<'a> Pen<'a> {
     /// Marks with what they stand for, as many to a line as fit.
     pub fn legend(&mut self, entries: &[(String, Style, String)]) -> io::Result<()> {
         let width = self.look.columns;
-        let mut places: Vec<(usize, usize)> = Vec::with_capacity(entries.len());
-        let (mut x, mut y) = (0, 0);
-        let texts: Vec<String> = entries.iter().map(|(.., name)| short(name, width - 6)).collect();
-        for ((mark, ..), text) in entries.iter().zip(&texts) {
-            let length = display_width(mark) + 1 + display_width(text);
-            if x > 0 && x + length > width {
-                (x, y) = (0, y + 1);
-            }
-            places.push((x, y));
-            x += length + 3;
-        }
-        let mut sheet = Sheet::new(width, if entries.is_empty() { 0 } else { y + 1 });
-        for (((mark, style, _), text), (x, y)) in entries.iter().zip(&texts).zip(places) {
-            sheet.put(x, y, mark, *style);
-            sheet.put(x + display_width(mark) + 1, y, text, Style::default());
-        }
-        self.sheet(&sheet)
+        let entry = |(mark, style, name): &(String, Style, String)| {
+            let name = short(name, width - 6);
+            let mut sheet = Sheet::new(display_width(mark) + 1 + display_width(&name), 1);
+            sheet.put(0, 0, mark, *style);
+            sheet.put(display_width(mark) + 1, 0, &name, Style::default());
+            sheet
+        };
+        self.sheet(&Sheet::flow(&entries.iter().map(entry).collect::<Vec<_>>(), width, 3))
     }
 }
 

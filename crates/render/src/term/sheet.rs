@@ -64,14 +64,55 @@ struct Cell {
 
 /// A rectangle of cells to draw on; what is drawn beyond its edges is lost.
 pub struct Sheet {
-    width: usize,
+    pub(super) width: usize,
+    pub(super) height: usize,
     cells: Vec<Cell>,
 }
 
 impl Sheet {
     pub fn new(width: usize, height: usize) -> Self {
-        let width = width.min(WIDEST);
-        Sheet { width, cells: vec![Cell::default(); width * height.min(HIGHEST)] }
+        let (width, height) = (width.min(WIDEST), height.min(HIGHEST));
+        Sheet { width, height, cells: vec![Cell::default(); width * height] }
+    }
+
+    /// As large as a text.
+    pub fn of(text: &str, style: Style) -> Self {
+        let mut sheet = Sheet::new(display_width(text), 1);
+        sheet.put(0, 0, text, style);
+        sheet
+    }
+
+    /// Others beside each other, so far apart, in as many rows as it takes.
+    pub fn flow(items: &[Sheet], width: usize, gap: usize) -> Self {
+        let (mut x, mut y, mut high, mut wide) = (0, 0, 0, 0);
+        let mut places = Vec::with_capacity(items.len());
+        for item in items {
+            if x > 0 && x + item.width > width {
+                (x, y, high) = (0, y + high, 0);
+            }
+            places.push((x, y));
+            high = high.max(item.height);
+            wide = wide.max(x + item.width);
+            x += item.width + gap;
+        }
+        let mut sheet = Sheet::new(wide, y + high);
+        items.iter().zip(places).for_each(|(item, (x, y))| sheet.paste(x, y, item));
+        sheet
+    }
+
+    /// With an edge around it.
+    pub fn framed(width: usize, height: usize) -> Self {
+        let mut sheet = Sheet::new(width, height);
+        let (right, bottom) = (sheet.width.saturating_sub(1), sheet.height.saturating_sub(1));
+        for (y, left, corner) in [(0, "┌", "┐"), (bottom, "└", "┘")] {
+            sheet.fill(0..right, y, '─', faint());
+            sheet.put(0, y, left, faint());
+            sheet.put(right, y, corner, faint());
+        }
+        for (x, y) in (1..bottom).flat_map(|y| [(0, y), (right, y)]) {
+            sheet.put(x, y, "│", faint());
+        }
+        sheet
     }
 
     fn cell(&mut self, x: usize, y: usize) -> Option<&mut Cell> {
@@ -103,6 +144,15 @@ impl Sheet {
     pub fn fill(&mut self, columns: std::ops::Range<usize>, y: usize, mark: char, style: Style) {
         let text = mark.to_string();
         columns.for_each(|x| self.put(x, y, &text, style));
+    }
+
+    /// Puts another sheet over a part of this one.
+    pub fn paste(&mut self, x: usize, y: usize, other: &Sheet) {
+        for (at, cell) in other.cells.iter().enumerate() {
+            if let Some(place) = self.cell(x + at % other.width, y + at / other.width) {
+                *place = cell.clone();
+            }
+        }
     }
 
     /// Whether a cell is blank; beyond the edges none is.
