@@ -12,10 +12,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::json::write_pretty;
+use super::json::write_pretty_line;
 use charz_analysis::point;
 use charz_data::escape::plain;
-use charz_data::report::{Cell, Report, Status, Unit};
+use charz_data::report::{Report, Status, Unit};
 
 /// What ends the name of a benchmark that is to raise no alert.
 const IGNORED: &str = "-bencher-ignore";
@@ -35,7 +35,7 @@ struct Metric {
 
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = BTreeMap::new();
-    for (cell, value) in report.cells.iter().filter_map(numbered) {
+    for (cell, value) in report.cells.iter().filter_map(|cell| Some((cell, cell.value()?))) {
         let interval = cell.summary.and_then(|summary| summary.interval);
         let metric = Metric {
             value,
@@ -46,8 +46,7 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let name: String = plain(&point::name(cell)).chars().take(LONGEST - IGNORED.len()).chain(end.chars()).collect();
         benchmarks.entry(name).or_default().insert(measure(cell.unit), metric);
     }
-    write_pretty(&benchmarks, out)?;
-    writeln!(out)
+    write_pretty_line(&benchmarks, out)
 }
 
 /// What is measured, in Bencher's words where it has some: slugs.
@@ -58,11 +57,6 @@ fn measure(unit: Unit) -> &'static str {
         Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "latency",
         Unit::MillisecondsPerGib => "milliseconds-per-gib",
     }
-}
-
-/// A cell that may be shown, with its number.
-fn numbered(cell: &Cell) -> Option<(&Cell, f64)> {
-    Some((cell, cell.value()?))
 }
 
 #[cfg(test)]

@@ -14,45 +14,32 @@ use std::io::{self, Write};
 use charz_data::escape::plain;
 use charz_data::report::{Cell, Report, Status, Unit};
 
-const PREFIX: &str = "charz";
-
-pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    for gauge in gauges(report).iter().filter(|gauge| !gauge.samples.is_empty()) {
-        gauge.write(out)?;
-    }
-    writeln!(out, "# EOF")
-}
-
-/// Samples of one name.
-#[derive(Debug)]
-struct Gauge {
-    /// Without [`PREFIX`] and unit.
-    name: String,
-    unit: Option<&'static str>,
-    /// A sentence without its full stop.
-    help: String,
-    samples: Vec<(Labels, f64)>,
-}
-
 /// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
 
-impl Gauge {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let unit = self.unit.map(|unit| format!("_{unit}")).unwrap_or_default();
-        let name = format!("{PREFIX}_{}{unit}", self.name);
-        writeln!(out, "# HELP {name} {}.\n# TYPE {name} gauge", self.help)?;
-        if let Some(unit) = self.unit {
-            writeln!(out, "# UNIT {name} {unit}")?;
-        }
-        for (labels, value) in &self.samples {
-            let labels: Vec<String> =
-                labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
-            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-            writeln!(out, "{name}{labels} {value:?}")?;
-        }
-        Ok(())
+pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    about(report, out)?;
+    FAMILIES.iter().try_for_each(|family| family.write(report, out))?;
+    writeln!(out, "# EOF")
+}
+
+/// Writes the samples of one name, which begins with `charz` and ends in its unit; nothing where there are none. `help` is a sentence
+/// without its full stop.
+fn gauge(name: &str, unit: Option<&str>, help: &str, samples: &[(Labels, f64)], out: &mut dyn Write) -> io::Result<()> {
+    if samples.is_empty() {
+        return Ok(());
     }
+    let name = format!("charz_{name}{}", unit.map(|unit| format!("_{unit}")).unwrap_or_default());
+    writeln!(out, "# HELP {name} {help}.\n# TYPE {name} gauge")?;
+    if let Some(unit) = unit {
+        writeln!(out, "# UNIT {name} {unit}")?;
+    }
+    for (labels, value) in samples {
+        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        writeln!(out, "{name}{labels} {value:?}")?;
+    }
+    Ok(())
 }
 
 /// The value of a label between quotes.
@@ -101,13 +88,12 @@ const FAMILIES: &[Family] = &[
     },
 ];
 
-fn gauges(report: &Report) -> Vec<Gauge> {
-    let mut gauges = about(report);
-    for family in FAMILIES {
+impl Family {
+    fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let mut samples: [Vec<(Labels, f64)>; 3] = Default::default();
         // Two samples with the same labels would make a reader refuse the file.
         let mut seen = BTreeSet::new();
-        for (cell, factor) in report.cells.iter().filter_map(|cell| Some((cell, (family.factor)(cell.unit)?))) {
+        for (cell, factor) in report.cells.iter().filter_map(|cell| Some((cell, (self.factor)(cell.unit)?))) {
             let Some(value) = cell.value().filter(|_| seen.insert(labels(cell))) else { continue };
             samples[0].push((labels(cell), value * factor));
             if let Some(interval) = cell.summary.and_then(|summary| summary.interval) {
@@ -115,35 +101,17 @@ fn gauges(report: &Report) -> Vec<Gauge> {
                 samples[2].push((labels(cell), interval.high * factor));
             }
         }
-        let end = |word: &str| format!("Where the interval of the {} {word} in which the median lies", family.of);
-        let names = [
-            (family.name.to_owned(), format!("{}, the median of several processes", family.help)),
-            (format!("{}_low", family.name), end("begins")),
-            (format!("{}_high", family.name), end("ends")),
-        ];
-        let unit = Some(family.unit);
-        gauges.extend(names.into_iter().zip(samples).map(|((name, help), samples)| Gauge {
-            name,
-            unit,
-            help,
-            samples,
-        }));
+        let end = |word: &str| format!("Where the interval of the {} {word} in which the median lies", self.of);
+        let helps = [format!("{}, the median of several processes", self.help), end("begins"), end("ends")];
+        for ((end, help), samples) in ["", "_low", "_high"].iter().zip(helps).zip(samples) {
+            gauge(&format!("{}{end}", self.name), Some(self.unit), &help, &samples, out)?;
+        }
+        Ok(())
     }
-    gauges
 }
 
 /// What is said of the report itself.
-fn about(report: &Report) -> Vec<Gauge> {
-    let one = |name: &str, unit, help: &str, value: Option<f64>| Gauge {
-        name: name.to_owned(),
-        unit,
-        help: help.to_owned(),
-        samples: value.into_iter().map(|value| (Vec::new(), value)).collect(),
-    };
-    let counted = Status::ALL.map(|status| {
-        let count = report.cells.iter().filter(|cell| cell.outcome.status == status).count();
-        (vec![("status", status.name().to_owned())], count as f64)
-    });
+fn about(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let told = |text: &Option<String>| plain(text.as_deref().unwrap_or_default());
     let labels = vec![
         ("report", plain(&report.id)),
@@ -153,35 +121,21 @@ fn about(report: &Report) -> Vec<Gauge> {
         ("commit", plain(&report.tool.commit)),
         ("kernels", plain(&report.tool.kernels)),
     ];
+    gauge("report_info", None, "What the report is of and which program measured, as labels", &[(labels, 1.0)], out)?;
+    let one = |value: f64| [(Vec::new(), value)];
     let began = humantime::parse_rfc3339(&report.started).ok();
-    let began = began.and_then(|moment| moment.duration_since(std::time::UNIX_EPOCH).ok());
-    vec![
-        Gauge {
-            name: "report_info".to_owned(),
-            unit: None,
-            help: "What the report is of and which program measured, as labels".to_owned(),
-            samples: vec![(labels, 1.0)],
-        },
-        one(
-            "report_started_timestamp",
-            Some("seconds"),
-            "When the sweep began, since 1970-01-01 UTC",
-            began.map(|began| began.as_secs_f64()),
-        ),
-        one("report_wall", Some("seconds"), "How long the sweep took", Some(report.wall_ns as f64 / 1e9)),
-        one(
-            "report_complete",
-            None,
-            "Whether every cell was given its due, 1 or 0",
-            Some(f64::from(u8::from(report.complete))),
-        ),
-        Gauge {
-            name: "cells".to_owned(),
-            unit: None,
-            help: "How many cells ended how".to_owned(),
-            samples: counted.to_vec(),
-        },
-    ]
+    if let Some(began) = began.and_then(|moment| moment.duration_since(std::time::UNIX_EPOCH).ok()) {
+        let help = "When the sweep began, since 1970-01-01 UTC";
+        gauge("report_started_timestamp", Some("seconds"), help, &one(began.as_secs_f64()), out)?;
+    }
+    gauge("report_wall", Some("seconds"), "How long the sweep took", &one(report.wall_ns as f64 / 1e9), out)?;
+    let complete = one(f64::from(u8::from(report.complete)));
+    gauge("report_complete", None, "Whether every cell was given its due, 1 or 0", &complete, out)?;
+    let counted = Status::ALL.map(|status| {
+        let count = report.cells.iter().filter(|cell| cell.outcome.status == status).count();
+        (vec![("status", status.name().to_owned())], count as f64)
+    });
+    gauge("cells", None, "How many cells ended how", &counted, out)
 }
 
 /// Which cell it is. What the sweep does not vary has no label.
