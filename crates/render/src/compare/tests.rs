@@ -1,10 +1,9 @@
 //! What every format keeps to.
 
 use super::*;
+use crate::formats::tests::{EVIL, assert_inert};
 use charz_analysis::compare::{Caveat, Design, Origin, Row, Side, Verdict};
 use charz_data::report::{Status, Unit};
-
-const EVIL: &str = "a|b`c<script>\n\u{1b}[2J\u{202e}";
 
 fn row(verdict: Verdict, kernel: &str) -> Row {
     let side = Side { status: Status::Ok, value: Some(1e9), invocations: 6 };
@@ -77,10 +76,7 @@ fn no_format_hides_what_is_no_pass() {
 
 #[test]
 fn hostile_names_steer_nothing() {
-    for name in ["table", "json", "markdown"] {
-        let text = shown(name, &comparison());
-        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{name}: {text:?}");
-    }
+    FORMATS.iter().for_each(|format| assert_inert(format.name, &shown(format.name, &comparison())));
     let text = shown("markdown", &comparison());
     let rows: Vec<_> = text.lines().filter(|line| line.contains("script")).collect();
     assert!(rows.len() == 2 && !text.contains("<script"), "{text}");

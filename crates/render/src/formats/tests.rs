@@ -65,8 +65,9 @@ pub(crate) fn everything() -> Report {
 }
 
 /// What no reader of any format should take for anything but text.
-pub(crate) const EVIL: &str = "=1+1|</script><script>alert(1)</script><img src=x onerror=x>`*_[x](javascript:x)@all $x$ #1 \
-                                          ![i](http://x) www.x.y ~~\\ \"'\n\r\n# x\t\u{1b}[2J\u{9b}2J\u{7}\u{8}\u{202e}\u{2028}\u{200b}{{x}}";
+pub(crate) const EVIL: &str = "=1+1|\"></title></script><script>alert(1)</script><img src=x onerror=x>`*_[x](javascript:x)@all $x$ #1 \
+                               ![i](http://x) www.x.y ~~\\ \"'\n\r\n# x\t\u{1b}[2J\u{9b}2J\u{7}\u{8}\0\u{202e}\u{2066}\u{2028}\u{200b}\u{fffe}{{x}} \
+                               '--></style> onload=x &lt; <!-- ]]> var(--s1,#0072b2)";
 
 pub(crate) fn hostile() -> Report {
     spoiled(&everything(), EVIL)
@@ -143,7 +144,7 @@ fn without_colours(text: &str) -> String {
 }
 
 #[track_caller]
-fn assert_inert(name: &str, text: &str) {
+pub(crate) fn assert_inert(name: &str, text: &str) {
     // CSV ends its lines as RFC 4180 has it, or as Unix does.
     let odd = text.chars().find(|&mark| mark != '\n' && !escape::is_harmless(mark));
     assert_eq!(odd, None, "{name} has a mark that can steer a terminal");

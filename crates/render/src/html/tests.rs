@@ -1,51 +1,13 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::formats::tests::{golden, spoiled};
-use charz_analysis::figure::{Body, Datum, Figure, Heatmap, MachineDiagram, Order, Part, Quantity, State, Tile, What};
-use charz_analysis::page;
-use charz_analysis::page::{Difference, Section, Source};
+use crate::formats::tests::{EVIL, everything, golden, hostile, spoiled};
+use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
 
-/// Markup in every way, marks that turn what follows around, and what steers a terminal.
-const HOSTILE: &str =
-    "\"><script>alert(1)</script><img src=x onerror=alert(1)>'--></style>&lt;\u{202e}\u{2066}\u{1b}[2J\0\r\n\t";
-
-/// A page with a machine and a square whose every text is the one given.
-fn with_pictures(report: &Report, text: &str) -> Page {
-    let mut page = page::page(&[Source { name: text, report }]);
-    let part = |what, strand, parts| Part { what, label: text.into(), strand, usable: true, times: 1, parts };
-    let core = |at: u32| part(What::Core, None, vec![part(What::Strand, Some(at), Vec::new())]);
-    let orders =
-        vec![Order { mapping: text.into(), seats: vec![1, 0] }, Order { mapping: text.into(), seats: Vec::new() }];
-    let nest = Body::MachineDiagram(MachineDiagram { parts: vec![core(0), core(1)], orders });
-    let tile = |value, state| Tile { value, state, reason: Some(0) };
-    let heat = Body::Heatmap(Heatmap {
-        row_label: text.into(),
-        column_label: text.into(),
-        rows: vec![text.into(); 2],
-        columns: vec![text.into(); 2],
-        borders: vec![(1, text.into())],
-        tiles: vec![
-            Tile::NOTHING,
-            tile(Some(40.0), State::Suspect),
-            tile(Some(41.0), State::Ok),
-            tile(None, State::Missing),
-        ],
-        quantity: Quantity::Nanos,
-        reasons: vec![text.into()],
-        folded: 1,
-    });
-    let figure =
-        |id: &str, body| Figure { id: id.into(), title: text.into(), about: vec![text.into()], body, table: None };
-    let figures = vec![figure("nest-of-test", nest), figure("heat-of-test", heat)];
-    let own = || text.to_owned();
-    page.summary.push((0, own()));
-    page.differences.push(Difference { label: "host", words: vec![own()] });
-    page.left_out.push(own());
-    page.verdicts.rows.push(vec![Datum::word(text); 6].into());
-    page.sections.push(Section { id: "of-test", title: "Of the test", about: vec![text.into()], figures });
-    page
+/// A page of one report, with figures of every kind.
+fn page_of(report: &Report) -> Page {
+    page::page(&[Source { name: EVIL, report }])
 }
 
 fn written(page: &Page) -> String {
@@ -118,28 +80,25 @@ fn is_inert(html: &str) {
 
 #[test]
 fn foreign_text_is_inert() {
-    let report = spoiled(&golden(), HOSTILE);
-    assert!(report.host.name.as_ref().is_some_and(|name| name.starts_with(HOSTILE)), "the report is hostile");
-    assert!(report.cells[0].kernel.starts_with(HOSTILE));
-    let one = written(&with_pictures(&report, HOSTILE));
+    let report = hostile();
+    let one = written(&page_of(&report));
     assert!(one.contains("alert(1)"), "it is shown");
     is_inert(&one);
-    let sources = [Source { name: HOSTILE, report: &report }, Source { name: "b", report: &golden() }];
+    let sources = [Source { name: EVIL, report: &report }, Source { name: "b", report: &golden() }];
     is_inert(&written(&page::page(&sources)));
 }
 
 #[test]
 fn a_long_text_does_not_make_a_long_page() {
     let report = spoiled(&golden(), &"<\u{202e}".repeat(20_000));
-    let page = page::page(&[Source { name: "a", report: &report }]);
-    let html = written(&Page { sections: Vec::new(), ..page });
+    let html = written(&Page { sections: Vec::new(), ..page_of(&report) });
     assert!(html.len() < 1_500_000, "{} bytes", html.len());
     is_inert(&html);
 }
 
 #[test]
 fn what_is_referred_to_is_there_once() {
-    let html = written(&with_pictures(&golden(), "word"));
+    let html = written(&page_of(&everything()));
     let all = tags(&html);
     let mut ids = BTreeSet::new();
     for id in all.iter().filter_map(|tag| tag.get("id")) {
@@ -156,7 +115,7 @@ fn what_is_referred_to_is_there_once() {
 
 #[test]
 fn headings_are_in_order() {
-    let html = written(&with_pictures(&golden(), "word"));
+    let html = written(&page_of(&everything()));
     let level = |tag: &Tag| tag.name.strip_prefix('h').and_then(|level| level.parse::<u32>().ok());
     let levels: Vec<u32> = tags(&html).iter().filter_map(level).collect();
     assert_eq!(levels.first(), Some(&1));
@@ -177,7 +136,7 @@ fn what_differs_is_marked() {
 
 #[test]
 fn every_row_of_a_table_is_written() {
-    let page = page::page(&[Source { name: "a", report: &golden() }]);
+    let page = page_of(&golden());
     let tables: Vec<_> = page.figures().filter_map(|figure| figure.table.as_ref()).collect();
     let html = written(&page);
     let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
@@ -188,7 +147,7 @@ fn every_row_of_a_table_is_written() {
 
 #[test]
 fn the_script_can_run_and_nothing_else() {
-    let html = written(&page::page(&[Source { name: "a", report: &golden() }]));
+    let html = written(&page_of(&golden()));
     assert!(html.contains(&format!("<style>{}</style>", policy::STYLE)));
     assert!(html.contains(&format!("<script>{}</script>", policy::SCRIPT)));
     let all = tags(&html);

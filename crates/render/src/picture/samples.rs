@@ -1,45 +1,49 @@
 //! Figures of every kind, for tests: those of a page, and larger ones.
 
 use crate::formats::tests::everything;
-use charz_analysis::figure::{
-    Axis, Body, Figure, Heatmap, JointPlot, MachineDiagram, Order, Part, Quantity, Scale, State, Tile, What,
-};
+use charz_analysis::figure::{Axis, Body, Figure, Heatmap, Joint, Quantity, Scale, State, Tile};
+use charz_analysis::fixtures::report;
 use charz_analysis::page::{Source, page};
+use charz_data::report::Report;
 
 pub(super) fn all() -> Vec<Figure> {
     let own = [
         heat("heat-large", 48),
         heat("heat-image", 130),
         single(),
-        nest("nest", [1, 2, 1, 2]),
-        nest("nest-64", [2, 16, 1, 2]),
-        nest("nest-512", [4, 16, 2, 4]),
+        machine("Core:2 PU:2"),
+        machine("Package:2 Core:16 PU:2"),
+        machine("Package:4 Core:16 Group:2 PU:4"),
     ];
-    of_page().into_iter().chain(own).collect()
+    of_page(&everything()).into_iter().chain(own).collect()
 }
 
-fn of_page() -> Vec<Figure> {
-    let report = everything();
-    page(&[Source { name: "all", report: &report }]).figures().cloned().collect()
+pub(super) fn of_page(report: &Report) -> Vec<Figure> {
+    page(&[Source { name: "all", report }]).figures().cloned().collect()
 }
 
-fn drawn(is: fn(&Body) -> bool) -> Figure {
-    of_page().into_iter().find(|figure| is(&figure.body)).expect("a page has every kind")
+fn drawn(report: &Report, is: fn(&Body) -> bool) -> Figure {
+    of_page(report).into_iter().find(|figure| is(&figure.body)).expect("a page has every kind")
+}
+
+/// A machine by its description.
+pub(super) fn machine(synthetic: &str) -> Figure {
+    drawn(&report(synthetic), |body| matches!(body, Body::MachineDiagram(_)))
 }
 
 /// Throughput against workers, with gaps, doubts and limits.
 pub(super) fn scaling() -> Figure {
-    drawn(|body| matches!(body, Body::Lines(_)))
+    drawn(&everything(), |body| matches!(body, Body::Lines(_)))
 }
 
 /// A row for each kernel.
 pub(super) fn dots() -> Figure {
-    drawn(|body| matches!(body, Body::Dots(_)))
+    drawn(&everything(), |body| matches!(body, Body::Dots(_)))
 }
 
 /// Two times that gather in two places each.
 pub(super) fn joint() -> Figure {
-    drawn(|body| matches!(body, Body::Joint(JointPlot { y: Some(_), .. })))
+    drawn(&everything(), |body| matches!(body, Body::Joint(Joint { y: Some(_), .. })))
 }
 
 /// One of them alone.
@@ -91,36 +95,4 @@ pub(super) fn heat(id: &str, side: usize) -> Figure {
         folded: 1,
     };
     figure(id, "Handing a line over, by pair of strands", Body::Heatmap(map))
-}
-
-/// A regular machine: packages, cores, slots and strands in each.
-pub(super) fn nest(id: &str, [packages, cores, alus, strands]: [u32; 4]) -> Figure {
-    let mut next = 0;
-    let mut leaf = || {
-        let id = next;
-        next += 1;
-        Part {
-            what: What::Strand,
-            label: id.to_string(),
-            strand: Some(id),
-            usable: id != 5,
-            times: 1,
-            parts: Vec::new(),
-        }
-    };
-    let part = |what, label: String, parts| Part { what, label, strand: None, usable: true, times: 1, parts };
-    let mut core = |at: u32| {
-        let mut slot = |at| part(What::Alu, format!("ALU slot {at}"), (0..strands).map(|_| leaf()).collect());
-        let inside = if alus > 1 { (0..alus).map(&mut slot).collect() } else { slot(0).parts };
-        part(What::Core, format!("core {at}"), inside)
-    };
-    let package = |at: u32| {
-        let cache = part(What::Cache, "L3 (32 MiB)".into(), (0..cores).map(|inner| core(at * cores + inner)).collect());
-        part(What::Package, format!("package {at}"), vec![cache])
-    };
-    let parts: Vec<Part> = (0..packages).map(package).collect();
-    let all = packages * cores * alus * strands;
-    let seats = (0..all).map(|at| (at * strands * alus) % all + at * strands * alus / all).collect();
-    let orders = vec![Order { mapping: "round-robin".into(), seats }];
-    figure(id, "The machine", Body::MachineDiagram(MachineDiagram { parts, orders }))
 }
