@@ -1,9 +1,9 @@
 //! A row for each name, with a spot for each series.
 
 use super::colour::Paint;
-use super::frame::{BELOW, Frame, Side};
+use super::frame::{Frame, Side};
 use super::legend::{Legend, RADIUS, doubtful, missing};
-use super::lines::{keys, nothing};
+use super::lines::keys;
 use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
 use super::{WIDTH, shapes, width};
@@ -55,10 +55,7 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
             }
         });
     }
-    if plot.is_empty() {
-        nothing(frame.across, frame.down, pen);
-    }
-    frame.down[1] + BELOW
+    frame.end(plot.is_empty(), pen)
 }
 
 fn dot(at: usize, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen) {

@@ -8,9 +8,6 @@ use charz_data::escape::plain;
 
 pub(super) const SIZE: f64 = 12.0;
 
-/// The height of ticks and label below a frame.
-pub(super) const BELOW: f64 = 46.0;
-
 /// The longest text of a tick: a frame keeps its width, whatever its ticks say.
 const WIDEST: f64 = 150.0;
 
@@ -80,6 +77,14 @@ impl Frame {
         self.across[1] - self.across[0]
     }
 
+    /// Says so where there is nothing to show; the height at which ticks and label end.
+    pub(super) fn end(&self, is_empty: bool, pen: &mut Pen) -> f64 {
+        if is_empty {
+            nothing(self.across, self.down, pen);
+        }
+        self.down[1] + 46.0
+    }
+
     /// Draws grid, axes and what is written along them.
     pub(super) fn draw(&self, has_upright_lines: bool, pen: &mut Pen) {
         let ([left, right], [top, bottom]) = (self.across, self.down);
@@ -116,4 +121,10 @@ impl Frame {
             }
         });
     }
+}
+
+pub(super) fn nothing(across: [f64; 2], down: [f64; 2], pen: &mut Pen) {
+    let middle = |ends: [f64; 2]| (ends[0] + ends[1]) / 2.0;
+    let at = TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(middle(across), middle(down), 14.0) };
+    pen.text("no number to show", at);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::colour::{Paint, heat, is_light};
-use super::lines::nothing;
+use super::frame::nothing;
 use super::pen::{Pen, TextStyle, number, path};
 use super::{WIDTH, width};
 use charz_analysis::figure::{Heatmap, Scale, Span, State, Tile};

@@ -1,9 +1,8 @@
 //! How often times came: pairs of them as intensity with the histogram of each at its side, or one alone as a histogram.
 
 use super::colour::{Paint, heat};
-use super::frame::{BELOW, Frame, Side};
+use super::frame::{Frame, Side};
 use super::layout::rows;
-use super::lines::nothing;
 use super::pen::{Pen, TextStyle, path};
 use super::{WIDTH, width};
 use charz_analysis::figure::{Axis, Bar, JointPlot, Quantity, Scale, Span, range};
@@ -50,10 +49,7 @@ fn pairs(joint: &JointPlot, y_axis: &Axis, top: f64, pen: &mut Pen) -> f64 {
     above(joint, &frame, RISE, pen);
     beside(joint, &frame, pen);
     scale(joint, &frame, pen);
-    if joint.pairs.is_empty() {
-        nothing(frame.across, frame.down, pen);
-    }
-    frame.down[1] + BELOW
+    frame.end(joint.pairs.is_empty(), pen)
 }
 
 /// One time: its histogram with its bands and what share of times lies below.
@@ -73,10 +69,7 @@ fn single(joint: &JointPlot, top: f64, pen: &mut Pen) -> f64 {
     let ground = Frame { down: [frame.down[1], frame.down[1]], ..frame.clone() };
     bars(&joint.first, &ground, ALONE, false, pen);
     brackets(&joint.first_bands, &frame, frame.down[0] - 22.0, pen);
-    if joint.first.is_empty() {
-        nothing(frame.across, frame.down, pen);
-    }
-    frame.down[1] + BELOW
+    frame.end(joint.first.is_empty(), pen)
 }
 
 /// The words above: how many, and which of two is the shorter one; the height below them.

@@ -1,7 +1,7 @@
 //! Lines over a quantity, with bands, gaps, limits and what is said of places.
 
 use super::colour::Paint;
-use super::frame::{BELOW, Frame, Side};
+use super::frame::{Frame, Side};
 use super::layout::{LabelLayout, rows};
 use super::legend::{Key, Legend};
 use super::pen::{Pen, TextStyle};
@@ -51,16 +51,7 @@ pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
     for flag in &plot.flags {
         series::flag(flag, plot, &frame, &mut room, pen);
     }
-    if plot.is_empty() {
-        nothing(frame.across, frame.down, pen);
-    }
-    frame.down[1] + BELOW
-}
-
-pub(super) fn nothing(across: [f64; 2], down: [f64; 2], pen: &mut Pen) {
-    let middle = |ends: [f64; 2]| (ends[0] + ends[1]) / 2.0;
-    let at = TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(middle(across), middle(down), 14.0) };
-    pen.text("no number to show", at);
+    frame.end(plot.is_empty(), pen)
 }
 
 /// What the legend explains: the series that were measured, and the signs that occur.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use maud::Render;
+
 use super::colour::Paint;
 use super::width;
 use charz_data::escape::plain;
@@ -37,11 +39,7 @@ impl Pen {
         let tag = self.tag("text").number("x", at.x).number("y", at.y).number("font-size", at.size);
         let tag = tag.paint("fill", at.paint);
         let tag = if at.anchor == "start" { tag } else { tag.word("text-anchor", at.anchor) };
-        let tag = if at.halo { tag.paint("stroke", Paint::Paper).word("class", "halo") } else { tag };
-        let tag = match (at.halo, at.turned) {
-            (true, _) => tag.word("stroke-width", "3").word("paint-order", "stroke").word("stroke-linejoin", "round"),
-            _ => tag,
-        };
+        let tag = if at.halo { tag.halo() } else { tag };
         let tag = match at.turned {
             0.0 => tag,
             turned => tag.word("transform", &format!("rotate({} {} {})", number(turned), number(at.x), number(at.y))),
@@ -50,7 +48,7 @@ impl Pen {
             if short != full {
                 pen.tag("title").text(&full);
             }
-            escape(&short, &mut pen.text);
+            short.render_to(&mut pen.text);
         });
     }
 
@@ -105,7 +103,7 @@ impl Tag<'_> {
 
     pub(super) fn word(self, key: &str, value: &str) -> Self {
         let _ = write!(self.pen.text, " {key}=\"");
-        escape(&plain(value), &mut self.pen.text);
+        plain(value).render_to(&mut self.pen.text);
         self.pen.text.push('"');
         self
     }
@@ -119,12 +117,18 @@ impl Tag<'_> {
         self.number("x", x).number("y", y).number("width", width.max(0.0)).number("height", height.max(0.0))
     }
 
+    /// Covers lines behind letters.
+    fn halo(self) -> Self {
+        let tag = self.paint("stroke", Paint::Paper).word("class", "halo").word("stroke-width", "3");
+        tag.word("paint-order", "stroke").word("stroke-linejoin", "round")
+    }
+
     pub(super) fn empty(self) {
         self.pen.text.push_str("/>");
     }
 
     pub(super) fn text(self, text: &str) {
-        self.children(|pen| escape(&plain(text), &mut pen.text));
+        self.children(|pen| plain(text).render_to(&mut pen.text));
     }
 
     /// Shows a title when pointed at; has no other child.
@@ -164,19 +168,6 @@ pub(super) fn path(corners: impl IntoIterator<Item = [f64; 2]>, is_closed: bool)
         data.push('Z');
     }
     data
-}
-
-fn escape(text: &str, out: &mut String) {
-    for mark in text.chars() {
-        match mark {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(mark),
-        }
-    }
 }
 
 #[cfg(test)]
