@@ -14,7 +14,6 @@ mod sources;
 #[cfg(test)]
 mod tests;
 mod top;
-mod verdicts;
 
 use std::io::{self, Write};
 
@@ -51,7 +50,7 @@ fn document(page: &Page) -> Markup {
                     (contents(page))
                     main #main tabindex="-1" {
                         (top::summary(page))
-                        (verdicts::section(page))
+                        (top::verdicts(page))
                         (top::findings(page))
                         (doubts::section(page))
                         @for section in &page.sections { (figures::section(section)) }

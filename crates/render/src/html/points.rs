@@ -1,9 +1,9 @@
 //! The points behind a figure, as a table that the script sorts.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, html};
 
 use super::foreign::Foreign;
-use charz_analysis::figure::{Datum, Row, State, Table};
+use charz_analysis::figure::{Row, State, Table};
 
 pub(super) fn table(table: &Table, title: &str) -> Markup {
     let has_passports = table.rows.iter().any(|row| !row.passport.is_empty());
@@ -24,7 +24,7 @@ pub(super) fn table(table: &Table, title: &str) -> Markup {
                             @if has_passports { th.passport scope="col" { "passport" } }
                         }
                     }
-                    tbody { @for row in &table.rows { (Line { row, has_passports }) } }
+                    tbody { @for row in &table.rows { (line(row, has_passports)) } }
                 }
             }
         }
@@ -37,26 +37,18 @@ fn is_number(table: &Table, column: usize) -> bool {
     2 * numbers.count() > table.rows.len()
 }
 
-struct Line<'a> {
-    row: &'a Row,
-    has_passports: bool,
-}
-
-impl Render for Line<'_> {
-    fn render(&self) -> Markup {
-        let row = self.row;
-        html! {
-            tr class=[class(row.state)] {
-                @for datum in &row.data {
-                    td class=[datum.number.map(|_| "n")] data-n=[place(datum)] { (Foreign(&datum.text)) }
-                }
-                @if self.has_passports {
-                    td.passport {
-                        @if !row.passport.is_empty() {
-                            details {
-                                summary { "show" span.unseen { " passport" } }
-                                dl { @for (label, words) in &row.passport { dt { (Foreign(label)) } dd { (Foreign(words)) } } }
-                            }
+fn line(row: &Row, has_passports: bool) -> Markup {
+    html! {
+        tr class=[class(row.state)] {
+            @for datum in &row.data {
+                td class=[datum.number.map(|_| "n")] data-n=[datum.number.filter(|number| number.is_finite())] { (Foreign(&datum.text)) }
+            }
+            @if has_passports {
+                td.passport {
+                    @if !row.passport.is_empty() {
+                        details {
+                            summary { "show" span.unseen { " passport" } }
+                            dl { @for (label, words) in &row.passport { dt { (Foreign(label)) } dd { (Foreign(words)) } } }
                         }
                     }
                 }
@@ -71,9 +63,4 @@ fn class(state: State) -> Option<&'static str> {
         State::Suspect => Some("doubtful"),
         State::Missing => Some("missing"),
     }
-}
-
-/// By what a number is sorted, where its text is not enough.
-fn place(datum: &Datum) -> Option<f64> {
-    datum.number.filter(|number| number.is_finite())
 }
