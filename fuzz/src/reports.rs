@@ -5,7 +5,7 @@ use charz::parsers;
 use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
-use charz_render::formats::{Draw, FORMATS, Format, Show};
+use charz_render::formats::{Draw, FORMATS, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
 use super::{assert_harmless, assert_readable};

@@ -29,15 +29,15 @@ pub enum Draw {
     Binary(fn(&Figure, &mut dyn Write) -> io::Result<()>),
 }
 
-/// What shows the report of a sweep that has ended.
-pub trait Show {
+/// Writes the report of a sweep that has ended.
+pub trait ReportWriter {
     /// Whether people read it, so that a line may follow it.
     fn for_people(&self) -> bool;
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()>;
 }
 
-impl Show for Format {
+impl ReportWriter for Format {
     fn for_people(&self) -> bool {
         self.for_people
     }

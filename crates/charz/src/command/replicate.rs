@@ -15,7 +15,7 @@ use crate::view::look::{self, Colour};
 use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
 use charz_data::escape::counted;
 use charz_data::report::Report;
-use charz_render::formats::Show;
+use charz_render::formats::ReportWriter;
 use charz_render::look::TerminalStyle;
 use charz_render::replicate as view;
 use charz_render::replicate::Format;
@@ -47,7 +47,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     Ok(Exit::Done)
 }
 
-impl Show for Selection {
+impl ReportWriter for Asked {
     fn for_people(&self) -> bool {
         self.format.for_people
     }

@@ -17,7 +17,7 @@ use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::Report;
-use charz_render::formats::{Show, TABLE};
+use charz_render::formats::{ReportWriter, TABLE};
 
 mod recorder;
 mod resume;
@@ -76,7 +76,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 }
 
 /// A sweep of what was asked for, whose report is shown in a format when it ends.
-pub(super) fn start(new: &New, format: &dyn Show, out: &mut dyn Write) -> Result<Exit, Error> {
+pub(super) fn start(new: &New, format: &dyn ReportWriter, out: &mut dyn Write) -> Result<Exit, Error> {
     let request = &new.request;
     let kernels = |machine: &Machine, limits: &Limits| request.fit(machine, limits).map(|_| request.kernels.clone());
     measure(new, format, out, kernels, |stage, limits, predictor| {
@@ -88,7 +88,7 @@ pub(super) fn start(new: &New, format: &dyn Show, out: &mut dyn Write) -> Result
 /// `plan` also returns the pairs that it chose, if they are what a reader of the plan wants to see.
 pub(super) fn measure(
     new: &New,
-    format: &dyn Show,
+    format: &dyn ReportWriter,
     out: &mut dyn Write,
     kernels: impl FnOnce(&Machine, &Limits) -> Result<Vec<&'static dyn Kernel>, Error>,
     plan: impl FnOnce(&MeasuringContext, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
@@ -127,7 +127,7 @@ impl New {
 }
 
 /// Where the report is: behind what people read, and beside what programs do.
-fn tell_file(file: &Path, format: &dyn Show, out: &mut dyn Write) -> std::io::Result<()> {
+fn tell_file(file: &Path, format: &dyn ReportWriter, out: &mut dyn Write) -> std::io::Result<()> {
     let line = format!("report: {}", plain(&file.to_string_lossy()));
     if format.for_people() {
         writeln!(out, "{line}")?;

@@ -12,8 +12,7 @@ use crate::view::topo::{self, Format};
 use charz_analysis::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
-use charz_render::formats::{Draw, Format as ReportFormat, Show};
-use charz_render::picture::png;
+use charz_render::formats::{Draw, Format as ReportFormat, ReportWriter};
 
 pub enum Options {
     Said {

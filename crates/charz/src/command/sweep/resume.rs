@@ -19,7 +19,7 @@ use crate::view::look::{self, Colour};
 use crate::view::progress::note;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{Show, TABLE};
+use charz_render::formats::{ReportWriter, TABLE};
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.

@@ -20,7 +20,7 @@ use crate::sweep::{Context, Recorder, Sweep};
 use crate::view::look::{self, Colour};
 use crate::view::progress;
 use charz_data::report::{Ending, Report, Status, Timer};
-use charz_render::formats::Show;
+use charz_render::formats::ReportWriter;
 
 /// Some 100,000 readings of the clock.
 const WATCH: Duration = Duration::from_millis(3);
@@ -212,7 +212,7 @@ pub(super) struct Session<'a> {
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,
     pub(super) strict: bool,
-    pub(super) format: &'a dyn Show,
+    pub(super) format: &'a dyn ReportWriter,
 }
 
 /// A pilot takes milliseconds; one that takes longer than this is stuck.
