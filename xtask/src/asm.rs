@@ -27,7 +27,6 @@ const CHAINS: [Chain; 2] = [
     Chain { kernel: "arith-float", symbol: "charz_arith_float_loop", arithmetic: Arithmetic::Float },
 ];
 
-/// Prints and checks the loop of one kernel.
 pub fn start(arguments: &[String]) -> Outcome {
     let names = CHAINS.map(|chain| chain.kernel).join(" and ");
     let chosen = match arguments {

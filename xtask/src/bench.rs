@@ -5,12 +5,10 @@ use std::process::Command;
 
 use xtask::{Outcome, process, setup, workspace};
 
-/// Compares the benches of two revisions.
 pub fn gate(arguments: &[String]) -> Outcome {
     start("gate", arguments)
 }
 
-/// Compares with other programs.
 pub fn peers(arguments: &[String]) -> Outcome {
     start("peers", arguments)
 }
@@ -20,7 +18,6 @@ fn start(task: &str, arguments: &[String]) -> Outcome {
     process::run(&mut command(task, arguments))
 }
 
-/// The program, told what to do.
 pub fn command(task: &str, arguments: &[String]) -> Command {
     let mut command = workspace::cargo();
     command.args(["run", "--quiet", "--locked", "--package", "xtask-bench", "--", task]).args(arguments);

@@ -5,7 +5,6 @@
 //! somebody to look at.
 
 mod chromium;
-mod netlog;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +62,7 @@ fn untouched(chromium: &Chromium, page: &Path, folder: &Path) -> Outcome {
     let run = chromium.open(page, &["--dump-dom".into(), format!("--log-net-log={}", log.display())])?;
     let mut wrong = run.complaints;
     let text = fs::read_to_string(&log).map_err(|error| Failure::io(format!("read {log:?}"), &error))?;
-    wrong.extend(netlog::requests(&text).into_iter().map(|address| format!("the page asked for {address}")));
+    wrong.extend(requests(&text).into_iter().map(|address| format!("the page asked for {address}")));
     if !run.out.contains("class=\"scripted\"") {
         wrong.push("the page's script did not run".to_owned());
     }
@@ -115,4 +114,34 @@ fn report(what: &str, wrong: Vec<String>) -> Outcome {
         return Ok(());
     }
     Err(Failure::found(format!("{what}:\n  {}", wrong.join("\n  "))))
+}
+
+/// Addresses that were asked for of a server, each once. Whatever stands in the file's own parts (`file:`, `data:`) is none, and
+/// neither is what the browser asks for itself.
+fn requests(log: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for rest in log.split("\"url\":\"").skip(1) {
+        let address = rest.split('"').next().unwrap_or_default();
+        let is_remote = ["http:", "https:", "ws:", "wss:", "ftp:"].iter().any(|scheme| address.starts_with(scheme));
+        if is_remote && !OWN.iter().any(|host| address.contains(host)) && !found.iter().any(|other| other == address) {
+            found.push(address.to_owned());
+        }
+    }
+    found
+}
+
+/// Hosts that a browser asks for itself, whatever it opens: its maker's services and extensions.
+const OWN: [&str; 3] = [".google.com/", ".googleapis.com/", ".gvt1.com/"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_leaves_the_file_counts() {
+        let log = r#"{"params":{"url":"file:///page.html"}},{"params":{"url":"https://example.org/a.js"}},
+            {"params":{"url":"data:image/png;base64,AA"}},{"params":{"url":"https://example.org/a.js"}},
+            {"params":{"url":"https://update.googleapis.com/service"}}"#;
+        assert_eq!(requests(log), ["https://example.org/a.js"]);
+    }
 }

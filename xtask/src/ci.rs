@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use xtask::packages::{self, CC, HWLOC, OBJDUMP, VALGRIND};
-use xtask::{Failure, Outcome, process, workspace};
+use xtask::{Failure, Outcome, arguments, process, workspace};
 
 use crate::stages::Stages;
 use crate::user::User;
@@ -11,12 +11,8 @@ use crate::{bench, test, tidy};
 
 /// Conventions, format and lints; then the tests, as an ordinary user also where this is root; then the count of
 /// instructions against the base.
-pub fn start(arguments: &[String]) -> Outcome {
-    let checks_only = match arguments {
-        [] => false,
-        [only] if only == "--checks-only" => true,
-        _ => return Err(Failure::usage("`ci` takes --checks-only or nothing")),
-    };
+pub fn start(words: &[String]) -> Outcome {
+    let checks_only = arguments::flag("ci", "--checks-only", words)?;
     let mut stages = Stages::default();
     stages.stage("setup", || {
         // All that later stages need: what cannot be installed is said at once.

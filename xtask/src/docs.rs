@@ -5,21 +5,12 @@ use std::path::Path;
 use std::process::Command;
 
 use xtask::{Failure, Outcome};
-use xtask::{process, setup, workspace};
+use xtask::{arguments, process, setup, workspace};
 
-/// Writes every page, or with `--check` only compares.
-pub fn start(arguments: &[String]) -> Outcome {
-    match arguments {
-        [] => {
-            setup::quietly()?;
-            each_page(write)
-        }
-        [only] if only == "--check" => {
-            setup::quietly()?;
-            check()
-        }
-        _ => Err(Failure::usage("`docs` takes --check or nothing")),
-    }
+pub fn start(words: &[String]) -> Outcome {
+    let only_compares = arguments::flag("docs", "--check", words)?;
+    setup::quietly()?;
+    if only_compares { check() } else { each_page(write) }
 }
 
 /// Compares every page with what charz says today.

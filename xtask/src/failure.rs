@@ -1,18 +1,12 @@
 //! How a task fails: a sentence and an exit code.
 
 use std::fmt;
+use std::process::ExitCode;
 
-/// Exit code: something was found wrong (a test, a convention, a regression).
-pub const FOUND: u8 = 1;
-/// Exit code: the command line makes no sense.
-pub const USAGE: u8 = 2;
-/// Exit code: the machine lacks something that the task needs.
-pub const ENVIRONMENT: u8 = 3;
-
-/// Why a task did not succeed.
 #[derive(Debug)]
 pub struct Failure {
-    code: u8,
+    /// The exit code of the process.
+    pub code: u8,
     message: String,
 }
 
@@ -20,22 +14,22 @@ pub struct Failure {
 pub type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
-    /// Something was found wrong: exit code [`FOUND`].
+    /// Something was found wrong: a test, a convention, a regression.
     pub fn found(message: impl Into<String>) -> Self {
-        Failure { code: FOUND, message: message.into() }
+        Failure { code: 1, message: message.into() }
     }
 
-    /// The command line makes no sense: exit code [`USAGE`].
+    /// The command line makes no sense.
     pub fn usage(message: impl Into<String>) -> Self {
-        Failure { code: USAGE, message: message.into() }
+        Failure { code: 2, message: message.into() }
     }
 
-    /// The machine lacks something: exit code [`ENVIRONMENT`].
+    /// The machine lacks something that the task needs.
     pub fn environment(message: impl Into<String>) -> Self {
-        Failure { code: ENVIRONMENT, message: message.into() }
+        Failure { code: 3, message: message.into() }
     }
 
-    /// A file or folder could not be worked with: exit code [`ENVIRONMENT`]. `what` is e.g. `read "a.txt"`.
+    /// A file or folder could not be worked with. `what` is e.g. `read "a.txt"`.
     pub fn io(what: impl fmt::Display, error: &std::io::Error) -> Self {
         Failure::environment(format!("cannot {what}: {error}"))
     }
@@ -43,11 +37,6 @@ impl Failure {
     /// The same failure, saying in which part of a task it happened.
     pub fn within(self, part: &str) -> Self {
         Failure { code: self.code, message: format!("{part}: {}", self.message) }
-    }
-
-    /// The exit code of the process.
-    pub fn code(&self) -> u8 {
-        self.code
     }
 }
 
@@ -57,10 +46,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Refuses arguments where a task takes none.
-pub fn no_arguments(task: &str, arguments: &[String]) -> Outcome {
-    match arguments.first() {
-        None => Ok(()),
-        Some(first) => Err(Failure::usage(format!("`{task}` takes no arguments, but got {first:?}"))),
+/// Ends a process: says why a task failed.
+pub fn exit(outcome: Outcome) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.code)
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::nightly;
 use xtask::{Failure, Outcome};
-use xtask::{process, workspace};
+use xtask::{arguments, process, workspace};
 
 /// How long each target runs unless told otherwise, in seconds.
 const SECONDS: u32 = 60;
@@ -13,9 +13,8 @@ const SECONDS: u32 = 60;
 /// The longest that one input may take, in seconds, and the most memory, in MiB: what is above is a finding.
 const LIMITS: [&str; 2] = ["-timeout=5", "-rss_limit_mb=1024"];
 
-/// Runs the targets named, or all.
-pub fn start(arguments: &[String]) -> Outcome {
-    let (names, seconds) = parse(arguments)?;
+pub fn start(words: &[String]) -> Outcome {
+    let (names, seconds) = arguments::names_and_number("fuzz", "--seconds", 1..=u32::MAX, words)?;
     let known = targets(&workspace::root().join("fuzz/fuzz_targets"))?;
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         return Err(Failure::usage(format!("there is no target {unknown:?}; the targets are {}", known.join(", "))));
@@ -24,27 +23,9 @@ pub fn start(arguments: &[String]) -> Outcome {
         return Err(Failure::environment("cargo-fuzz is missing; run: cargo install cargo-fuzz --locked"));
     }
     for name in if names.is_empty() { &known } else { &names } {
-        run(name, seconds).map_err(|failure| failure.within(name))?;
+        run(name, seconds.unwrap_or(SECONDS)).map_err(|failure| failure.within(name))?;
     }
     Ok(())
-}
-
-fn parse(arguments: &[String]) -> Outcome<(Vec<String>, u32)> {
-    let (mut names, mut seconds) = (Vec::new(), SECONDS);
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--seconds" => {
-                let value = words.next().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
-                seconds = value.ok_or_else(|| Failure::usage("--seconds takes a whole number from 1 on"))?;
-            }
-            option if option.starts_with('-') => {
-                return Err(Failure::usage(format!("`fuzz` does not know {option:?}")));
-            }
-            name => names.push(name.to_owned()),
-        }
-    }
-    Ok((names, seconds))
 }
 
 /// The names of the targets, one a file.
@@ -78,16 +59,6 @@ fn run(name: &str, seconds: u32) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn arguments() {
-        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
-        assert_eq!(parse(&[]).unwrap(), (vec![], SECONDS));
-        assert_eq!(parse(&words("xml --seconds 5 report")).unwrap(), (words("xml report"), 5));
-        for line in ["--seconds", "--seconds 0", "--seconds x", "--quick"] {
-            assert!(parse(&words(line)).is_err(), "{line}");
-        }
-    }
 
     /// Every target is a file, a program of the fuzz crate, a line in its table, and a folder of inputs.
     #[test]

@@ -3,15 +3,14 @@
 use std::process::Command;
 
 use xtask::Outcome;
-use xtask::failure::no_arguments;
-use xtask::{process, setup, workspace};
+use xtask::{arguments, process, setup, workspace};
 
 /// The tests rewrite their files when this variable is set.
 const UPDATE: &str = "CHARZ_GOLDEN";
 
 /// Runs the tests in rewriting mode, then prints the difference to the index of git.
-pub fn start(arguments: &[String]) -> Outcome {
-    no_arguments("golden", arguments)?;
+pub fn start(words: &[String]) -> Outcome {
+    arguments::none("golden", words)?;
     setup::quietly()?;
     for (target, tests) in
         [(&["--test", "charz"][..], ["placement::", "topo::"]), (&["--lib"], ["planned::", "golden::"])]

@@ -1,5 +1,6 @@
 //! What the tasks share: programs that are driven, native packages, the places of the checkout, and how a task fails.
 
+pub mod arguments;
 pub mod failure;
 pub mod packages;
 pub mod process;

@@ -30,7 +30,6 @@ pub fn run(command: &mut Command) -> Outcome<Vec<Skipped>> {
     if status.success() { Ok(output.skipped) } else { Err(Failure::found(format!("`{typed}` ended with {status}"))) }
 }
 
-/// What libtest prints, line by line.
 #[derive(Default)]
 struct Output {
     /// Whether this is what passing tests print.
@@ -40,7 +39,6 @@ struct Output {
 }
 
 impl Output {
-    /// Whether to show the line.
     fn shows(&mut self, line: &str) -> bool {
         if line == "successes:" {
             self.passing = true;

@@ -5,19 +5,21 @@ use std::process::Command;
 use crate::failure::{Failure, Outcome};
 use crate::process;
 
-/// Something outside of cargo's reach that a task needs.
+/// Something outside of cargo's reach that a task needs: a program or, by its `.so`, a library.
 pub struct Need {
-    /// What it is, e.g. `libhwloc.so.15`.
-    pub what: &'static str,
+    what: &'static str,
     /// What needs it, as the end of the sentence "… is missing; … needs it".
-    pub why: &'static str,
-    /// Whether it is there.
-    pub present: fn() -> bool,
+    why: &'static str,
     /// The packages that bring it, in the order of [`MANAGERS`]; separated by spaces.
-    pub packages: [&'static str; 5],
+    packages: [&'static str; 5],
 }
 
-/// A package manager.
+impl Need {
+    fn is_there(&self) -> bool {
+        if self.what.contains(".so") { has_library(self.what) } else { process::find(self.what).is_some() }
+    }
+}
+
 struct Manager {
     /// Its program; the first manager of [`MANAGERS`] that is found is used.
     program: &'static str,
@@ -27,7 +29,6 @@ struct Manager {
     refresh: &'static [&'static str],
 }
 
-/// The package managers known.
 const MANAGERS: [Manager; 5] = [
     Manager {
         program: "apt-get",
@@ -41,57 +42,38 @@ const MANAGERS: [Manager; 5] = [
 ];
 
 /// The linker that rustc calls, with the C library's files for linking.
-pub const CC: Need = Need {
-    what: "cc",
-    why: "linking Rust programs",
-    present: || process::find("cc").is_some(),
-    packages: ["gcc libc6-dev", "gcc", "gcc", "gcc", "gcc musl-dev"],
-};
+pub const CC: Need =
+    Need { what: "cc", why: "linking Rust programs", packages: ["gcc libc6-dev", "gcc", "gcc", "gcc", "gcc musl-dev"] };
 
 /// The runtime library of hwloc. Its development files are not needed.
 pub const HWLOC: Need = Need {
     what: "libhwloc.so.15",
     why: "charz reads the topology of the machine through it",
-    present: || has_library("libhwloc.so.15"),
     packages: ["libhwloc15", "hwloc-libs", "hwloc", "libhwloc15", "hwloc"],
 };
 
-/// The disassembler.
 pub const OBJDUMP: Need = Need {
     what: "objdump",
     why: "the arithmetic instructions of the kernels are counted in its output",
-    present: || process::find("objdump").is_some(),
     packages: ["binutils"; 5],
 };
 
-/// The instruction counter of the bench gate.
-pub const VALGRIND: Need = Need {
-    what: "valgrind",
-    why: "pure code is gated by the instructions that it counts",
-    present: || process::find("valgrind").is_some(),
-    packages: ["valgrind"; 5],
-};
+pub const VALGRIND: Need =
+    Need { what: "valgrind", why: "pure code is gated by the instructions that it counts", packages: ["valgrind"; 5] };
 
-/// The peer of the compute and memory kernels.
-pub const LIKWID: Need = Need {
-    what: "likwid-bench",
-    why: "it is the peer that the kernels are compared with",
-    present: || process::find("likwid-bench").is_some(),
-    packages: ["likwid"; 5],
-};
+pub const LIKWID: Need =
+    Need { what: "likwid-bench", why: "it is the peer that the kernels are compared with", packages: ["likwid"; 5] };
 
-/// The peer of `charz topo`.
 pub const LSCPU: Need = Need {
     what: "lscpu",
     why: "it is the peer that `charz topo` is compared with",
-    present: || process::find("lscpu").is_some(),
     packages: ["util-linux", "util-linux", "util-linux", "util-linux", "lscpu"],
 };
 
 /// Makes sure that everything in `needs` is there; installs what is not, saying so. Returns whether anything was
 /// installed.
 pub fn ensure(needs: &[Need]) -> Outcome<bool> {
-    let missing: Vec<&Need> = needs.iter().filter(|need| !(need.present)()).collect();
+    let missing: Vec<&Need> = needs.iter().filter(|need| !need.is_there()).collect();
     if missing.is_empty() {
         return Ok(false);
     }
@@ -104,7 +86,7 @@ pub fn ensure(needs: &[Need]) -> Outcome<bool> {
     };
     let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages[at].split(' ')).collect();
     install(manager, &packages)?;
-    match missing.iter().find(|need| !(need.present)()) {
+    match missing.iter().find(|need| !need.is_there()) {
         None => Ok(true),
         Some(need) => Err(Failure::environment(format!(
             "{} is still not found after installing {}; install it by hand",
@@ -207,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_not_installed() {
-        let need = Need { what: "x", why: "y", present: || true, packages: ["no-such-package"; 5] };
+        let need = Need { what: "sh", why: "y", packages: ["no-such-package"; 5] };
         assert!(!ensure(&[need]).unwrap());
     }
 }

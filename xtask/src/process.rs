@@ -5,6 +5,11 @@ use std::process::{Command, Stdio};
 
 use crate::failure::{Failure, Outcome};
 
+/// The arguments of this process, without its name.
+pub fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// Runs a program to its end; its output goes where ours goes.
 pub fn run(command: &mut Command) -> Outcome {
     let status = command.status().map_err(|error| not_started(command, &error))?;
@@ -34,7 +39,6 @@ pub fn find(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).chain(system).map(|folder| folder.join(program)).find(|file| is_program(file))
 }
 
-/// Whether this is root.
 pub fn is_root() -> bool {
     read(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }

@@ -1,14 +1,13 @@
 //! `setup`: the native packages that building and running charz needs.
 
-use crate::failure::{Outcome, no_arguments};
+use crate::arguments;
+use crate::failure::Outcome;
 use crate::packages::{self, CC, HWLOC};
 
-/// What building and testing need.
 const NEEDS: [packages::Need; 2] = [CC, HWLOC];
 
-/// Checks, and installs what is missing.
-pub fn start(arguments: &[String]) -> Outcome {
-    no_arguments("setup", arguments)?;
+pub fn start(words: &[String]) -> Outcome {
+    arguments::none("setup", words)?;
     if packages::ensure(&NEEDS)? {
         eprintln!("setup: everything is there now");
     } else {

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use xtask::Outcome;
 
-/// The stages gone through so far.
 #[derive(Default)]
 pub struct Stages {
     done: Vec<(&'static str, Duration)>,

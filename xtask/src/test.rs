@@ -8,7 +8,6 @@ use crate::stages::Stages;
 use crate::user::User;
 use crate::{asm, tidy};
 
-/// Runs every stage; `arguments` go to `cargo test`.
 pub fn start(arguments: &[String]) -> Outcome {
     let mut stages = Stages::default();
     stages.stage("setup", || packages::ensure(&[CC, HWLOC, OBJDUMP]).map(drop))?;

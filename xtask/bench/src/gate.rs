@@ -8,8 +8,7 @@ mod counts;
 mod programs;
 mod wall;
 
-use std::num::ParseIntError;
-
+use xtask::arguments::number;
 use xtask::failure::{Failure, Outcome};
 use xtask::packages::{self, VALGRIND};
 
@@ -70,11 +69,11 @@ pub fn start(arguments: &[String]) -> Outcome {
         return self_test(&programs::head(Build::Full)?, request.rounds);
     }
     let base = match base::choose(request.base.as_deref())? {
-        Base::Commit { id, why } => {
+        Ok(Base { id, why }) => {
             println!("base: {} ({why})", &id[..12]);
             id
         }
-        Base::None(why) => return not_gated(&why),
+        Err(why) => return not_gated(&why),
     };
     let rows = if request.quick {
         match counts::quick(&base)? {
@@ -153,8 +152,8 @@ impl Request {
             let mut value = || words.next().ok_or_else(|| Failure::usage(format!("{word} needs a value")));
             match word.as_str() {
                 "--base" => request.base = Some(value()?.clone()),
-                "--rounds" => request.rounds = number(word, value()?, 1, 1000)?,
-                "--plant" => request.plant = number(word, value()?, 0, 1000)?,
+                "--rounds" => request.rounds = number(word, value()?, &(1..=1000))?,
+                "--plant" => request.plant = number(word, value()?, &(0..=1000))?,
                 "--self-test" => request.own = true,
                 "--quick" => request.quick = true,
                 _ => return Err(Failure::usage(format!("`bench-gate` does not know {word:?}"))),
@@ -169,14 +168,6 @@ impl Request {
         }
         Ok(request)
     }
-}
-
-fn number<N>(option: &str, text: &str, min: N, max: N) -> Outcome<N>
-where
-    N: std::str::FromStr<Err = ParseIntError> + PartialOrd + std::fmt::Display,
-{
-    let refused = || Failure::usage(format!("{option} takes a number from {min} to {max}, not {text:?}"));
-    text.parse().ok().filter(|n| (&min..=&max).contains(&n)).ok_or_else(refused)
 }
 
 #[cfg(test)]

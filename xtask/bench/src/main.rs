@@ -5,20 +5,12 @@ mod peers;
 
 use std::process::ExitCode;
 
-use xtask::Failure;
+use xtask::{Failure, failure, process};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
-    let outcome = match arguments.split_first() {
+    failure::exit(match process::arguments().split_first() {
         Some((task, rest)) if task == "gate" => gate::start(rest),
         Some((task, rest)) if task == "peers" => peers::start(rest),
         _ => Err(Failure::usage("the tasks are gate and peers")),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("error: {failure}");
-            ExitCode::from(failure.code())
-        }
-    }
+    })
 }

@@ -9,25 +9,25 @@ use std::process::Command;
 
 use charz_stats::Sample;
 use xtask::packages::{self, CC, LIKWID, LSCPU};
-use xtask::{Failure, Outcome, process, setup, workspace};
+use xtask::{Failure, Outcome, arguments, process, setup, workspace};
 
-use program::{Program, Programs};
+use program::Programs;
 use rows::Row;
 
 /// Pairs of turns unless told otherwise.
 const PAIRS: usize = 15;
 
 /// Runs the rows whose names start with one of those given, or all, and prints the table.
-pub fn start(arguments: &[String]) -> Outcome {
-    let (pairs, names) = parse(arguments)?;
+pub fn start(words: &[String]) -> Outcome {
+    let (names, pairs) = arguments::names_and_number("peers", "--pairs", 1..=1000, words)?;
     let rows = rows::all();
     let chosen: Vec<&Row> = rows.iter().filter(|row| is_chosen(row, &names)).collect();
     if let Some(unknown) = names.iter().find(|name| !rows.iter().any(|row| row.name.starts_with(name.as_str()))) {
-        let known = rows.iter().map(|row| row.name.as_ref()).collect::<Vec<_>>().join(", ");
+        let known = rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
         return Err(Failure::usage(format!("no row starts with {unknown:?}; the rows are {known}")));
     }
     setup::quietly()?;
-    let likwid = chosen.iter().any(|row| [row.ours, row.peer].iter().any(Program::is_likwid));
+    let likwid = chosen.iter().any(|row| row.ours.is_likwid() || row.peer.is_likwid());
     if likwid {
         packages::ensure(&[LIKWID])?;
     }
@@ -37,7 +37,7 @@ pub fn start(arguments: &[String]) -> Outcome {
     println!("{:<width$}  {:>9}  {:>9}  unit    {:>6}  {:>6}  pairs  target", "row", "ours", "peer", "ratio", "spread");
     let mut missed = 0;
     for row in chosen {
-        match compare(row, &programs, pairs) {
+        match compare(row, &programs, pairs.unwrap_or(PAIRS)) {
             Ok(result) => {
                 println!("{:<width$}  {}", row.name, result.line(row));
                 missed += usize::from(!result.is_met(row));
@@ -52,24 +52,6 @@ pub fn start(arguments: &[String]) -> Outcome {
     if missed == 0 { Ok(()) } else { Err(Failure::found(format!("targets missed: {missed}"))) }
 }
 
-fn parse(arguments: &[String]) -> Outcome<(usize, Vec<String>)> {
-    let (mut pairs, mut names) = (PAIRS, Vec::new());
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--pairs" => {
-                let value = words.next().and_then(|text| text.parse().ok()).filter(|pairs| (1..=1000).contains(pairs));
-                pairs = value.ok_or_else(|| Failure::usage("--pairs takes a number from 1 to 1000"))?;
-            }
-            option if option.starts_with('-') => {
-                return Err(Failure::usage(format!("`peers` does not know {option:?}")));
-            }
-            name => names.push(name.to_owned()),
-        }
-    }
-    Ok((pairs, names))
-}
-
 fn is_chosen(row: &Row, names: &[String]) -> bool {
     names.is_empty() || names.iter().any(|name| row.name.starts_with(name.as_str()))
 }
@@ -80,11 +62,11 @@ fn build() -> Outcome<Programs> {
     let folder = workspace::target().join("release").join("examples");
     let compile = |name: &str| {
         let (program, source) = (folder.join(name), workspace::root().join(format!("xtask/bench/src/peers/{name}.c")));
-        process::run(Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&program).arg(&source)).map(|_| program)
+        process::run(Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(program).arg(source))
     };
-    let (probe, memory) = (compile("probe")?, compile("memory")?);
-    let charz = workspace::build_charz()?;
-    Ok(Programs { charz, kernel: folder.join("kernel"), bare: folder.join("bare"), probe, memory })
+    compile("probe")?;
+    compile("memory")?;
+    Ok(Programs { charz: workspace::build_charz()?, folder })
 }
 
 /// The middle of what a program gave at least once.
@@ -143,20 +125,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments() {
-        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
-        assert_eq!(parse(&words("")).unwrap(), (PAIRS, vec![]));
-        assert_eq!(parse(&words("mem --pairs 3 topo")).unwrap(), (3, vec!["mem".to_owned(), "topo".to_owned()]));
-        for line in ["--pairs", "--pairs 0", "--pairs x", "--quick"] {
-            assert!(parse(&words(line)).is_err(), "{line}");
-        }
-    }
-
-    #[test]
     fn a_ratio_is_that_of_a_pair() {
         // The second pair met a slow phase, which says nothing about either program.
         let result = Comparison { ours: vec![12.0, 6.0, 12.0], peer: vec![10.0, 5.0, 10.0] };
-        let row = |target| Row { target, ..rows::all()[0].clone() };
+        let row = |target| Row { target, ..rows::all().swap_remove(0) };
         assert!(result.ratios().iter().all(|ratio| (ratio - 1.2).abs() < 1e-12));
         assert!(result.is_met(&row(1.19)) && !result.is_met(&row(1.21)));
     }

@@ -8,9 +8,7 @@ use super::listing::Instruction;
 /// The type that a chain computes with.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Arithmetic {
-    /// 64-bit integers.
     Integer,
-    /// 64-bit floating-point numbers.
     Float,
 }
 
@@ -71,11 +69,8 @@ impl Instructions {
 pub struct Count {
     /// The steps that its body holds: one for each input that it reads.
     pub steps: usize,
-    /// Additions in the body.
     pub add: usize,
-    /// Subtractions in the body.
     pub sub: usize,
-    /// Multiplications in the body.
     pub mul: usize,
     /// Instructions that only drive the loop.
     pub control: usize,

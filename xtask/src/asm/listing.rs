@@ -7,7 +7,6 @@ use std::ops::Range;
 pub struct Instruction {
     /// Where it stands in the program.
     pub address: u64,
-    /// Its name.
     pub mnemonic: String,
     /// Its operands as printed, e.g. `$0x8`, `%rax`, `(%rdx,%rcx,8)`, `[x1, x2, lsl #3]`, `#1`.
     pub operands: Vec<String>,

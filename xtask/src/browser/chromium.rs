@@ -12,21 +12,18 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "goog
 /// The longest that a page may take. Beyond that the browser hangs, which it does on some machines.
 const MOST_SECONDS: u32 = 120;
 
-/// A browser that was found.
 pub(super) struct Chromium {
     program: PathBuf,
 }
 
 /// What came of opening a page.
 pub(super) struct Run {
-    /// Its standard output.
     pub(super) out: String,
     /// What the page said on the console, which it should not.
     pub(super) complaints: Vec<String>,
 }
 
 impl Chromium {
-    /// The browser of this machine.
     pub(super) fn find() -> Option<Self> {
         NAMES.iter().find_map(|name| process::find(name)).map(|program| Chromium { program })
     }

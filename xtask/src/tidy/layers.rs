@@ -3,21 +3,16 @@
 use super::Finding;
 use super::source::Source;
 
-/// A name that only some places may say.
+/// A word that only some places may say.
 struct Reserved {
-    /// The crate or macro.
     word: &'static str,
-    /// Where the rule holds: prefixes of paths. Build scripts are outside of every rule: printing is how they answer.
+    /// Where the rule holds, and who may say it there: prefixes of paths.
     within: &'static [&'static str],
-    /// Who may say it there: prefixes of paths. `/tests/` and test modules follow `tests`.
     allowed: &'static [&'static str],
-    /// Whether test code may say it.
-    tests: bool,
     /// The end of the sentence "… is for …".
     purpose: &'static str,
 }
 
-const PRINTERS: &[&str] = &["crates/charz/src/view", "crates/charz/src/program.rs"];
 const OURS: &[&str] = &["crates/", "benches/", "tests/"];
 
 const RESERVED: &[Reserved] = &[
@@ -25,37 +20,39 @@ const RESERVED: &[Reserved] = &[
         word: "hwlocality",
         within: OURS,
         allowed: &["crates/topology/src/discover", "crates/topology/src/bind.rs"],
-        tests: false,
         purpose: "the discovery and the binding of the topology crate",
     },
     Reserved {
         word: "core_affinity",
         within: OURS,
         allowed: &["crates/topology/src/bind.rs"],
-        tests: false,
         purpose: "crates/topology/src/bind.rs",
     },
-    Reserved { word: "clap", within: OURS, allowed: ARGS, tests: false, purpose: "crates/charz/src/args*" },
-    Reserved { word: "clap_complete", within: OURS, allowed: ARGS, tests: false, purpose: "crates/charz/src/args*" },
-    Reserved { word: "clap_mangen", within: OURS, allowed: ARGS, tests: false, purpose: "crates/charz/src/args*" },
+    Reserved { word: "clap", within: OURS, allowed: ARGS, purpose: "crates/charz/src/args*" },
+    Reserved { word: "clap_complete", within: OURS, allowed: ARGS, purpose: "crates/charz/src/args*" },
+    Reserved { word: "clap_mangen", within: OURS, allowed: ARGS, purpose: "crates/charz/src/args*" },
     Reserved {
         word: "charz_topology",
         within: &["crates/kernels/", "xtask/"],
         allowed: &[],
-        tests: false,
         purpose: "charz; kernels say what, not where, and xtask links nothing of ours",
     },
     Reserved {
         word: "charz_kernels",
         within: &["crates/topology/", "xtask/"],
         allowed: &[],
-        tests: false,
         purpose: "charz; the topology says where, not what, and xtask links nothing of ours",
     },
-    Reserved { word: "println!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
-    Reserved { word: "print!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
-    Reserved { word: "eprintln!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
-    Reserved { word: "eprint!", within: OURS, allowed: PRINTERS, tests: true, purpose: "views and main" },
+    // That each use has its reason above it is a lint of clippy's.
+    Reserved { word: "unsafe", within: &[""], allowed: UNSAFE, purpose: "sys of the kernels, clock and counters" },
+];
+
+/// The examples of the kernels call the same loops as the kernels do.
+const UNSAFE: &[&str] = &[
+    "crates/kernels/src/sys",
+    "crates/kernels/examples/",
+    "crates/charz/src/harness/clock",
+    "crates/charz/src/harness/counters",
 ];
 
 const ARGS: &[&str] = &["crates/charz/src/args"];
@@ -80,7 +77,6 @@ const ROWS: &[&[&str]] = &[
     &["golden"],
 ];
 
-/// The findings in one file.
 pub fn check(path: &str, source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in RESERVED {
@@ -94,17 +90,10 @@ pub fn check(path: &str, source: &Source) -> Vec<Finding> {
 
 fn reserved(rule: &Reserved, path: &str, source: &Source) -> Vec<Finding> {
     let starts = |places: &[&str]| places.iter().any(|place| path.starts_with(place));
-    let test_file = path.starts_with("tests/")
-        || path.starts_with("benches/")
-        || path.contains("/tests/")
-        || path.ends_with("/tests.rs")
-        || path.contains("/examples/");
-    let script = path.ends_with("/build.rs");
-    if !starts(rule.within) || starts(rule.allowed) || (rule.tests && test_file) || script {
+    if !starts(rule.within) || starts(rule.allowed) {
         return vec![];
     }
-    let end = if rule.tests { source.tests } else { source.code.len() };
-    let lines = source.lines_with(rule.word).filter(|at| *at < end);
+    let lines = source.lines_with(rule.word);
     lines.map(|at| Finding::new(path, at, format!("{} is for {} only", rule.word, rule.purpose))).collect()
 }
 
@@ -138,46 +127,40 @@ fn direction(module: &str, path: &str, source: &Source) -> Vec<Finding> {
 
 /// The modules that follow `crate::`, also in braces, each with its line. Test modules may look around freely.
 fn named_modules(source: &Source) -> Vec<(usize, String)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let code = source.code[..source.tests].join("\n");
     let mut named = Vec::new();
-    // The depth of braces since `crate::{`; 0 outside of such a list.
-    let mut depth = 0_usize;
-    for (at, line) in source.code[..source.tests].iter().enumerate() {
-        let mut rest = line.as_str();
-        while !rest.is_empty() {
-            if depth == 0 {
-                let Some((before, after)) = rest.split_once("crate::") else { break };
-                rest = after;
-                // `$crate::` in a macro and `that_crate::` are other things.
-                if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
-                    continue;
+    let mut name = |at: usize| {
+        let module: String = code[at..].chars().take_while(|c| is_word(*c)).collect();
+        named.extend((!module.is_empty()).then(|| (code[..at].matches('\n').count(), module)));
+    };
+    for (before, path) in code.match_indices("crate::") {
+        // `$crate::` in a macro and `that_crate::` are other things.
+        if code[..before].ends_with(|c| is_word(c) || c == '$') {
+            continue;
+        }
+        let after = before + path.len();
+        if !code[after..].starts_with('{') {
+            name(after);
+            continue;
+        }
+        // The names at the first level of the list.
+        let (mut depth, mut begins) = (0, false);
+        for (at, c) in code[after..].char_indices() {
+            match c {
+                '{' => (depth, begins) = (depth + 1, depth == 0),
+                '}' if depth == 1 => break,
+                '}' => depth -= 1,
+                ',' => begins = depth == 1,
+                _ if begins && is_word(c) => {
+                    name(after + at);
+                    begins = false;
                 }
-                match rest.strip_prefix('{') {
-                    Some(list) => (depth, rest) = (1, list),
-                    None => named.extend(word_at_start(rest).map(|word| (at, word))),
-                }
-                continue;
+                _ => {}
             }
-            let item_starts = depth == 1 && rest.starts_with(|c: char| c.is_alphabetic());
-            let length = match rest.chars().next() {
-                Some('{') => (depth += 1, 1).1,
-                Some('}') => (depth -= 1, 1).1,
-                _ if item_starts => {
-                    named.extend(word_at_start(rest).map(|word| (at, word)));
-                    // The rest of the item's path names no module of the first level.
-                    rest.find([',', '{', '}']).unwrap_or(rest.len())
-                }
-                Some(c) => c.len_utf8(),
-                None => 0,
-            };
-            rest = &rest[length..];
         }
     }
     named
-}
-
-fn word_at_start(text: &str) -> Option<String> {
-    let word: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    (!word.is_empty()).then_some(word)
 }
 
 #[cfg(test)]
@@ -201,17 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn printing_is_for_views_and_tests() {
-        let text = "fn f() {\n    println!(\"x\");\n}\n\n#[cfg(test)]\nmod tests {\n    fn g() { eprintln!() }\n}\n";
-        lines("crates/charz/src/plan.rs", text, &[2]);
-        lines("crates/charz/src/view/table.rs", text, &[]);
-        lines("crates/kernels/examples/kernel.rs", text, &[]);
-        lines("xtask/src/run.rs", text, &[]);
-    }
-
-    #[test]
-    fn build_scripts_answer_by_printing() {
-        lines("crates/charz/build.rs", "fn main() { println!() }\n", &[]);
+    fn unsafe_code_is_for_some_places() {
+        lines("crates/charz/src/plan.rs", "unsafe { f() }\n", &[1]);
+        lines("crates/charz/src/harness/clock/tsc.rs", "unsafe { f() }\n", &[]);
+        lines("xtask/src/run.rs", "#![forbid(unsafe_code)] // unsafe { is not here\nlet s = \"unsafe {\";\n", &[]);
     }
 
     #[test]

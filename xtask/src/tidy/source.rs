@@ -1,31 +1,22 @@
-//! A Rust file with its code and its comments apart, so that rules about the one do not trip over the other.
+//! A Rust file without its comments and strings, so that rules about the code do not trip over them.
 
-/// A Rust file, split by line.
 pub struct Source {
     /// The code; comments and the contents of strings and characters are blanked out.
     pub code: Vec<String>,
-    /// The comments, everything else blanked out.
-    pub comments: Vec<String>,
     /// The index of the first line of the test module at the end of the file, or the number of lines.
     pub tests: usize,
 }
 
 impl Source {
-    /// Splits the text of a file.
     pub fn new(text: &str) -> Self {
-        let kinds = classify(text);
-        let keep = |kept: Kind| -> Vec<String> {
-            let shown = text.chars().zip(&kinds).map(|(c, kind)| if *kind == kept || c == '\n' { c } else { ' ' });
-            shown.collect::<String>().lines().map(str::to_owned).collect()
-        };
-        let code = keep(Kind::Code);
+        let code: Vec<String> = blanked(text).lines().map(str::to_owned).collect();
         // Tests of other modules may share what a module of tests invents.
         let is_module = |line: &str| line.trim_start().trim_start_matches("pub(crate) ").starts_with("mod ");
         let tests = code
             .windows(2)
             .position(|pair| pair[0].trim() == "#[cfg(test)]" && is_module(&pair[1]))
             .unwrap_or(code.len());
-        Source { comments: keep(Kind::Comment), code, tests }
+        Source { code, tests }
     }
 
     /// The lines that hold `word` as a whole word of the code, counted from 0.
@@ -41,38 +32,33 @@ pub fn has_word(line: &str, word: &str) -> bool {
         .any(|(at, _)| !line[..at].ends_with(part_of_word) && !line[at + word.len()..].starts_with(part_of_word))
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Code,
-    Comment,
-    /// The contents of a string or character, its quotes included.
-    Literal,
-}
-
-/// The kind of each character.
-fn classify(text: &str) -> Vec<Kind> {
+/// The text with a blank for each character of a comment, a string or a character.
+fn blanked(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
-    let mut kinds = Vec::with_capacity(chars.len());
-    while kinds.len() < chars.len() {
-        let at = kinds.len();
-        let (kind, length) = token(&chars[at..], at > 0 && is_word(chars[at - 1]));
-        kinds.resize(at + length.clamp(1, chars.len() - at), kind);
+    let mut code = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < chars.len() {
+        let inside = at > 0 && is_word(chars[at - 1]);
+        let (is_code, length) = token(&chars[at..], inside);
+        let end = at + length.clamp(1, chars.len() - at);
+        code.extend(chars[at..end].iter().map(|c| if is_code || *c == '\n' { *c } else { ' ' }));
+        at = end;
     }
-    kinds
+    code
 }
 
-/// The kind and length of what `rest` starts with. `inside` says that a word is going on.
-fn token(rest: &[char], inside: bool) -> (Kind, usize) {
+/// Whether `rest` starts with code, and how long that is. `inside` says that a word is going on.
+fn token(rest: &[char], inside: bool) -> (bool, usize) {
     match rest {
-        ['/', '/', ..] => (Kind::Comment, rest.iter().position(|c| *c == '\n').unwrap_or(rest.len())),
-        ['/', '*', ..] => (Kind::Comment, block_comment(rest)),
-        ['"', ..] => (Kind::Literal, quoted(rest, '"')),
-        ['b' | 'c', '"', ..] if !inside => (Kind::Literal, 1 + quoted(&rest[1..], '"')),
+        ['/', '/', ..] => (false, rest.iter().position(|c| *c == '\n').unwrap_or(rest.len())),
+        ['/', '*', ..] => (false, block_comment(rest)),
+        ['"', ..] => (false, quoted(rest, '"')),
+        ['b' | 'c', '"', ..] if !inside => (false, 1 + quoted(&rest[1..], '"')),
         ['r', '"' | '#', ..] if !inside => raw_string(rest, 1),
         ['b' | 'c', 'r', '"' | '#', ..] if !inside => raw_string(rest, 2),
         // A lifetime has no quote after its first character; a character literal has, or starts with an escape.
-        ['\'', '\\', ..] | ['\'', _, '\'', ..] => (Kind::Literal, quoted(rest, '\'')),
-        _ => (Kind::Code, 1),
+        ['\'', '\\', ..] | ['\'', _, '\'', ..] => (false, quoted(rest, '\'')),
+        _ => (true, 1),
     }
 }
 
@@ -107,17 +93,17 @@ fn quoted(rest: &[char], quote: char) -> usize {
 }
 
 /// A raw string whose hashes start at `prefix`; a raw identifier is code.
-fn raw_string(rest: &[char], prefix: usize) -> (Kind, usize) {
+fn raw_string(rest: &[char], prefix: usize) -> (bool, usize) {
     let hashes = rest[prefix..].iter().take_while(|c| **c == '#').count();
     let open = prefix + hashes;
     if rest.get(open) != Some(&'"') {
-        return (Kind::Code, prefix);
+        return (true, prefix);
     }
     let closed = |at: &usize| {
         rest[*at] == '"' && rest.len() > at + hashes && rest[at + 1..=at + hashes].iter().all(|c| *c == '#')
     };
     let end = (open + 1..rest.len()).find(closed).map_or(rest.len(), |at| at + 1 + hashes);
-    (Kind::Literal, end)
+    (false, end)
 }
 
 #[cfg(test)]
@@ -125,23 +111,22 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, code: &str, comments: &str) {
+    fn check(text: &str, code: &str) {
         let source = Source::new(text);
-        let squeeze = |lines: &[String]| lines.join("\n").split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(squeeze(&source.code), code, "code of {text:?}");
-        assert_eq!(squeeze(&source.comments), comments, "comments of {text:?}");
+        let squeezed = source.code.join("\n").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(squeezed, code, "code of {text:?}");
         assert_eq!(source.code.len(), text.lines().count(), "lines of {text:?}");
     }
 
     #[test]
-    fn code_and_comments_come_apart() {
-        check("let a = 1; // unsafe\nb", "let a = 1; b", "// unsafe");
-        check("a /* b /* c */ d */ e", "a e", "/* b /* c */ d */");
-        check("f(\"// no\", 'x', '\\'', b'\"', 'a: loop {})", "f( , , , b , 'a: loop {})", "");
-        check("fn f<'a>(x: &'a str) -> &'static str { \"unsafe {\" }", "fn f<'a>(x: &'a str) -> &'static str { }", "");
-        check("r#\"a \"quoted\" // b\"# + br\"\\\" + x", "+ + x", "");
-        check("let r#type = bar\"\"; \"multi\nline\" z", "let r#type = bar ; z", "");
-        check("\"never closed", "", "");
+    fn only_code_is_kept() {
+        check("let a = 1; // unsafe\nb", "let a = 1; b");
+        check("a /* b /* c */ d */ e", "a e");
+        check("f(\"// no\", 'x', '\\'', b'\"', 'a: loop {})", "f( , , , b , 'a: loop {})");
+        check("fn f<'a>(x: &'a str) -> &'static str { \"unsafe {\" }", "fn f<'a>(x: &'a str) -> &'static str { }");
+        check("r#\"a \"quoted\" // b\"# + br\"\\\" + x", "+ + x");
+        check("let r#type = bar\"\"; \"multi\nline\" z", "let r#type = bar ; z");
+        check("\"never closed", "");
     }
 
     #[test]

@@ -9,7 +9,6 @@ const LONGEST: usize = 500;
 /// Words that mark unfinished work, in two halves so that this file does not hold them.
 const UNFINISHED: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// The findings in one file.
 pub fn check(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, line) in text.split('\n').enumerate() {

@@ -4,39 +4,38 @@ use std::process::Command;
 
 use xtask::{Failure, Outcome, workspace};
 
-/// What to compare with.
-pub enum Base {
-    /// A commit by its full name, and why this one.
-    Commit { id: String, why: String },
-    /// Why there is none.
-    None(String),
+/// A commit by its full name, and why this one.
+pub struct Base {
+    pub id: String,
+    pub why: String,
 }
 
 /// Names the base for a CI that knows it. The name may be that of no commit: of a new branch some services give zeros.
 const VARIABLE: &str = "CHARZ_BASE";
 
 /// The commit where the head left `asked`, or what [`VARIABLE`] names; without these the commit where it left the main branch
-/// upstream, or the head's first parent. Where the head has left nothing but files have changed, the head itself.
-pub fn choose(asked: Option<&str>) -> Outcome<Base> {
-    let Some(head) = commit("HEAD") else { return Ok(Base::None("there is no git repository with a commit".into())) };
+/// upstream, or the head's first parent. Where the head has left nothing but files have changed, the head itself. `Err` says why
+/// there is none.
+pub fn choose(asked: Option<&str>) -> Outcome<Result<Base, String>> {
+    let Some(head) = commit("HEAD") else { return Ok(Err("there is no git repository with a commit".into())) };
     if let Some(asked) = asked {
         let known = commit(asked).ok_or_else(|| Failure::usage(format!("git knows no commit {asked:?}")))?;
         let id = git(&["merge-base", &known, &head]).unwrap_or(known);
-        return Ok(Base::Commit { id, why: format!("where HEAD left {asked}") });
+        return Ok(Ok(Base { id, why: format!("where HEAD left {asked}") }));
     }
     let named = std::env::var(VARIABLE).unwrap_or_default();
     for branch in [named.as_str(), "origin/HEAD", "origin/main", "origin/master"] {
         let left = commit(branch).and_then(|branch| git(&["merge-base", &branch, &head]));
         if let Some(id) = left.filter(|id| *id != head) {
-            return Ok(Base::Commit { id, why: format!("where HEAD left {branch}") });
+            return Ok(Ok(Base { id, why: format!("where HEAD left {branch}") }));
         }
     }
     if clean_head().is_none() {
-        return Ok(Base::Commit { id: head, why: "HEAD, which files differ from".into() });
+        return Ok(Ok(Base { id: head, why: "HEAD, which files differ from".into() }));
     }
     Ok(match commit("HEAD^") {
-        Some(id) => Base::Commit { id, why: "the parent of HEAD".into() },
-        None => Base::None("HEAD has no parent here; fetch more of the history".into()),
+        Some(id) => Ok(Base { id, why: "the parent of HEAD".into() }),
+        None => Err("HEAD has no parent here; fetch more of the history".into()),
     })
 }
 

@@ -32,7 +32,6 @@ const FEW: u64 = 2000;
 /// any end.
 const TRAILER: &str = "--format=%(trailers:key=Slower,valueonly)";
 
-/// The instructions of each case.
 type Counts = BTreeMap<String, u64>;
 
 /// Compares two sides that are built.
@@ -140,7 +139,6 @@ fn count(side: &Side, plant: u32) -> Outcome<Counts> {
     counted.into_iter().collect::<Outcome<_>>().map_err(|failure| failure.within(side.name))
 }
 
-/// The instructions of one case.
 fn one(program: &PathBuf, case: &str, plant: u32) -> Outcome<u64> {
     let file = programs::folder().join(format!("callgrind-{case}.out"));
     let mut command = Command::new("valgrind");

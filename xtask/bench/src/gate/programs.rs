@@ -16,7 +16,6 @@ pub const PURE: &str = "pure";
 pub enum Build {
     /// Only what is counted, optimised as much as its counts need: whole programs take twice as long to build.
     Pure,
-    /// Every bench, as released.
     Full,
 }
 
@@ -29,12 +28,10 @@ pub struct Side {
     pub programs: BTreeMap<String, PathBuf>,
 }
 
-/// Builds the benches of the checkout as it is.
 pub fn head(build: Build) -> Outcome<Side> {
     compile("head", workspace::root(), build)
 }
 
-/// Builds the benches of a commit; `None` when it has none.
 pub fn base(commit: &str, build: Build) -> Outcome<Option<Side>> {
     let place = folder().join("source");
     // Whatever an interrupted run left there.

@@ -32,7 +32,6 @@ const ALPHA: f64 = 0.002;
 const TURN: [&str; 8] =
     ["--warm-up-time", "0.02", "--measurement-time", "0.08", "--sample-size", "10", "--nresamples", "1000"];
 
-/// The programs of benches, by their names.
 type Benches = BTreeMap<String, PathBuf>;
 
 /// Measures every bench of both sides in turns, `rounds` times or as often as it takes to be able to show anything.

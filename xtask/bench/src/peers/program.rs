@@ -1,7 +1,7 @@
 //! Running one turn of a program and reading its rate.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -9,18 +9,18 @@ use xtask::{Failure, Outcome, process};
 
 use super::median;
 
-/// Bytes of a worker's block, far beyond any cache.
-const BLOCK: u64 = 256 << 20;
+/// MiB of a worker's block, far beyond any cache.
+const BLOCK: u64 = 256;
 
 /// Passes over the block in a turn: about a quarter of a second.
-const PASSES: usize = 20;
+const PASSES: u64 = 20;
 
 /// Repetitions of a chase, as many as the bare one makes: it is the fastest that is not disturbed.
-const CHASES: usize = 20;
+const CHASES: u64 = 20;
 
 /// Tries of a turn over a level of caches, the best of which counts: each is shorter than a time slice, so that among several one
 /// meets no neighbour, on either side.
-const TRIES: usize = 5;
+const TRIES: u64 = 5;
 
 /// Bytes that likwid-bench moves in such a try, some 3 ms.
 const LEVEL_BYTES: u64 = 300_000_000;
@@ -28,170 +28,154 @@ const LEVEL_BYTES: u64 = 300_000_000;
 /// KiB from which a pass takes longer than that: four of them are a try there, and ours lasts as long.
 const LARGE: u64 = 64 << 10;
 
-/// Runs in a turn of what takes a few milliseconds.
-const SPAWNS: usize = 20;
-
-/// The kind of memory pages.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Pages {
-    /// Base pages.
     Small,
-    /// Transparent huge pages.
     Transparent,
 }
 
 /// A chain of dependent arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Chain {
-    /// 64-bit integers.
     Int,
-    /// Double-precision numbers.
     Float,
 }
 
-/// Something that has a rate.
-#[derive(Clone, Copy)]
+/// Seconds and rate of each repetition, and the number of workers, into one rate.
+type Rate = fn(&[[f64; 2]], u64) -> f64;
+
 pub enum Program {
-    /// A memory kernel of ours, in GB/s.
-    Kernel { name: &'static str, workers: usize, pages: Pages },
-    /// A memory kernel of likwid-bench, in GB/s.
-    Likwid { test: &'static str, workers: usize, pages: Pages },
-    /// A kernel of ours that makes passes over a block of so many KiB a worker, in GB/s.
-    Level { name: &'static str, workers: usize, kib: u64 },
-    /// A test of likwid-bench on as much memory, in GB/s.
-    LikwidLevel { test: &'static str, workers: usize, kib: u64 },
-    /// Our kernel for the most flops, in Gflop/s.
-    Peak { workers: usize },
-    /// likwid-bench's, in Gflop/s.
-    LikwidPeak { workers: usize },
-    /// An arithmetic kernel of ours, in Gop/s.
-    Arithmetic(Chain),
+    /// A kernel of ours, in billions a second unless its rate is another.
+    Kernel { name: &'static str, workers: u64, options: String, repetitions: u64, rate: Rate },
+    /// A test of likwid-bench on so many bytes, those of all workers together: in thousands of the unit behind the label, the best of
+    /// some tries.
+    Likwid { test: &'static str, workers: u64, bytes: u64, passes: u64, pages: Pages, label: &'static str, tries: u64 },
     /// What the latencies of its instructions allow at the clock that the core has, in Gop/s.
     CriticalPath(Chain),
-    /// A kernel of ours whose workers meet, with its flags, in millions of operations a second; or of megabytes, where it
-    /// counts bytes.
-    Meeting { name: &'static str, workers: usize, flags: &'static [&'static str] },
-    /// A bare operation of `probe.c`, likewise.
-    Probe(&'static [&'static str]),
-    /// A bare operation of `memory.c`: of pages in MB/s, of objects in millions a second.
-    Memory(&'static [&'static str]),
-    /// A bare loop around a lock of Rust, likewise.
-    Bare(&'static str),
-    /// Our chase along a random cycle over so many KiB on pages of a kind, in millions of loads a second.
-    Chase { kib: &'static str, pages: &'static str },
-    /// That of `probe.c`.
-    ProbeChase { kib: &'static str, pages: &'static str },
-    /// `charz topo`, in runs a second.
-    Topo,
-    /// `lscpu`, in runs a second.
-    Lscpu,
-    /// Mapping a synthetic machine of 65,536 strands, in runs a second.
-    LargeMap,
-    /// Two runs a second, the goal for the above.
+    /// A bare operation of `probe.c`, of `memory.c` or around a lock of Rust, with its words: millions of operations a second, or
+    /// megabytes where it is of pages.
+    Bare(&'static str, String),
+    /// `charz`, or another program, with its words: runs a second, of so many the median.
+    Runs(&'static str, &'static [&'static str], usize),
+    /// Two runs a second, the goal for mapping a large machine.
     Twice,
 }
 
 impl Program {
-    /// Whether likwid-bench is needed for it.
     pub fn is_likwid(&self) -> bool {
-        matches!(self, Program::Likwid { .. } | Program::LikwidLevel { .. } | Program::LikwidPeak { .. })
+        matches!(self, Program::Likwid { .. })
+    }
+
+    /// A memory kernel of ours, in GB/s.
+    pub fn kernel(name: &'static str, workers: u64, pages: Pages) -> Self {
+        let options = format!("--size {BLOCK} --pages {}", if pages == Pages::Small { "4k" } else { "thp" });
+        Program::Kernel { name, workers, options, repetitions: PASSES, rate: typical }
+    }
+
+    /// A memory kernel of likwid-bench, in GB/s.
+    pub fn likwid(test: &'static str, workers: u64, pages: Pages) -> Self {
+        let bytes = (BLOCK << 20) * workers;
+        Program::Likwid { test, workers, bytes, passes: PASSES, pages, label: "MByte/s:", tries: 1 }
+    }
+
+    /// A kernel of ours that makes passes over a block of so many KiB a worker, in GB/s.
+    pub fn level(name: &'static str, workers: u64, kib: u64) -> Self {
+        let span = if kib < LARGE { 3 } else { 30 };
+        let options = format!("--size-kib {kib} --pages thp --span {span}");
+        Program::Kernel { name, workers, options, repetitions: TRIES, rate: best }
+    }
+
+    /// A test of likwid-bench on as much memory, in GB/s.
+    pub fn likwid_level(test: &'static str, workers: u64, kib: u64) -> Self {
+        let (bytes, passes) = (kib * 1024 * workers, (LEVEL_BYTES / (kib * 1024)).max(4));
+        let pages = Pages::Transparent;
+        Program::Likwid { test, workers, bytes, passes, pages, label: "MByte/s:", tries: TRIES }
+    }
+
+    /// Our kernel for the most flops, in Gflop/s.
+    pub fn peak(workers: u64) -> Self {
+        let options = "--iterations 5000000".to_owned();
+        Program::Kernel { name: "peak-float", workers, options, repetitions: 6, rate: typical }
+    }
+
+    /// likwid-bench's, in Gflop/s.
+    pub fn likwid_peak(workers: u64) -> Self {
+        let (test, bytes, pages) = ("peakflops_avx_fma", 32_000 * workers, Pages::Small);
+        Program::Likwid { test, workers, bytes, passes: 100_000, pages, label: "MFlops/s:", tries: 1 }
+    }
+
+    /// An arithmetic kernel of ours, in Gop/s. The canary tells the clock of its best try, too.
+    pub fn arithmetic(chain: Chain) -> Self {
+        let name = if chain == Chain::Int { "arith-int" } else { "arith-float" };
+        let options = "--iterations 100000".to_owned();
+        Program::Kernel { name, workers: 1, options, repetitions: 50, rate: best }
+    }
+
+    /// A kernel of ours whose workers meet, in millions of operations a second; or of megabytes, where it counts bytes.
+    pub fn meeting(name: &'static str, workers: u64, options: &str) -> Self {
+        let rate: Rate = |repetitions, _| 1000.0 * median(&rates(repetitions));
+        Program::Kernel { name, workers, options: options.to_owned(), repetitions: 5, rate }
+    }
+
+    /// Our chase along a random cycle over so many KiB on pages of a kind, in millions of loads a second.
+    pub fn chase(kib: u64, pages: &str) -> Self {
+        let options = format!("--size-kib {kib} --pages {pages} --span 5");
+        let rate: Rate = |repetitions, workers| 1000.0 * best(repetitions, workers);
+        Program::Kernel { name: "chase-random", workers: 1, options, repetitions: CHASES, rate }
     }
 }
 
 /// The programs of ours.
 pub struct Programs {
-    /// charz itself.
     pub charz: PathBuf,
-    /// The example of the kernels that runs one of them.
-    pub kernel: PathBuf,
-    /// The example with the bare loops.
-    pub bare: PathBuf,
-    /// The bare operations in C.
-    pub probe: PathBuf,
-    /// Those on memory.
-    pub memory: PathBuf,
+    /// Where the examples of the kernels are, and the bare operations in C.
+    pub folder: PathBuf,
 }
 
 impl Programs {
-    /// Runs one turn.
     pub fn rate(&self, program: &Program) -> Outcome<f64> {
-        match *program {
-            Program::Kernel { name, workers, pages } => {
-                let pages = if pages == Pages::Small { "4k" } else { "thp" };
-                let options = ["--size", &(BLOCK >> 20).to_string(), "--pages", pages];
-                self.kernel(name, workers, &options, PASSES).map(|passes| typical(passes, workers))
+        match program {
+            Program::Kernel { name, workers, options, repetitions, rate } => {
+                let mut command = self.command("kernel", name);
+                command.args(["--workers", &workers.to_string(), "--repetitions", &repetitions.to_string()]);
+                command.args(options.split_whitespace());
+                let text = process::read(&mut command)?;
+                let repetitions: Vec<[f64; 2]> = text.lines().filter_map(repetition).collect();
+                if repetitions.is_empty() { Err(strange(&command, &text)) } else { Ok(rate(&repetitions, *workers)) }
             }
-            Program::Level { name, workers, kib } => {
-                let span = if kib < LARGE { "3" } else { "30" };
-                let options = ["--size-kib", &kib.to_string(), "--pages", "thp", "--span", span];
-                self.kernel(name, workers, &options, TRIES).map(best)
+            Program::Likwid { test, workers, bytes, passes, pages, label, tries } => {
+                let group = format!("N:{bytes}B:{workers}");
+                let rates = (0..*tries).map(|_| likwid(test, &group, *passes, *pages, label));
+                Ok(rates.collect::<Outcome<Vec<f64>>>()?.into_iter().fold(0.0, f64::max))
             }
-            Program::LikwidLevel { test, workers, kib } => {
-                let (size, passes) = (kib * 1024 * workers as u64, (LEVEL_BYTES / (kib * 1024)).max(4));
-                let turn =
-                    |_| likwid(test, &format!("N:{size}B:{workers}"), passes as usize, Pages::Transparent, "MByte/s:");
-                let rates: Vec<f64> = (0..TRIES).map(turn).collect::<Outcome<_>>()?;
-                Ok(rates.into_iter().fold(0.0, f64::max))
+            Program::CriticalPath(chain) => self.critical_path(*chain),
+            Program::Bare(name, words) => {
+                let mut command = self.command(name, words);
+                let text = process::read(&mut command)?;
+                let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+                seconds.map(|seconds| 1e-6 / seconds).ok_or_else(|| strange(&command, &text))
             }
-            Program::Peak { workers } => {
-                let repetitions = self.kernel("peak-float", workers, &["--iterations", "5000000"], 6);
-                repetitions.map(|repetitions| typical(repetitions, workers))
-            }
-            Program::Arithmetic(chain) => {
-                let name = if chain == Chain::Int { "arith-int" } else { "arith-float" };
-                // The canary tells the clock of its best try, too.
-                self.kernel(name, 1, &["--iterations", "100000"], 50).map(best)
-            }
-            Program::CriticalPath(chain) => self.critical_path(chain),
-            Program::Likwid { test, workers, pages } => {
-                let size = BLOCK * workers as u64;
-                likwid(test, &format!("N:{size}B:{workers}"), PASSES, pages, "MByte/s:")
-            }
-            Program::LikwidPeak { workers } => {
-                let size = 32_000 * workers;
-                likwid("peakflops_avx_fma", &format!("N:{size}B:{workers}"), 100_000, Pages::Small, "MFlops/s:")
-            }
-            Program::Meeting { name, workers, flags } => {
-                let rates: Vec<f64> = self.kernel(name, workers, flags, 5)?.iter().map(|[_, rate]| *rate).collect();
-                Ok(1000.0 * median(&rates))
-            }
-            Program::Chase { kib, pages } => {
-                let options = ["--size-kib", kib, "--pages", pages, "--span", "5"];
-                self.kernel("chase-random", 1, &options, CHASES).map(|repetitions| 1000.0 * best(repetitions))
-            }
-            Program::ProbeChase { kib, pages } => a_second(Command::new(&self.probe).args(["chase", kib, pages])),
-            Program::Probe(words) => a_second(Command::new(&self.probe).args(words)),
-            Program::Memory(words) => a_second(Command::new(&self.memory).args(words)),
-            Program::Bare(lock) => a_second(Command::new(&self.bare).arg(lock)),
-            Program::Topo => spawns(Command::new(&self.charz).arg("topo"), SPAWNS),
-            Program::Lscpu => spawns(&mut Command::new("lscpu"), SPAWNS),
-            Program::LargeMap => {
-                let machine = "Package:64 Core:128 Group:2 PU:4";
-                let arguments = ["map", "--mapping", "round-robin", "--threads", "65536", "--format", "json"];
-                spawns(Command::new(&self.charz).args(arguments).args(["--topology", machine]), 1)
+            Program::Runs(name, words, runs) => {
+                let program = if *name == "charz" { &self.charz } else { Path::new(name) };
+                spawns(Command::new(program).args(*words), *runs)
             }
             Program::Twice => Ok(2.0),
         }
     }
 
-    /// The rates of the repetitions, each with its seconds.
-    fn kernel(&self, name: &str, workers: usize, options: &[&str], repetitions: usize) -> Outcome<Vec<[f64; 2]>> {
-        let mut command = Command::new(&self.kernel);
-        command.arg(name).args(["--workers", &workers.to_string()]).args(options);
-        command.args(["--repetitions", &repetitions.to_string()]);
-        let text = process::read(&mut command)?;
-        let rates: Vec<[f64; 2]> = text.lines().filter_map(repetition).collect();
-        if rates.is_empty() { Err(strange(&command, &text)) } else { Ok(rates) }
+    fn command(&self, name: &str, words: &str) -> Command {
+        let mut command = Command::new(self.folder.join(name));
+        command.args(words.split_whitespace());
+        command
     }
 
     fn critical_path(&self, chain: Chain) -> Outcome<f64> {
-        let mut command = Command::new(&self.kernel);
-        let text = process::read(command.arg("canary"))?;
+        let mut command = self.command("kernel", "canary");
+        let text = process::read(&mut command)?;
         let [_, gigahertz] = text.lines().find_map(repetition).ok_or_else(|| strange(&command, &text))?;
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let cycles = cycles_a_step(&cpuinfo, chain);
-        let cycles =
-            cycles.ok_or_else(|| Failure::environment("the latencies of this processor are not known here"))?;
+        let unknown = || Failure::environment("the latencies of this processor are not known here");
+        let cycles = cycles_a_step(&cpuinfo, chain).ok_or_else(unknown)?;
         Ok(gigahertz * 8.0 / f64::from(cycles))
     }
 }
@@ -199,21 +183,22 @@ impl Programs {
 /// What likwid-bench's figure is compared with. A single worker's repetitions add up as likwid-bench's passes do. Several
 /// workers of ours wait for the slowest after each repetition, whereas likwid-bench's threads go through all of their passes
 /// without waiting, so that a neighbour who disturbs one thread costs ours more; the median leaves him out.
-fn typical(repetitions: Vec<[f64; 2]>, workers: usize) -> f64 {
-    if workers == 1 {
-        return mean(repetitions);
-    }
-    median(&repetitions.iter().map(|[_, rate]| *rate).collect::<Vec<f64>>())
+fn typical(repetitions: &[[f64; 2]], workers: u64) -> f64 {
+    if workers == 1 { mean(repetitions) } else { median(&rates(repetitions)) }
 }
 
 /// Work by time over all repetitions.
-fn mean(repetitions: Vec<[f64; 2]>) -> f64 {
+fn mean(repetitions: &[[f64; 2]]) -> f64 {
     let seconds: f64 = repetitions.iter().map(|[seconds, _]| seconds).sum();
     repetitions.iter().map(|[seconds, rate]| seconds * rate).sum::<f64>() / seconds
 }
 
-fn best(repetitions: Vec<[f64; 2]>) -> f64 {
-    repetitions.iter().map(|[_, rate]| *rate).fold(0.0, f64::max)
+fn best(repetitions: &[[f64; 2]], _: u64) -> f64 {
+    rates(repetitions).into_iter().fold(0.0, f64::max)
+}
+
+fn rates(repetitions: &[[f64; 2]]) -> Vec<f64> {
+    repetitions.iter().map(|[_, rate]| *rate).collect()
 }
 
 /// The cycles from one step of a chain to the next: four times an addition or subtraction and a multiplication, each of
@@ -243,7 +228,7 @@ fn repetition(line: &str) -> Option<[f64; 2]> {
 
 /// Runs likwid-bench; `work_group` is `DOMAIN:SIZE:THREADS`, the size being that of all threads together. The rate is in
 /// thousands of what likwid-bench says.
-fn likwid(test: &str, work_group: &str, passes: usize, pages: Pages, label: &str) -> Outcome<f64> {
+fn likwid(test: &str, work_group: &str, passes: u64, pages: Pages, label: &str) -> Outcome<f64> {
     let mut command = Command::new("likwid-bench");
     command.args(["-t", test, "-w", work_group, "-i", &passes.to_string()]);
     // It has no option for huge pages, but its memory comes from the C library, which has one.
@@ -253,13 +238,6 @@ fn likwid(test: &str, work_group: &str, passes: usize, pages: Pages, label: &str
     let text = String::from_utf8_lossy(&output.stdout);
     let rate = text.lines().find_map(|line| line.strip_prefix(label)?.trim().parse::<f64>().ok());
     rate.map(|mega| mega / 1000.0).ok_or_else(|| strange(&command, &text))
-}
-
-/// Millions a second, of a program that prints the seconds that one takes.
-fn a_second(command: &mut Command) -> Outcome<f64> {
-    let text = process::read(command)?;
-    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    seconds.map(|seconds| 1e-6 / seconds).ok_or_else(|| strange(command, &text))
 }
 
 /// Runs a second: of so many runs the median.
@@ -293,11 +271,11 @@ mod tests {
     #[test]
     fn the_mean_weighs_by_time() {
         // 10 in the first second and 30 in the next three: 40 in four.
-        assert_eq!(mean(vec![[1.0, 10.0], [3.0, 10.0]]), 10.0);
-        assert_eq!(mean(vec![[1.0, 40.0], [3.0, 10.0]]), 17.5);
-        assert_eq!(best(vec![[1.0, 40.0], [3.0, 10.0]]), 40.0);
-        assert_eq!(typical(vec![[1.0, 40.0], [3.0, 10.0]], 1), 17.5);
-        assert_eq!(typical(vec![[1.0, 40.0], [3.0, 10.0], [9.0, 30.0]], 2), 30.0);
+        assert_eq!(mean(&[[1.0, 10.0], [3.0, 10.0]]), 10.0);
+        assert_eq!(mean(&[[1.0, 40.0], [3.0, 10.0]]), 17.5);
+        assert_eq!(best(&[[1.0, 40.0], [3.0, 10.0]], 1), 40.0);
+        assert_eq!(typical(&[[1.0, 40.0], [3.0, 10.0]], 1), 17.5);
+        assert_eq!(typical(&[[1.0, 40.0], [3.0, 10.0], [9.0, 30.0]], 2), 30.0);
     }
 
     #[test]
