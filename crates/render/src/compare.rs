@@ -1,14 +1,14 @@
 //! Two reports, compared: one format a line in [`FORMATS`].
 
-mod line;
-
 use std::io::{self, Write};
 
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{json, markdown, term};
-use charz_analysis::compare::{Comparison, Origin, Row, Totals, Verdict};
+use charz_analysis::compare::{Comparison, Origin, Row, Side, Totals, Verdict};
+use charz_analysis::point;
 use charz_data::escape::counted;
+use charz_data::report::Status;
 use charz_data::units;
 
 pub struct Format {
@@ -43,7 +43,7 @@ fn table(comparison: &Comparison) -> Vec<Block<'static>> {
         Block::Text(format!("new:  {}", origin(&comparison.new))),
         Block::Text(rule(comparison)),
         Block::Text(String::new()),
-        rows(&line::sorted(comparison), comparison),
+        rows(&sorted(comparison), comparison),
         Block::Text(String::new()),
     ];
     blocks.extend(remarks(comparison).into_iter().map(Block::Text));
@@ -55,7 +55,7 @@ fn table(comparison: &Comparison) -> Vec<Block<'static>> {
 fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Caption(totals(&comparison.totals)), Block::Text(rule(comparison))];
     blocks.extend(remarks(comparison).into_iter().map(|remark| Block::Item(String::new(), remark)));
-    let sorted = line::sorted(comparison);
+    let sorted = sorted(comparison);
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
         blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, comparison)]);
@@ -68,9 +68,9 @@ fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
 
 fn rows(rows: &[&Row], comparison: &Comparison) -> Block<'static> {
     Block::Table {
-        heading: line::HEADING.map(str::to_owned).to_vec(),
+        heading: HEADING.map(str::to_owned).to_vec(),
         words: vec![0, 1, 7],
-        rows: rows.iter().map(|row| line::words(row, comparison).to_vec()).collect(),
+        rows: rows.iter().map(|row| words(row, comparison).to_vec()).collect(),
     }
 }
 
@@ -128,6 +128,67 @@ fn rule(comparison: &Comparison) -> String {
         units::percent(comparison.alpha),
         units::percent(1.0 - comparison.alpha),
     )
+}
+
+/// What matters first. Verdicts in this order, cells of one verdict in the comparison's.
+const ORDER: [Verdict; 5] =
+    [Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Uncompared, Verdict::Same];
+
+const HEADING: [&str; 8] = ["kernel", "mapping", "workers", "base", "new", "change", "could show", "verdict"];
+
+fn sorted(comparison: &Comparison) -> Vec<&Row> {
+    let of = |verdict| comparison.rows.iter().filter(move |row| row.verdict == verdict);
+    ORDER.into_iter().flat_map(of).collect()
+}
+
+/// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
+fn words(row: &Row, comparison: &Comparison) -> [String; HEADING.len()] {
+    let side = |side: Option<Side>| match side.and_then(|side| Some((side.value?, side.status))) {
+        Some((value, status)) => {
+            format!("{}{}", units::value(value, row.unit), units::doubt(status == Status::Suspect))
+        }
+        None => "-".into(),
+    };
+    [
+        format!("{}{}", row.kernel, point::label(&row.point)),
+        row.mapping.clone(),
+        row.workers.to_string(),
+        side(row.base),
+        side(row.new),
+        change(row),
+        row.smallest_effect.map_or_else(|| "-".into(), |effect| format!("±{}", units::percent(effect - 1.0))),
+        verdict(row, comparison),
+    ]
+}
+
+fn change(row: &Row) -> String {
+    let Some(effect) = row.effect else { return "-".into() };
+    match row.interval {
+        Some(interval) => format!("{} ({} to {})", signed(effect), signed(interval.low), signed(interval.high)),
+        None => signed(effect),
+    }
+}
+
+fn signed(ratio: f64) -> String {
+    format!("{:+.1}%", (ratio - 1.0) * 100.0)
+}
+
+/// The verdict with all that stands against it, so that a line that is copied alone still says it.
+fn verdict(row: &Row, comparison: &Comparison) -> String {
+    let word = match row.verdict {
+        Verdict::Slower => "slower",
+        Verdict::Faster => "faster",
+        Verdict::Same => "same",
+        Verdict::Inconclusive => "inconclusive",
+        Verdict::Uncompared => "not compared",
+    };
+    let mut against: Vec<&str> = row.despite.iter().map(|caveat| caveat.name()).collect();
+    if row.verdict != Verdict::Uncompared {
+        against.insert(0, comparison.design.name());
+    }
+    let against = if against.is_empty() { String::new() } else { format!(" ({})", against.join(", ")) };
+    let reason = row.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{word}{against}{reason}")
 }
 
 #[cfg(test)]

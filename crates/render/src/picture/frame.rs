@@ -105,15 +105,13 @@ impl Frame {
                 pen.tag("path").word("d", &data).paint("stroke", paint).empty();
             }
             for (x, text) in xs {
-                pen.text(&text, TextStyle { anchor: "middle", room: WIDEST, ..TextStyle::at(x, bottom + 17.0, SIZE) });
+                pen.text(&text, TextStyle { room: WIDEST, ..TextStyle::around(x, bottom + 17.0, SIZE) });
             }
             for (y, text) in ys {
-                let style =
-                    TextStyle { anchor: "end", room: WIDEST, ..TextStyle::at(left - 8.0, y + SIZE * 0.35, SIZE) };
-                pen.text(&text, style);
+                let style = TextStyle::at(left - 8.0, y + SIZE * 0.35, SIZE);
+                pen.text(&text, TextStyle { anchor: "end", room: WIDEST, ..style });
             }
-            let soft =
-                |x, y, room| TextStyle { anchor: "middle", paint: Paint::Soft, room, ..TextStyle::at(x, y, SIZE) };
+            let soft = |x, y, room| TextStyle { paint: Paint::Soft, room, ..TextStyle::around(x, y, SIZE) };
             pen.text(&self.x.label, soft((left + right) / 2.0, bottom + 37.0, right - left));
             if !self.y.label.is_empty() {
                 let style = soft(left - self.y.width() + 18.0, (top + bottom) / 2.0, bottom - top);
@@ -125,6 +123,6 @@ impl Frame {
 
 pub(super) fn nothing(across: [f64; 2], down: [f64; 2], pen: &mut Pen) {
     let middle = |ends: [f64; 2]| (ends[0] + ends[1]) / 2.0;
-    let at = TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(middle(across), middle(down), 14.0) };
-    pen.text("no number to show", at);
+    let style = TextStyle { paint: Paint::Soft, ..TextStyle::around(middle(across), middle(down), 14.0) };
+    pen.text("no number to show", style);
 }

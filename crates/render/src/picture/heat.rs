@@ -101,10 +101,10 @@ impl Grid<'_> {
         for (at, name) in self.map.columns.iter().enumerate().step_by(every) {
             let (x, y) = (left + middle(at), top - 6.0);
             let upright = TextStyle { room: NAME, turned: -90.0, ..TextStyle::at(x + SIZE * 0.35, y, SIZE) };
-            let level = TextStyle { anchor: "middle", room: NAME, ..TextStyle::at(x, y, SIZE) };
+            let level = TextStyle { room: NAME, ..TextStyle::around(x, y, SIZE) };
             pen.text(name, if is_turned { upright } else { level });
         }
-        let title = |x, y| TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(x, y, 12.0) };
+        let title = |x, y| TextStyle { paint: Paint::Soft, ..TextStyle::around(x, y, 12.0) };
         pen.text(&self.map.column_label, title((left + right) / 2.0, top - height - 14.0));
         pen.text(&self.map.row_label, TextStyle { turned: -90.0, ..title(rows_at, (top + bottom) / 2.0) });
     }
@@ -148,7 +148,7 @@ impl Grid<'_> {
         };
         let half = self.tile / 2.0;
         let paint = Paint::Fixed(if is_light(colour) { [0; 3] } else { [255; 3] });
-        pen.text(&text, TextStyle { anchor: "middle", paint, ..TextStyle::at(x + half, y + half + size * 0.35, size) });
+        pen.text(&text, TextStyle { paint, ..TextStyle::around(x + half, y + half + size * 0.35, size) });
     }
 
     /// All pairs, those of one colour as one path of level lines as wide as a tile.
@@ -219,9 +219,8 @@ impl Grid<'_> {
             let long = after.saturating_sub(from) as f64 * self.tile;
             if *after <= self.map.rows.len() && width::of(&plain(name), SIZE) < long {
                 let middle = top + from as f64 * self.tile + long / 2.0;
-                let style =
-                    TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(right + 6.0, middle, SIZE) };
-                pen.text(name, TextStyle { turned: 90.0, ..style });
+                let style = TextStyle::around(right + 6.0, middle, SIZE);
+                pen.text(name, TextStyle { paint: Paint::Soft, turned: 90.0, ..style });
             }
             from = *after;
         }
@@ -263,7 +262,7 @@ impl Grid<'_> {
         if self.map.tiles.iter().any(|tile| tile.state == State::Suspect) {
             match self.is_large {
                 true => pen.tag("rect").rectangle(x + 5.0, y + 5.0, 4.0, 4.0).paint("fill", Paint::Fixed(MARK)).empty(),
-                false => pen.text("?", TextStyle { anchor: "middle", ..TextStyle::at(x + 7.0, y + 11.0, SIZE) }),
+                false => pen.text("?", TextStyle::around(x + 7.0, y + 11.0, SIZE)),
             }
             pen.text("doubtful", soft(y + 11.0));
         }

@@ -73,11 +73,9 @@ fn single(joint: &JointPlot, top: f64, pen: &mut Pen) -> f64 {
 }
 
 /// The words above: how many, and which of two is the shorter one; the height below them.
-fn summary(joint: &JointPlot, pen: &mut Pen, [left, top]: [f64; 2]) -> f64 {
-    pen.text(
-        &joint.summary(),
-        TextStyle { paint: Paint::Soft, room: WIDTH - left, ..TextStyle::at(left, top + 13.0, 12.0) },
-    );
+fn summary(joint: &Joint, pen: &mut Pen, [left, top]: [f64; 2]) -> f64 {
+    let style = TextStyle { paint: Paint::Soft, room: WIDTH - left, ..TextStyle::at(left, top + 13.0, 12.0) };
+    pen.text(&joint.summary(), style);
     top + 22.0
 }
 
@@ -101,15 +99,9 @@ fn diagonal(frame: &Frame, pen: &mut Pen) {
     let line = pen.tag("path").word("d", &path([from, to], false)).paint("stroke", Paint::Soft);
     line.word("stroke-dasharray", "5 4").empty();
     let angle = -((from[1] - to[1]) / (to[0] - from[0])).atan().to_degrees();
-    let at = [from[0] + (to[0] - from[0]) * 0.9, from[1] + (to[1] - from[1]) * 0.9];
-    let place = TextStyle {
-        anchor: "middle",
-        paint: Paint::Soft,
-        halo: true,
-        turned: angle,
-        ..TextStyle::at(at[0] - 4.0, at[1] - 6.0, SMALL)
-    };
-    pen.text("y = x", place);
+    let [x, y] = [from[0] + (to[0] - from[0]) * 0.9 - 4.0, from[1] + (to[1] - from[1]) * 0.9 - 6.0];
+    let style = TextStyle { paint: Paint::Soft, halo: true, turned: angle, ..TextStyle::around(x, y, SMALL) };
+    pen.text("y = x", style);
 }
 
 /// How strongly a count shows beside the greatest: by ratios, since the rare is of interest too.
@@ -244,8 +236,7 @@ fn percentiles(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
         line.titled(&format!("{name} of all times are at most {}", Quantity::Nanos.shown(bar.x[1])));
         // What would lie upon its neighbour is said when pointed at.
         if x - width::of(name, SMALL) / 2.0 > end {
-            let at = TextStyle { anchor: "middle", paint: Paint::Soft, ..TextStyle::at(x, frame.down[0] - 4.0, SMALL) };
-            pen.text(name, at);
+            pen.text(name, TextStyle { paint: Paint::Soft, ..TextStyle::around(x, frame.down[0] - 4.0, SMALL) });
             end = x + width::of(name, SMALL) / 2.0 + 4.0;
         }
     }

@@ -93,24 +93,16 @@ fn draw_rule(rule: &ReferenceLine, row: Option<usize>, plot: &Plot, frame: &Fram
             let area = pen.tag("rect").rectangle(from, top, to - from, bottom - top);
             area.paint("fill", Paint::Soft).word("fill-opacity", ".1").empty();
         }
-        // TextStyle of higher rows are joined to their place by the line.
+        // The words of higher rows are joined to their place by the line.
         let above = row.map_or(0.0, |row| (row as f64 + 0.2) * RULE_ROW);
         let line = pen.tag("path").word("d", &super::pen::path([[from, top - above], [from, bottom]], false));
         line.paint("stroke", Paint::Soft).word("stroke-dasharray", "3 3").word("stroke-opacity", ".7").empty();
         if let Some(row) = row {
             let [left, right] = words_of(rule, frame);
-            let is_left = right <= from;
-            let x = if is_left { from - 3.0 } else { left + 3.0 };
-            let line = top - 4.0 - row as f64 * RULE_ROW;
-            let anchor = if is_left { "end" } else { "start" };
-            let at = TextStyle {
-                anchor,
-                paint: Paint::Soft,
-                room: right - left + 1.0,
-                halo: true,
-                ..TextStyle::at(x, line, RULE_SIZE)
-            };
-            pen.text(&rule.label, at);
+            let (x, anchor) = if right <= from { (from - 3.0, "end") } else { (left + 3.0, "start") };
+            let style = TextStyle::at(x, top - 4.0 - row as f64 * RULE_ROW, RULE_SIZE);
+            let style = TextStyle { anchor, paint: Paint::Soft, room: right - left + 1.0, halo: true, ..style };
+            pen.text(&rule.label, style);
         }
     });
 }

@@ -165,19 +165,12 @@ impl Laid<'_> {
             }
             let paint = if self.part.usable { Paint::Ink } else { Paint::Soft };
             let line = at[1] + if turn.is_some() { 12.0 } else { high / 2.0 + 4.0 };
-            let name = TextStyle {
-                anchor: "middle",
-                paint,
-                room: wide - 4.0,
-                ..TextStyle::at(at[0] + wide / 2.0, line, 12.0)
-            };
+            let middle = at[0] + wide / 2.0;
+            let name = TextStyle { paint, room: wide - 4.0, ..TextStyle::around(middle, line, 12.0) };
             pen.text(&self.part.name(), name);
             if let Some(turn) = turn {
-                let small = TextStyle {
-                    anchor: "middle",
-                    paint: Paint::Series(0),
-                    ..TextStyle::at(at[0] + wide / 2.0, at[1] + high - 3.0, 8.5)
-                };
+                let paint = Paint::Series(0);
+                let small = TextStyle { paint, ..TextStyle::around(middle, at[1] + high - 3.0, 8.5) };
                 pen.text(&(turn + 1).to_string(), small);
             }
         });

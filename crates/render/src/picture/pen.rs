@@ -82,6 +82,11 @@ pub(super) struct TextStyle {
 }
 
 impl TextStyle {
+    /// As [`TextStyle::at`], but around that place.
+    pub(super) fn around(x: f64, y: f64, size: f64) -> Self {
+        TextStyle { anchor: "middle", ..TextStyle::at(x, y, size) }
+    }
+
     /// Level, in ink, from the left, as long as it likes.
     pub(super) fn at(x: f64, y: f64, size: f64) -> Self {
         TextStyle { x, y, size, anchor: "start", paint: Paint::Ink, room: f64::INFINITY, halo: false, turned: 0.0 }
