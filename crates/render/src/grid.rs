@@ -43,6 +43,7 @@ pub fn markdown(heading: &[&str], rows: Vec<Vec<String>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tests::written;
 
     #[test]
     fn a_bar_in_a_cell_does_not_end_it() {
@@ -52,9 +53,8 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut out = Vec::new();
         let rows = [["1", "x", "µ"], ["100", "y z", ""]].map(|row| row.map(str::to_owned));
-        columns(&["os", "on", "unit"], &[1], &rows, &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), " os  on   unit\n  1  x       µ\n100  y z\n");
+        let text = written(|out| columns(&["os", "on", "unit"], &[1], &rows, out));
+        assert_eq!(text, " os  on   unit\n  1  x       µ\n100  y z\n");
     }
 }

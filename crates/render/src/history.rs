@@ -148,17 +148,16 @@ fn schema(name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::tests::{EVIL, assert_inert};
+    use crate::formats::tests::{EVIL, assert_inert, written};
     use charz_analysis::history::fixtures::entries;
 
     fn plotted(change: impl Fn(&mut Entry), format: Format) -> String {
         let mut entries = entries();
         entries.iter_mut().for_each(change);
         let timeline = Timeline::new(entries);
-        let mut out = Vec::new();
-        write_plot(&timeline, &timeline.tracks.iter().collect::<Vec<_>>(), format, &mut out).unwrap();
-        write_list(&timeline.entries, format, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        let tracks: Vec<&Track> = timeline.tracks.iter().collect();
+        written(|out| write_plot(&timeline, &tracks, format, out))
+            + &written(|out| write_list(&timeline.entries, format, out))
     }
 
     #[test]

@@ -59,22 +59,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::formats::tests::written;
 
     proptest! {
         /// Readers get what was there, whoever wrote it, and terminals what can be seen.
         #[test]
         fn any_text_survives_and_none_steers(texts in prop::collection::btree_map(any::<String>(), ".*", 0..4)) {
             let foreign = serde_json::to_string_pretty(&texts).unwrap().replace('\n', "\r\n");
-            let mut written = [const { Vec::new() }; 3];
-            write_compact(&texts, &mut written[0]).unwrap();
-            write_pretty(&texts, &mut written[1]).unwrap();
-            write_escaped(&foreign, &mut written[2]).unwrap();
-            for text in written.map(|bytes| String::from_utf8(bytes).unwrap()) {
+            for text in [
+                written(|out| write_compact(&texts, out)),
+                written(|out| write_pretty(&texts, out)),
+                written(|out| write_escaped(&foreign, out)),
+            ] {
                 prop_assert!(text.chars().all(|mark| mark == '\n' || is_harmless(mark)), "{text:?}");
                 prop_assert_eq!(&serde_json::from_str::<BTreeMap<String, String>>(&text).unwrap(), &texts);
-                let mut again = Vec::new();
-                write_escaped(&text, &mut again).unwrap();
-                prop_assert_eq!(String::from_utf8(again).unwrap(), text);
+                prop_assert_eq!(written(|out| write_escaped(&text, out)), text);
             }
         }
     }
@@ -82,8 +81,6 @@ mod tests {
     #[test]
     fn the_layout_is_the_usual_one() {
         let value = serde_json::json!({"a": [1, 2], "b": {}, "c": "x"});
-        let mut out = Vec::new();
-        write_pretty(&value, &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string_pretty(&value).unwrap());
+        assert_eq!(written(|out| write_pretty(&value, out)), serde_json::to_string_pretty(&value).unwrap());
     }
 }

@@ -147,13 +147,11 @@ fn details(summary: &str, inside: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::tests::{EVIL, golden, hostile};
+    use crate::formats::tests::{EVIL, golden, hostile, written};
     use charz_analysis::page::{Source, page};
 
     fn shown(report: &charz_data::report::Report, name: &str) -> String {
-        let mut out = Vec::new();
-        write(&page(&[Source { name, report }]), &TerminalStyle::PLAIN, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written(|out| write(&page(&[Source { name, report }]), &TerminalStyle::PLAIN, out))
     }
 
     #[test]

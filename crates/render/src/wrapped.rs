@@ -22,12 +22,11 @@ pub fn labelled(label: &str, indent: usize, text: &str, width: usize, out: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tests::written;
 
     #[track_caller]
     fn check(label: &str, text: &str, expected: &str) {
-        let mut out = Vec::new();
-        labelled(label, 6, text, 16, &mut out).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert_eq!(written(|out| labelled(label, 6, text, 16, out)), expected);
     }
 
     #[test]

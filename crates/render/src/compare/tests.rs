@@ -1,7 +1,7 @@
 //! What every format keeps to.
 
 use super::*;
-use crate::formats::tests::{EVIL, assert_inert};
+use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::compare::{Caveat, Design, Origin, Row, Side, Verdict};
 use charz_data::report::{Status, Unit};
 
@@ -53,10 +53,8 @@ fn comparison() -> Comparison {
 }
 
 fn shown(name: &str, comparison: &Comparison) -> String {
-    let mut out = Vec::new();
     let format = FORMATS.iter().find(|format| format.name == name).unwrap();
-    (format.write)(comparison, &TerminalStyle::PLAIN, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| (format.write)(comparison, &TerminalStyle::PLAIN, out))
 }
 
 #[test]
@@ -82,7 +80,7 @@ fn hostile_names_steer_nothing() {
     assert!(rows.len() == 2 && !text.contains("<script"), "{text}");
     // A bar that is not escaped starts another column.
     let bars = |line: &str| line.replace("\\|", "").matches('|').count();
-    assert_eq!(bars(rows[1]), line::HEADING.len() + 1, "{}", rows[1]);
+    assert_eq!(bars(rows[1]), HEADING.len() + 1, "{}", rows[1]);
 }
 
 #[test]

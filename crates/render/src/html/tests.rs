@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 
+use roxmltree::{Document, Node};
+
 use super::*;
-use crate::formats::tests::{EVIL, everything, golden, hostile, spoiled};
+use crate::formats::tests::{self, EVIL, everything, golden, hostile, spoiled};
 use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
 
@@ -11,67 +13,39 @@ fn page_of(report: &Report) -> Page {
 }
 
 fn written(page: &Page) -> String {
-    let mut out = Vec::new();
-    write(page, &TerminalStyle::PLAIN, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    tests::written(|out| write(page, &TerminalStyle::PLAIN, out))
 }
 
-/// An element's start: its name and its attributes. Independent of what wrote it: quotes are heard, nothing else is.
-struct Tag {
-    name: String,
-    attributes: Vec<(String, String)>,
-}
-
-impl Tag {
-    fn get(&self, key: &str) -> Option<&str> {
-        self.attributes.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+/// The page for a reader of XML, which is not what wrote it, without our own style and script.
+fn as_xml(html: &str) -> String {
+    let mut xml =
+        html.replacen(policy::STYLE, "", 1).replacen(policy::SCRIPT, "", 1).replacen("<!DOCTYPE html>", "", 1);
+    for flag in ["hidden", "open", "data-scripted"] {
+        xml = xml.replace(&format!(" {flag}"), &format!(" {flag}=\"\""));
     }
-}
-
-/// The starts of all elements, without what stands in our own style and script.
-fn tags(html: &str) -> Vec<Tag> {
-    let html = html.replacen(policy::STYLE, "", 1).replacen(policy::SCRIPT, "", 1);
-    let mut tags = Vec::new();
-    let mut rest = html.as_str();
-    while let Some(at) = rest.find('<') {
-        rest = &rest[at + 1..];
-        let name: String =
-            rest.chars().take_while(|mark| mark.is_ascii_alphanumeric() || "!/-".contains(*mark)).collect();
-        rest = &rest[name.len()..];
-        let mut attributes = Vec::new();
-        while !rest.starts_with('>') {
-            rest = rest.trim_start();
-            let key: String = rest.chars().take_while(|mark| !" =>\n".contains(*mark)).collect();
-            rest = &rest[key.len()..];
-            let mut value = String::new();
-            if let Some(quoted) = rest.strip_prefix("=\"") {
-                let end = quoted.find('"').expect("a value ends");
-                value = quoted[..end].to_owned();
-                rest = &quoted[end + 1..];
-            }
-            assert!(!(key.is_empty() && value.is_empty() && !rest.starts_with('>')), "no tag: {name} {rest:.40}");
-            attributes.push((key, value));
-        }
-        tags.push(Tag { name, attributes });
+    // HTML never closes these.
+    for void in ["<meta ", "<link ", "<input "] {
+        let closed = xml.split(void).enumerate();
+        let closed = closed.map(|(at, rest)| if at > 0 { rest.replacen('>', "/>", 1) } else { rest.to_owned() });
+        xml = closed.collect::<Vec<_>>().join(void);
     }
-    tags
+    xml
 }
 
 #[track_caller]
 fn is_inert(html: &str) {
-    let all = tags(html);
-    let count = |name: &str| all.iter().filter(|tag| tag.name.eq_ignore_ascii_case(name)).count();
-    assert_eq!((count("script"), count("/script"), count("style"), count("/style")), (1, 1, 1, 1));
-    for foreign in ["img", "iframe", "object", "embed", "form", "base", "foreignObject", "use", "!--"] {
+    let xml = as_xml(html);
+    let document = Document::parse(&xml).unwrap();
+    let count = |name: &str| document.descendants().filter(|node| node.tag_name().name() == name).count();
+    assert_eq!((count("script"), count("style")), (1, 1));
+    for foreign in ["img", "iframe", "object", "embed", "form", "base", "foreignObject", "use"] {
         assert_eq!(count(foreign), 0, "{foreign}");
     }
-    for tag in &all {
-        for (key, value) in &tag.attributes {
-            assert!(!key.starts_with("on") && key != "style" && key != "src", "{} {key}={value}", tag.name);
-            if key.ends_with("href") {
-                assert!(value.starts_with('#') || value.starts_with("data:"), "{} {key}={value}", tag.name);
-            }
-        }
+    assert!(!document.descendants().any(|node| node.is_comment()));
+    for attribute in document.descendants().flat_map(|node| node.attributes()) {
+        let (key, value) = (attribute.name(), attribute.value());
+        assert!(!key.starts_with("on") && key != "style" && key != "src", "{key}={value}");
+        assert!(!key.ends_with("href") || value.starts_with('#') || value.starts_with("data:"), "{key}={value}");
     }
     let steers =
         |mark: &char| (mark.is_control() && *mark != '\n') || "\u{202e}\u{2066}\u{200f}\u{feff}".contains(*mark);
@@ -99,16 +73,17 @@ fn a_long_text_does_not_make_a_long_page() {
 #[test]
 fn what_is_referred_to_is_there_once() {
     let html = written(&page_of(&everything()));
-    let all = tags(&html);
+    let xml = as_xml(&html);
+    let document = Document::parse(&xml).unwrap();
     let mut ids = BTreeSet::new();
-    for id in all.iter().filter_map(|tag| tag.get("id")) {
+    for id in document.descendants().filter_map(|node| node.attribute("id")) {
         assert!(ids.insert(id), "{id} twice");
     }
-    for tag in &all {
-        let names = ["aria-labelledby", "aria-describedby", "for"].into_iter().filter_map(|key| tag.get(key));
-        let links = tag.get("href").and_then(|link| link.strip_prefix('#'));
+    for node in document.descendants() {
+        let names = ["aria-labelledby", "aria-describedby", "for"].into_iter().filter_map(|key| node.attribute(key));
+        let links = node.attribute("href").and_then(|link| link.strip_prefix('#'));
         for name in names.flat_map(str::split_whitespace).chain(links) {
-            assert!(ids.contains(name), "{} refers to {name}", tag.name);
+            assert!(ids.contains(name), "{node:?} refers to {name}");
         }
     }
 }
@@ -116,8 +91,10 @@ fn what_is_referred_to_is_there_once() {
 #[test]
 fn headings_are_in_order() {
     let html = written(&page_of(&everything()));
-    let level = |tag: &Tag| tag.name.strip_prefix('h').and_then(|level| level.parse::<u32>().ok());
-    let levels: Vec<u32> = tags(&html).iter().filter_map(level).collect();
+    let xml = as_xml(&html);
+    let document = Document::parse(&xml).unwrap();
+    let names = document.descendants().filter_map(|node| node.tag_name().name().strip_prefix('h'));
+    let levels: Vec<u32> = names.filter_map(|level| level.parse().ok()).collect();
     assert_eq!(levels.first(), Some(&1));
     assert_eq!(levels.iter().filter(|level| **level == 1).count(), 1);
     assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{levels:?}");
@@ -150,8 +127,10 @@ fn the_script_can_run_and_nothing_else() {
     let html = written(&page_of(&golden()));
     assert!(html.contains(&format!("<style>{}</style>", policy::STYLE)));
     assert!(html.contains(&format!("<script>{}</script>", policy::SCRIPT)));
-    let all = tags(&html);
-    let policy = all.iter().find(|tag| tag.get("http-equiv") == Some("Content-Security-Policy")).unwrap();
-    let words = policy.get("content").unwrap();
+    let xml = as_xml(&html);
+    let document = Document::parse(&xml).unwrap();
+    let is_policy = |node: &Node<'_, '_>| node.attribute("http-equiv") == Some("Content-Security-Policy");
+    let policy = document.descendants().find(is_policy).unwrap();
+    let words = policy.attribute("content").unwrap();
     assert!(words.starts_with("default-src 'none';") && !words.contains("unsafe"), "{words}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use charz_analysis::point;
 
 use super::*;
-use crate::formats::tests::{golden, hostile};
+use crate::formats::tests::{golden, hostile, written};
 
 /// Samples by name and labels, and the types and units of names.
 #[derive(Default)]
@@ -78,9 +78,7 @@ fn labels_of(text: &str) -> (BTreeMap<String, String>, &str) {
 }
 
 fn shown(report: &Report) -> Text {
-    let mut out = Vec::new();
-    write(report, &mut out).unwrap();
-    read(&String::from_utf8(out).unwrap())
+    read(&written(|out| write(report, out)))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Figures of every kind, for tests: those of a page, and larger ones.
 
 use crate::formats::tests::everything;
-use charz_analysis::figure::{Axis, Body, Figure, Heatmap, Joint, Quantity, Scale, State, Tile};
+use charz_analysis::figure::{Body, Figure, Heatmap, Joint, Quantity, State, Tile};
 use charz_analysis::fixtures::report;
 use charz_analysis::page::{Source, page};
 use charz_data::report::Report;
@@ -50,24 +50,14 @@ pub(super) fn joint() -> Figure {
 fn single() -> Figure {
     let mut figure = joint();
     if let Body::Joint(joint) = &mut figure.body {
-        *joint = JointPlot {
-            y: None,
-            pairs: Vec::new(),
-            second: Vec::new(),
-            second_bands: Vec::new(),
-            below: None,
-            ..joint.clone()
-        };
+        (joint.y, joint.below) = (None, None);
+        (joint.pairs, joint.second, joint.second_bands) = Default::default();
     }
     Figure { id: "single".into(), ..figure }
 }
 
 pub(super) fn figure(id: &str, title: &str, body: Body) -> Figure {
     Figure { id: id.into(), title: title.into(), about: vec!["What to see".into()], body, table: None }
-}
-
-pub(super) fn axis(label: &str, quantity: Quantity, scale: Scale) -> Axis {
-    Axis { label: label.into(), quantity, scale }
 }
 
 /// Times between pairs of strands in two packages.

@@ -5,7 +5,7 @@ use roxmltree::{Document, Node};
 
 use super::{Dress, drawn, samples, svg, svg_inline};
 use crate::formats::tests::hostile;
-use charz_analysis::figure::{Axis, Body, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, Spot, State, Tile};
+use charz_analysis::figure::{Axis, Body, Figure, Label, Plot, Quantity, Role, Rule, Scale, Series, Spot, State, Tile};
 
 /// Numbers of attributes that place something are numbers, and lie where a picture may be.
 fn check_places(document: &Document<'_>) {
@@ -174,22 +174,10 @@ fn axis() -> impl Strategy<Value = Axis> {
 
 fn plot() -> impl Strategy<Value = Plot> {
     let role = prop::sample::select(vec![Role::Measured, Role::Ideal, Role::Bound]);
-    let series = (role, prop::collection::vec(spot(), 0..6)).prop_map(|(role, spots)| Series {
-        name: "series".into(),
-        role,
-        source: 0,
-        points: spots,
-    });
-    let rule = [number(), number()].prop_map(|[from, to]| charz_analysis::figure::ReferenceLine {
-        from,
-        to,
-        label: "rule".into(),
-    });
-    let flag = (0..4_usize, number()).prop_map(|(series, x)| charz_analysis::figure::Label {
-        series,
-        x,
-        label: "flag".into(),
-    });
+    let series = |(role, spots)| Series { name: "series".into(), role, source: 0, spots };
+    let series = (role, prop::collection::vec(spot(), 0..6)).prop_map(series);
+    let rule = [number(), number()].prop_map(|[from, to]| Rule { from, to, label: "rule".into() });
+    let flag = (0..4_usize, number()).prop_map(|(series, x)| Label { series, x, label: "flag".into() });
     let lists =
         (prop::collection::vec(series, 0..4), prop::collection::vec(rule, 0..3), prop::collection::vec(flag, 0..3));
     (axis(), axis(), lists).prop_map(|(x, y, (series, rules, flags))| Plot {
@@ -201,27 +189,6 @@ fn plot() -> impl Strategy<Value = Plot> {
     })
 }
 
-fn heat() -> impl Strategy<Value = Heatmap> {
-    let tile = (prop::option::of(number()), prop::option::of(0..3_u32)).prop_map(|(value, reason)| Tile {
-        value,
-        state: State::Ok,
-        reason,
-    });
-    (0..5_usize, 0..5_usize, prop::collection::vec(tile, 0..25), prop::collection::vec(0..9_usize, 0..3)).prop_map(
-        |(rows, columns, tiles, borders)| Heatmap {
-            row_label: "row".into(),
-            column_label: "column".into(),
-            rows: vec!["r".into(); rows],
-            columns: vec!["c".into(); columns],
-            borders: borders.into_iter().map(|after| (after, "part".into())).collect(),
-            tiles,
-            quantity: Quantity::Nanos,
-            reasons: vec!["why".into()],
-            folded: 1,
-        },
-    )
-}
-
 #[test]
 fn a_frame_keeps_its_width_whatever_its_labels_say() {
     for (quantity, scale) in [
@@ -230,17 +197,12 @@ fn a_frame_keeps_its_width_whatever_its_labels_say() {
         (Quantity::Plain, Scale::Log2),
         (Quantity::Names(vec!["name".repeat(500)]), Scale::Linear),
     ] {
-        let spot = |x, y| DataPoint { x, y: Some(y), spread: Some([0.5, y]), state: State::Ok, note: String::new() };
-        let series = |spots| Series { name: "series".into(), role: Role::Measured, source: 0, points: spots };
-        let plot = Plot {
-            x: samples::axis("x", Quantity::Count, Scale::Linear),
-            y: samples::axis("y", quantity, scale),
-            series: vec![series(vec![spot(1.0, 1.0), spot(2.0, f64::MAX)])],
-            reference_lines: vec![charz_analysis::figure::ReferenceLine { from: 1.0, to: 2.0, label: "rule".into() }],
-            flags: Vec::new(),
-        };
-        check(&samples::figure("wide", "wide", Body::Lines(plot.clone())));
-        check(&samples::figure("wide", "wide", Body::Dots(plot)));
+        for mut figure in [samples::scaling(), samples::dots()] {
+            let (Body::Lines(plot) | Body::Dots(plot)) = &mut figure.body else { continue };
+            (plot.y.quantity, plot.y.scale) = (quantity.clone(), scale);
+            plot.series[0].spots[0].y = Some(f64::MAX);
+            check(&figure);
+        }
     }
 }
 
@@ -253,8 +215,20 @@ proptest! {
     }
 
     #[test]
-    fn no_matrix_is_too_odd(map in heat()) {
-        check(&samples::figure("odd", "odd", Body::Heatmap(map)));
+    fn no_matrix_is_too_odd(
+        (rows, columns) in (0..5_usize, 0..5_usize),
+        values in prop::collection::vec(prop::option::of(number()), 0..25),
+        borders in prop::collection::vec(0..9_usize, 0..3),
+    ) {
+        let mut figure = samples::heat("odd", 5);
+        if let Body::Heatmap(map) = &mut figure.body {
+            map.rows.truncate(rows);
+            map.columns.truncate(columns);
+            map.tiles.truncate(values.len());
+            map.tiles.iter_mut().zip(values).for_each(|(tile, value)| tile.value = value);
+            map.borders = borders.into_iter().map(|after| (after, "part".into())).collect();
+        }
+        check(&figure);
     }
 
     #[test]

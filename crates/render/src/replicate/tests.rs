@@ -1,7 +1,7 @@
 //! Replications of synthetic reports, in every format.
 
 use super::*;
-use crate::formats::tests::{EVIL, assert_inert};
+use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::fixtures::{cell, report};
 use charz_analysis::replicate::{Admits, Figure, Target, evaluate, feasibility, find};
 use charz_data::report::{Cell, Point, Report, Status as CellStatus};
@@ -30,17 +30,15 @@ fn replication(report: Option<&Report>) -> Replication {
     }
 }
 
-fn written(format: &Format, replication: &Replication) -> String {
-    let mut out = Vec::new();
-    (format.write)(replication, &TerminalStyle::PLAIN, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+fn shown(format: &Format, replication: &Replication) -> String {
+    written(|out| (format.write)(replication, &TerminalStyle::PLAIN, out))
 }
 
 #[test]
 fn every_format_has_every_figure_and_the_citation() {
     for replication in [replication(Some(&fixtures())), replication(None)] {
         for format in FORMATS {
-            let text = written(format, &replication);
+            let text = shown(format, &replication);
             for figure in &replication.figures {
                 assert!(text.contains(&figure.number), "{}: {}", format.name, figure.number);
             }
@@ -51,7 +49,7 @@ fn every_format_has_every_figure_and_the_citation() {
 
 #[test]
 fn numbers_are_beside_the_documents() {
-    let text = written(&FORMATS[0], &replication(Some(&fixtures())));
+    let text = shown(&FORMATS[0], &replication(Some(&fixtures())));
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = text.lines().map(words).collect();
     for expected in ["1 0.65 13.0 12.7 to 13.3 20.0 GB/s", "1 0.65 13.0 ? 12.7 to 13.3 20.0 ? GB/s"] {
@@ -72,7 +70,7 @@ fn a_hostile_report_steers_nothing() {
     }
     let replication = replication(Some(&report));
     for format in FORMATS {
-        let text = written(format, &replication);
+        let text = shown(format, &replication);
         assert_inert(format.name, &text);
         if format.name == "markdown" {
             assert!(!text.contains("<script") && !text.contains("http://x") && !text.contains(" @all"), "{text}");
@@ -83,7 +81,7 @@ fn a_hostile_report_steers_nothing() {
 #[test]
 fn csv_has_a_record_for_each_value() {
     let replication = replication(Some(&fixtures()));
-    let text = written(FORMATS.iter().find(|format| format.name == "csv").unwrap(), &replication);
+    let text = shown(FORMATS.iter().find(|format| format.name == "csv").unwrap(), &replication);
     let rows: Vec<_> = ::csv::Reader::from_reader(text.as_bytes()).into_records().map(Result::unwrap).collect();
     let published = replication.figures.iter().flat_map(|figure| &figure.rows).map(|row| row.published.len());
     let values: usize = published.sum();

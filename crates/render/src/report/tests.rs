@@ -1,5 +1,6 @@
 //! Reports with synthetic cells, as people see them.
 
+use crate::formats::tests::written;
 use crate::formats::{Draw, FORMATS, Format};
 use crate::look::TerminalStyle;
 use charz_data::report::{
@@ -10,6 +11,11 @@ use charz_data::report::{
 /// A cell with this number and no interval.
 fn cell(kernel: &str, mapping: &str, workers: u64, unit: Unit, value: f64) -> Cell {
     fixtures::cell(kernel, workers, unit, value).under(mapping).without_interval()
+}
+
+/// What workers cost each other.
+fn sharing(wait_share: Option<f64>) -> Sharing {
+    Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share, fairness: 0.8, most_to_least: None }
 }
 
 /// Pairs of which nine in ten are around (1000, 4000) and the others around (5000, 500).
@@ -33,17 +39,14 @@ fn distribution() -> Distribution {
 }
 
 fn shown(format: &str, cells: Vec<Cell>) -> String {
-    let report = fixtures::report(cells);
-    shown_of(format, &report)
+    shown_of(format, &fixtures::report(cells))
 }
 
 fn shown_of(format: &str, report: &Report) -> String {
     let Some(Format { draw: Draw::Report(write), .. }) = FORMATS.iter().find(|known| known.name == format) else {
         panic!("{format} is a format of reports")
     };
-    let mut out = Vec::new();
-    write(report, &TerminalStyle::PLAIN, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| write(report, &TerminalStyle::PLAIN, out))
 }
 
 fn sampled() -> Cell {
@@ -93,11 +96,8 @@ fn cycles_are_told_where_the_frequency_is_known_and_steady() {
 
 #[test]
 fn what_workers_cost_each_other_has_a_table() {
-    let sharing =
-        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: None, fairness: 0.8, most_to_least: None };
-    let shared = Cell { contention: Some(sharing), ..cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6) };
-    let alone = Cell { contention: Some(sharing), ..cell("pool-tas", "rr", 1, Unit::OpsPerSecond, 1e6) };
-    let text = shown("table", vec![alone, shared]);
+    let cell = |workers| cell("pool-tas", "rr", workers, Unit::OpsPerSecond, 1e6).contention(sharing(None));
+    let text = shown("table", vec![cell(1), cell(2)]);
     check(&text, &["attempts for a success", "1.50   25.0%", "0.800", "a worker had nothing"]);
     assert_eq!(text.matches("1.50").count(), 1, "a worker alone shares nothing:\n{text}");
 }
@@ -112,9 +112,7 @@ fn what_lies_behind_cells_says_at_which_point_they_are() {
     let text = shown("table", at_two_sizes(sampled()));
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("pair:core") && line.contains(" A ")).collect();
     assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
-    let sharing =
-        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: None, fairness: 0.8, most_to_least: None };
-    let shared = cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6).contention(sharing);
+    let shared = cell("pool-tas", "rr", 2, Unit::OpsPerSecond, 1e6).contention(sharing(None));
     let text = shown("table", at_two_sizes(shared));
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("25.0%")).collect();
     assert!(rows.len() == 2 && rows[0].starts_with("64 KiB") && rows[1].starts_with("1 MiB"), "{text}");
@@ -122,9 +120,7 @@ fn what_lies_behind_cells_says_at_which_point_they_are() {
 
 #[test]
 fn what_lies_behind_suspect_cells_carries_their_mark() {
-    let sharing =
-        Sharing { attempts_per_success: 1.5, waited: 0.25, wait_share: Some(0.5), fairness: 0.8, most_to_least: None };
-    let suspect = at(3e9, 3e9, 0.0).contention(sharing).suspect();
+    let suspect = at(3e9, 3e9, 0.0).contention(sharing(Some(0.5))).suspect();
     let times = ["1.50 µs ?", "13.2 µs ?", "10.0% ?", "4.50 k ?", "90% within 4.00 µs to 5.00 µs ?"];
     let shared = ["1.50 ?", "25.0% ?", "50.0% ?", "0.800 ?", "a worker had nothing ?"];
     check(&shown("table", vec![suspect]), &[times, shared].concat());
@@ -152,12 +148,8 @@ fn a_verdict_from_suspect_numbers_carries_its_mark() {
     let rate = |mapping, workers, rate| cell("mem-read", mapping, workers, Unit::BytesPerSecond, rate);
     let row = |cells: Vec<Cell>| {
         let text = shown("table", cells);
-        text.lines()
-            .find(|line| line.starts_with("mem-read "))
-            .unwrap()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
+        let row = text.lines().find(|line| line.starts_with("mem-read ")).unwrap();
+        row.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let cells = || vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9), rate("rr", 4, 9e9), rate("auto", 2, 6e9)];
     assert_eq!(row(cells()), "mem-read rr 2 9.00 GB/s 2 loses 33.3%, interval unknown");
@@ -173,11 +165,8 @@ fn a_verdict_from_suspect_numbers_carries_its_mark() {
 
 #[test]
 fn the_best_time_is_the_shortest() {
-    let times = [("rr", 9e3), ("auto", 6e3), ("pair:core", 3e3)];
-    let text = shown(
-        "table",
-        times.map(|(mapping, time)| cell("signal", mapping, 2, Unit::NanosecondsSampled, time)).to_vec(),
-    );
+    let time = |mapping, time| cell("signal", mapping, 2, Unit::NanosecondsSampled, time);
+    let text = shown("table", vec![time("rr", 9e3), time("auto", 6e3), time("pair:core", 3e3)]);
     let row = text.lines().find(|line| line.starts_with("signal  ")).unwrap();
     check(row, &["pair:core", "3.00 µs", " - ", "takes 100.0% longer"]);
 }

@@ -75,6 +75,7 @@ impl Braille {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tests::written;
     use crate::look::TerminalStyle;
 
     const AREA: Area = Area { left: 1, top: 0, width: 2, height: 2 };
@@ -86,9 +87,7 @@ mod tests {
         lines.iter().for_each(|(from, to)| canvas.line(*from, *to, every, Style::default()));
         let mut sheet = Sheet::new(3, 2);
         canvas.put(&mut sheet);
-        let mut out = Vec::new();
-        sheet.write(&TerminalStyle::PLAIN, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written(|out| sheet.write(&TerminalStyle::PLAIN, out))
     }
 
     #[test]

@@ -198,6 +198,7 @@ fn unnumbered(label: &str) -> impl Iterator<Item = char> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tests::written;
     use crate::look::TerminalStyle;
 
     fn strand(id: usize) -> Part {
@@ -222,9 +223,7 @@ mod tests {
     }
 
     fn shown(nest: &MachineDiagram, width: usize) -> Option<String> {
-        let mut out = Vec::new();
-        boxes(nest, width)?.write(&TerminalStyle::PLAIN, &mut out).unwrap();
-        Some(String::from_utf8(out).unwrap())
+        boxes(nest, width).map(|sheet| written(|out| sheet.write(&TerminalStyle::PLAIN, out)))
     }
 
     #[test]

@@ -113,14 +113,14 @@ pub fn short(text: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tests::written;
 
     #[test]
     fn a_legend_stays_within_the_width() {
         let entries: Vec<_> =
             (0..9).map(|at| ("a".to_owned(), Style::default(), format!("name number {at}"))).collect();
-        let mut out = Vec::new();
-        Pen::new(&TerminalStyle { columns: 40, ..TerminalStyle::PLAIN }, &mut out).legend(&entries).unwrap();
-        let text = String::from_utf8(out).unwrap();
+        let look = TerminalStyle { columns: 40, ..TerminalStyle::PLAIN };
+        let text = written(|out| Pen::new(&look, out).legend(&entries));
         assert!(text.lines().all(|line| line.len() <= 40) && text.matches("name number").count() == 9, "{text}");
     }
 }

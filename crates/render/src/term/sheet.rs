@@ -199,11 +199,10 @@ fn line(cells: &[Cell], look: &TerminalStyle) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::tests::written;
 
     fn shown(sheet: &Sheet, look: &TerminalStyle) -> String {
-        let mut out = Vec::new();
-        sheet.write(look, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        written(|out| sheet.write(look, out))
     }
 
     #[test]

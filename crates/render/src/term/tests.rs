@@ -3,26 +3,20 @@
 use textwrap::core::display_width;
 
 use super::*;
-use crate::formats::tests::everything;
+use crate::formats::tests::{everything, written};
 use charz_analysis::page::{Source, page};
 
 fn whole(look: &TerminalStyle) -> String {
     let report = everything();
-    let mut out = Vec::new();
-    write(&page(&[Source { name: "all", report: &report }]), look, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| write(&page(&[Source { name: "all", report: &report }]), look, out))
 }
 
 /// The figures of one kind, each with its picture.
 fn pictures(look: &TerminalStyle, is: fn(&Body) -> bool) -> Vec<(Figure, String)> {
     let report = everything();
     let page = page(&[Source { name: "all", report: &report }]);
-    let pictures = page.figures().filter(|figure| is(&figure.body)).map(|shown| {
-        let mut out = Vec::new();
-        picture(shown, &mut Pen::new(look, &mut out)).unwrap();
-        (shown.clone(), String::from_utf8(out).unwrap())
-    });
-    let pictures: Vec<(Figure, String)> = pictures.collect();
+    let drawn = |figure: &Figure| (figure.clone(), written(|out| picture(figure, &mut Pen::new(look, out))));
+    let pictures: Vec<(Figure, String)> = page.figures().filter(|figure| is(&figure.body)).map(drawn).collect();
     assert!(!pictures.is_empty());
     pictures
 }
@@ -97,16 +91,16 @@ fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     large.rows = (0..60).map(|at| format!("strand {at}")).collect();
     large.columns.clone_from(&large.rows);
     large.tiles = (0..3600).map(|at| charz_analysis::figure::Tile { value: Some(f64::from(at)), ..*sound }).collect();
-    for (columns, shades) in [(100, "██ "), (72, "██ ")] {
-        let mut out = Vec::new();
-        heat::draw(&large, &mut Pen::new(&TerminalStyle { columns, ..TerminalStyle::PLAIN }, &mut out)).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.contains(shades) && text.contains('░') && text.contains(" to "), "{text}");
+    let within = |columns| {
+        let look = TerminalStyle { columns, ..TerminalStyle::PLAIN };
+        written(|out| heat::draw(&large, &mut Pen::new(&look, out)))
+    };
+    for columns in [100, 72] {
+        let text = within(columns);
+        assert!(text.contains("██ ") && text.contains('░') && text.contains(" to "), "{text}");
         assert!(text.lines().all(|line| display_width(line) <= columns), "{text}");
     }
-    let mut out = Vec::new();
-    heat::draw(&large, &mut Pen::new(&TerminalStyle { columns: 50, ..TerminalStyle::PLAIN }, &mut out)).unwrap();
-    assert!(String::from_utf8(out).unwrap().contains("60 by 60 values have no room"));
+    assert!(within(50).contains("60 by 60 values have no room"));
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! Cards as people read them.
 
 use super::*;
-use crate::formats::tests::{EVIL, assert_inert};
+use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::fixtures::measured;
 use charz_data::report::Status;
 
 #[track_caller]
 fn shown(report: &Report) -> String {
-    let mut out = Vec::new();
-    write(report, &TerminalStyle::PLAIN, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| write(report, &TerminalStyle::PLAIN, out))
 }
 
 #[test]
