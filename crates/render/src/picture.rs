@@ -41,16 +41,16 @@ const TYPEFACES: &str = "Ubuntu, system-ui, sans-serif";
 
 /// The picture within a page: as wide as its place, without a heading, colours as variables.
 pub fn svg_inline(figure: &Figure) -> String {
-    drawn(figure, Dress::Inline)
+    drawn(figure, true)
 }
 
 pub fn svg(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", drawn(figure, Dress::Alone))
+    writeln!(out, "{}", drawn(figure, false))
 }
 
 /// Writes it as PNG, or fails in a build without the feature `png`.
 pub fn png(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(&raster::png(&drawn(figure, Dress::Bare))?)
+    out.write_all(&raster::png(&drawn(figure, false))?)
 }
 
 /// Without the feature, which needs some forty packages.
@@ -64,19 +64,8 @@ mod raster {
     }
 }
 
-/// What a picture has besides what it shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dress {
-    /// Nothing: the page around has it.
-    Inline,
-    /// A heading and a ground.
-    Alone,
-    /// A heading.
-    Bare,
-}
-
-fn drawn(figure: &Figure, dress: Dress) -> String {
-    let is_inline = dress == Dress::Inline;
+/// Within a page, or alone: then with a heading and a ground.
+fn drawn(figure: &Figure, is_inline: bool) -> String {
     // Pages refer to it; whoever made the figure may have been careless.
     let id = figure::id(&figure.id);
     let mut body = Pen::new(is_inline);
@@ -103,7 +92,7 @@ fn drawn(figure: &Figure, dress: Dress) -> String {
     root.word("font-family", TYPEFACES).children(|pen| {
         pen.tag("title").word("id", &title).text(&figure.title);
         pen.tag("desc").word("id", &about).text(&figure.alternative());
-        if dress == Dress::Alone {
+        if !is_inline {
             pen.tag("rect").word("width", "100%").word("height", "100%").paint("fill", Paint::Paper).empty();
         }
         pen.paste(&body);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use super::{Dress, drawn, samples, svg, svg_inline};
+use super::{drawn, samples, svg, svg_inline};
 use crate::formats::tests::hostile;
 use charz_analysis::figure::{Axis, Body, Figure, Label, Plot, Quantity, Role, Rule, Scale, Series, Spot, State, Tile};
 
@@ -26,8 +26,8 @@ fn classes<'a>(document: &'a Document<'a>, class: &'a str) -> impl Iterator<Item
 
 /// Every picture of a figure is well-formed, says what it shows, and has places.
 fn check(figure: &Figure) {
-    for dress in [Dress::Inline, Dress::Alone, Dress::Bare] {
-        let text = drawn(figure, dress);
+    for is_inline in [true, false] {
+        let text = drawn(figure, is_inline);
         let document = Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
         let root = document.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
@@ -98,7 +98,7 @@ fn a_page_may_choose_every_colour_of_a_plot() {
     let text = svg_inline(&samples::scaling());
     let outside = text.split("var(").map(|piece| piece.split_once(')').map_or(piece, |(_, rest)| rest));
     assert!(outside.skip(1).all(|piece| !piece.contains("=\"#")), "{text}");
-    assert!(!drawn(&samples::scaling(), Dress::Alone).contains("var("));
+    assert!(!drawn(&samples::scaling(), false).contains("var("));
 }
 
 #[test]

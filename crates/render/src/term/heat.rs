@@ -67,14 +67,10 @@ impl Layout {
         let name = heat.columns.iter().map(|name| display_width(name)).max().unwrap_or(0);
         // Longer names than numbers are shortened: both are read from their ends.
         let number = heat.tiles.iter().map(|tile| figure(heat, *tile).len()).max().unwrap_or(1);
-        let wide = [number.max(name), number].into_iter().map(|wide| wide + 1).find(|wide| fits(*wide));
-        match wide {
-            Some(wide) => Some(Layout { wide, numbers: true, named: true }),
-            None if fits(name + 1) && name < 4 => Some(Layout { wide: name + 1, numbers: false, named: true }),
-            None => {
-                [2, 1].into_iter().find(|wide| fits(*wide)).map(|wide| Layout { wide, numbers: false, named: false })
-            }
-        }
+        let numbered = [number.max(name) + 1, number + 1].map(|wide| Layout { wide, numbers: true, named: true });
+        let named = (name < 4).then_some(Layout { wide: name + 1, numbers: false, named: true });
+        let plain = [2, 1].map(|wide| Layout { wide, numbers: false, named: false });
+        numbered.into_iter().chain(named).chain(plain).find(|layout| fits(layout.wide))
     }
 
     fn tile(&self, heat: &Heatmap, tile: Tile, fifths: &Fifths, colours: bool) -> (String, Style) {
@@ -88,13 +84,9 @@ impl Layout {
             let text = figure(heat, tile);
             return (format!("{text:>wide$}"), style);
         }
-        let doubt = if tile.state == State::Suspect { Some('?') } else { None };
         let shade = if colours { ' ' } else { SHADES[fifth] };
-        let mut marks = vec![shade; wide];
-        if let (Some(doubt), Some(last)) = (doubt, marks.last_mut()) {
-            *last = doubt;
-        }
-        (marks.into_iter().collect(), style)
+        let last = if tile.state == State::Suspect { '?' } else { shade };
+        (std::iter::repeat_n(shade, wide - 1).chain([last]).collect(), style)
     }
 }
 
@@ -103,10 +95,7 @@ fn figure(heat: &Heatmap, tile: Tile) -> String {
     let Some(value) = tile.value else { return String::new() };
     let doubt = if tile.state == State::Suspect { "?" } else { "" };
     // Times in nanoseconds, rates in billions: the legend says which.
-    let number = match scale(&heat.quantity) {
-        Some((by, _)) => value / by,
-        None => value,
-    };
+    let number = value / scale(&heat.quantity).map_or(1.0, |(by, _)| by);
     if number.abs() < 9.95 { format!("{number:.1}{doubt}") } else { format!("{number:.0}{doubt}") }
 }
 
