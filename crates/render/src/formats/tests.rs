@@ -122,7 +122,7 @@ fn shown(format: &Format, report: &Report, look: &TerminalStyle) -> Option<Strin
 }
 
 /// Without the escapes for colours and bold letters.
-fn without_colours(text: &str) -> String {
+pub(crate) fn without_colours(text: &str) -> String {
     let mut bare = String::new();
     for (at, part) in text.split("\u{1b}[").enumerate() {
         match part.split_once('m').filter(|(codes, _)| codes.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'))

@@ -45,31 +45,19 @@ fn read(text: &str) -> Text {
     read
 }
 
-/// Labels in braces, with backslash, quotation mark and line feed escaped, and what stands behind them.
+/// Labels in braces, whose values are escaped as in JSON, and what stands behind them.
 fn labels_of(text: &str) -> (BTreeMap<String, String>, &str) {
     let mut labels = BTreeMap::new();
     let Some(mut rest) = text.strip_prefix('{') else { return (labels, text) };
     loop {
-        let (name, tail) = rest.split_once("=\"").unwrap();
+        let (name, tail) = rest.split_once('=').unwrap();
         assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
-        let (mut value, mut end, mut escaped) = (String::new(), None, false);
-        for (at, mark) in tail.char_indices() {
-            match mark {
-                _ if escaped => {
-                    assert!(matches!(mark, '\\' | '"' | 'n'), "{tail}");
-                    value.push(if mark == 'n' { '\n' } else { mark });
-                    escaped = false;
-                }
-                '\\' => escaped = true,
-                '"' => {
-                    end = Some(at);
-                    break;
-                }
-                _ => value.push(mark),
-            }
-        }
+        let mut values = serde_json::Deserializer::from_str(tail).into_iter::<String>();
+        let value = values.next().unwrap().unwrap();
+        let (quoted, tail) = tail.split_at(values.byte_offset());
+        let escapes = quoted.replace("\\\\", "").replace("\\\"", "").replace("\\n", "");
+        assert!(!escapes.contains('\\'), "no other mark is escaped: {quoted}");
         labels.insert(name.to_owned(), value);
-        let tail = &tail[end.unwrap() + 1..];
         match tail.strip_prefix(',') {
             Some(more) => rest = more,
             None => return (labels, tail.strip_prefix('}').unwrap()),

@@ -3,7 +3,7 @@
 use textwrap::core::display_width;
 
 use super::*;
-use crate::formats::tests::{everything, written};
+use crate::formats::tests::{everything, without_colours, written};
 use charz_analysis::page::{Source, page};
 
 fn whole(look: &TerminalStyle) -> String {
@@ -19,13 +19,6 @@ fn pictures(look: &TerminalStyle, is: fn(&Body) -> bool) -> Vec<(Figure, String)
     let pictures: Vec<(Figure, String)> = page.figures().filter(|figure| is(&figure.body)).map(drawn).collect();
     assert!(!pictures.is_empty());
     pictures
-}
-
-/// Without the escapes for colours and weight.
-fn bare(text: &str) -> String {
-    let mut parts = text.split('\u{1b}');
-    let first = parts.next().unwrap_or_default().to_owned();
-    first + &parts.map(|part| part.split_once('m').unwrap().1).collect::<String>()
 }
 
 const COLOURED: TerminalStyle = TerminalStyle { colour: true, ..TerminalStyle::PLAIN };
@@ -51,7 +44,7 @@ fn colours_change_no_sign() {
     ] {
         let plain = pictures(&TerminalStyle::PLAIN, is);
         for ((shown, plain), (_, coloured)) in plain.iter().zip(pictures(&COLOURED, is)) {
-            assert_eq!(*plain, bare(&coloured), "{}", shown.id);
+            assert_eq!(*plain, without_colours(&coloured), "{}", shown.id);
             assert!(!plain.contains('\u{1b}') && coloured.contains("\u{1b}["), "{}", shown.id);
         }
     }
