@@ -61,5 +61,5 @@ fn show(chain: &Chain, program: &Path) -> Outcome {
         .ok_or_else(|| refused(format!("the instructions of {} are not known here", std::env::consts::ARCH)))?;
     let count = count::count(&body, &instructions).map_err(refused)?;
     println!("{}: {count}", chain.kernel);
-    if count.is_per_step(Count::STEP) { Ok(()) } else { Err(refused(format!("{count}; want {}", Count::STEP))) }
+    if count.is_whole() { Ok(()) } else { Err(refused(format!("{count}; want {}", Count::STEP))) }
 }

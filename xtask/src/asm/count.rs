@@ -14,9 +14,8 @@ pub enum Arithmetic {
 
 /// The names of the instructions on one kind of machine.
 pub struct Instructions {
-    add: &'static [&'static str],
-    sub: &'static [&'static str],
-    mul: &'static [&'static str],
+    /// Those that add, subtract and multiply.
+    arithmetic: [&'static [&'static str]; 3],
     /// Those that bring a value from memory into a register.
     load: &'static [&'static str],
     /// Those that may only drive the loop: they change a register by a constant, compare, or jump.
@@ -47,7 +46,8 @@ impl Instructions {
         };
         let [add, sub, mul, load] = names;
         let x86 = machine == "x86_64";
-        Some(Instructions { add, sub, mul, load, control: if x86 { X86 } else { ARM }, result_last: x86 })
+        let control = if x86 { X86 } else { ARM };
+        Some(Instructions { arithmetic: [add, sub, mul], load, control, result_last: x86 })
     }
 
     /// The result and the sources of an instruction that computes. With two operands the result is a source, too.
@@ -69,29 +69,25 @@ impl Instructions {
 pub struct Count {
     /// The steps that its body holds: one for each input that it reads.
     pub steps: usize,
-    pub add: usize,
-    pub sub: usize,
-    pub mul: usize,
+    /// Additions, subtractions and multiplications in the body.
+    pub arithmetic: [usize; 3],
     /// Instructions that only drive the loop.
     pub control: usize,
 }
 
 impl Count {
     /// What one step of a chain is.
-    pub const STEP: Count = Count { steps: 1, add: 2, sub: 2, mul: 4, control: 0 };
+    pub const STEP: Count = Count { steps: 1, arithmetic: [2, 2, 4], control: 0 };
 
-    /// Whether the arithmetic of each step is that of `step`.
-    pub fn is_per_step(&self, step: Count) -> bool {
-        self.steps > 0
-            && [(self.add, step.add), (self.sub, step.sub), (self.mul, step.mul)]
-                .iter()
-                .all(|(n, s)| *n == s * self.steps)
+    /// Whether each step is [`Count::STEP`].
+    pub fn is_whole(&self) -> bool {
+        self.steps > 0 && self.arithmetic == Count::STEP.arithmetic.map(|count| count * self.steps)
     }
 }
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Count { steps, add, sub, mul, control } = self;
+        let Count { steps, arithmetic: [add, sub, mul], control } = self;
         let s = if *steps == 1 { "" } else { "s" };
         write!(
             f,
@@ -103,7 +99,7 @@ impl fmt::Display for Count {
 /// Counts the arithmetic in the body of a loop. Refused is a body that holds something which belongs neither to the chain nor to
 /// driving the loop, and an operation that does not use the result of the one before it: then the count says nothing.
 pub fn count(body: &[Instruction], instructions: &Instructions) -> Result<Count, String> {
-    let mut count = Count { steps: 0, add: 0, sub: 0, mul: 0, control: 0 };
+    let mut count = Count { steps: 0, arithmetic: [0; 3], control: 0 };
     let mut inputs: BTreeSet<&str> = BTreeSet::new();
     let mut driving = BTreeSet::new();
     let mut chain: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -113,15 +109,9 @@ pub fn count(body: &[Instruction], instructions: &Instructions) -> Result<Count,
         let memory = instruction.operands.iter().map(String::as_str).filter(|operand| operand.contains(['(', '[']));
         let reads = memory.clone().count();
         inputs.extend(memory);
-        let tally = match () {
-            () if constant => None,
-            () if is(instructions.add) => Some(&mut count.add),
-            () if is(instructions.sub) => Some(&mut count.sub),
-            () if is(instructions.mul) => Some(&mut count.mul),
-            () => None,
-        };
-        if let Some(tally) = tally {
-            *tally += 1;
+        let operation = instructions.arithmetic.iter().position(|names| is(names)).filter(|_| !constant);
+        if let Some(operation) = operation {
+            count.arithmetic[operation] += 1;
             chain.push(instructions.operands(instruction).ok_or_else(|| strange(instruction))?);
         } else if is(instructions.control) {
             count.control += 1;

@@ -84,7 +84,8 @@ impl Drop for Source {
     }
 }
 
-fn remove(place: &Path) -> Outcome {
+/// Removes a folder where there is one.
+pub fn remove(place: &Path) -> Outcome {
     match fs::remove_dir_all(place) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Failure::io(format!("remove {place:?}"), &error))

@@ -84,11 +84,7 @@ fn row(found: &Comparison, name: &str, rounds: usize) -> Row {
 /// The median time of one iteration, in nanoseconds, in one turn of a side.
 fn time(bench: &str, program: &Path, plant: u32) -> Outcome<f64> {
     let home = programs::folder().join("criterion");
-    if let Err(error) = fs::remove_dir_all(&home)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        return Err(Failure::io(format!("remove {home:?}"), &error));
-    }
+    programs::remove(&home)?;
     let mut command = Command::new(program);
     command.args(["--bench", "--noplot", "--quiet", "--exact", bench]).args(TURN);
     command.env("CRITERION_HOME", &home).env(PLANT, plant.to_string());
