@@ -2,7 +2,7 @@
 
 use super::colour::Paint;
 use super::frame::{Frame, Side};
-use super::legend::{Legend, RADIUS, doubtful, missing};
+use super::legend::{self, RADIUS, doubtful, missing};
 use super::lines::keys;
 use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
@@ -29,13 +29,11 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     let left = widest + 24.0;
     let across = [left, WIDTH - RIGHT];
     let keys = if measured.len() > 1 { keys(plot) } else { keys(plot).split_off(measured.len()) };
-    let legend = Legend::new(keys, [left, top], across[1] - across[0]);
-    let down = top + legend.height + 6.0;
+    let down = top + legend::draw(&keys, [left, top], across[1] - across[0], false, pen) + 6.0;
     let x = Side::horizontal(&plot.y, plot.shown_range(), across[1] - across[0]);
     // Rows count from above.
     let y = Side::blank(Span { scale: Scale::Linear, low: count.max(1) as f64 - 0.5, high: -0.5 });
     let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y };
-    legend.draw(false, pen);
     frame.draw(true, pen);
     for (at, name) in names.iter().take(count).enumerate() {
         let Some(y) = frame.y(at as f64) else { continue };

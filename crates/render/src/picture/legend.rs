@@ -12,11 +12,6 @@ pub(super) enum Key {
     Missing,
 }
 
-pub(super) struct Legend {
-    entries: Vec<(Key, String, [f64; 2])>,
-    pub(super) height: f64,
-}
-
 const SIZE: f64 = 12.0;
 const ROW: f64 = 19.0;
 /// The key before the name.
@@ -25,41 +20,30 @@ const KEY: f64 = 34.0;
 const NAME: f64 = 300.0;
 const GAP: f64 = 18.0;
 
-impl Legend {
-    /// Rows of at most a width, from a point downwards.
-    pub(super) fn new(keys: Vec<(Key, String)>, [left, top]: [f64; 2], width: f64) -> Self {
-        let (mut x, mut y) = (left, top);
-        let mut entries = Vec::with_capacity(keys.len());
-        let is_empty = keys.is_empty();
+/// Draws it in rows of at most a width, from a point downwards; how high they are.
+pub(super) fn draw(keys: &[(Key, String)], [left, top]: [f64; 2], width: f64, with_lines: bool, pen: &mut Pen) -> f64 {
+    if keys.is_empty() {
+        return 0.0;
+    }
+    let (mut x, mut y) = (left, top);
+    pen.tag("g").word("class", "legend").children(|pen| {
         for (key, name) in keys {
-            let wide = KEY + width::of(&name, SIZE).min(NAME) + GAP;
+            let wide = KEY + width::of(name, SIZE).min(NAME) + GAP;
             if x > left && x + wide > left + width {
                 (x, y) = (left, y + ROW);
             }
-            entries.push((key, name, [x, y]));
+            let middle = [x + KEY / 2.0 - 3.0, y + ROW / 2.0];
+            match key {
+                Key::Series(at) => series(*at, middle, with_lines, pen),
+                Key::Doubtful => doubtful(0, Paint::Soft, middle, pen),
+                Key::Missing => missing(Paint::Soft, middle, pen),
+            }
+            let paint = if matches!(key, Key::Series(_)) { Paint::Ink } else { Paint::Soft };
+            pen.text(name, TextStyle { paint, room: NAME, ..TextStyle::at(x + KEY, y + ROW / 2.0 + 4.0, SIZE) });
             x += wide;
         }
-        Legend { entries, height: if is_empty { 0.0 } else { y - top + ROW } }
-    }
-
-    pub(super) fn draw(&self, with_lines: bool, pen: &mut Pen) {
-        if self.entries.is_empty() {
-            return;
-        }
-        pen.tag("g").word("class", "legend").children(|pen| {
-            for (key, name, [x, y]) in &self.entries {
-                let middle = [x + KEY / 2.0 - 3.0, y + ROW / 2.0];
-                match key {
-                    Key::Series(at) => series(*at, middle, with_lines, pen),
-                    Key::Doubtful => doubtful(0, Paint::Soft, middle, pen),
-                    Key::Missing => missing(Paint::Soft, middle, pen),
-                }
-                let soft = !matches!(key, Key::Series(_));
-                let paint = if soft { Paint::Soft } else { Paint::Ink };
-                pen.text(name, TextStyle { paint, room: NAME, ..TextStyle::at(x + KEY, y + ROW / 2.0 + 4.0, SIZE) });
-            }
-        });
-    }
+    });
+    y - top + ROW
 }
 
 fn series(at: usize, [x, y]: [f64; 2], with_line: bool, pen: &mut Pen) {
@@ -68,10 +52,7 @@ fn series(at: usize, [x, y]: [f64; 2], with_line: bool, pen: &mut Pen) {
         let line =
             pen.tag("path").word("d", &format!("M{} {}h28", super::pen::number(x - 14.0), super::pen::number(y)));
         let line = line.paint("stroke", paint).word("stroke-width", "2");
-        match shapes::dashes(at) {
-            Some(dashes) => line.word("stroke-dasharray", dashes).empty(),
-            None => line.empty(),
-        }
+        line.optional("stroke-dasharray", shapes::dashes(at)).empty();
     }
     pen.tag("path").word("d", &shapes::shape(at, [x, y], RADIUS)).paint("fill", paint).empty();
 }

@@ -3,7 +3,7 @@
 use super::colour::Paint;
 use super::frame::{Frame, Side};
 use super::layout::{LabelLayout, rows};
-use super::legend::{Key, Legend};
+use super::legend::{self, Key};
 use super::pen::{Pen, TextStyle};
 use super::series;
 use super::{WIDTH, width};
@@ -20,15 +20,13 @@ const RULE_SIZE: f64 = 11.0;
 pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
     let y = Side::vertical(&plot.y, plot.shown_range(), HEIGHT);
     let across = [y.width(), WIDTH - RIGHT];
-    let legend = Legend::new(keys(plot), [across[0], top], across[1] - across[0]);
     let x = Side::horizontal(&plot.x, plot.x_range(), across[1] - across[0]);
-    let down = top + legend.height + 6.0;
+    let down = top + legend::draw(&keys(plot), [across[0], top], across[1] - across[0], true, pen) + 6.0;
     let mut frame = Frame { across, down: [down, down + HEIGHT], x, y };
     let rules = ruled(&plot.reference_lines, &frame);
     let rule_rows = rules.iter().filter_map(|(_, row)| *row).max().map_or(0, |row| row + 1);
     frame.down = frame.down.map(|end| end + rule_rows as f64 * RULE_ROW);
 
-    legend.draw(true, pen);
     frame.draw(false, pen);
     for (rule, row) in rules {
         draw_rule(rule, row, plot, &frame, pen);

@@ -152,10 +152,7 @@ impl Laid<'_> {
             let cell =
                 pen.tag("rect").rectangle(at[0], at[1], wide, high).number("rx", 2.0).paint("fill", Paint::Paper);
             // By the number a page finds the cell and lights it.
-            let cell = match strand {
-                Some(strand) => cell.word("data-strand", &strand.to_string()),
-                None => cell,
-            };
+            let cell = cell.optional("data-strand", strand.map(|strand| strand.to_string()).as_deref());
             match self.part.usable {
                 true => cell.paint("stroke", Paint::Series(0)).empty(),
                 false => {

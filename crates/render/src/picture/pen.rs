@@ -38,13 +38,10 @@ impl Pen {
         let short = width::shortened(&full, at.size, at.room);
         let tag = self.tag("text").number("x", at.x).number("y", at.y).number("font-size", at.size);
         let tag = tag.paint("fill", at.paint);
-        let tag = if at.anchor == "start" { tag } else { tag.word("text-anchor", at.anchor) };
+        let tag = tag.optional("text-anchor", Some(at.anchor).filter(|anchor| *anchor != "start"));
         let tag = if at.halo { tag.halo() } else { tag };
-        let tag = match at.turned {
-            0.0 => tag,
-            turned => tag.word("transform", &format!("rotate({} {} {})", number(turned), number(at.x), number(at.y))),
-        };
-        tag.children(|pen| {
+        let turn = || format!("rotate({} {} {})", number(at.turned), number(at.x), number(at.y));
+        tag.optional("transform", (at.turned != 0.0).then(turn).as_deref()).children(|pen| {
             if short != full {
                 pen.tag("title").text(&full);
             }
@@ -111,6 +108,10 @@ impl Tag<'_> {
         plain(value).render_to(&mut self.pen.text);
         self.pen.text.push('"');
         self
+    }
+
+    pub(super) fn optional(self, key: &str, value: Option<&str>) -> Self {
+        if let Some(value) = value { self.word(key, value) } else { self }
     }
 
     pub(super) fn paint(self, key: &str, paint: Paint) -> Self {

@@ -87,11 +87,7 @@ fn line(at: usize, run: &[Placed<'_>], pen: &mut Pen) {
     }
     let line = pen.tag("path").word("d", &path(run.iter().map(|(_, place)| *place), false));
     let line = line.word("fill", "none").paint("stroke", Paint::Series(at)).word("stroke-width", "2");
-    let line = line.word("stroke-linejoin", "round");
-    match shapes::dashes(at) {
-        Some(dashes) => line.word("stroke-dasharray", dashes).empty(),
-        None => line.empty(),
-    }
+    line.word("stroke-linejoin", "round").optional("stroke-dasharray", shapes::dashes(at)).empty();
 }
 
 /// The shapes of all spots, and above them what can be pointed at.

@@ -19,10 +19,12 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     let Quantity::Names(names) = &plot.x.quantity else { return super::plot::draw(plot, pen) };
     let rows = rows(plot, names);
     let width = pen.width();
-    let values: Vec<String> = rows.iter().map(|row| said(plot, row.spot)).collect();
+    let values: Vec<String> = rows.iter().map(|(.., spot)| said(plot, spot)).collect();
+    // The first line of a name has it.
+    let is_first = |at: usize| at == 0 || rows[at - 1].0 != rows[at].0;
     let widest =
         |texts: &mut dyn Iterator<Item = &str>, most: usize| texts.map(display_width).max().unwrap_or(0).min(most);
-    let label = widest(&mut rows.iter().map(|row| row.name), width / 3);
+    let label = widest(&mut rows.iter().map(|(place, ..)| names[*place].as_str()), width / 3);
     let value = widest(&mut values.iter().map(String::as_str), width / 4);
     // A letter stands between the name and the picture where there are several series.
     let left = label + 3;
@@ -31,14 +33,16 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     let shown = rows.len().min(MOST);
     let mut sheet = Sheet::new(width, shown + 3);
     let many = plot.series.len() > 1;
-    for (y, (row, value)) in rows.iter().zip(&values).take(shown).enumerate() {
-        let (letter, style) = mark(row.series);
-        sheet.put(0, y, &short(row.name, label), Style::default());
+    for (y, ((place, series, spot), value)) in rows.iter().zip(&values).take(shown).enumerate() {
+        let (letter, style) = mark(*series);
+        if is_first(y) {
+            sheet.put(0, y, &short(&names[*place], label), Style::default());
+        }
         if many {
             sheet.put(label + 1, y, &letter, style);
         }
         if let Some(span) = &span {
-            whisker(&mut sheet, span, row.spot, (left, room), y, style);
+            whisker(&mut sheet, span, spot, (left, room), y, style);
         }
         sheet.put(left + room + 1, y, &short(value, width.saturating_sub(left + room + 1)), Style::default());
     }
@@ -59,29 +63,16 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A line of the picture: a spot of a series, with its name if it is the first of it.
-struct Row<'a> {
-    name: &'a str,
-    series: usize,
-    spot: &'a DataPoint,
-}
+/// A line of the picture: its place among the names, a series, and a spot of it.
+type Row<'a> = (usize, usize, &'a Spot);
 
-fn rows<'a>(plot: &'a Plot, names: &'a [String]) -> Vec<Row<'a>> {
-    let mut rows: Vec<(usize, Row<'a>)> = Vec::new();
-    for (series, spots) in plot.series.iter().enumerate() {
-        for spot in &spots.points {
-            let place = spot.x.max(0.0).round() as usize;
-            let Some(name) = names.get(place) else { continue };
-            rows.push((place, Row { name, series, spot }));
-        }
-    }
-    rows.sort_by_key(|(place, row)| (*place, row.series));
-    let mut before = None;
-    let named = rows.into_iter().map(|(place, row)| {
-        let repeated = before.replace(place) == Some(place);
-        Row { name: if repeated { "" } else { row.name }, ..row }
-    });
-    named.collect()
+fn rows<'a>(plot: &'a Plot, names: &[String]) -> Vec<Row<'a>> {
+    let placed = |spot: &Spot| spot.x.max(0.0).round() as usize;
+    let of = |(at, series): (usize, &'a Series)| series.spots.iter().map(move |spot| (placed(spot), at, spot));
+    let mut rows: Vec<Row<'a>> = plot.series.iter().enumerate().flat_map(of).collect();
+    rows.retain(|(place, ..)| *place < names.len());
+    rows.sort_by_key(|(place, series, _)| (*place, *series));
+    rows
 }
 
 /// A number in words, or why there is none.
