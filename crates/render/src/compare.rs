@@ -54,7 +54,7 @@ fn table(comparison: &Comparison) -> Vec<Block<'static>> {
 /// The counts first, then what is slower, and everything else folded.
 fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Caption(totals(&comparison.totals)), Block::Text(rule(comparison))];
-    blocks.extend(remarks(comparison).into_iter().map(|remark| Block::Item(String::new(), remark)));
+    blocks.extend(remarks(comparison).into_iter().map(Block::item));
     let sorted = sorted(comparison);
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {

@@ -132,7 +132,7 @@ fn environment<'a>(about: &About) -> Block<'a> {
     let mut blocks = vec![Block::Table { heading: vec![String::new(); 2], words: vec![0, 1], rows }];
     if !about.disturbances.is_empty() {
         blocks.push(Block::Text("Disturbing when it began:".to_owned()));
-        blocks.extend(about.disturbances.iter().map(|sentence| Block::Item(String::new(), sentence.clone())));
+        blocks.extend(about.disturbances.iter().map(Block::item));
     }
     blocks.push(Block::Text("Another report like it:".to_owned()));
     blocks.push(Block::Code(about.command.clone()));

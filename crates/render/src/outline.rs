@@ -28,6 +28,11 @@ pub enum Block<'a> {
 }
 
 impl Block<'_> {
+    /// An entry of a list without a label.
+    pub fn item(words: impl Into<String>) -> Self {
+        Block::Item(String::new(), words.into())
+    }
+
     pub fn table(table: &Table) -> Self {
         let column = |at: usize| table.rows.iter().map(move |row| &row.data[at]);
         let is_words =
@@ -47,12 +52,12 @@ const MOST_DOUBTS: usize = 12;
 /// A page up to its figures, for so many columns.
 pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
     let mut blocks = head(page);
-    blocks.extend(listed("In what the reports differ", page.differences_in_words().map(unlabelled)));
+    blocks.extend(listed("In what the reports differ", page.differences_in_words().map(Block::item)));
     blocks.extend(verdicts(page, columns));
     blocks.extend(findings(page));
     blocks.extend(doubts(page, MOST_DOUBTS));
     blocks.extend(page.sections.iter().map(Block::Section));
-    blocks.extend(listed("Left out", page.left_out.iter().cloned().map(unlabelled)));
+    blocks.extend(listed("Left out", page.left_out.iter().cloned().map(Block::item)));
     blocks
 }
 
@@ -83,13 +88,9 @@ fn head(page: &Page) -> Vec<Block<'_>> {
             Block::Text(format!("! not complete, ended by {why}: what is missing may change what follows"))
         }));
     }
-    let summary = page.summary.iter().map(|(at, words)| unlabelled(format!("{words}{}", page.of(*at))));
+    let summary = page.summary.iter().map(|(at, words)| Block::item(format!("{words}{}", page.of(*at))));
     blocks.extend(listed("Summary", summary));
     blocks
-}
-
-fn unlabelled(words: String) -> Block<'static> {
-    Block::Item(String::new(), words)
 }
 
 /// Entries under a heading; nothing where there are none.
@@ -109,7 +110,7 @@ fn verdicts(page: &Page, columns: usize) -> Vec<Block<'_>> {
     let sentence = |row: &charz_analysis::figure::Row| {
         let named = table.heading.iter().zip(&row.data).skip(1).filter(|(_, datum)| datum.text != "-");
         let words: Vec<String> = named.map(|(name, datum)| format!("{name}: {}", datum.text)).collect();
-        unlabelled(format!("{}; {}", row.data[0].text, words.join("; ")))
+        Block::item(format!("{}; {}", row.data[0].text, words.join("; ")))
     };
     let fits = (0..table.heading.len()).map(width).sum::<usize>() <= columns;
     match table.rows.is_empty() {

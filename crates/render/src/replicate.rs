@@ -61,9 +61,7 @@ fn blocks(replication: &Replication) -> Vec<Block<'static>> {
         }
     } else {
         blocks.push(Block::Heading("Figures, and how far a sweep here can replicate them".to_owned()));
-        let item = |figure: &ReplicatedFigure| {
-            Block::Item(String::new(), format!("{}: {}", name(figure), figure.reasons.join("; ")))
-        };
+        let item = |figure| Block::item(format!("{}: {}", name(figure), figure.reasons.join("; ")));
         blocks.extend(replication.figures.iter().map(item));
     }
     blocks.push(Block::Heading("How it was measured".to_owned()));
@@ -71,7 +69,7 @@ fn blocks(replication: &Replication) -> Vec<Block<'static>> {
     blocks.push(Block::Text(replication.protocol.clone()));
     if !replication.inconsistencies.is_empty() {
         blocks.push(Block::Heading("Where the document contradicts itself".to_owned()));
-        blocks.extend(replication.inconsistencies.iter().map(|sentence| Block::Item(String::new(), sentence.clone())));
+        blocks.extend(replication.inconsistencies.iter().map(Block::item));
     }
     blocks
 }

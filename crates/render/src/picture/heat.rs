@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::colour::{Paint, heat, is_light};
 use super::frame::nothing;
-use super::pen::{Pen, TextStyle, number, path};
+use super::pen::{Pen, TextStyle, block, number, path};
 use super::{WIDTH, width};
 use charz_analysis::figure::{Heatmap, Scale, Span, State, Tile};
 use charz_data::escape::plain;
@@ -110,12 +110,11 @@ impl Grid<'_> {
     }
 
     fn tiles(&self, id: &str, pen: &mut Pen) {
-        let side = number(self.tile);
         let columns = self.map.columns.len();
         for (row, column) in (0..self.map.rows.len()).flat_map(|row| (0..columns).map(move |column| (row, column))) {
             let tile = self.map.at(row, column);
             let [x, y] = [self.across[0] + column as f64 * self.tile, self.down[0] + row as f64 * self.tile];
-            let outline = format!("M{} {}h{side}v{side}h-{side}z", number(x), number(y));
+            let outline = block([x, y, self.tile, self.tile]);
             // A page has the notes in a form that takes less room.
             let note = if pen.is_inline() { String::new() } else { self.map.note(row, column) };
             match self.colour(tile) {
@@ -177,9 +176,8 @@ impl Grid<'_> {
         let suspect = self.map.tiles.iter().enumerate().filter(|(_, tile)| tile.state == State::Suspect).take(MARKED);
         let point = |(at, _): (usize, &Tile)| {
             let centre = |place: usize| (place as f64 + 0.35) * self.tile;
-            let [x, y] = [self.across[0] + centre(at % columns), self.down[0] + centre(at / columns)];
-            let side = number((self.tile * 0.3).max(0.5));
-            format!("M{} {}h{side}v{side}h-{side}z", number(x), number(y))
+            let side = (self.tile * 0.3).max(0.5);
+            block([self.across[0] + centre(at % columns), self.down[0] + centre(at / columns), side, side])
         };
         let points: String = suspect.map(point).collect();
         if !points.is_empty() {

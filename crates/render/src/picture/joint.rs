@@ -3,7 +3,7 @@
 use super::colour::{Paint, heat};
 use super::frame::{Frame, Side};
 use super::layout::rows;
-use super::pen::{Pen, TextStyle, path};
+use super::pen::{Pen, TextStyle, block, path};
 use super::{WIDTH, width};
 use charz_analysis::figure::{Axis, Bar, JointPlot, Quantity, Scale, Span, range};
 use charz_data::Peak;
@@ -135,11 +135,8 @@ fn outline(x: [f64; 2], y: [f64; 2], frame: &Frame) -> Option<String> {
     let [right, top] = frame.place(x[1], y[1])?;
     let (left, right) = (left.max(frame.across[0]), right.min(frame.across[1]));
     let (top, bottom) = (top.max(frame.down[0]), bottom.min(frame.down[1]));
-    (left < right + 0.5 && top < bottom + 0.5).then(|| {
-        let (wide, high) = ((right - left).max(0.8) + 0.2, (bottom - top).max(0.8) + 0.2);
-        let [left, top, wide, high] = [left, top, wide, high].map(super::pen::number);
-        format!("M{left} {top}h{wide}v{high}h-{wide}z")
-    })
+    (left < right + 0.5 && top < bottom + 0.5)
+        .then(|| block([left, top, (right - left).max(0.8) + 0.2, (bottom - top).max(0.8) + 0.2]))
 }
 
 fn above(joint: &JointPlot, frame: &Frame, rise: f64, pen: &mut Pen) {
@@ -173,15 +170,13 @@ fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut P
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(1).max(1) as f64;
     let one = |bar: &Bar| {
         let long = bar.count as f64 / most * rise;
-        let rectangle = if to_the_right {
+        Some(block(if to_the_right {
             let (low, high) = (ground.y(bar.x[0])?, ground.y(bar.x[1])?);
             [ground.across[0], high.min(low), long, (low - high).abs()]
         } else {
             let (low, high) = (ground.x(bar.x[0])?, ground.x(bar.x[1])?);
             [low.min(high), ground.down[0] - long, (high - low).abs(), long]
-        };
-        let [x, y, wide, high] = rectangle.map(super::pen::number);
-        Some(format!("M{x} {y}h{wide}v{high}h-{wide}z"))
+        }))
     };
     let outlines: String = bars.iter().filter(|bar| bar.count > 0).filter_map(one).collect();
     if !outlines.is_empty() {

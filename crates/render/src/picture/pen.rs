@@ -176,6 +176,12 @@ pub(super) fn path(corners: impl IntoIterator<Item = [f64; 2]>, is_closed: bool)
     data
 }
 
+/// A rectangle, by its corner, width and height, as the data of a path.
+pub(super) fn block(rectangle: [f64; 4]) -> String {
+    let [x, y, wide, high] = rectangle.map(number);
+    format!("M{x} {y}h{wide}v{high}h-{wide}z")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
