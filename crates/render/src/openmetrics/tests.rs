@@ -7,40 +7,35 @@ use charz_analysis::point;
 use super::*;
 use crate::formats::tests::{golden, hostile, written};
 
-/// Samples by name and labels, and the types and units of names.
 #[derive(Default)]
 struct Text {
+    /// By name and labels.
     samples: BTreeMap<(String, BTreeMap<String, String>), f64>,
-    types: BTreeMap<String, String>,
-    units: BTreeMap<String, String>,
-    helps: BTreeMap<String, String>,
+    /// By `HELP`, `TYPE` or `UNIT`, and name.
+    about: BTreeMap<(String, String), String>,
+}
+
+impl Text {
+    fn about(&self, kind: &str, name: &str) -> Option<&String> {
+        self.about.get(&(kind.to_owned(), name.to_owned()))
+    }
 }
 
 fn read(text: &str) -> Text {
     let mut read = Text::default();
-    assert!(text.ends_with("# EOF\n"), "{text}");
-    for line in text.lines() {
-        if let Some(meta) = line.strip_prefix("# ") {
-            let mut words = meta.splitn(3, ' ');
-            let (kind, name, rest) = (words.next().unwrap(), words.next(), words.next());
-            let table = match kind {
-                "HELP" => &mut read.helps,
-                "TYPE" => &mut read.types,
-                "UNIT" => &mut read.units,
-                _ => {
-                    assert_eq!(meta, "EOF");
-                    continue;
-                }
-            };
-            let before = table.insert(name.unwrap().to_owned(), rest.unwrap().to_owned());
-            assert_eq!(before, None, "twice: {line}");
+    let lines = text.strip_suffix("# EOF\n").unwrap();
+    for line in lines.lines() {
+        let before = if let Some(meta) = line.strip_prefix("# ") {
+            let [kind, name, rest] = *meta.splitn(3, ' ').collect::<Vec<_>>() else { panic!("{line}") };
+            assert!(["HELP", "TYPE", "UNIT"].contains(&kind), "{line}");
+            read.about.insert((kind.to_owned(), name.to_owned()), rest.to_owned()).is_some()
         } else {
             let (name, rest) = line.split_at(line.find(['{', ' ']).unwrap());
             let (labels, value) = labels_of(rest);
-            assert!(read.types.contains_key(name), "a sample before its type: {line}");
-            let before = read.samples.insert((name.to_owned(), labels), value.trim().parse().unwrap());
-            assert_eq!(before, None, "twice: {line}");
-        }
+            assert!(read.about("TYPE", name).is_some(), "a sample before its type: {line}");
+            read.samples.insert((name.to_owned(), labels), value.trim().parse().unwrap()).is_some()
+        };
+        assert!(!before, "twice: {line}");
     }
     read
 }
@@ -95,10 +90,10 @@ fn what_is_read_is_what_the_report_says() {
 #[test]
 fn every_name_has_its_type_and_its_unit() {
     let text = shown(&golden());
-    for (name, kind) in &text.types {
-        assert!(text.helps.contains_key(name), "{name}");
+    for ((_, name), kind) in text.about.iter().filter(|((kind, _), _)| kind == "TYPE") {
+        assert!(text.about("HELP", name).is_some(), "{name}");
         assert_eq!(kind, "gauge", "a text file collector knows no other type of ours");
-        if let Some(unit) = text.units.get(name) {
+        if let Some(unit) = text.about("UNIT", name) {
             assert!(name.ends_with(&format!("_{unit}")), "{name} is in {unit}");
         }
     }
