@@ -5,15 +5,7 @@ use std::process::Command;
 
 use xtask::{Outcome, process, setup, workspace};
 
-pub fn gate(arguments: &[String]) -> Outcome {
-    start("gate", arguments)
-}
-
-pub fn peers(arguments: &[String]) -> Outcome {
-    start("peers", arguments)
-}
-
-fn start(task: &str, arguments: &[String]) -> Outcome {
+pub fn start(task: &str, arguments: &[String]) -> Outcome {
     setup::quietly()?;
     process::run(&mut command(task, arguments))
 }

@@ -48,7 +48,7 @@ const TASKS: &[Task] = &[
         "bench-gate",
         "[--quick] [--base REV] [--rounds N] [--plant PERCENT] | --self-test [--rounds N]",
         "compare the benches of two revisions; fail on a slowdown",
-        bench::gate,
+        |words| bench::start("gate", words),
     ),
     Task(
         "browser",
@@ -56,7 +56,9 @@ const TASKS: &[Task] = &[
         "open a report's page in chromium: no word on the console, no request; pictures to look at",
         browser::start,
     ),
-    Task("peers", "[--pairs N] [NAME…]", "compare with likwid-bench, memset and lscpu, side by side", bench::peers),
+    Task("peers", "[--pairs N] [NAME…]", "compare with likwid-bench, memset and lscpu, side by side", |words| {
+        bench::start("peers", words)
+    }),
 ];
 
 fn main() -> ExitCode {

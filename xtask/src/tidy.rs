@@ -108,11 +108,6 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_reads_as_a_place() {
-        assert_eq!(Finding::new("a/b.rs", 0, "no").to_string(), "a/b.rs:1: no");
-    }
-
-    #[test]
     fn recorded_files_are_left_alone() {
         for (path, written) in [
             ("crates/charz/src/main.rs", true),
