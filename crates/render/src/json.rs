@@ -12,14 +12,9 @@ pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<
     write_escaped(&serde_json::to_string(value)?, out)
 }
 
-/// Writes a value, indented.
-pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    write_escaped(&serde_json::to_string_pretty(value)?, out)
-}
-
-/// The same with the end of its last line.
+/// Writes a value, indented, with the end of its last line.
 pub fn write_pretty_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    write_pretty(value, out)?;
+    write_escaped(&serde_json::to_string_pretty(value)?, out)?;
     writeln!(out)
 }
 
@@ -68,7 +63,7 @@ mod tests {
             let foreign = serde_json::to_string_pretty(&texts).unwrap().replace('\n', "\r\n");
             for text in [
                 written(|out| write_compact(&texts, out)),
-                written(|out| write_pretty(&texts, out)),
+                written(|out| write_pretty_line(&texts, out)),
                 written(|out| write_escaped(&foreign, out)),
             ] {
                 prop_assert!(text.chars().all(|mark| mark == '\n' || is_harmless(mark)), "{text:?}");
@@ -81,6 +76,7 @@ mod tests {
     #[test]
     fn the_layout_is_the_usual_one() {
         let value = serde_json::json!({"a": [1, 2], "b": {}, "c": "x"});
-        assert_eq!(written(|out| write_pretty(&value, out)), serde_json::to_string_pretty(&value).unwrap());
+        let usual = serde_json::to_string_pretty(&value).unwrap();
+        assert_eq!(written(|out| write_pretty_line(&value, out)), usual + "\n");
     }
 }

@@ -1,5 +1,7 @@
 //! Foreign words in Markdown: inert, and as they were.
 
+use maud::Render;
+
 use charz_data::escape::plain;
 
 /// Foreign text within a line of Markdown, also within a cell of a table.
@@ -33,31 +35,20 @@ pub(super) fn inert(text: &str) -> String {
     inert
 }
 
-/// Foreign text as a block of code.
+/// Foreign text as a block of code, between more backticks than it has in a run.
 pub(super) fn fenced(text: &str) -> String {
     let text = plain(text);
-    let fence = "`".repeat(longest_run(&text).max(2) + 1);
+    let longest = text.split(|mark| mark != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}sh\n{text}\n{fence}\n")
 }
 
 /// Foreign text within HTML, where nothing of Markdown holds.
 pub(super) fn markup(text: &str) -> String {
     let mut markup = String::with_capacity(text.len());
-    for mark in plain(text).chars() {
-        match mark {
-            '&' => markup.push_str("&amp;"),
-            '<' => markup.push_str("&lt;"),
-            '>' => markup.push_str("&gt;"),
-            '@' | '#' | '$' | ':' => markup.extend(["<span>", mark.encode_utf8(&mut [0; 4]), "</span>"]),
-            _ => markup.push(mark),
-        }
-    }
-    markup
-}
-
-/// The longest run of backticks.
-fn longest_run(text: &str) -> usize {
-    text.split(|mark| mark != '`').map(str::len).max().unwrap_or(0)
+    plain(text).render_to(&mut markup);
+    // As above: not looked for in an element of its own.
+    ["@", "#", "$", ":"].iter().fold(markup, |markup, mark| markup.replace(mark, &format!("<span>{mark}</span>")))
 }
 
 #[cfg(test)]

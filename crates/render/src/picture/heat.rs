@@ -119,13 +119,13 @@ impl Grid<'_> {
             let note = if pen.is_inline() { String::new() } else { self.map.note(row, column) };
             match self.colour(tile) {
                 Some(colour) => {
-                    pen.tag("path").word("d", &outline).paint("fill", Paint::Fixed(colour)).noted(&note);
+                    pen.tag("path").word("d", &outline).paint("fill", Paint::Fixed(colour)).titled(&note);
                     self.value(tile, [x, y], colour, pen);
                 }
                 None if tile == Tile::NOTHING => {}
                 None => {
                     let gap = pen.tag("path").word("d", &outline).word("class", "spot missing");
-                    gap.word("fill", &format!("url(#{id}-gap)")).noted(&note);
+                    gap.word("fill", &format!("url(#{id}-gap)")).titled(&note);
                 }
             }
         }

@@ -137,14 +137,9 @@ impl Tag<'_> {
         self.children(|pen| plain(text).render_to(&mut pen.text));
     }
 
-    /// Shows a title when pointed at; has no other child.
+    /// Shows a title when pointed at, if there is one; has no other child.
     pub(super) fn titled(self, title: &str) {
-        self.children(|pen| pen.tag("title").text(title));
-    }
-
-    /// As [`Tag::titled`], but empty where the note is.
-    pub(super) fn noted(self, note: &str) {
-        if note.is_empty() { self.empty() } else { self.titled(note) }
+        if title.is_empty() { self.empty() } else { self.children(|pen| pen.tag("title").text(title)) }
     }
 
     pub(super) fn children(self, inside: impl FnOnce(&mut Pen)) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
 use super::{drawn, samples, svg, svg_inline};
-use crate::formats::tests::hostile;
+use crate::formats::tests::{hostile, written};
 use charz_analysis::figure::{Axis, Body, Figure, Label, Plot, Quantity, Role, Rule, Scale, Series, Spot, State, Tile};
 
 /// Numbers of attributes that place something are numbers, and lie where a picture may be.
@@ -103,9 +103,8 @@ fn a_page_may_choose_every_colour_of_a_plot() {
 
 #[test]
 fn a_usual_plot_is_small() {
-    let mut file = Vec::new();
-    svg(&samples::scaling(), &mut file).unwrap();
-    assert!(file.len() < 30_000, "{} bytes", file.len());
+    let text = written(|out| svg(&samples::scaling(), out));
+    assert!(text.len() < 30_000, "{} bytes", text.len());
 }
 
 #[cfg(not(feature = "png"))]
