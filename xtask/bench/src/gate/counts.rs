@@ -42,9 +42,10 @@ pub fn compare(base: &Side, head: &Side, plant: u32) -> Outcome<Vec<Row>> {
 /// Builds what is counted and compares. Counts of a commit are kept: the head of today is a base tomorrow. `Err` says why
 /// there is nothing to compare with.
 pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
-    let base = match fs::read_to_string(kept(commit)?) {
-        Ok(text) => text.lines().filter_map(line).collect(),
-        Err(_) => {
+    let known = fs::read_to_string(kept(commit)?).ok();
+    let base = match known.and_then(|text| serde_json::from_str(&text).ok()) {
+        Some(counts) => counts,
+        None => {
             let side = match programs::base(commit, Build::Pure) {
                 Ok(Some(side)) => side,
                 Ok(None) => return Ok(Err("the base has no benches".into())),
@@ -75,15 +76,9 @@ fn kept(commit: &str) -> Outcome<PathBuf> {
 
 fn keep(commit: &str, counts: Counts) -> Outcome<Counts> {
     let file = kept(commit)?;
-    let text: String = counts.iter().map(|(case, count)| format!("{case} {count}\n")).collect();
-    fs::write(&file, text).map_err(|error| Failure::io(format!("write {file:?}"), &error))?;
+    fs::write(&file, serde_json::json!(counts).to_string())
+        .map_err(|error| Failure::io(format!("write {file:?}"), &error))?;
     Ok(counts)
-}
-
-/// The case and count of a line that was kept.
-fn line(line: &str) -> Option<(String, u64)> {
-    let (case, count) = line.split_once(' ')?;
-    Some((case.to_owned(), count.parse().ok()?))
 }
 
 /// Judges the counts; `accepted` has a line for what may be slower.
