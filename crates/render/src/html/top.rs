@@ -82,7 +82,7 @@ fn differences(page: &Page) -> Markup {
 
 /// What comes out at each kernel: the best mapping, what leaving threads to the system costs, where it saturates.
 pub(super) fn verdicts(page: &Page) -> Markup {
-    let table = page.verdict_table();
+    let table = &page.verdicts;
     html! {
         @if !table.rows.is_empty() {
             section #verdicts aria-labelledby="verdicts-heading" {

@@ -73,7 +73,7 @@ fn single(joint: &JointPlot, top: f64, pen: &mut Pen) -> f64 {
 }
 
 /// The words above: how many, and which of two is the shorter one; the height below them.
-fn summary(joint: &Joint, pen: &mut Pen, [left, top]: [f64; 2]) -> f64 {
+fn summary(joint: &JointPlot, pen: &mut Pen, [left, top]: [f64; 2]) -> f64 {
     let style = TextStyle { paint: Paint::Soft, room: WIDTH - left, ..TextStyle::at(left, top + 13.0, 12.0) };
     pen.text(&joint.summary(), style);
     top + 22.0

@@ -1,7 +1,7 @@
 //! Figures of every kind, for tests: those of a page, and larger ones.
 
 use crate::formats::tests::everything;
-use charz_analysis::figure::{Body, Figure, Heatmap, Joint, Quantity, State, Tile};
+use charz_analysis::figure::{Body, Figure, Heatmap, JointPlot, Quantity, State, Tile};
 use charz_analysis::fixtures::report;
 use charz_analysis::page::{Source, page};
 use charz_data::report::Report;
@@ -43,7 +43,7 @@ pub(super) fn dots() -> Figure {
 
 /// Two times that gather in two places each.
 pub(super) fn joint() -> Figure {
-    drawn(&everything(), |body| matches!(body, Body::Joint(Joint { y: Some(_), .. })))
+    drawn(&everything(), |body| matches!(body, Body::Joint(JointPlot { y: Some(_), .. })))
 }
 
 /// One of them alone.

@@ -5,7 +5,9 @@ use roxmltree::{Document, Node};
 
 use super::{drawn, samples, svg, svg_inline};
 use crate::formats::tests::{hostile, written};
-use charz_analysis::figure::{Axis, Body, Figure, Label, Plot, Quantity, Role, Rule, Scale, Series, Spot, State, Tile};
+use charz_analysis::figure::{
+    Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, Tile,
+};
 
 /// Numbers of attributes that place something are numbers, and lie where a picture may be.
 fn check_places(document: &Document<'_>) {
@@ -173,9 +175,9 @@ fn axis() -> impl Strategy<Value = Axis> {
 
 fn plot() -> impl Strategy<Value = Plot> {
     let role = prop::sample::select(vec![Role::Measured, Role::Ideal, Role::Bound]);
-    let series = |(role, spots)| Series { name: "series".into(), role, source: 0, spots };
+    let series = |(role, points)| Series { name: "series".into(), role, source: 0, points };
     let series = (role, prop::collection::vec(spot(), 0..6)).prop_map(series);
-    let rule = [number(), number()].prop_map(|[from, to]| Rule { from, to, label: "rule".into() });
+    let rule = [number(), number()].prop_map(|[from, to]| ReferenceLine { from, to, label: "rule".into() });
     let flag = (0..4_usize, number()).prop_map(|(series, x)| Label { series, x, label: "flag".into() });
     let lists =
         (prop::collection::vec(series, 0..4), prop::collection::vec(rule, 0..3), prop::collection::vec(flag, 0..3));
@@ -199,7 +201,7 @@ fn a_frame_keeps_its_width_whatever_its_labels_say() {
         for mut figure in [samples::scaling(), samples::dots()] {
             let (Body::Lines(plot) | Body::Dots(plot)) = &mut figure.body else { continue };
             (plot.y.quantity, plot.y.scale) = (quantity.clone(), scale);
-            plot.series[0].spots[0].y = Some(f64::MAX);
+            plot.series[0].points[0].y = Some(f64::MAX);
             check(&figure);
         }
     }

@@ -64,11 +64,11 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
 }
 
 /// A line of the picture: its place among the names, a series, and a spot of it.
-type Row<'a> = (usize, usize, &'a Spot);
+type Row<'a> = (usize, usize, &'a DataPoint);
 
 fn rows<'a>(plot: &'a Plot, names: &[String]) -> Vec<Row<'a>> {
-    let placed = |spot: &Spot| spot.x.max(0.0).round() as usize;
-    let of = |(at, series): (usize, &'a Series)| series.spots.iter().map(move |spot| (placed(spot), at, spot));
+    let placed = |spot: &DataPoint| spot.x.max(0.0).round() as usize;
+    let of = |(at, series): (usize, &'a Series)| series.points.iter().map(move |spot| (placed(spot), at, spot));
     let mut rows: Vec<Row<'a>> = plot.series.iter().enumerate().flat_map(of).collect();
     rows.retain(|(place, ..)| *place < names.len());
     rows.sort_by_key(|(place, series, _)| (*place, *series));
