@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::*;
+use charz_analysis::fixtures::report as synthetic;
 use charz_analysis::page::{Source, page};
 use charz_data::escape;
 use charz_data::report::fixtures;
@@ -195,19 +196,6 @@ fn edges() -> Vec<(&'static str, Report)> {
         change(&mut report);
         report
     };
-    fn strand(os_id: u32) -> charz_data::machine::Strand {
-        let known = golden().machine.strands[0].clone();
-        let (package, core) = (Some(os_id / 128), Some(os_id / 8));
-        charz_data::machine::Strand {
-            os_id,
-            package,
-            numa: package,
-            core,
-            alu: os_id / 4 % 2,
-            slot: os_id % 4,
-            ..known
-        }
-    }
     fn times(cell: &mut Cell, by: f64) {
         if let Some(summary) = &mut cell.summary {
             summary.value = summary.value.map(|value| value * by);
@@ -236,7 +224,7 @@ fn edges() -> Vec<(&'static str, Report)> {
                 }
             }),
         ),
-        ("512 strands", with(|report| report.machine.strands = (0..512).map(strand).collect())),
+        ("512 strands", with(|report| report.machine = synthetic("Package:4 Core:16 Group:2 PU:4").machine)),
     ]
 }
 

@@ -87,22 +87,14 @@ fn enter(part: &Part, outer: &str, named: &[What], places: &mut BTreeMap<u32, St
 
 #[cfg(test)]
 mod tests {
+    use charz_analysis::fixtures::report;
+    use charz_analysis::page::nest;
+
     use super::*;
 
     #[test]
     fn a_strand_is_said_to_be_where_it_is() {
-        let part = |what, label: &str, strand, parts| Part {
-            what,
-            label: label.into(),
-            strand,
-            usable: true,
-            times: 1,
-            parts,
-        };
-        let strand = |id: u32| part(What::Strand, &id.to_string(), Some(id), Vec::new());
-        let core = |at: u32| part(What::Core, &format!("core {at}"), None, vec![strand(at), strand(at + 2)]);
-        let package = part(What::Package, "package 0", None, vec![core(0), core(1)]);
-        let nest = MachineDiagram { parts: vec![package], orders: Vec::new() };
+        let nest = nest(&report("Package:1 Core:2 PU:2").machine, false, Vec::new());
         let places = places(&nest);
         assert_eq!(places.get(&3).map(String::as_str), Some(", core 1"));
         assert_eq!(places.len(), 4);
