@@ -35,16 +35,12 @@ pub fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
             }
             Some((at, mark)) if !is_harmless(mark) => {
                 out.write_all(&part.as_bytes()[..at])?;
-                write_units(mark, out)?;
+                mark.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
             }
             _ => out.write_all(part.as_bytes())?,
         }
     }
     Ok(())
-}
-
-fn write_units(mark: char, out: &mut dyn Write) -> io::Result<()> {
-    mark.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))
 }
 
 #[cfg(test)]
