@@ -47,7 +47,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     Ok(Exit::Done)
 }
 
-impl ReportWriter for Asked {
+impl ReportWriter for Selection {
     fn for_people(&self) -> bool {
         self.format.for_people
     }

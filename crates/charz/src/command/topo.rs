@@ -13,6 +13,7 @@ use charz_analysis::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::{Draw, Format as ReportFormat, ReportWriter};
+use charz_render::picture::png;
 
 pub enum Options {
     Said {
