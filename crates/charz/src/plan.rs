@@ -5,8 +5,7 @@ mod specs;
 mod threads;
 
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, RandomState};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
@@ -319,7 +318,7 @@ impl Plan {
             threads: cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect(),
             repetitions: request.repetitions,
             invocations: request.invocations,
-            seed: request.seed.unwrap_or_else(|| RandomState::new().hash_one(SystemTime::now())),
+            seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
             budget: request.budget.least(),
             cells,
         };

@@ -36,7 +36,7 @@ pub trait Listener {
     fn start(&mut self, _cell: &Cell) {}
     /// It is over; `left` is the predicted rest of the fewest invocations.
     fn finish(&mut self, _cell: &Cell, _left: Duration) {}
-    fn end(&mut self, _report: &Report) {}
+    fn end(&mut self) {}
 }
 
 /// Shows nothing.
@@ -79,7 +79,7 @@ impl Sweep<'_> {
     fn end(&mut self, wall_ns: u64, complete: bool, listener: &mut dyn Listener) {
         (self.report.wall_ns, self.report.complete) = (wall_ns, complete);
         self.report.findings = findings(self.report);
-        listener.end(self.report);
+        listener.end();
     }
 
     fn rounds(&mut self, listener: &mut dyn Listener, sitting: Instant) -> Result<(), JournalError> {

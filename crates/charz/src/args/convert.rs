@@ -75,7 +75,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
 }
 
 fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
-    let (base, new) = history::base_and_new(args.base, args.new, args.baseline.as_deref(), args.db)?;
+    let (base, new) = history::base_and_new(&args)?;
     let CompareArgs { cross_machine, cross_build, cross_plan, .. } = args;
     let mut terms = ab::terms(args.terms)?;
     terms.rules = Rules { cross_machine, cross_build, cross_plan, ..terms.rules };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::convert::choice;
+use super::flags::CompareArgs;
 use super::help;
 use super::quantities::count;
 use crate::command::compare::Base;
@@ -212,14 +213,9 @@ fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
     })
 }
 
-pub(super) fn base_and_new(
-    base: PathBuf,
-    new: Option<PathBuf>,
-    baseline: Option<&str>,
-    file: Option<PathBuf>,
-) -> Result<(Base, PathBuf), Error> {
-    match (baseline, new) {
-        (None, Some(new)) => Ok((Base::File(base), new)),
+pub(super) fn base_and_new(args: &CompareArgs) -> Result<(Base, PathBuf), Error> {
+    match (args.baseline.as_deref(), &args.new) {
+        (None, Some(new)) => Ok((Base::File(args.base.clone()), new.clone())),
         (Some(text), None) => {
             let wanted = match text {
                 "newest" => Wanted::Newest,
@@ -227,7 +223,7 @@ pub(super) fn base_and_new(
                 text => Wanted::Report(number("--baseline", "newest, before-change", text)?),
             };
             // The only report that was named is the new one.
-            Ok((Base::History { file, wanted }, base))
+            Ok((Base::History { file: args.db.clone(), wanted }, args.base.clone()))
         }
         (Some(_), Some(_)) => Err(Error::bad_input(
             "--baseline takes the base from the history; name the new report only, or leave out --baseline",

@@ -1,9 +1,8 @@
 //! `charz c2c`: the short way to what a line of memory takes from each core to each other.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use charz_kernels::Params;
 use charz_topology::{Machine, Mapping, Strand, cpulist};
@@ -43,7 +42,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     sweep::measure(new, *format, out, kernels, |stage, limits, predictor| {
         let (machine, mut request) = (&stage.machine, new.request.clone());
         let strands = wanted(machine, ids.as_deref());
-        let seed = *request.seed.get_or_insert_with(|| RandomState::new().hash_one(SystemTime::now()));
+        let seed = *request.seed.get_or_insert_with(|| fastrand::u64(..));
         request.iterations = Some(iterations(stage, &request, nearest(machine, &strands, seed)));
         let time = (!all_pairs).then(|| stage.left(request.budget.least()));
         let (choice, plan) = plan(&mut request, &strands, time, machine, limits, predictor)?;

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::sweep::Listener;
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, Report, Status};
+use charz_data::report::{Cell, Status};
 use charz_data::units;
 
 pub fn on_stderr(terminal: bool) -> Box<dyn Listener> {
@@ -40,7 +40,7 @@ impl Listener for Bar {
         self.bar.set_message(format!("{}, {}", told(cell), rest(left)));
     }
 
-    fn end(&mut self, _report: &Report) {
+    fn end(&mut self) {
         self.bar.finish_and_clear();
     }
 }
