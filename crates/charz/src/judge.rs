@@ -102,7 +102,7 @@ fn estimate(cell: &mut Cell) {
     }
 }
 
-/// The status of a cell that was not measured, the check that says so, if one does, and the reason.
+/// The status of a cell that was not measured, the check that says so, if one does, and the reason; `None` of one that was.
 fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Check>, String)> {
     let first = |endings: &[Ending]| {
         let found = invocations.iter().find(|invocation| endings.contains(&invocation.ending))?;

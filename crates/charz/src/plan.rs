@@ -247,7 +247,7 @@ impl Request {
     }
 }
 
-/// As far as a number goes.
+/// Whole nanoseconds; the largest number for a longer time.
 pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -39,7 +39,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         (&V03, Suspect, own && !case.crowded && counts(&waits), "whether workers waited for a strand"),
         // Nothing else says that a worker stood still.
         (&V04, Suspect, own && counts(&stops), "whether workers stood still"),
-        // Nobody steals from bare metal.
+        // Bare metal has no hypervisor that steals.
         (&V05, Suspect, case.timed && guest && run(|run| run.steal_ns.is_none()), "what the hypervisor took"),
         // V03 tells what the workers themselves waited; many kernels are built without pressure.
         (&V06, Note, own && alone && run(|run| run.pressure_ns.is_none()), "whether other work waited for a processor"),
@@ -54,6 +54,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         (&V11, Suspect, alone && case.cell.seats.len() > 1 && unskewed, "how far the clocks of the strands are apart"),
         // The number is said to be of that kind.
         (&V20, Suspect, blocks && evidence(|found| found.pages.is_none()), "what pages the memory got"),
+        // The same, for seated workers on several nodes.
         (&V21, Suspect, nodes && evidence(|found| found.nodes.is_none()), "which NUMA nodes the memory lies on"),
         // Where the memory lay is known.
         (&V21, Note, nodes && evidence(balance), "whether it moves pages between NUMA nodes by itself"),

@@ -33,7 +33,7 @@ pub static FORMATS: &[Format] = &[
     Format { name: "svg", about: "Boxes as a scalable picture.", write: |machine, _, out| picture::svg(&figure(machine), out) },
 ];
 
-/// Formats that are not made of a machine alone, or that no terminal may get.
+/// Formats that take more than the machine, or are not for a terminal.
 pub const XML: (&str, &str) = (
     "xml",
     "hwloc XML, which lstopo reads; with --measured also the latency and the bandwidth of memory, as distances and attributes.",
