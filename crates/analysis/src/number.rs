@@ -73,6 +73,11 @@ impl<'a> Number<'a> {
     }
 }
 
+/// A time with a question mark if it is doubtful.
+pub(crate) fn time(ns: f64, doubtful: bool) -> String {
+    format!("{}{}", units::nanos(ns), units::doubt(doubtful))
+}
+
 /// The best of several numbers, and the others that meet it; of equals the first.
 fn best<'a>(numbers: &[Number<'a>]) -> Option<(Number<'a>, Vec<Number<'a>>)> {
     let best = numbers.iter().copied().reduce(|best, next| if next.is_better(&best) { next } else { best })?;

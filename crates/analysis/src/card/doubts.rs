@@ -2,6 +2,7 @@
 
 use super::{Card, Level};
 use crate::curve::{Level as Place, Plateau, Point};
+use crate::number::time;
 use charz_data::report::Report;
 use charz_data::units;
 
@@ -28,11 +29,8 @@ pub(super) fn all(card: &Card, points: &[Point], plateaus: &[Plateau], report: &
     let named = plateaus.iter().rposition(|plateau| matches!(plateau.level, Some(Place::Cache(_)))).unwrap_or(0);
     for plateau in plateaus[..named.min(plateaus.len())].iter().filter(|plateau| plateau.level.is_none()) {
         let (from, to) = (units::iec(plateau.from_bytes), units::iec(plateau.to_bytes));
-        let sentence = format!(
-            "{from} to {to} take {}{} a load, and no cache of that size is claimed",
-            units::nanos(plateau.ns),
-            units::doubt(plateau.doubtful)
-        );
+        let time = time(plateau.ns, plateau.doubtful);
+        let sentence = format!("{from} to {to} take {time} a load, and no cache of that size is claimed");
         say("unclaimed", Some(sentence));
     }
     say("numa", numa(card));

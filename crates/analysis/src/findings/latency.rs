@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use super::series::list;
 use crate::curve::{self, Edge, Level, Plateau, Reading};
+use crate::number::time;
 use crate::point;
 use charz_data::card::Chase;
 use charz_data::report::{Finding, FindingKind, Report};
 use charz_data::units;
 
-use curves::time;
 pub(crate) use curves::{Curve, clocks};
 
 pub(super) fn latency(report: &Report) -> Vec<Finding> {
@@ -176,7 +176,7 @@ fn at_once(chains: &[&Curve<'_>]) -> Option<Finding> {
         let Some((count, best)) = best.filter(|(count, _)| *count > 1) else { continue };
         let times = alone.ns / best.ns;
         let (size, doubt) = (units::iec(alone.size_bytes), units::doubt(alone.doubtful || best.doubtful));
-        let [slow, fast] = [alone, &best].map(curves::shown);
+        let [slow, fast] = [alone, &best].map(|point| time(point.ns, point.doubtful));
         parts.push(format!("{times:.1}{doubt} at {size} ({slow} with 1 chain, {fast} with {count})"));
         last = Some(times);
     }

@@ -2,7 +2,7 @@
 
 use super::on_cell;
 use crate::group::grouped;
-use crate::number::Number;
+use crate::number::{Number, time};
 use crate::point;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Point, Report, Unit};
 use charz_data::{Role, units};
@@ -24,7 +24,7 @@ pub(super) struct Load {
 
 impl Load {
     fn time(&self) -> String {
-        format!("{}{}", units::nanos(self.ns), units::doubt(self.doubtful))
+        time(self.ns, self.doubtful)
     }
 
     fn rate(&self) -> String {

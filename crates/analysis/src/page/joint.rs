@@ -2,6 +2,7 @@
 
 mod bins;
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::Drawing;
@@ -52,18 +53,14 @@ fn chosen<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
     // By how many of the kernel's came before, so that each kernel has one before any has two.
     let mut before: HashMap<(usize, &str), usize> = HashMap::new();
     let mut wanted: Vec<(usize, usize, SourcedCell<'_>)> = Vec::new();
-    let mut at = 0;
-    for line in &lines {
-        let workers = |own: &&SourcedCell<'_>| own.cell.workers;
-        let (Some(most), Some(fewest)) = (line.iter().max_by_key(workers), line.iter().min_by_key(workers)) else {
-            continue;
-        };
-        let both = if most.cell.workers == fewest.cell.workers { vec![*most] } else { vec![*most, *fewest] };
+    for mut line in lines {
+        line.sort_by_key(|own| Reverse(own.cell.workers));
+        let mut both = vec![line[0], line[line.len() - 1]];
+        both.dedup_by_key(|own| own.cell.workers);
         for own in both {
             let rank = before.entry((own.source, own.cell.kernel.as_str())).or_insert(0);
-            wanted.push((*rank, at, own));
+            wanted.push((*rank, wanted.len(), own));
             *rank += 1;
-            at += 1;
         }
     }
     wanted.sort_by_key(|(rank, at, _)| (*rank, *at));

@@ -7,6 +7,7 @@ use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::table;
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
 use crate::numa::{self, NodePair, Number};
+use crate::number::time;
 use charz_data::report::Unit;
 use charz_data::units;
 
@@ -97,10 +98,9 @@ fn figure(
 /// How to read a square, and what lies between near and far.
 fn about(square: &Square, pairs: &[NodePair]) -> Vec<String> {
     let mut about = vec!["a row is the node of the workers, a column the node of the memory".to_owned()];
-    let doubtful = |text: String, number: Number| format!("{text}{}", units::doubt(number.suspect));
     let times = |of: fn(&NodePair) -> Option<Number>| {
         let times = numa::remote(pairs, of)?;
-        Some(doubtful(format!("{:.2}", times.value), times) + " times")
+        Some(format!("{:.2}{} times", times.value, units::doubt(times.suspect)))
     };
     if pairs.len() > 1 && pairs.iter().all(NodePair::is_local) {
         about.push("each node was measured with its own memory only; charz numa measures all".to_owned());
@@ -108,8 +108,7 @@ fn about(square: &Square, pairs: &[NodePair]) -> Vec<String> {
     match (times(square.of), &square.quantity) {
         (Some(longer), Quantity::Nanos) => {
             let found = [false, true].map(|local| numa::median(pairs, local, square.of));
-            let shown = found.into_iter().flatten().map(|found| doubtful(units::nanos(found.value), found));
-            let against: Vec<String> = shown.collect();
+            let against: Vec<String> = found.iter().flatten().map(|found| time(found.value, found.suspect)).collect();
             about.push(format!("remote memory takes {longer} as long as local: {}", against.join(" against ")));
             about.extend(times(NodePair::claim).map(|times| format!("the firmware claims {times} the distance")));
         }

@@ -3,6 +3,7 @@
 use super::cells::{CellsByKernel, Shape};
 use super::verdicts::against;
 use crate::card::{Card, Level, MEMORY};
+use crate::number::time;
 use crate::verdict::{Auto, Loss, Verdict};
 use charz_data::Role;
 use charz_data::card::{Access, Numbers};
@@ -105,10 +106,7 @@ fn auto(telling: &[&Verdict<'_>]) -> Option<String> {
 /// What a load takes from the first cache and from memory.
 fn memory(report: &Report) -> Option<String> {
     let card = Card::of(report);
-    let time = |level: &Level| {
-        let found = level.found?;
-        Some(format!("{}{}", units::nanos(found.ns), units::doubt(found.doubtful)))
-    };
+    let time = |level: &Level| level.found.map(|found| time(found.ns, found.doubtful));
     let far = card.levels.iter().find(|level| level.name == MEMORY).and_then(time)?;
     let near = card.levels.iter().find(|level| level.name != MEMORY && level.found.is_some());
     let near = near.and_then(|level| Some(format!(", one from {} {}", level.name, time(level)?)));

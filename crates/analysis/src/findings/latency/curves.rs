@@ -4,9 +4,9 @@ use crate::curve::Point;
 use crate::group::grouped;
 use crate::number::Number;
 use crate::point;
+use charz_data::Role;
 use charz_data::card::Chase;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
-use charz_data::{Role, units};
 
 const LINE: u64 = 64;
 
@@ -119,14 +119,6 @@ impl<'a> Curve<'a> {
             && Place { pages, ..self.place } == other.place;
         self.place.pages == small && pages.is_some() && pages != small && alike
     }
-}
-
-pub(super) fn time(ns: f64, doubtful: bool) -> String {
-    format!("{}{}", units::nanos(ns), units::doubt(doubtful))
-}
-
-pub(super) fn shown(point: &Point) -> String {
-    time(point.ns, point.doubtful)
 }
 
 /// The clocks that cores of a cell's invocations were found to have.
