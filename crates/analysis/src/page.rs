@@ -87,20 +87,7 @@ struct Chapter {
     id: &'static str,
     title: &'static str,
     about: &'static str,
-    draw: fn(&CellsByKernel<'_>) -> Drawing,
-}
-
-#[derive(Default)]
-struct Drawing {
-    figures: Vec<Figure>,
-    /// What these reports make it say besides.
-    about: Vec<String>,
-}
-
-impl From<Vec<Figure>> for Drawing {
-    fn from(figures: Vec<Figure>) -> Self {
-        Drawing { figures, about: Vec::new() }
-    }
+    draw: fn(&CellsByKernel<'_>) -> Vec<Figure>,
 }
 
 /// The sections in their order. One that has no figure for these reports is left out.
@@ -115,25 +102,25 @@ const CHAPTERS: &[Chapter] = &[
         id: "throughput",
         title: "Throughput against workers",
         about: "Each point is the median of several processes, the band is the interval in which that median lies. The faint lines are what as many workers would do at the pace of one, and all strands of the machine at that pace",
-        draw: scaling::rates,
+        draw: |sorted| scaling::figures(sorted, true),
     },
     Chapter {
         id: "time",
         title: "Time against workers",
         about: "Less is better; each point is the median of several processes, the band the interval in which that median lies",
-        draw: scaling::times,
+        draw: |sorted| scaling::figures(sorted, false),
     },
     Chapter {
         id: "latency",
         title: "Latency against size",
         about: "What a load takes that waits for the one before it: flat as long as the block fits a cache, and higher beyond its edge",
-        draw: sizes::times,
+        draw: |sorted| sizes::figures(sorted, false),
     },
     Chapter {
         id: "bandwidth",
         title: "Bandwidth against size",
         about: "Blocks that fit a cache are read from there; larger ones come from the next level, and at last from memory",
-        draw: sizes::rates,
+        draw: |sorted| sizes::figures(sorted, true),
     },
     Chapter {
         id: "loaded",
@@ -181,8 +168,8 @@ const CHAPTERS: &[Chapter] = &[
 
 impl Chapter {
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
-        let Drawing { figures, about } = (self.draw)(sorted);
-        let about = [self.about.to_owned()].into_iter().chain(about).collect();
+        let figures = (self.draw)(sorted);
+        let about = vec![self.about.to_owned()];
         (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{self, Lines};
 use crate::figure::{Axis, Body, Figure, Quantity, Scale};
@@ -16,10 +15,10 @@ const MOST_ROWS: usize = 40;
 const WIDE: f64 = 20.0;
 
 /// A figure for each family and unit.
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let cells = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied());
     let groups = grouped(cells, |own| (family(sorted, *own), own.cell.unit));
-    groups.iter().flat_map(|cells| of_group(sorted, cells)).collect::<Vec<_>>().into()
+    groups.iter().flat_map(|cells| of_group(sorted, cells)).collect()
 }
 
 fn family(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>) -> &'static str {

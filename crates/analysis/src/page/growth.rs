@@ -1,6 +1,5 @@
 //! How recursions grew from size to size that ask for a thread for each of their activities.
 
-use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
 use crate::figure::{Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, State, Table, id};
@@ -38,7 +37,7 @@ fn attempts(step: &GrowthStep) -> Option<f64> {
 /// A cell with the growth of the repetition that came furthest.
 type Grown<'a> = (SourcedCell<'a>, &'a Growth);
 
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     let cells = sorted.cells().filter(|own| own.cell.value().is_some());
     let grown = cells.filter_map(|own| Some((own, furthest(own.cell)?)));
@@ -47,7 +46,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
             figures.extend(SIDES.iter().map(|side| figure(sorted, side, lines, part)));
         }
     }
-    figures.into()
+    figures
 }
 
 fn furthest(cell: &Cell) -> Option<&Growth> {

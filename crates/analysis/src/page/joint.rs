@@ -5,7 +5,6 @@ mod bins;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
 use crate::figure::{Axis, Body, Datum, Figure, JointPlot, Quantity, Row, Scale, State, Table, id};
@@ -23,21 +22,20 @@ const MOST_BARS: usize = 160;
 
 /// The largest and the smallest number of workers of each kernel under each mapping; where that is too many, the first mapping of each
 /// kernel before the others.
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let all: Vec<SourcedCell<'_>> = sorted.cells().filter(has_times).collect();
     let shown = chosen(&all);
     let most = (MOST_PAIRS_IN_ALL / shown.len().max(1)).min(MOST_PAIRS);
-    let figures = shown.iter().filter_map(|own| figure(sorted, *own, most)).collect();
-    let left_out = all.len() - shown.len();
-    let about = (left_out > 0).then(|| {
-        format!(
+    let mut figures: Vec<Figure> = shown.iter().filter_map(|own| figure(sorted, *own, most)).collect();
+    if let Some(first) = figures.first_mut().filter(|_| shown.len() < all.len()) {
+        first.about.push(format!(
             "{} of {} are drawn: of each kernel under each mapping those of the fewest and the most workers, as far as there is room; \
              the tables of the kernels name all",
             shown.len(),
             all.len()
-        )
-    });
-    Drawing { figures, about: about.into_iter().collect() }
+        ));
+    }
+    figures
 }
 
 fn has_times(own: &SourcedCell<'_>) -> bool {

@@ -1,6 +1,5 @@
 //! Latency against what the others move meanwhile.
 
-use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{self, Lines};
 use super::points;
@@ -9,12 +8,12 @@ use crate::findings::{bandwidth, knee_delay};
 use crate::point;
 use charz_data::report::{Cell, Point, Unit};
 
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Loads) {
         figures.extend(kernel.by_unit().iter().flat_map(|cells| of_kernel(sorted, kernel.name, cells)));
     }
-    figures.into()
+    figures
 }
 
 fn of_kernel(sorted: &CellsByKernel<'_>, kernel: &str, cells: &[SourcedCell<'_>]) -> Vec<Figure> {

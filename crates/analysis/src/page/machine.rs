@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use charz_data::machine::{CacheHolds, Machine, Strand};
 
+use super::Source;
 use super::cells::CellsByKernel;
-use super::{Drawing, Source};
 use crate::figure::{Body, Figure, MachineDiagram, Order, What, id};
 use crate::group::grouped;
 use charz_data::report::{Cell, Report};
@@ -24,7 +24,7 @@ const MOST_LEVELS: usize = 16;
 const MOST_ORDERS: usize = 12;
 
 /// A figure for each machine: reports of the same machine share one.
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let mut drawn: Vec<&Source<'_>> = Vec::new();
     for source in sorted.sources.iter().filter(|source| !source.report.machine.strands.is_empty()) {
         let is_same = |other: &&Source<'_>| {
@@ -44,7 +44,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
         body: Body::MachineDiagram(of_report(source.report)),
         table: None,
     };
-    drawn.iter().map(figure).collect::<Vec<_>>().into()
+    drawn.iter().map(figure).collect()
 }
 
 fn about(report: &Report) -> Vec<String> {

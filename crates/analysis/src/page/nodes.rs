@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::table;
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
@@ -37,7 +36,7 @@ const SQUARES: [Square; 2] = [
 const MOST_NODES: usize = 256;
 
 /// Both squares of each report that has numbers of more than one pair of nodes, or was to have them.
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (source, report) in sorted.sources.iter().map(|source| source.report).enumerate() {
         let pairs = numa::node_pairs(report);
@@ -53,7 +52,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
             }
         }
     }
-    figures.into()
+    figures
 }
 
 fn figure(

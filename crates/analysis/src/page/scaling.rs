@@ -6,31 +6,23 @@ use charz_data::machine::Machine;
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{self, Drawn, Lines};
-use super::{Drawing, Source, verdicts};
+use super::{Source, verdicts};
 use crate::figure::{Axis, Body, DataPoint, Figure, Label, Quantity, ReferenceLine, Role, Scale, Series, State};
 use crate::point;
 use crate::verdict::Verdict;
-use charz_data::report::{Cell, Point, Unit};
+use charz_data::report::{Cell, Point};
 
-/// Rates, a figure for each kernel and point.
-pub(super) fn rates(sorted: &CellsByKernel<'_>) -> Drawing {
-    drawing(sorted, Unit::more_is_better)
-}
-
-pub(super) fn times(sorted: &CellsByKernel<'_>) -> Drawing {
-    drawing(sorted, |unit| !unit.more_is_better())
-}
-
-fn drawing(sorted: &CellsByKernel<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
+/// A figure for each kernel and point: of rates, or of times.
+pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure> {
     let each = sorted.verdicts.iter().enumerate();
     let keyed = each.flat_map(|(source, all)| all.iter().map(move |one| ((source, one.kernel, one.point), one)));
     let known: Known<'_, '_> = keyed.collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Workers) {
-        let points = kernel.by_point().into_iter().filter(|cells| wanted(cells[0].cell.unit));
+        let points = kernel.by_point().into_iter().filter(|cells| cells[0].cell.unit.more_is_better() == are_rates);
         figures.extend(points.flat_map(|cells| of_point(sorted, &known, kernel, &cells)));
     }
-    figures.into()
+    figures
 }
 
 /// The verdicts by source, kernel and point.

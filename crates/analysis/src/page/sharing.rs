@@ -1,6 +1,5 @@
 //! What workers cost each other at what they share, against their number.
 
-use super::Drawing;
 use super::cells::{CellsByKernel, SourcedCell};
 use super::lines::{Drawn, Lines};
 use super::points;
@@ -45,11 +44,11 @@ const COSTS: [Cost; 3] = [
 ];
 
 /// A figure for each cost, a line for each kernel under each mapping.
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let shared =
         |own: &SourcedCell<'_>| own.cell.workers > 1 && own.cell.value().is_some() && own.cell.contention.is_some();
     let cells: Vec<SourcedCell<'_>> = sorted.cells().filter(shared).collect();
-    COSTS.iter().flat_map(|cost| of_cost(sorted, cost, &cells)).collect::<Vec<_>>().into()
+    COSTS.iter().flat_map(|cost| of_cost(sorted, cost, &cells)).collect()
 }
 
 fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -> Vec<Figure> {

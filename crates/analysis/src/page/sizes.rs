@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Drawing;
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{self, Lines};
 use crate::curve;
@@ -15,21 +14,14 @@ use charz_data::{Role, units};
 /// Up to so many sizes are one in each level of caches, and not a curve.
 const FEW: usize = 8;
 
-pub(super) fn times(sorted: &CellsByKernel<'_>) -> Drawing {
-    drawing(sorted, |unit| !unit.more_is_better())
-}
-
-pub(super) fn rates(sorted: &CellsByKernel<'_>) -> Drawing {
-    drawing(sorted, Unit::more_is_better)
-}
-
-fn drawing(sorted: &CellsByKernel<'_>, wanted: impl Fn(Unit) -> bool) -> Drawing {
+/// A figure for each kernel: of rates, or of times.
+pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure> {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Sizes) {
-        let units = kernel.by_unit().into_iter().filter(|cells| wanted(cells[0].cell.unit));
+        let units = kernel.by_unit().into_iter().filter(|cells| cells[0].cell.unit.more_is_better() == are_rates);
         figures.extend(units.flat_map(|cells| of_kernel(sorted, kernel, &cells)));
     }
-    figures.into()
+    figures
 }
 
 fn of_kernel(sorted: &CellsByKernel<'_>, of: &Kernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use charz_data::machine::Strand;
 
-use super::Drawing;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::matrix::{Matrix, Row, class_name, line_operation, places};
 use super::{points, table};
@@ -20,7 +19,7 @@ const MOST_ROWS: usize = 256;
 const MOST_REASONS: usize = 200;
 const MOST_CLASSES: usize = 12;
 
-pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let known: Vec<HashMap<u32, usize>> = sorted.sources.iter().map(|source| places(&source.report.machine)).collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Pairs) {
@@ -33,7 +32,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Drawing {
             figures.extend(matrix.map(|matrix| figure(sorted, source, &matrix, &cells)));
         }
     }
-    figures.into()
+    figures
 }
 
 fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells: &[SourcedCell<'_>]) -> Figure {
