@@ -69,14 +69,6 @@ impl<'a> Matrix<'a> {
         Some(Matrix { kernel, operation, machine, strands, cells })
     }
 
-    pub fn cells(&self) -> impl Iterator<Item = &'a Cell> {
-        self.cells.values().copied()
-    }
-
-    pub fn mode(&self) -> &'static str {
-        self.operation.name()
-    }
-
     /// Its classes, also those of which nothing was measured; the nearest first.
     pub fn rows(&self) -> Vec<Row> {
         let usable: Vec<&Strand> = self.machine.usable_strands().collect();

@@ -49,9 +49,8 @@ fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells:
     if classes.len() > MOST_CLASSES {
         about.push(format!("{} more kinds of pairs are in the table", classes.len() - MOST_CLASSES));
     }
-    let mode = matrix.mode();
     Figure {
-        id: id(&sorted.named(&format!("pairs-{mode}"), source)),
+        id: id(&sorted.named(&format!("pairs-{}", matrix.operation), source)),
         title: sorted.named(&format!("{}: from strand to strand", matrix.kernel), source),
         about,
         body: Body::Heatmap(heat),
