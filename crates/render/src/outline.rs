@@ -82,7 +82,7 @@ pub fn whole(whole: &Whole) -> Vec<Block<'_>> {
 fn head(page: &Page) -> Vec<Block<'_>> {
     let mut blocks = vec![Block::Title(page.title.clone())];
     for source in &page.sources {
-        blocks.push(Block::Text(source.ending()));
+        blocks.push(Block::Text(source.ending.clone()));
         let incomplete = source.incomplete.iter();
         blocks.extend(incomplete.map(|why| {
             Block::Text(format!("! not complete, ended by {why}: what is missing may change what follows"))

@@ -11,8 +11,8 @@ use charz_data::units;
 pub struct About {
     pub name: String,
     pub started: String,
-    /// How many cells ended how, e.g. `33 ok`; none of which there are none.
-    pub counts: Vec<(Status, usize)>,
+    /// When it was begun, and how its cells ended: `report: started 2026-01-31T12:00:00Z; cells: 33 ok`.
+    pub ending: String,
     /// Why it is not complete; `None` where it is.
     pub incomplete: Option<String>,
     pub environment: Vec<Fact>,
@@ -21,16 +21,6 @@ pub struct About {
     pub disturbances: Vec<String>,
     /// What to type for another report like it.
     pub command: String,
-}
-
-impl About {
-    /// When it was begun, and how its cells ended: `report: started 2026-01-31T12:00:00Z; cells: 33 ok`.
-    pub fn ending(&self) -> String {
-        let counts: Vec<String> =
-            self.counts.iter().map(|(status, count)| format!("{count} {}", status.name())).collect();
-        let counts = if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) };
-        format!("{}: started {}; {counts}", self.name, self.started)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,17 +34,19 @@ pub(super) fn about(source: &Source<'_>) -> About {
     About {
         name: source.name.to_owned(),
         started: report.started.clone(),
-        counts: Status::ALL
-            .map(|status| (status, report.count(status)))
-            .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .collect(),
+        ending: format!("{}: started {}; {}", source.name, report.started, ended(report)),
         incomplete: report.incomplete().map(str::to_owned),
         environment: environment(report),
         plan: plan(report),
         disturbances: report.host.disturbances.clone(),
         command: report.command.clone(),
     }
+}
+
+fn ended(report: &Report) -> String {
+    let counts = Status::ALL.map(|status| (report.count(status), status)).into_iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, status)| format!("{count} {status}")).collect();
+    if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) }
 }
 
 fn environment(report: &Report) -> Vec<Fact> {
