@@ -23,9 +23,12 @@ pub fn columns<R: AsRef<[String]>>(
         for (index, (&width, cell)) in widths.iter().zip(row).enumerate() {
             let blank = if index == 0 { "" } else { "  " };
             // By hand: the width of a format has 16 bits, and a hostile report has longer words.
-            let room = " ".repeat(width.saturating_sub(cell.chars().count()));
-            let cells = if words.contains(&index) { [blank, cell, &room] } else { [blank, &room, cell] };
-            line.extend(cells);
+            let room = width.saturating_sub(cell.chars().count());
+            let [before, after] = if words.contains(&index) { [0, room] } else { [room, 0] };
+            line.push_str(blank);
+            line.extend(std::iter::repeat_n(' ', before));
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', after));
         }
         writeln!(out, "{}", line.trim_end())?;
     }

@@ -1,7 +1,5 @@
 //! An order and a number of workers make a placement.
 
-use std::collections::HashMap;
-
 use crate::Order;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,11 +26,9 @@ pub fn place(order: &Order, workers: usize) -> Placement {
 
 /// How often the most frequent one occurs.
 fn most_alike(strands: impl Iterator<Item = u32>) -> usize {
-    let mut workers = HashMap::new();
-    for strand in strands {
-        *workers.entry(strand).or_insert(0) += 1;
-    }
-    workers.into_values().max().unwrap_or(0)
+    let mut strands: Vec<u32> = strands.collect();
+    strands.sort_unstable();
+    strands.chunk_by(u32::eq).map(<[u32]>::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]
