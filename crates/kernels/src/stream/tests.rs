@@ -89,7 +89,7 @@ fn spoil(block: &mut Block) {
 fn wrong_stores_are_noticed() {
     let vectors = Vectors::widest();
     let others =
-        [Way::Vectors(vectors), Way::NonTemporal(vectors, 7), Way::Memset, Way::Copy(vectors), Way::Triad(vectors)];
+        [Way::Vectors(vectors, 5), Way::NonTemporal(vectors, 7), Way::Memset, Way::Copy(vectors), Way::Triad(vectors)];
     for way in zeros().into_iter().chain(others) {
         check_noticed(&mut writer(way, 12 << 20), None, |writer| spoil(&mut writer.block));
     }

@@ -51,7 +51,7 @@ kernels! {
         .role(Role::MemoryBandwidth(Access::Write))
         .source("arXiv:1106.2992, section 5: write")
         .by_default();
-    writing, || Some(Way::Vectors(Vectors::widest())) => CARD
+    writing, || Some(Way::Vectors(Vectors::widest(), DATA)) => CARD
         .named("mem-write-data", "fills a private block with data that is not zero, once, with ordinary vector stores")
         .uncounted_traffic(ALLOCATE)
         .source("mem-write with the costs that it can avoid");
@@ -97,8 +97,8 @@ fn way_of(kernel: &PlainKernel<ChooseWay>) -> Result<Way, Error> {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
-    /// Ordinary stores of [`DATA`].
-    Vectors(Vectors),
+    /// Ordinary stores of this word: kept beside the way, for a constant would be compiled to other stores.
+    Vectors(Vectors, u64),
     /// Stores of this word past the caches.
     NonTemporal(Vectors, u64),
     /// Zeros.
@@ -126,7 +126,7 @@ pub(super) fn zeros() -> Option<Way> {
 impl Way {
     fn name(self) -> &'static str {
         match self {
-            Way::Vectors(vectors) => vectors.name(),
+            Way::Vectors(vectors, _) => vectors.name(),
             Way::NonTemporal(vectors, _) | Way::Copy(vectors) | Way::Triad(vectors) => vectors.name_nt(),
             #[cfg(target_arch = "x86_64")]
             Way::String => "rep stos",
@@ -144,7 +144,7 @@ impl Way {
     }
 
     fn traffic(self) -> Option<f64> {
-        let (arrays, read_first) = (self.arrays(), usize::from(matches!(self, Way::Vectors(_)) || !HAS_NON_TEMPORAL));
+        let (arrays, read_first) = (self.arrays(), usize::from(matches!(self, Way::Vectors(..)) || !HAS_NON_TEMPORAL));
         match self {
             // The instruction and the library choose by themselves whether to read first.
             #[cfg(target_arch = "x86_64")]
@@ -181,7 +181,7 @@ impl Way {
     fn pass(self, ahead: Ahead, to: &mut [Line], from: &[Line], length: usize, lines: Range<usize>) {
         let to = &mut to[lines.clone()];
         match self {
-            Way::Vectors(vectors) => stream::fill(vectors, ahead, to, DATA),
+            Way::Vectors(vectors, word) => stream::fill(vectors, ahead, to, word),
             Way::NonTemporal(vectors, word) => stream::fill_nt(vectors, ahead, to, word),
             #[cfg(target_arch = "x86_64")]
             Way::String => stream::fill_string(to, 0),
@@ -207,8 +207,7 @@ impl Way {
     fn expected(self, length: usize, index: usize) -> Line {
         let element = |array: usize, i: usize| element(((array * length + index) * Line::WORDS + i) as u64);
         Line(std::array::from_fn(|i| match self {
-            Way::Vectors(_) => DATA,
-            Way::NonTemporal(_, word) => word,
+            Way::Vectors(_, word) | Way::NonTemporal(_, word) => word,
             #[cfg(target_arch = "x86_64")]
             Way::String => 0,
             Way::Memset => 0,
