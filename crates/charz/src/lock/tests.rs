@@ -76,6 +76,14 @@ fn every_user_may_take_the_lock() {
     assert_eq!(lock.file.metadata().unwrap().permissions().mode() & 0o777, 0o444);
 }
 
+/// A child that outlives its killed parent would hold the lock otherwise.
+#[test]
+fn programs_that_are_started_do_not_inherit_the_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = take(folder.path(), Duration::ZERO).unwrap();
+    assert!(rustix::io::fcntl_getfd(&lock.file).unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+}
+
 #[test]
 fn folders_in_their_order() {
     let folders = |set: &[(&str, &str)]| {
