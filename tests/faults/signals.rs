@@ -137,7 +137,11 @@ fn what_was_kept_survives_being_killed() {
     let trial = long();
     let mut kept = 0;
     for (number, moment) in moments(20).enumerate() {
-        let known = trial.journal().exists() || trial.report().is_some();
+        let known = whole_lines(&trial.journal()) > 0 || trial.report().is_some();
+        if !known {
+            // A kill between the file and its first line leaves an empty one, which a sweep asks to remove.
+            let _ = fs::remove_file(trial.journal());
+        }
         let mut child = if known { trial.start_resume() } else { trial.start() };
         thread::sleep(moment / 2);
         send(&child, Signal::KILL);

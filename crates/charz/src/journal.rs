@@ -168,7 +168,9 @@ pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
         line.clear();
         reader.read_until(b'\n', line).map_err(|error| system("read", path, error))
     };
-    next(&mut line)?;
+    if next(&mut line)? == 0 {
+        return Err(unusable(path, "is empty: its sweep ended before it measured; remove it and start a new sweep"));
+    }
     if !line.starts_with(START) {
         return Err(unusable(path, "is not a journal that charz wrote; name another file"));
     }

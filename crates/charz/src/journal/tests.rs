@@ -82,7 +82,7 @@ fn any_prefix_holds_its_whole_lines_and_goes_on() {
         fs::write(&path, &whole[..end]).unwrap();
         // A line is whole when only its newline is missing.
         let Some(lines) = starts[1..].iter().filter(|start| **start <= end + 1).count().checked_sub(1) else {
-            refuses(Journal::reopen::<String, Cell>(&path), "journal");
+            refuses(Journal::reopen::<String, Cell>(&path), if end == 0 { "is empty" } else { "journal" });
             assert_eq!(fs::read(&path).unwrap(), &whole[..end], "a refused file is left alone");
             continue;
         };
