@@ -1,4 +1,4 @@
-//! Hashes the sources, so that every report can say which kernels it comes from.
+//! Hashes the sources, so every report can say which kernels it comes from.
 
 use std::fs;
 use std::path::Path;

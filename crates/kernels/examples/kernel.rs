@@ -4,11 +4,12 @@
 //! cargo run --release -p charz-kernels --example kernel -- mem-read --workers 2 --size 256 --pages 4k --repetitions 5
 //! ```
 //!
-//! Several kernels, with commas between their names, take turns from one repetition to the next, so that what disturbs the
-//! machine meanwhile disturbs all of them. `--size` is in MiB a worker, `--span` in milliseconds, `--timeout` in microseconds. The rate is in GB/s or Gop/s
-//! (10^9), over the time from the first start to the last end; of kernels that stamp pairs of times the seconds are the median
-//! of the second one, and the rate is one over it. Worker `n` is bound to the `n`-th of the CPUs that the process
-//! may use, and beyond the last to the first again, so that runs can be set beside those of other programs that bind so.
+//! Several kernels, with commas between their names, take turns from one repetition to the next, so what disturbs the
+//! machine meanwhile disturbs all of them. `--size` is in MiB per worker, `--span` in milliseconds, `--timeout` in
+//! microseconds. The rate is in GB/s or Gop/s (10^9), over the time from the first start to the last end; of kernels that
+//! stamp pairs of times the seconds are the median of the second one, and the rate is one over it. Worker `n` is bound to
+//! the `n`-th of the CPUs that the process may use, and beyond the last to the first again, so runs can be set
+//! beside those of other programs that bind so.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::error::Error;
@@ -151,7 +152,7 @@ fn work(rank: usize, stages: &[Box<dyn Stage>], gate: &Gate, runs: usize) -> Res
         let start = Instant::now();
         let work = worker.run(&watch);
         let end = Instant::now();
-        // Nobody verifies while another still runs.
+        // No worker verifies while another still runs.
         gate.pass(3 * run + 2);
         verdict = verdict.and(worker.verify());
         laps.push(Lap { start, end, work, samples: worker.samples() });

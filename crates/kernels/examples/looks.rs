@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use charz_kernels::arith::{ARITH_INT, RARELY_LOOKING};
 use charz_kernels::{Layout, PageKind, Params, Stop, Watch, Worker};
 
-/// Steps of a run, about 1 ms: 30 looks, or 1. Short, so that many runs are not disturbed at all.
+/// Steps of a run, about 1 ms: 30 looks, or 1. Short, so many runs are not disturbed at all.
 const STEPS: u64 = 30 * 8192;
 
 /// Runs of each kind in a pair, of which the fastest counts: what disturbs a run only ever slows it down.

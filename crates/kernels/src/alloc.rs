@@ -5,8 +5,8 @@
 //! thread to thread: allocators that keep memory by thread have to bring it home (P. Larson and M. Krishnan, "Memory allocation
 //! for long-running server applications", ISMM 1998; E. D. Berger et al., "Hoard", ASPLOS 2000).
 //!
-//! A sweep over numbers of workers says how an allocator scales. The allocators are called by their plain functions, loaded
-//! from the system's libraries, so that all are met in the same way and as others meet them.
+//! A sweep over numbers of workers shows how an allocator scales. The allocators are called by their plain functions, loaded
+//! from the system's libraries, so all are called in the same way, and as programs call them.
 
 use std::hint::cold_path;
 use std::mem::replace;
@@ -200,7 +200,7 @@ impl<A: Allocator> Worker for Replacer<A> {
         let post = Self::post(&inboxes, self.rank);
         let mut replaced = 0;
         while !watch.should_stop() {
-            // Two loops, so that the one without neighbours has none of their instructions.
+            // Two loops, so the one without neighbours has none of their instructions.
             match &post {
                 None => (0..STRETCH).for_each(|_| self.turn(None)),
                 Some(post) => (0..STRETCH).for_each(|_| self.turn(Some(post))),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_stay_as_many_whoever_frees_them() {
+    fn objects_stay_as_many_with_and_without_a_neighbour() {
         check_count::<System>();
         check_count::<Mimalloc>();
         check_count::<Jemalloc>();
@@ -273,7 +273,7 @@ mod tests {
 
     /// A worker whose neighbour takes nothing frees by itself, and never waits.
     #[test]
-    fn an_inbox_that_nobody_empties_stays_bounded() {
+    fn an_inbox_that_is_never_emptied_stays_bounded() {
         let [mut busy, idle] = pair::<System>(true);
         let post = Replacer::post(&idle.inboxes, 0);
         (0..10 * ON_THEIR_WAY).for_each(|_| busy.turn(post.as_ref()));

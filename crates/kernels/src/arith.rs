@@ -7,9 +7,8 @@
 //! r = ((((r + x) * x - x) * x + x) * x - x) * x
 //! ```
 //!
-//! So a strand spends the sum of eight latencies on a step, whatever its width, and strands that share execution units
-//! can fill each other's gaps: that is what the kernel is to show. How the answer is checked stands in the module
-//! `oracle`.
+//! So a step takes the sum of eight latencies, however wide the strand's core is, and strands that share execution units
+//! can fill each other's gaps: that is what the kernel is to show. The check of the answer is in the module `oracle`.
 
 mod oracle;
 
@@ -35,15 +34,15 @@ const OPS: u64 = 8;
 
 const SOURCE: &str = "arXiv:1106.2992, section 3: 128 inputs, 8 dependent operations a step";
 
-/// The chain on 64-bit integers, wrapping. A step takes 16 cycles on most processors, so that the worker looks at its [`Watch`] every
-/// 20 to 66 µs at 6.5 to 2 GHz; on Zen 4 it was 36 µs.
+/// The chain on 64-bit integers, wrapping. A step takes 16 cycles on most processors, so the worker looks at its [`Watch`]
+/// every 20 to 66 µs at 6.5 to 2 GHz; on Zen 4 it was 36 µs.
 pub static ARITH_INT: &dyn Kernel = &chain::<u64>(8192);
 
 /// The same chain with looks a hundred times rarer: what the looks cost is measured by it.
 pub static RARELY_LOOKING: &dyn Kernel = &chain::<u64>(100 * 8192);
 
-/// The chain on double-precision numbers. A step takes 20 to 32 cycles, so that the worker looks at its [`Watch`] every 20 to 98 µs at
-/// 6 to 2 GHz; on Zen 4 it was 40 µs.
+/// The chain on double-precision numbers. A step takes 20 to 32 cycles, so the worker looks at its [`Watch`] every 20 to
+/// 98 µs at 6 to 2 GHz; on Zen 4 it was 40 µs.
 static ARITH_FLOAT: &dyn Kernel = &chain::<f64>(6144);
 
 pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
@@ -168,7 +167,7 @@ struct Chain<T> {
     /// Steps of a full run.
     steps: u64,
     stretch: u64,
-    /// Runs prepared so far: each starts from another value, so that an answer left over from before is wrong.
+    /// Runs prepared so far: each starts from another value, so an answer left over from before is wrong.
     repetition: u64,
     done: u64,
     r: T,

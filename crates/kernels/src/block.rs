@@ -9,7 +9,7 @@ pub use crate::sys::mmap::Line;
 use crate::kernel::Error;
 use crate::sys::mmap::{Mapping, SharedMapping};
 
-/// Where a worker's memory lies, so that the harness can look up what pages it got.
+/// Where a worker's memory lies. The harness looks up the pages that it got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     pub start: usize,
@@ -21,8 +21,8 @@ pub struct Region {
 pub struct Block(Mapping);
 
 impl Block {
-    /// Maps `lines` lines, and writes `word(i)` into each word `i` from the calling thread, so that the memory lies
-    /// where that thread is seated.
+    /// Maps `lines` lines, and writes `word(i)` into each word `i` from the calling thread, so the memory lies where that
+    /// thread is seated.
     ///
     /// # Errors
     /// [`Error::Unavailable`] for 0 lines; [`Error::Refused`] when the operating system has no such memory.

@@ -1,9 +1,9 @@
 //! `cache-read*`: how many words a core gets from its caches in a cycle, as TACC's paper on multi-core systems measured it.
 //!
 //! Every worker has 500 KB of 8-byte words. In `cache-read` it reads them again and again, each by a load of its own, and in
-//! `cache-read-compiled` by whatever the compiler made of a sum, which may load several at once. The other two go by rounds of two
-//! phases: all write their words, all meet, all read them, or each those of the other, and all meet again. How long each phase took
-//! is sampled beside the number, so that the words a cycle of either can be told.
+//! `cache-read-compiled` by the loads that the compiler made of a sum, which may read several at once. The other two go by
+//! rounds of two phases: all write their words, all meet, all read them, or each those of the other, and all meet again. The
+//! time of each phase is sampled beside the number, so the words per cycle of either can be computed.
 //!
 //! A load of its own is what an atomic load without any order is: compilers neither join nor leave out such loads.
 

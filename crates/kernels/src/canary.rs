@@ -1,8 +1,8 @@
-//! The clock of the core, as told by instructions of known latency.
+//! The clock of the core, measured by instructions of known latency.
 //!
 //! A chain of dependent 32-bit multiplications takes its latency in cycles each, on an idle core and on one shared with
-//! other strands' lighter work. So its time tells the clock at which the core runs now, where counters of cycles are out
-//! of reach, as in most virtual machines. It is an estimate from below: whatever disturbs the strand lowers it.
+//! other strands' lighter work. So its time shows the clock at which the core runs now, where counters of cycles are out
+//! of reach, as in most virtual machines. It is an estimate from below: every disturbance of the strand lowers it.
 
 #[cfg(target_arch = "x86_64")]
 use std::num::NonZeroU64;
@@ -21,8 +21,8 @@ const TURNS: NonZeroU64 = NonZeroU64::new(2048).expect("not zero");
 #[cfg(target_arch = "x86_64")]
 const TRIES: u32 = 18;
 
-/// How near the fastest two tries must come to each other to be believed: a quarter of the 1% of drift that is worth a
-/// remark. What disturbs a try does not disturb another by just as much.
+/// By how much the fastest two tries may differ to be believed: a quarter of the 1% of drift that is worth a remark. What
+/// disturbs a try does not disturb another by just as much.
 #[cfg(target_arch = "x86_64")]
 const AGREEMENT: f64 = 0.0025;
 
@@ -37,7 +37,7 @@ pub struct Canary {
 /// Measures on the calling thread; any number of threads may do so at once. `None` where the latency is not known.
 ///
 /// It takes two tries where nothing disturbs it (60 µs on Zen 4 at 3.7 GHz), and 18 at most, about half a millisecond of its
-/// own time. It tells the clock of that moment: that of a core which has just woken up may still be rising.
+/// own time. It measures the clock of that moment: that of a core which has just woken up may still be rising.
 #[cfg(target_arch = "x86_64")]
 pub fn measure() -> Option<Canary> {
     let latency = latency()?;
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_clock_that_processors_have() {
+    fn the_clock_is_one_that_processors_have() {
         if let Some(canary) = super::measure() {
             assert!((1e8..1e10).contains(&canary.hz), "{canary:?}");
         }

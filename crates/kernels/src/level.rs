@@ -122,9 +122,9 @@ const PAGE: usize = 64;
 /// From so many lines on several arrays are whole pages: it makes them smaller by a sixteenth at most.
 const LONG: usize = 16 * PAGE;
 
-/// The length of arrays, so that each begins at the same place in its page as the others. A load waits for an earlier store whose
-/// address has the same last 12 bits, since it may be of the same data: where arrays begin in step, such a store is a page back and
-/// long done. Out of step it may be near, which cost the triad 3% in the second-level cache of Zen 4.
+/// The length of arrays, such that each begins at the same place in its page as the others. A load waits for an earlier
+/// store whose address has the same last 12 bits, since it may be of the same data: where arrays begin in step, such a store
+/// is a page back and long done. Out of step it may be near, which cost the triad 3% in the second-level cache of Zen 4.
 fn whole_pages(op: Op, length: usize) -> usize {
     if op.arrays() > 1 && length >= LONG { length / PAGE * PAGE } else { length }
 }

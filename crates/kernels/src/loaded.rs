@@ -19,7 +19,7 @@ use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::sync::section;
 use crate::watch::Watch;
 
-/// Lines of a portion: 1 KiB, which takes some 30 ns where nobody else loads the memory.
+/// Lines of a portion: 1 KiB, which takes some 30 ns where no other worker loads the memory.
 const PORTION: usize = 16;
 
 /// The most portions between two looks at the watch: 64 µs at 16 GB/s, and less where there are delays, as [`Pace`] sees to.
@@ -92,7 +92,7 @@ impl Worker for Loader {
             }
             pace.adapt();
         }
-        // The delays are needed for what nobody asks: they must not be left out.
+        // The result of the delays is not used: without this the compiler could leave them out.
         std::hint::black_box(seed);
         self.stage.bytes(lines)
     }

@@ -1,8 +1,8 @@
-//! How long a stretch is where nobody knows how long an attempt takes.
+//! The length of a stretch if the time of an attempt is not known in advance.
 //!
 //! An attempt on a line that a core has to itself takes some nanoseconds, and one on a line that a thousand strands fight
 //! for may take a hundred microseconds: no fixed number of attempts is a stretch of 20 to 100 µs in both. So the number
-//! follows the time that the last stretch took. It begins at one attempt and doubles at most, so that a run finds out what
+//! follows the time that the last stretch took. It begins at one attempt and doubles at most, so a run finds out what
 //! an attempt costs before it commits to many.
 
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever an attempt costs, a few stretches on they take 20 to 100 µs, or as near to that as their bounds allow.
+        /// At any cost of an attempt, a few stretches on they take 20 to 100 µs, or as near to that as their bounds allow.
         #[test]
         fn it_settles(before in 1..=MOST, nanos in 1..1_000_000_u64) {
             let took = |attempts: u64| Duration::from_nanos(attempts * nanos);

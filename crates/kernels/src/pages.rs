@@ -1,15 +1,15 @@
 //! What pages cost: `pages-touch` to `pages-segment-destroy`, `pages-map`, `pages-protect` and `tlb-shootdown`.
 //!
-//! Memory that a program asks for is only promised; it comes page by page when it is first touched or locked, and goes when it
-//! is unmapped. For a large segment that takes minutes, so that systems have helpers do it in parallel (vmtasks
-//! of Solaris 11, as S. Sistare told of it). Here all workers share one segment, as large as all of their blocks together,
-//! and each takes the next part of it when it is done with one (module `segment`). So the time of a GiB with one worker
-//! against that with many says what such helpers gain.
+//! Memory that a program asks for is only promised; it comes page by page when it is first touched or locked, and goes when
+//! it is unmapped. For a large segment that takes minutes, so systems have helpers do it in parallel (vmtasks of Solaris 11,
+//! as S. Sistare described it). Here all workers share one segment, as large as all of their blocks together, and each takes
+//! the next part of it when it is done with one (module `segment`). So the time of a GiB with one worker against that with
+//! many shows what such helpers gain.
 //!
-//! Only the operation itself is timed. Mapping, and whatever else has to come first, is done before each run.
+//! Only the operation itself is timed. Mapping, and everything else that has to come first, is done before each run.
 //!
 //! Where the workers of a process map and unmap, each change that takes a right away interrupts every strand that the process
-//! runs on, so that no old translation is used (a TLB shootdown; D. L. Black et al., "Translation lookaside buffer consistency: a
+//! runs on, so no old translation is used (a TLB shootdown; D. L. Black et al., "Translation lookaside buffer consistency: a
 //! software approach", ASPLOS 1989). The kernels of the modules `turns` and `shootdown` are about that.
 
 mod handler;
@@ -53,7 +53,7 @@ enum Before {
     Locked,
 }
 
-/// What tells these kernels apart.
+/// What distinguishes these kernels.
 #[derive(Clone, Copy, Debug)]
 struct Handling {
     shared: bool,

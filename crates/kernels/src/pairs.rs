@@ -22,7 +22,7 @@ impl Pairs {
         Bytes(params.samples.saturating_mul(size_of::<(u64, u64)>() as u64))
     }
 
-    /// Before a run: forgets the last one, and touches the memory, so that no sample meets a page fault.
+    /// Before a run: forgets the last one, and touches the memory, so no sample meets a page fault.
     pub(crate) fn reset(&mut self) {
         self.0.resize(self.0.capacity(), (1, 1));
         self.0.clear();

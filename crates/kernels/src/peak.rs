@@ -47,7 +47,7 @@ const STRETCH: u64 = 8192;
 /// Tries of each path, of which the fastest counts.
 const TRIES: usize = 7;
 
-/// A later path must be this much faster than an earlier one to be taken, so that equal ones do not change places.
+/// A later path must be this much faster than an earlier one to be taken, so equal ones do not change places.
 const ADVANTAGE: f64 = 1.02;
 
 /// The most rounds of a run: the accumulators stay exact, and the operations can be counted.
@@ -108,7 +108,7 @@ fn rate<T: Lane>(path: &Path<T>) -> f64 {
     tries.fold(0.0, f64::max)
 }
 
-/// The accumulators before the first round: all different, so that no two can be mistaken for each other.
+/// The accumulators before the first round: all different, so no two can be mistaken for each other.
 fn start<T: Lane>() -> Accumulators<T> {
     std::array::from_fn(|i| T::from_count(i as u64))
 }

@@ -10,7 +10,7 @@ use crate::kernel::{Axes, Error, Kernel, Stage, Worker};
 /// As [`Kernel::stage`].
 type BuildStage<D> = fn(&PlainKernel<D>, &Params, usize) -> Result<Box<dyn Stage>, Error>;
 
-/// A kernel made of functions, and of what tells it from its relatives beside the card.
+/// A kernel made of functions, and of the data that, beside the card, distinguishes it from its relatives.
 #[derive(Clone, Copy)]
 pub(crate) struct PlainKernel<D: 'static = ()> {
     pub(crate) card: &'static Card,

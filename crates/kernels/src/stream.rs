@@ -1,10 +1,10 @@
 //! The memory kernels: one pass over a private block, no reuse.
 //!
-//! Each worker maps its block and fills it from its own seat, so that the memory lies near by; a run passes over it once,
+//! Each worker maps its block and fills it from its own seat, so the memory lies near by; a run passes over it once,
 //! in stretches between which it looks at its [`Watch`](crate::Watch). Between repetitions only the untimed checks touch the
 //! block, and a block is to be far larger than the caches, so what an earlier pass left there matters little.
 //!
-//! Bytes are those that the program asked for: what the caches move beside them stands on each card.
+//! Bytes are those that the program asked for: what the caches move beside them is on each card.
 
 mod read;
 mod write;
@@ -59,7 +59,7 @@ pub(crate) fn check_line(name: &str, index: usize, expected: Line, found: Line) 
 /// Lines between two marks: 16 KiB. At 256 MiB that is 16,384 marks.
 const SPACING: usize = 256;
 
-/// By how many lines the marks move each time: odd, so that they come by every line.
+/// By how many lines the marks move each time: odd, so they reach every line.
 const MOVE: usize = 37;
 
 const MARK: Line = Line([0xdead_beef_0bad_cafe; Line::WORDS]);

@@ -9,8 +9,8 @@ use charz_data::{Contention, Growth, JointHistogram, Params, Work};
 use crate::kernel::{Error, Stage, Worker};
 use crate::watch::{Stop, Watch};
 
-/// What each of so many workers comes to, on a thread of its own. Tests take turns here: spinning workers of several would
-/// wait for each other's time slices, which doubles the time of them all on two strands.
+/// The results of `each` on so many threads, one per worker. Tests take turns here: spinning workers of several would wait
+/// for each other's time slices, which doubles the time of them all on two strands.
 pub(crate) fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,7 +61,7 @@ pub(crate) fn check_noticed<W: Worker>(worker: &mut W, span: Option<Duration>, p
 pub(crate) struct Look {
     pub watch: Watch,
     pub span: Option<Duration>,
-    /// Whether it comes to its own end and is verified.
+    /// Whether it runs to its end and is verified.
     pub whole: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Clocks, and waits that are to end at a given time.
 //!
-//! Of each [clock](Source) three things are told: what a reading costs when one follows the other (`read-*`), by how much the clock
-//! moves from one value to the next (`step-*`), and what a reading costs whose code has left the first-level cache (`first-*`).
-//! They are the time-stamp counter's table of the TACC report, for the clocks that programs read today.
+//! Each [clock](Source) has three kernels: the cost of a reading when one follows the other (`read-*`), by how much the
+//! clock moves from one value to the next (`step-*`), and the cost of a reading whose code has left the first-level cache
+//! (`first-*`). They are the time-stamp counter's table of the TACC report, for the clocks that programs read today.
 //!
 //! `timeout-*` ask the system to be woken after a time, and look how late it was: Sistare's survey of the calls that take a
 //! timeout.

@@ -10,7 +10,7 @@ use crate::sys::strand;
 
 /// Asks all workers of a run to stop early. Each sees it through its own [`Watch`].
 ///
-/// Clones share one flag, so that a signal handler can raise it without a thread in between.
+/// Clones share one flag, so a signal handler can raise it without a thread in between.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -36,7 +36,7 @@ impl Stop {
 }
 
 /// One worker's watch over one run: a kernel looks at it between stretches of 20 to 100 µs, and never inside of one, where
-/// a look would be part of what is measured.
+/// a look would be measured too.
 ///
 /// A run ends by the flag that all share, or by the worker's own deadline, which needs no other thread to be scheduled: a
 /// thread that is to raise a flag can wait for many seconds where spinning workers outnumber strands. Each look also asks
@@ -118,7 +118,7 @@ impl Watch {
         &self.clock
     }
 
-    /// Notes on which strand a seated worker was found, `None` where the system does not tell.
+    /// Notes on which strand a seated worker was found, `None` if the system does not report it.
     fn sighted(&self, strand: Option<u32>) {
         let count = match strand {
             None => &self.unknown,
@@ -132,8 +132,8 @@ impl Watch {
         self.polls.get()
     }
 
-    /// How many of the looks found the worker on another strand than its seat. `None` where no look could tell: without a
-    /// look, without a seat, or on a system that does not say on which strand a thread is.
+    /// How many of the looks found the worker on another strand than its seat. `None` if no look could find out: without a
+    /// look, without a seat, or on a system that does not report on which strand a thread is.
     pub fn off_seat(&self) -> Option<u64> {
         let told = self.seat.is_some() && self.unknown.get() < self.polls.get();
         told.then(|| self.off_seat.get())
@@ -175,7 +175,7 @@ mod tests {
         let now = Instant::now();
         let [mine, later, never] = [Some(now), Some(now + Duration::from_secs(3600)), None]
             .map(|deadline| Watch::new(&stop).with_deadline(deadline));
-        assert!(!mine.deadline_passed(), "nobody has looked yet");
+        assert!(!mine.deadline_passed(), "the worker has not looked yet");
         assert!(mine.should_stop() && mine.should_stop() && mine.deadline_passed());
         for other in [later, never] {
             assert!(!other.should_stop() && !other.deadline_passed());
@@ -193,7 +193,7 @@ mod tests {
         assert!(watch.should_stop() && watch.deadline_passed(), "its time is not over, its deadline is");
     }
 
-    /// What a worker on seat 7 is told after it was sighted on these strands, one a look.
+    /// The count of a worker on seat 7 after it was found on these strands, one per look.
     #[track_caller]
     fn check(sighted: &[Option<u32>], off_seat: Option<u64>) {
         let watch = watch(Some(7));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_off_the_seat_are_counted_where_the_system_tells() {
+    fn looks_off_the_seat_are_counted_where_the_system_reports_strands() {
         check(&[], None);
         check(&[None, None], None);
         check(&[Some(7), Some(7)], Some(0));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_strand_that_nobody_has_is_always_missed() {
+    fn a_strand_that_does_not_exist_is_always_missed() {
         let watch = watch(Some(u32::MAX));
         (0..5).for_each(|_| assert!(!watch.should_stop()));
         assert_eq!(watch.off_seat(), Some(5));

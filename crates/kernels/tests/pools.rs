@@ -1,4 +1,4 @@
-//! Every pool under stress: nothing is lost, nobody is in another's way, and all end when they are told to.
+//! Every pool under stress: no item is lost, no worker gets an item that another has, and all stop when the flag is raised.
 //!
 //! By default this takes about a second. `CHARZ_STRESS_SECONDS` says how long each of the tests is to take instead:
 //!
@@ -84,7 +84,7 @@ fn nothing_is_lost_under_stress() {
     }
 }
 
-/// At any moment of a run of many workers, a stop ends all of them: no one waits for another who has left.
+/// At any moment of a run of many workers, a stop ends all of them: no worker waits for another that has left.
 #[test]
 fn a_stop_ends_all() {
     let (pools, workers, begin, time) = (pools(), 64 * strands(), Instant::now(), time());

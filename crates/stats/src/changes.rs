@@ -8,8 +8,8 @@
 //!
 //! Values are cut where the energy distance between the sides (G. J. Székely and M. L. Rizzo, "Energy statistics", Journal of
 //! Statistical Planning and Inference 143 (2013)), weighted by their sizes, is largest. The right side may end before the segment
-//! does, as the authors have it, so that a rise and a fall do not hide each other. Positive values are compared by their logarithms,
-//! since ratios count.
+//! does, as the authors have it, so a rise and a fall do not hide each other. Positive values are compared by their
+//! logarithms, since ratios count.
 //!
 //! # The test
 //!
@@ -82,7 +82,7 @@ pub fn changes(series: &[&[f64]], alpha: f64) -> Vec<Vec<Change>> {
     searches.into_iter().map(|search| search.map(Search::into_changes).unwrap_or_default()).collect()
 }
 
-/// The adjusted p-values of the strongest changes, each shuffled for long enough to tell.
+/// The adjusted p-values of the strongest changes, each shuffled for long enough to decide.
 fn test(searches: &mut [&mut Search], alpha: f64) -> Vec<f64> {
     // Enough for a single change to be significant among all, and to know a p at the level well.
     let finest = ((2.0 * searches.len() as f64).max(f64::from(HOPELESS)) / alpha).min(f64::from(MOST)) as u32;

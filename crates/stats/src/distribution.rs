@@ -6,7 +6,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Up to how many values of both sides together the distribution is counted out. All counts up to there are whole numbers
-/// below 2⁵³, so that sums of them are exact; 20 against 20 takes a fraction of a millisecond. Beyond, the normal
+/// below 2⁵³, so sums of them are exact; 20 against 20 takes a fraction of a millisecond. Beyond, the normal
 /// approximation is on the cautious side wherever p is below 0.06: near 0.01 it is too large by 6 % for 30 against 30, by
 /// 12 % for 20 against 21, and by 38 % for 5 against 40 (counted out with SciPy for comparison).
 pub const COUNTED: usize = 40;

@@ -63,7 +63,7 @@ impl Interval {
     }
 }
 
-/// An interval for the median of what `sample` is drawn from, with `confidence` (between 0 and 1, usually 0.95).
+/// An interval for the median of the population of `sample`, with `confidence` (between 0 and 1, usually 0.95).
 ///
 /// `None` with fewer than [`LEAST_FOR_INTERVAL`] values, and where even the whole range is not as sure as asked.
 pub fn median_interval(sample: &Sample, confidence: f64) -> Option<Interval> {

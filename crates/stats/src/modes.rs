@@ -3,12 +3,12 @@
 //! The density of the logarithms is estimated with a Gaussian kernel, and a mode is a summit of it that rises far enough above
 //! the saddle to a higher one: its persistence, as in F. Chazal, L. J. Guibas, S. Y. Oudot and P. Skraba, "Persistence-Based
 //! Clustering in Riemannian Manifolds", Journal of the ACM 60 (2013), which for one dimension is the topographic prominence.
-//! Far enough means both deep, so that a shoulder is no mode, and certain, so that chance makes none: how many modes there are
+//! Far enough means deep, so a shoulder is no mode, and also certain, so chance makes none: how many modes there are
 //! depends on how smooth the estimate is (B. W. Silverman, "Using Kernel Density Estimates to Investigate Multimodality",
 //! Journal of the Royal Statistical Society B 43 (1981)), and every one of them has to show at the same smoothness.
 //!
-//! Times spread in proportion to themselves, so that the kernel has the same width everywhere on the logarithmic axis, except
-//! where a step of the clock is wider: what lies on neighbouring steps is one mode, and not one a step.
+//! Times spread in proportion to themselves, so the kernel has the same width everywhere on the logarithmic axis, except
+//! where a step of the clock is wider: values on neighbouring steps are one mode, not one mode per step.
 
 /// A column of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +44,7 @@ const WIDTH: f64 = 1.0 / 12.0;
 const REACH: f64 = 4.0;
 /// A mode rises above the saddle to a higher one by this part of its own height, at least.
 const DEPTH: f64 = 0.3;
-/// And by so many standard deviations of what chance adds to a count.
+/// And by so many standard deviations of a count's random error.
 const CERTAINTY: f64 = 5.0;
 /// A band ends where the density has sunk to this part of its summit's, if no other band has begun before.
 const FOOT: f64 = 0.1;

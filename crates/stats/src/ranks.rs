@@ -62,7 +62,7 @@ fn smallest_p(base: usize, new: usize) -> f64 {
     (1..=new).fold(2.0, |p, k| p * k as f64 / (base + k) as f64).min(1.0)
 }
 
-/// How many values a side one difference among `comparisons` needs at least, so that the rank test can show it below `alpha`
+/// How many values per side one difference among `comparisons` needs at least for the rank test to show it below `alpha`
 /// (above 0) after [adjusting](super::benjamini_hochberg) for the others, none of which differs. At α = 0.01 that is 5 for
 /// one comparison, 9 for 100, 14 for 100,000: a sweep with fewer can only show differences that many cells share.
 pub fn min_invocations(comparisons: usize, alpha: f64) -> usize {

@@ -46,8 +46,8 @@ impl Sample {
 
     /// The robust spread: an estimate of the standard deviation as a fraction of the median.
     ///
-    /// The estimate is 1.4826 MAD. Where more than half of the values are equal, that is 0, and the distance between the
-    /// quartiles / 1.349 stands in; where that is 0 as well, `resolution` does, the smallest difference that the instrument
+    /// The estimate is 1.4826 MAD. If more than half of the values are equal, that is 0, and the distance between the
+    /// quartiles / 1.349 is used; if that is 0 as well, `resolution` is, the smallest difference that the instrument
     /// shows, in the unit of the values: equal readings show that values differ by less than it, not that they do not differ.
     ///
     /// `None` where the median is 0, and for a single value, which says nothing of others.
@@ -71,7 +71,7 @@ impl Sample {
         Outliers { mild: beyond(1.5) - severe, severe }
     }
 
-    /// The m-value, which tells how many modes the values seem to have: 2 for one mode, 4 for two of equal weight, and above
+    /// The m-value, which shows how many modes the values seem to have: 2 for one mode, 4 for two of equal weight, and above
     /// 2.8 when more than one is likely. From Gregg, "Frequency Trails: Modes and Modality" (2013): the sum of the steps
     /// between neighbouring columns of a histogram, its two ends counted, over the highest column; it is the largest one
     /// over several widths of columns.
@@ -83,7 +83,7 @@ impl Sample {
     /// deviations apart are seen in 23 % of samples of 30 values, 96 % of 90 and all of 300. An m-value above 2.8 shows
     /// modes; one below does not show that there is only one.
     ///
-    /// `None` with fewer than 30 values, of which such columns cannot tell anything.
+    /// `None` with fewer than 30 values, of which such columns cannot show anything.
     pub fn m_value(&self) -> Option<f64> {
         if self.len() < LEAST_FOR_MODES {
             return None;

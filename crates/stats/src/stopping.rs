@@ -3,12 +3,12 @@
 //! A cell is looked at after 6, 10, 15, 20 and 30 invocations only, and is done when the 95 % interval of its median is narrow
 //! enough. Looking after each would end on lucky streaks.
 //!
-//! Five looks have a price too: who stops when an interval happens to be narrow, stops more often at a wrong one. Simulated
-//! (20,000 cells each, target 2 %), the final interval holds the true median in 97 % of cells with normal values of 0.7 or
-//! 1.4 % standard deviation, 94 % at 2.5 %, 92 % at 4 %, 95 % at 10 %, 93 % with lognormal values of 3 %, 94 % with two
-//! modes. Stricter confidence for the early looks does not help (92.7 % at worst): it leaves fewer, but stranger, cells that stop early. To
-//! ask for two narrow looks in a row comes to 93.7 % at worst and costs a fifth to two fifths more invocations. The simple rule is kept, and
-//! its intervals are to be read as 92 %.
+//! Five looks have a price too: to stop when an interval happens to be narrow is to stop more often at a wrong one.
+//! Simulated (20,000 cells each, target 2 %), the final interval holds the true median in 97 % of cells with normal values
+//! of 0.7 or 1.4 % standard deviation, 94 % at 2.5 %, 92 % at 4 %, 95 % at 10 %, 93 % with lognormal values of 3 %, 94 % with
+//! two modes. Stricter confidence for the early looks does not help (92.7 % at worst): it leaves fewer, but stranger, cells
+//! that stop early. To ask for two narrow looks in a row gives 93.7 % at worst and costs a fifth to two fifths more
+//! invocations. The simple rule is kept, and its intervals are to be read as 92 %.
 
 use super::{LEAST_FOR_INTERVAL, Sample, median_interval};
 
@@ -40,7 +40,7 @@ pub enum Step {
 }
 
 /// What to do with a cell that has these invocations, where half of the width of the median's interval is to be at most
-/// `target` times the median. Between two looks it is to be measured until the next one, whatever the values.
+/// `target` times the median. Between two looks it is to be measured until the next one, regardless of the values.
 pub fn next_step(sample: &Sample, target: f64) -> Step {
     let n = sample.len();
     let needed = needed(sample, target);

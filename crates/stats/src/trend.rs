@@ -4,8 +4,8 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 /// How often chance alone would let a series without a trend rise or fall as steadily as this one, in order: the two-sided
 /// test of Mann, "Nonparametric Tests Against Trend", Econometrica 13 (1945), and Kendall. It counts the pairs whose later
-/// value is the larger, less those whose later value is the smaller, so that neither the size of the values nor a wild one
-/// matters. The normal approximation with the continuity correction is used, which comes to 0.009 for six values in order,
+/// value is the larger, less those whose later value is the smaller, so neither the size of the values nor a wild one
+/// matters. The normal approximation with the continuity correction is used, which gives 0.009 for six values in order,
 /// where counting gives 0.003: it is the cautious side.
 ///
 /// `None` with fewer than three values, which have no trend that chance could not make.

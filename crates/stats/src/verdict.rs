@@ -2,7 +2,7 @@
 //!
 //! # What it takes
 //!
-//! Everything happens on logarithms of performance, so that "twice as fast" and "half as fast" are the same distance, and
+//! Everything happens on logarithms of performance, so "twice as fast" and "half as fast" are the same distance, and
 //! exchanging the sides exchanges the verdicts. The margin m reaches from 1 / (1 + m) to 1 + m for the same reason.
 //!
 //! * **Faster, slower**: the rank test has p < α after [adjusting](super::benjamini_hochberg) for all comparisons of the batch,
@@ -29,8 +29,8 @@
 //! | 20 | 1.039 (90) | 1.089 (89) | 1.058 (77) |
 //!
 //! With two modes it is only a rough guide, since the width depends on how many values happened to fall into which mode;
-//! [`Sample::m_value`](super::Sample::m_value) is there to tell.
-//! And it comes from the very data that are judged: half of all samples happen to vary less than what they are drawn from.
+//! [`Sample::m_value`](super::Sample::m_value) shows whether there are two.
+//! And it comes from the very data that are judged: half of all samples happen to vary less than their population.
 
 use std::fmt;
 

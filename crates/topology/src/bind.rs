@@ -171,7 +171,7 @@ impl Seats for Hwloc {
 impl Hwloc {
     fn hwloc_seating(&self) -> Option<Seating> {
         let allowed = self.0.cpu_binding(CpuBindingFlags::THREAD).ok()?;
-        // An endless set stands for "not bound".
+        // hwloc reports "not bound" as an endless set.
         allowed.weight()?;
         let on = self.0.last_cpu_location(CpuBindingFlags::THREAD).ok().map(|set| ids(set.iter_set()));
         Some(Seating { allowed: ids(allowed.iter_set()), on: on.and_then(|on| on.first().copied()) })

@@ -1,6 +1,6 @@
 //! The control groups of this process: where they are mounted, and the CPU bandwidth quota that they put on it.
 //!
-//! A group is limited by its ancestors too, so that all groups on the path count. Machines in hybrid mode have both
+//! A group is limited by its ancestors too, so all groups on the path count. Machines in hybrid mode have both
 //! versions mounted, each controller in one of them; in a container a mount may show a part of the hierarchy only.
 
 use std::fs;
@@ -14,8 +14,8 @@ pub struct Group {
     pub unified: bool,
 }
 
-/// The groups that a controller such as `cpu` may limit this process by, each followed by its ancestors; none where the
-/// system does not tell.
+/// The groups that a controller such as `cpu` may limit this process by, each followed by its ancestors; none if the
+/// system does not report them.
 #[must_use]
 pub fn groups(controller: &str) -> Vec<Group> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();

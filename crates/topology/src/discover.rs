@@ -42,7 +42,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Tells the three apart by their looks, without looking at the file system: nothing or `this` is this machine, a
+    /// Distinguishes the three by their form, without looking at the file system: nothing or `this` is this machine, a
     /// text with a colon and no slash is synthetic, and everything else is a file. A file with a colon in its name is
     /// `./a:b`.
     #[must_use]

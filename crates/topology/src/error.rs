@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// Why a question about the machine has no answer.
 ///
-/// The messages start in lower case, end without a dot and repeat foreign text only in escaped form, so that they can
+/// The messages start in lower case, end without a dot and repeat foreign text only in escaped form, so they can
 /// be printed as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {

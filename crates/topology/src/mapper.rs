@@ -48,7 +48,7 @@ pub type ReadMapper = fn(&str) -> Result<(Box<dyn Mapper>, String), String>;
 pub struct MapperCard {
     /// The word on the command line: lower-case letters and hyphens.
     pub name: &'static str,
-    /// The syntax of what follows the name and a colon; `None` where nothing does.
+    /// The syntax of the parameter after the name and a colon; `None` if it takes none.
     pub parameter: Option<&'static str>,
     /// One sentence: what it does and what for.
     pub about: &'static str,

@@ -7,7 +7,7 @@ use crate::{Machine, Usable, cgroup, cpulist};
 /// Writes into the description of this machine what this process may use of it.
 ///
 /// `allowed` are the strands of the cpuset. Call it before any thread is seated: a thread started by a seated one would
-/// inherit its narrow mask, so that the main thread's mask is the one that counts.
+/// inherit its narrow mask, so the main thread's mask is the one that counts.
 pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<u32>>) {
     let known = affinity.is_some();
     let affinity = affinity.unwrap_or_else(|| allowed.to_vec());
@@ -61,7 +61,7 @@ mod tests {
     use super::{affinity, allowed_list};
 
     #[test]
-    fn the_mask_is_read_whatever_its_width() {
+    fn a_mask_of_any_width_is_read() {
         assert_eq!(allowed_list("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1,1500\n"), Some(vec![0, 1, 1500]));
         assert_eq!(allowed_list("Name:\tx\n"), None);
         assert_eq!(allowed_list("Cpus_allowed_list:\t\n"), None);

@@ -59,7 +59,7 @@ fn both_backends_seat_on_every_usable_strand_of_this_machine() {
     for backend in [Backend::Hwloc, Backend::CoreAffinity] {
         let binder = Binder::new(backend).unwrap();
         for strand in machine.usable_strands() {
-            // A thread for each seat, so that the test's own thread stays where it is.
+            // A thread for each seat, so the test's own thread stays where it is.
             let seating = thread::scope(|scope| {
                 let seated = scope.spawn(|| {
                     binder.seat(strand.os_id).unwrap();
@@ -100,7 +100,7 @@ fn memory_comes_from_where_it_is_asked_for() {
     let machine = discover(&Source::ThisMachine).unwrap();
     let binder = Binder::new(Backend::Hwloc).unwrap();
     let nodes = machine.nodes_for_memory();
-    // A thread of its own, so that the test's other memory is left alone.
+    // A thread of its own, so the test's other memory is left alone.
     let placed = thread::scope(|scope| {
         let worker = scope.spawn(|| {
             binder.place_memory(&nodes)?;
@@ -120,7 +120,7 @@ fn memory_comes_from_where_it_is_asked_for() {
             });
             let Some((_, line)) = starts.max() else { return println!("skipped: no numa_maps here") };
             let word = if nodes.len() > 1 { "interleave:" } else { "bind:" };
-            // The kernel tells the thread's policy of mappings that have none of their own: this thread reads its own.
+            // For a mapping without a policy the kernel reports that of the thread: this thread reads its own.
             assert!(line.contains(word), "{bytes} bytes at {start:x}: {line}");
         }
     }

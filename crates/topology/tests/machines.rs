@@ -63,7 +63,7 @@ fn every_machine_has_the_expected_counts_and_ids() {
     assert!(rows > 0, "the table is empty");
 }
 
-/// What must hold on any machine, whatever its numbers.
+/// What must hold on any machine, regardless of its numbers.
 fn check_consistency(machine: &Machine) {
     let ids: HashSet<u32> = machine.strands.iter().map(|strand| strand.os_id).collect();
     assert_eq!(ids.len(), machine.strands.len());
@@ -76,7 +76,7 @@ fn check_consistency(machine: &Machine) {
         if let Some(core) = strand.core {
             assert!(places.insert((core, strand.alu, strand.slot)), "two strands in one slot");
         }
-        // Caches are listed from the inside out, so that each is shared by at least as many as the one before.
+        // Caches are listed from the inside out, so each is shared by at least as many as the one before.
         let shared = strand.caches.iter().map(|cache| machine.caches[*cache as usize].strands);
         assert!(shared.is_sorted());
     }

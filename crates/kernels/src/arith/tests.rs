@@ -26,7 +26,7 @@ proptest! {
 
     #[test]
     fn doubles_that_round_agree(start in -1e3..1e3_f64, x in 0.1..1.0_f64, steps in 0..2000_u64) {
-        // Not exact, so it tells apart orders of operations and fused ones that exact inputs hide.
+        // Not exact: exact inputs would hide a changed order of operations, or fused ones.
         let inputs = std::array::from_fn(|i| if i % 2 == 0 { x } else { -0.9 * x });
         prop_assert_eq!(f64::chain(start, &inputs, steps), walk(start, &inputs, steps, step_float));
     }

@@ -38,7 +38,7 @@ impl Meeting {
         self.arrived.fetch_add(1, Ordering::AcqRel);
         let backoff = Backoff::new();
         let mut looks = 0_u64;
-        // Whoever sees all of them there goes on, although one may have left since: it knows from the next meeting.
+        // A worker that sees all of them there goes on, although one may have left since: the next meeting reports that.
         while self.arrived.load(Ordering::Acquire) < time * self.workers {
             if self.over.load(Ordering::Relaxed) {
                 return false;

@@ -62,7 +62,7 @@ impl Reader {
 /// The sum modulo 2^64 of whole lines of words, a load each.
 #[inline]
 pub(super) fn sum(words: &[AtomicU64]) -> u64 {
-    // As many sums as there are words in a line, so that no addition has to wait for another.
+    // As many sums as there are words in a line, so no addition has to wait for another.
     let mut sums = [0_u64; Line::WORDS];
     for line in words.as_chunks::<{ Line::WORDS }>().0 {
         for (sum, word) in sums.iter_mut().zip(line) {

@@ -104,7 +104,7 @@ fn write(words: &[AtomicU64], first: u64) {
 }
 
 impl Worker for Rounds {
-    /// Touches the memory for the times, so that no round meets a page fault.
+    /// Touches the memory for the times, so no round meets a page fault.
     fn prepare(&mut self) {
         if self.rank == 0 {
             self.shared.meeting.open();
@@ -119,7 +119,7 @@ impl Worker for Rounds {
         let source = self.shared.blocks[self.from].lock().unwrap_or_else(PoisonError::into_inner).clone();
         match source {
             Some(source) => self.go(&source, watch),
-            // Its owner could not be built: there is nobody to meet.
+            // The owner of the block could not be built: there is no worker to meet.
             None => self.shared.meeting.end(),
         }
         Work::ops(2 * self.rounds * self.words())

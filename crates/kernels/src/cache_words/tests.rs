@@ -50,7 +50,7 @@ fn no_list_grows_while_rounds_are_made() {
 
 /// Two workers in rounds; the second one leaves when it likes.
 #[test]
-fn whoever_leaves_early_releases_the_other() {
+fn a_worker_that_leaves_early_releases_the_other() {
     let stage = going(Form::Cross, 2, 100);
     let long =
         Setting { span: Duration::from_secs(60), shared: Arc::clone(&stage.shared), ..going(Form::Cross, 2, 100) };

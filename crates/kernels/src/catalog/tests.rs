@@ -11,7 +11,7 @@ use crate::kernel::{Error, Stage};
 use crate::tests::{Lap, Look, MAY_LOCK, may_lock, stage_laps, stopped};
 use crate::watch::{Stop, Watch};
 
-/// Small enough to be quick, and uneven, so that rounding shows.
+/// Small enough to be quick, and uneven, so rounding shows.
 const PARAMS: Params = Params {
     iterations: 10_001,
     size_bytes: (3 << 20) + 4711,
@@ -71,7 +71,7 @@ fn cards_are_full() {
         assert_eq!(amounts, usize::from(card.family != Family::Floor), "{name}: one parameter says how much it does");
         assert_eq!(card.obeys(&SAMPLES), matches!(card.metric, Metric::SecondTime), "{name}");
         assert!(!(card.contends && card.family != Family::Sync), "{name}");
-        assert!(!(card.contends && card.by_default), "{name}: nobody gets a storm without asking");
+        assert!(!(card.contends && card.by_default), "{name}: a kernel that contends runs only on request");
         assert!(!(card.max_per_cycle.is_some() && card.metric == Metric::Duration), "{name}");
         assert!(card.max_per_cycle.is_none_or(|most| most > 0.0 && most.is_finite()), "{name}");
         assert!(card.metric != Metric::SecondTime || card.times.is_some(), "{name}");
@@ -138,13 +138,13 @@ fn every_kernel_does_what_its_stage_promises() {
     }
 }
 
-/// What a worker met at what it shares with others, if it tells.
+/// What a worker met at what it shares with others, if it reports that.
 #[track_caller]
 fn check_contention(kernel: &dyn Kernel, workers: usize, lap: &Lap) {
     let (name, Some(met)) = (&*kernel.card().name, lap.contention) else { return };
     assert_eq!(kernel.card().family, Family::Sync, "{name}");
     assert!(met.failures <= met.attempts, "{name}: {met:?}");
-    // Alone, nobody comes first; nor does anybody at a word of one's own.
+    // A worker alone, or at a word of its own, is never overtaken.
     let own = name.starts_with("atomic-") && ["-false", "-padded", "-private"].iter().any(|end| name.ends_with(end));
     assert!(workers > 1 && !own || met.failures == 0, "{name}: {met:?}");
     // Attempts that succeed are what is counted.
@@ -188,10 +188,10 @@ fn a_deadline_stops_a_run_without_the_flag() {
     check_stops(|| Watch::new(&Stop::new()).with_deadline(Some(Instant::now())));
 }
 
-/// Whichever worker has to leave, at once or in the middle of a run, nobody waits for it for ever; and the run after that is a
-/// whole one.
+/// If any worker has to leave, at once or in the middle of a run, no other waits for it for ever; and the run after that is
+/// a whole one.
 #[test]
-fn one_that_leaves_leaves_nobody_behind() {
+fn no_worker_waits_for_one_that_has_left() {
     let params = Params { samples: 40, period: Period::EveryNs(50_000), ..PARAMS };
     let meets = |kernel: &&dyn Kernel| {
         let card = kernel.card();
@@ -217,7 +217,7 @@ fn one_that_leaves_leaves_nobody_behind() {
     }
 }
 
-/// Ten times the work has the worker look more often, so that a run is never out of reach for longer than a stretch.
+/// With ten times the work the worker looks more often, so a run is never out of reach for longer than a stretch.
 #[test]
 fn a_longer_run_looks_more_often() {
     // Workers that meet look by the time that passed, which no test can foretell.
@@ -265,7 +265,7 @@ fn pairs_per_sample(kernel: &dyn Kernel, workers: usize) -> u64 {
     }
 }
 
-/// As many pairs of times as were asked for, whatever the period, and with more workers than strands where a kernel takes as many.
+/// As many pairs of times as were asked for, at any period, and with more workers than strands where a kernel takes as many.
 #[test]
 fn samples_are_as_many_as_asked_for() {
     for kernel in runnable() {
@@ -340,7 +340,7 @@ fn parameters_without_sense_are_refused() {
 }
 
 #[test]
-fn memory_that_nobody_has_is_refused() {
+fn more_memory_than_any_machine_has_is_refused() {
     for pages in PageKind::ALL {
         let params = Params { size_bytes: 1 << 60, pages, ..PARAMS };
         let stage = find("mem-read").unwrap().stage(&params, 1).unwrap();

@@ -20,7 +20,7 @@ fn stage(order: Order, params: &Params) -> Chasing {
     Chasing::new("test", order, params).unwrap()
 }
 
-/// The line after this one, by what stands in it.
+/// The line after this one, by the address in it.
 fn after(block: &Block, line: usize) -> usize {
     (block.lines()[line].0[0] as usize - block.region().start) / Line::BYTES
 }

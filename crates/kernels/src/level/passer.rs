@@ -23,8 +23,8 @@ const MOST: u64 = 1 << 19;
 /// Beyond so many bytes on small pages addresses are translated ahead: processors keep 1024 to 3072 of them.
 const FAR: usize = 4 << 20;
 
-/// Lines between two that are checked after a run, and by how many they move with each: over 257 runs all are. It is a prime number,
-/// so that those written by mixes are among them.
+/// Lines between two that are checked after a run, and by how many they move with each: over 257 runs all are. It is a prime
+/// number, so the checked lines include some that mixes wrote.
 const SPACING: usize = 257;
 const MOVE: usize = 37;
 
@@ -55,7 +55,7 @@ impl Place {
 impl Passer {
     pub(crate) fn new(stage: Passing, rank: usize) -> Result<Self, Error> {
         let Passing { op, length, pages, .. } = stage;
-        // Words that count up tell apart which were read; their start tells workers apart.
+        // Words that count up show which were read; their start identifies the worker.
         let first = (rank as u64) << 40;
         let word = |word: u64| before(op, length, first, word);
         let block = Block::filled(op.arrays() * length, pages, word)?;

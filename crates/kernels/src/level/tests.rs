@@ -33,7 +33,7 @@ fn honest_runs_pass_wherever_they_stop() {
     }
 }
 
-/// One line of every five has a wrong bit, so that the lines that are checked, as far apart as they are, meet one.
+/// One line of every five has a wrong bit, so the lines that are checked, as far apart as they are, include one.
 #[test]
 fn wrong_stores_are_noticed() {
     for op in ops().filter(|op| *op != Op::Read) {

@@ -23,7 +23,7 @@ pub(super) struct Handler {
 }
 
 impl Handler {
-    /// Takes its share through everything but the release once, so that a refusal is known before anything is measured.
+    /// Takes its share through everything but the release once, so a refusal is known before anything is measured.
     pub(super) fn new(how: Handling, segment: Arc<Segment>, rank: usize) -> Result<Self, Error> {
         // The list is not to grow in a run.
         let held = Vec::with_capacity(segment.parts());

@@ -63,7 +63,7 @@ impl Shared {
         let page = self.page.read().unwrap_or_else(PoisonError::into_inner);
         let word = page.as_ref().and_then(|page| page.words().first()).map(|word| word.load(Ordering::Relaxed));
         match word {
-            // Whoever takes the page away that nobody waited for has said before that the run is over.
+            // A worker sets `over` before it takes away a page that was not waited for.
             None if self.over.load(Ordering::Relaxed) => None,
             word => Some(word != Some(number)),
         }
@@ -127,7 +127,7 @@ impl Worker for Mapper {
                         "{}: the system maps no page ({error}): end what else runs on the machine",
                         CARD.name
                     )));
-                    // Not a run that fell short: what went wrong is for the check to tell.
+                    // Counted as a whole run: the check reports what went wrong.
                     return Work::ops(self.samples);
                 }
             }

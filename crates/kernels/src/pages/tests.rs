@@ -41,7 +41,7 @@ fn ways() -> impl Iterator<Item = (Handling, bool, Option<bool>)> {
 
 /// One worker that runs before the others takes everything, and they find nothing: the sum is what counts.
 #[test]
-fn parts_go_to_whoever_takes_them() {
+fn parts_go_to_the_worker_that_takes_them() {
     for (how, ..) in ways() {
         for pages in [PageKind::Small, PageKind::Transparent] {
             let share = SIZE / pages.bytes() as u64 * pages.bytes() as u64;

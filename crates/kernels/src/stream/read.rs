@@ -68,7 +68,7 @@ pub(super) struct Reader<const N: usize> {
 
 impl<const N: usize> Reader<N> {
     pub(super) fn new(stage: Reading<N>, rank: usize) -> Result<Self, Error> {
-        // Words that count up tell apart which were read; their start tells workers apart.
+        // Words that count up show which were read; their start identifies the worker.
         let first = (rank as u64) << 40;
         let block = Block::filled(N * stage.length, stage.pages, |i| first + i)?;
         let expected = sum_of(first, (block.lines().len() * Line::WORDS) as u64);
@@ -78,7 +78,7 @@ impl<const N: usize> Reader<N> {
 
 impl<const N: usize> Worker for Reader<N> {
     fn prepare(&mut self) {
-        // Another sum than last time, so that an answer left over from before is wrong.
+        // Another sum than last time, so an answer left over from before is wrong.
         let word = &mut self.block.lines_mut()[0].0[0];
         *word = word.wrapping_add(1);
         self.expected = self.expected.wrapping_add(1);

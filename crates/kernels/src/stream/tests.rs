@@ -80,7 +80,7 @@ fn writer(way: Way, size: u64) -> Writer {
     Writer::new(Writing::new("test", way, &params(size)).unwrap()).unwrap()
 }
 
-/// Spoils every 37th line, so that marks as far apart as they are meet one.
+/// Spoils every 37th line, so marks as far apart as they are meet one.
 fn spoil(block: &mut Block) {
     block.lines_mut().iter_mut().step_by(37).for_each(|line| line.0[7] ^= 1);
 }

@@ -197,7 +197,7 @@ impl Way {
     /// What word `i` of a block holds before the first run.
     fn before(self, i: u64) -> u64 {
         match self {
-            // Doubles, so that the triad meets no denormal numbers; for a copy, any words do.
+            // Doubles, so the triad meets no denormal numbers; for a copy, any words do.
             Way::Copy(_) | Way::Triad(_) => element(i).to_bits(),
             _ => BEFORE,
         }
@@ -217,7 +217,7 @@ impl Way {
     }
 }
 
-/// Element `i` of the block: a whole number, so that every operation on it is exact.
+/// Element `i` of the block: a whole number, so every operation on it is exact.
 fn element(i: u64) -> f64 {
     (i % (1 << 50)) as f64
 }

@@ -1,6 +1,6 @@
-//! The hot loops of the dependent chains. Their names are kept in the binary, so that they can be disassembled and their
-//! arithmetic instructions counted: 2 additions, 2 subtractions and 4 multiplications a step. The loop's own control uses
-//! other mnemonics on x86 (`inc`, `and`, `dec`) and immediate operands on aarch64.
+//! The hot loops of the dependent chains. Their names are kept in the binary, so they can be disassembled and their
+//! arithmetic instructions counted: 2 additions, 2 subtractions and 4 multiplications per step. The loop's own control
+//! uses other mnemonics on x86 (`inc`, `and`, `dec`) and immediate operands on aarch64.
 
 use crate::arith::INPUTS;
 

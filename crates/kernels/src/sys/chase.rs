@@ -1,8 +1,8 @@
 //! Loads that wait for each other: rings of places in memory, each of which holds the address of the next.
 //!
-//! What a place holds is the whole address, so that a load is a single instruction and nothing is added to what it takes:
+//! A place holds the whole address of the next, so a load is a single instruction and nothing is added to its latency:
 //! `mov r, [r]` on x86_64 and `ldr x, [x]` on aarch64. The loads are volatile, which a compiler neither leaves out nor
-//! reorders, and each needs what the one before it found, so that a processor cannot begin it any earlier.
+//! reorders, and each needs the result of the one before it, so a processor cannot begin it any earlier.
 
 use std::array;
 use std::ptr;
@@ -11,7 +11,7 @@ use crate::block::{Block, Line};
 
 pub const MOST_RINGS: usize = charz_data::params::MAX_CHAINS as usize;
 
-/// Loads of each ring between two looks at the number of turns, so that counting hides behind them.
+/// Loads of each ring between two looks at the number of turns. The counting hides behind them.
 pub const TURN: u64 = 16;
 
 /// The word of a place that holds the address of the next.
@@ -60,7 +60,7 @@ impl Rings {
             return None;
         }
         let lines = block.lines_mut();
-        // Whoever follows a ring knows its places by their addresses alone.
+        // The loop that follows a ring gets its places by their addresses alone.
         let start = lines.as_mut_ptr().expose_provenance();
         let address = |rank| start.wrapping_add(Line::BYTES.wrapping_mul(place(rank)));
         for first in (0..rings).map(|ring| ring * length) {

@@ -9,17 +9,17 @@ use crate::kernel::Error;
 /// A forked process. It ends at the latest when this is dropped, or with the thread that forked it.
 pub struct Child {
     id: libc::pid_t,
-    /// Whether its end was seen, so that the number may be another process's by now.
+    /// Whether its end was seen. The id may be another process's by then.
     gone: bool,
 }
 
 impl Child {
     /// Forks a process that does `body` and ends. It sits on the strands of the calling thread, takes no signal but the one
-    /// that kills it, and keeps no file open, so that nobody who waits for one to close waits for it.
+    /// that kills it, and keeps no file open, so a process that waits for a file to be closed does not wait for it.
     ///
     /// # Safety
-    /// The other threads of this process stand still in the new one, wherever they were: `body` waits for none of them. It
-    /// takes no lock that one of them may hold, allocates nothing and frees nothing.
+    /// The other threads of this process do not run in the new one, and stay wherever they were: `body` waits for none of
+    /// them. It takes no lock that one of them may hold, allocates nothing and frees nothing.
     pub unsafe fn fork<F: FnOnce()>(body: F) -> Result<Child, Error> {
         let parent = std::process::id();
         let before = block_signals();
@@ -42,14 +42,14 @@ impl Child {
 
     pub fn runs(&mut self) -> bool {
         if !self.gone {
-            // SAFETY: the number is that of a child of ours whose end nobody has taken note of; no status is asked for.
+            // SAFETY: the id is that of a child of ours that was not reaped yet; no status is asked for.
             let ended = unsafe { libc::waitpid(self.id, ptr::null_mut(), libc::WNOHANG) };
             self.gone = ended != 0;
         }
         !self.gone
     }
 
-    /// Ends it, whatever it does, and waits until it has.
+    /// Kills it and waits until it has ended.
     pub fn kill(&mut self) {
         if !self.runs() {
             return;

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time {
     seconds: i64,
-    /// 10^9 of them are a second, or 10^6, as [`Time::nanos`] is told.
+    /// 10^9 of them are a second, or 10^6: the argument of [`Time::nanos`].
     parts: i64,
 }
 
@@ -27,7 +27,7 @@ pub fn timespec(time: Duration) -> libc::timespec {
     }
 }
 
-/// What `clock_gettime` says; a clock that the kernel does not know stands at its origin.
+/// The time by `clock_gettime`; for a clock that the kernel does not have, the clock's origin.
 #[inline(always)]
 pub fn gettime(clock: libc::clockid_t) -> Time {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -21,7 +21,7 @@ mod assembly {
 
     std::arch::global_asm!(
         ".pushsection .text.charz_kernels_code, \"ax\", @progbits",
-        // Other parts of this crate call them, and nobody else.
+        // Only other parts of this crate call them.
         ".globl charz_kernels_wander, charz_kernels_nothing",
         ".hidden charz_kernels_wander, charz_kernels_nothing",
         ".p2align 12",
@@ -50,7 +50,7 @@ mod assembly {
     }
 }
 
-/// As above, where nobody has written it.
+/// As above, on architectures without an implementation.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub extern "C" fn wander() {}
 

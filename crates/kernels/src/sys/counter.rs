@@ -22,7 +22,7 @@ pub fn waits() -> bool {
     }
 }
 
-/// The counter, read whenever the processor comes to it: before what stands in front is done, or after what follows.
+/// Reads the counter without a fence: possibly before earlier instructions are done, or after later ones.
 #[inline(always)]
 pub fn read() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -45,20 +45,20 @@ pub fn read() -> u64 {
     }
 }
 
-/// The counter, once all that stands in front is done.
+/// Reads the counter once all earlier instructions are done.
 #[inline(always)]
 pub fn read_ordered() -> u64 {
     fence();
     read()
 }
 
-/// The counter, once all that stands in front is done, by the one instruction that waits by itself.
+/// Reads the counter once all earlier instructions are done, by the one instruction that waits by itself.
 #[inline(always)]
 pub fn read_waiting() -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         let (low, high): (u64, u64);
-        // SAFETY: whoever calls has asked `waits` before; otherwise the instruction ends the process, and spoils nothing.
+        // SAFETY: the caller has asked `waits` before; otherwise the instruction ends the process, and spoils nothing.
         unsafe {
             std::arch::asm!(
                 "rdtscp",
@@ -76,7 +76,7 @@ pub fn read_waiting() -> u64 {
     }
 }
 
-/// What stands in front is done before what follows begins.
+/// Earlier instructions are done before later ones begin.
 #[inline(always)]
 fn fence() {
     #[cfg(target_arch = "x86_64")]
@@ -91,9 +91,9 @@ fn fence() {
     }
 }
 
-/// The ticks of one call, between two readings that wait for what stands in front and hold up what follows.
+/// The ticks of one call, between two readings that wait for earlier instructions and hold up later ones.
 ///
-/// It is a function of its own, so that its code can be fetched by a call of something else beforehand.
+/// It is a function of its own, so a call of something else can fetch its code beforehand.
 #[inline(never)]
 pub fn time(call: extern "C" fn()) -> u64 {
     let start = read_ordered();

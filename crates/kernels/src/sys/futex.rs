@@ -23,8 +23,8 @@ impl Scope {
     }
 }
 
-/// Sleeps until somebody wakes this word, as long as it holds `seen`, at most `patience`. It may also return for no reason:
-/// whoever waits looks at the word again. Returns what the call does: -1, and `errno`, where nobody woke it.
+/// Sleeps until another thread wakes this word, as long as it holds `seen`, at most `patience`. It may also return for no
+/// reason: the caller looks at the word again. Returns the result of the call: -1, with `errno` set, if it was not woken.
 pub fn wait(word: &AtomicU32, seen: u32, scope: Scope, patience: Duration) -> libc::c_long {
     let timeout = timespec(patience);
     let operation = libc::FUTEX_WAIT | scope.flag();
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_sleeps_on_a_word_that_has_changed() {
+    fn a_word_that_has_changed_puts_no_thread_to_sleep() {
         let word = AtomicU32::new(1);
         wait(&word, 0, Scope::Process, Duration::from_secs(3600));
         assert_eq!(wake(&word, 1, Scope::Process), 0);

@@ -134,7 +134,7 @@ impl<A: Allocator> Object<A> {
         let start = unsafe { (heap.malloc)(bytes as usize) };
         let object = Object { start: NonNull::new(start.cast())?, bytes, allocator: PhantomData };
         for end in object.ends() {
-            // SAFETY: both words lie within the memory, which is as long as was asked for and nobody else's.
+            // SAFETY: both words lie within the memory, which is as long as was asked for and this object's alone.
             unsafe { end.write_unaligned(object.word()) };
         }
         Some(object)
@@ -150,7 +150,7 @@ impl<A: Allocator> Object<A> {
         words == [self.word(); 2]
     }
 
-    /// What stands at its ends: another word in each object that there is at a time.
+    /// The word at its two ends. No two live objects have the same.
     fn word(&self) -> u64 {
         self.start.as_ptr().addr() as u64 ^ u64::from(self.bytes) << 48
     }
@@ -165,7 +165,7 @@ impl<A: Allocator> Drop for Object<A> {
     #[inline]
     fn drop(&mut self) {
         if let Ok(heap) = A::heap() {
-            // SAFETY: the memory came from this heap's other function, and nobody uses it any more.
+            // SAFETY: the memory came from this heap's other function, and is not used any more.
             unsafe { (heap.free)(self.start.as_ptr().cast()) };
         }
     }
@@ -181,7 +181,7 @@ mod tests {
         }
         let objects: Vec<_> = (0..1000).map(|i| Object::<A>::new(i % 300).unwrap()).collect();
         assert!(objects.iter().all(Object::is_whole));
-        // SAFETY: the word lies within the object, which nobody else has.
+        // SAFETY: the word lies within the object, which no other code uses.
         unsafe { objects[500].ends()[1].write_unaligned(0) };
         let broken: Vec<_> = (0..1000).filter(|i| !objects[*i].is_whole()).collect();
         assert_eq!(broken, [500], "{}", A::FILE);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told() {
+    fn a_missing_library_or_function_is_reported() {
         static NOBODYS: Library = Library::new(c"libnobody-has-this.so.7", c"malloc", c"free");
         static NAMELESS: Library = Library::new(c"libc.so.6", c"malloc_of_nobody", c"free");
         for (library, part) in [(&NOBODYS, "libnobody-has-this.so.7"), (&NAMELESS, "malloc_of_nobody")] {

@@ -1,8 +1,8 @@
 //! Passes over a block again and again, as fast as the level of the caches that holds it can move lines.
 //!
-//! Where a block is in the first-level cache a pass over it takes some hundred cycles, so that one call makes many passes, and
-//! nothing but the pass itself stands in the loop. The loops are assembly: of a compiler's loop over data that nobody changes
-//! nobody knows whether it is made as often as it says.
+//! If a block is in the first-level cache, a pass over it takes some hundred cycles, so one call makes many passes, and
+//! the loop holds nothing but the pass itself. The loops are assembly: a compiler may leave out passes of a loop over data
+//! that does not change.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]

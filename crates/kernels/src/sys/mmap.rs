@@ -145,7 +145,7 @@ impl Drop for Mapping {
     }
 }
 
-/// A mapping that is writable only while somebody writes.
+/// A mapping that is writable only during a write.
 pub struct Guarded(Mapping);
 
 impl Guarded {
@@ -212,8 +212,8 @@ pub(super) fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
     }
 }
 
-/// Maps `bytes` bytes at a multiple of `page`, which ordinary mappings need not be: takes one page more and gives back
-/// what stands over at both ends. The caller owns them.
+/// Maps `bytes` bytes at a multiple of `page`, which ordinary mappings need not be: maps one page more and unmaps
+/// the excess at both ends. The caller owns them.
 fn map_aligned(bytes: usize, page: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
     let base = map(bytes + page, flags)?.as_ptr();
     let head = base.align_offset(page);
@@ -227,7 +227,7 @@ fn map_aligned(bytes: usize, page: usize, flags: libc::c_int) -> io::Result<NonN
     Ok(NonNull::new(start).expect("an address inside a mapping is not null"))
 }
 
-/// Unmaps a range that [`map`] mapped and nobody refers to any more.
+/// Unmaps a range that [`map`] mapped and that is not referred to any more.
 pub(super) fn unmap(start: *mut u8, bytes: usize) {
     // SAFETY: the callers own the range, which begins and ends at page borders, and hold no reference into it.
     let result = unsafe { libc::munmap(start.cast(), bytes) };

@@ -21,7 +21,7 @@ pub type Accumulators<T> = [T; VECTORS * LANES];
 
 #[repr(C, align(64))]
 struct Operands<T> {
-    /// The factor of fused multiply-adds: 1 in each lane, so that the sum stays exact.
+    /// The factor of fused multiply-adds: 1 in each lane, so the sum stays exact.
     ones: [T; LANES],
     /// What each operation adds, a different number in each lane.
     steps: [T; LANES],

@@ -50,7 +50,7 @@ pub struct Mutex(Pin<Box<Object<libc::pthread_mutex_t>>>);
 impl Mutex {
     pub fn new(kind: Kind) -> Result<Self, Error> {
         let mutex = Mutex(Box::pin(Object::new(libc::PTHREAD_MUTEX_INITIALIZER)));
-        // SAFETY: the memory is that of a mutex that nobody has seen yet.
+        // SAFETY: the memory is that of a mutex that no other code has yet.
         unsafe { initialise(mutex.raw(), kind, false) }?;
         Ok(mutex)
     }
@@ -78,17 +78,17 @@ impl Mutex {
 
 impl Drop for Mutex {
     fn drop(&mut self) {
-        // SAFETY: nobody holds it, since every guard borrows it.
+        // SAFETY: it is not held, since every guard borrows it.
         unsafe { libc::pthread_mutex_destroy(self.raw()) };
     }
 }
 
 /// # Safety
-/// The pointer is to memory for a mutex that nobody uses, and that stays where it is as long as the mutex is used.
+/// The pointer is to memory for a mutex that is not in use, and that stays where it is as long as the mutex is used.
 pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: bool) -> Result<(), Error> {
     let mut attributes = MaybeUninit::uninit();
     let raw = attributes.as_mut_ptr();
-    // SAFETY: the memory is for attributes, and nobody else's.
+    // SAFETY: the memory is for attributes, and this function's own.
     check("pthread_mutexattr_init", unsafe { libc::pthread_mutexattr_init(raw) })?;
     let number = match kind {
         Kind::Default => libc::PTHREAD_MUTEX_DEFAULT,
@@ -110,11 +110,11 @@ pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: 
 }
 
 /// # Safety
-/// The pointer is to memory for a condition variable that nobody uses, and that stays where it is as long as it is used.
+/// The pointer is to memory for a condition variable that is not in use, and that stays where it is as long as it is used.
 pub unsafe fn initialise_condvar(bell: *mut libc::pthread_cond_t, shared: bool) -> Result<(), Error> {
     let mut attributes = MaybeUninit::uninit();
     let raw = attributes.as_mut_ptr();
-    // SAFETY: the memory is for attributes, and nobody else's.
+    // SAFETY: the memory is for attributes, and this function's own.
     check("pthread_condattr_init", unsafe { libc::pthread_condattr_init(raw) })?;
     let sharing = if shared { libc::PTHREAD_PROCESS_SHARED } else { libc::PTHREAD_PROCESS_PRIVATE };
     // SAFETY: the attributes were initialised.
@@ -164,8 +164,8 @@ impl Condvar {
         self.0.raw()
     }
 
-    /// Gives the mutex back, sleeps until somebody signals, at most for `patience`, and takes the mutex again. It may also return
-    /// for no reason. Returns what the C library says: `ETIMEDOUT` when the time is over.
+    /// Releases the mutex, sleeps until the condition is signalled, at most for `patience`, and takes the mutex again. It
+    /// may also return for no reason. Returns the C library's result: `ETIMEDOUT` when the time is over.
     pub fn wait_for(&self, held: &mut Guard<'_>, patience: Duration) -> libc::c_int {
         // The default clock of a condition variable is the real-time clock.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -189,7 +189,7 @@ impl Condvar {
 
 impl Drop for Condvar {
     fn drop(&mut self) {
-        // SAFETY: nobody waits on it, since whoever does borrows it.
+        // SAFETY: no thread waits on it, since a thread that waits borrows it.
         unsafe { libc::pthread_cond_destroy(self.raw()) };
     }
 }

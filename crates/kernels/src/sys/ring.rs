@@ -1,7 +1,8 @@
 //! Rings: participants that pass one token on, over threads or over forked processes.
 //!
-//! What a participant does stands here since it is also what a forked process does, which may neither allocate nor wait for a
-//! thread that only its parent has: a [`Member`] touches the ring's memory, sleeps in the system, and reads the clock.
+//! The code that a participant runs is in this module since a forked process runs it too, which may neither allocate nor
+//! wait for a thread that only its parent has: a [`Member`] touches the ring's memory, sleeps in the system, and reads the
+//! clock.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ pub trait Link: Sync + Send + Sized + 'static {
     /// As [`Link::receive`].
     unsafe fn pass(ends: Ends<'_, Self>, token: u64);
 
-    /// Lets go of everything, so that the next participant is barred by nothing, with the token if it was here.
+    /// Releases everything it holds, so nothing bars the next participant, with the token if it was here.
     ///
     /// # Safety
     /// As [`Link::receive`].
@@ -89,8 +90,8 @@ impl<L> Clone for Ends<'_, L> {
 
 impl<L> Copy for Ends<'_, L> {}
 
-/// What a participant says of its runs, and how one that is a process is told what to do; on lines of its own. What is
-/// verified grows over all runs, since a participant may prepare the next one while another still verifies the last.
+/// What a participant reports of its runs, and the orders to one that is a process; on lines of its own. The verified counts
+/// grow over all runs, since a participant may prepare the next one while another still verifies the last.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Account {
@@ -110,7 +111,7 @@ struct Account {
 struct Common {
     /// Whether everybody is to leave.
     over: AtomicBool,
-    /// Whether a process of the ring failed, so that there is no ring any more.
+    /// Whether a process of the ring failed, and with it the ring.
     broken: AtomicBool,
     /// How many laps of this run were noted.
     laps: AtomicU64,
@@ -227,7 +228,7 @@ impl<L: Link> Member<L> {
         self.bars = true;
     }
 
-    /// Lets go of what a preparation took that no run followed.
+    /// Releases what was taken by a preparation that no run followed.
     fn let_go(&mut self) {
         if self.bars {
             // SAFETY: the way was barred, and nothing was received since.
@@ -258,7 +259,7 @@ impl<L: Link> Member<L> {
             }
             // SAFETY: the token was received.
             unsafe { L::pass(ends, token + 1) };
-            // The token is elsewhere now, and whatever this participant does takes nothing from it.
+            // The token is elsewhere now, so nothing that this participant does takes from its time.
             if let Some(laps) = &mut laps {
                 laps.stamp(lookout.now());
             }

@@ -33,7 +33,7 @@ impl<T: Sync> Shared<T> {
             let value = make();
             // SAFETY: there is room for `len` values in the mapping.
             let place = unsafe { start.add(i) };
-            // SAFETY: the place is within the mapping, aligned since a mapping starts at a page, and nobody else's.
+            // SAFETY: the place is within the mapping, aligned since a mapping starts at a page, and not used by other code.
             unsafe { place.write(value) };
         }
         Ok(shared)
@@ -45,7 +45,7 @@ impl<T: Sync> Deref for Shared<T> {
 
     fn deref(&self) -> &[T] {
         // SAFETY: `len` values were written there, and stay until `self` is dropped.
-        // SAFETY: whoever changes one does so through its own interior mutability, for which it is `Sync`.
+        // SAFETY: a value is changed only through its own interior mutability, for which it is `Sync`.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }

@@ -1,8 +1,8 @@
 //! Passes over memory, by the vectors that the CPU has.
 //!
-//! A [`Vectors`] is only made of what was detected, so holding one is the proof that its instructions can run. Loads and
-//! ordinary stores are safe Rust, compiled once for each vector extension; what only an instruction can say, such as a
-//! non-temporal store, stands in `x86_64`.
+//! A [`Vectors`] is only made for a detected extension, so holding one is the proof that its instructions can run. Loads and
+//! ordinary stores are safe Rust, compiled once for each vector extension; operations that need an instruction of their own,
+//! such as a non-temporal store, are in `x86_64`.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -27,7 +27,7 @@ pub struct Vectors(Extension);
 enum Extension {
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Whatever the target is sure to have.
+    /// The vectors that every CPU of the target has.
     Base,
 }
 
@@ -65,7 +65,7 @@ impl Vectors {
 }
 
 /// Whether this architecture has stores that pass the caches by. Those of aarch64 (`stnp`) are no more than a hint, so
-/// ordinary stores stand in for them.
+/// ordinary stores replace them.
 pub const HAS_NON_TEMPORAL: bool = cfg!(target_arch = "x86_64");
 
 /// Lines of a small page.
@@ -91,7 +91,7 @@ impl Ahead {
         }
     }
 
-    /// To be called where a pass comes to the line at `here` and at every [`PAGE`] lines from there.
+    /// To be called where a pass reaches the line at `here` and at every [`PAGE`] lines from there.
     #[inline(always)]
     fn fetch(self, here: *const Line) {
         if self == Ahead::Pages {

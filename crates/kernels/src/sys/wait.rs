@@ -19,7 +19,7 @@ pub use lock::{Bell, Lock, RwLock, Semaphore};
 
 /// `poll` of nothing. Whole milliseconds: what is asked is rounded up.
 pub fn poll(time: Duration) -> io::Result<bool> {
-    // SAFETY: there are no descriptors, so that nothing is read or written.
+    // SAFETY: there are no descriptors, so nothing is read or written.
     let result = unsafe { libc::poll(ptr::null_mut(), 0, millis(time)) };
     ready(result)
 }
@@ -72,7 +72,7 @@ pub fn sigtimedwait(time: Duration) -> io::Result<bool> {
     failed(result.into(), libc::EAGAIN)
 }
 
-/// `FUTEX_WAIT` on a word that nobody changes.
+/// `FUTEX_WAIT` on a word that does not change.
 pub fn futex(time: Duration) -> io::Result<bool> {
     failed(futex::wait(&AtomicU32::new(0), 0, Scope::Process, time), libc::ETIMEDOUT)
 }

@@ -46,11 +46,11 @@ impl Wide {
     }
 }
 
-/// `lock cmpxchg16b`. As assembly: the compiler's own form turns into a call of a library that nobody links wherever it is
-/// inlined into code for processors without the instruction.
+/// `lock cmpxchg16b`. As assembly: wherever the compiler's own form is inlined into code for processors without the
+/// instruction, it becomes a call of a library that is not linked.
 ///
 /// # Safety
-/// The processor has the instruction. The pointer is to a word that nobody accesses in another way.
+/// The processor has the instruction. The pointer is to a word that is accessed in no other way.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 unsafe fn exchange(word: *mut u128, old: u128, new: u128) -> u128 {

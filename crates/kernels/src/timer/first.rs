@@ -1,10 +1,10 @@
-//! `first-*`: what a reading costs whose code has left the first-level cache of instructions.
+//! `first-*`: the cost of a reading whose code has left the first-level cache of instructions.
 //!
-//! A call of nothing comes before each reading that is timed, so that the code which times it is there both times, and the
-//! processor foresees the call's target equally badly.
+//! An empty call comes before each reading that is timed, so the code which times it is in the cache both times, and the
+//! processor predicts the call's target equally badly.
 //!
-//! The counter that times it moves by 10 ns at once on some processors (AMD's Zen 4 at least), which is more than some of what is
-//! told: so a time is the mean of [`ROUNDS`], taken in turns, over which the counter's steps even out.
+//! The counter that times it moves by 10 ns at once on some processors (AMD's Zen 4 at least), which is more than some of
+//! the costs: so a time is the mean of [`ROUNDS`], taken in turns, over which the counter's steps even out.
 
 use std::hint::black_box;
 use std::marker::PhantomData;

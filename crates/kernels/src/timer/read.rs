@@ -101,7 +101,7 @@ pub(super) const STEP: Card = super::CARD
     .uncounted_traffic("the readings themselves: a clock that moves more often than it can be read shows steps as long as a reading. A \
              includes a reading of the clock that stamps");
 
-/// Readings of a clock that stands still between two looks at the watch: 40 µs of system calls at most.
+/// Readings of a clock that does not move between two looks at the watch: 40 µs of system calls at most.
 const STRETCH: usize = 64;
 
 /// Waits for a clock to move.

@@ -52,7 +52,7 @@ impl<P: Probe> Worker for Sampler<P> {
         while (self.pairs.0.len() as u64) < self.samples && !watch.should_stop() {
             match self.probe.sample(watch) {
                 Ok(pair) => self.pairs.0.extend(pair),
-                // A run that failed counts as a whole one, so that it comes to be verified: there it says why it is none.
+                // A run that failed counts as a whole one, so it is verified: `verify` returns the error.
                 Err(error) => {
                     self.failed = Some(error);
                     return Work::ops(self.samples);

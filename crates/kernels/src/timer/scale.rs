@@ -19,7 +19,7 @@ pub(super) fn nanos_per_tick() -> f64 {
             std::hint::spin_loop();
         }
         let end = both();
-        // At least one tick: a counter that stands still is no clock, and its steps are then found to be none.
+        // At least one tick: a counter that does not move is no clock, and its steps are then found to be none.
         end.0.duration_since(start.0).as_nanos() as f64 / end.1.wrapping_sub(start.1).max(1) as f64
     });
     *SCALE
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn what_the_counter_says_was_within_what_the_clock_says() {
-        // Whatever stands between the readings is in one, and not in the other.
+        // A delay between the readings of the two clocks is part of `outer`, and not of `inner`.
         let (outer, start) = (Instant::now(), counter::read_ordered());
         let inner = Instant::now();
         std::thread::sleep(Duration::from_millis(20));

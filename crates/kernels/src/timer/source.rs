@@ -22,7 +22,7 @@ pub(super) trait Source: 'static {
     /// The place of a reading on the clock's own scale, in units of [`Source::unit`].
     fn place(reading: Self::Reading) -> u64;
 
-    /// Nanoseconds that a unit stands for.
+    /// Nanoseconds per unit.
     fn unit() -> f64;
 }
 

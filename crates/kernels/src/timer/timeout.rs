@@ -15,8 +15,8 @@ mod calls;
 
 pub(crate) use calls::KERNELS;
 
-/// By which share of the timeout a call may return before its time: clocks are told to go faster or slower by 500 ppm at most
-/// (adjtimex(2)), and the clock that stamps was set by another one for a short time only.
+/// By which share of the timeout a call may return before its time: the system speeds a clock up or slows it down by 500 ppm
+/// at most (adjtimex(2)), and the clock that stamps was set by another one for a short time only.
 const ALLOWANCE: u64 = 1000;
 
 const CARD: Card = super::CARD
@@ -52,7 +52,7 @@ struct Timeout<W> {
 impl<W: TimedWait> Probe for Timeout<W> {
     const VARIANT: &'static str = W::CALL;
 
-    /// That there can be one tells that the system has the call.
+    /// The system has the call if a waiter can be made.
     fn check() -> Result<(), Error> {
         W::new().map(drop).map_err(|error| Error::Unavailable(error.to_string()))
     }

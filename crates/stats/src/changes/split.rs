@@ -1,4 +1,4 @@
-//! Where a segment is cut so that its two sides differ most.
+//! Where to cut a segment to make its two sides differ most.
 
 use super::LEAST_SEGMENT;
 

@@ -23,7 +23,7 @@ fn golden_order_statistics() {
     }
 }
 
-/// By hand, for the values 1 to n. For n = 10 the pairs x₂, x₉ and x₃, x₈ have confidence 1 − 22/1024 and 1 − 112/1024, so that
+/// By hand, for the values 1 to n. For n = 10 the pairs x₂, x₉ and x₃, x₈ have confidence 1 − 22/1024 and 1 − 112/1024, so
 /// the share is (51.2 − 22) / 90 = 73/225, and the weight of the inner pair (8 · 73/225) / (2 + 6 · 73/225) = 73/111. For n = 15
 /// the pairs x₄, x₁₂ and x₅, x₁₁ have 1 − 1152/32768 and 1 − 3882/32768: (1638.4 − 1152) / 2730 = 2432/13650, and the weight
 /// (11 · 2432) / (4 · 13650 + 7 · 2432) = 26752/71624.

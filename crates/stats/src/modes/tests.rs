@@ -69,7 +69,7 @@ fn several_modes_are_several_bands() {
     let (near, far) = (Law::Around(2000.0, 0.08), Law::Around(5000.0, 0.08));
     check(&[(7000, near), (3000, far)], 1, &[(2000.0, 0.7), (5000.0, 0.3)]);
     check(&[(9500, near), (500, far)], 1, &[(2000.0, 0.95), (5000.0, 0.05)]);
-    // Those that the T3-4 report tells of a signal, in cycles.
+    // The modes of a signal in the T3-4 report, in cycles.
     let signal = [(18_000, Law::Even(42e3, 62e3)), (25_000, Law::Even(84e3, 92e3)), (49_000, Law::Even(112e3, 124e3))];
     check(&signal, 1, &[(118e3, 0.53), (88e3, 0.27), (52e3, 0.2)]);
 }

@@ -92,7 +92,7 @@ fn false_calls_are_as_rare_as_asked() {
     }
 }
 
-/// Few different values, so that most samples have ties.
+/// Few different values, so most samples have ties.
 fn coarse() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec((0..6).prop_map(f64::from), 1..7)
 }

@@ -60,7 +60,7 @@ fn fences() {
     check(&[-4.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 12.0], 0, 0);
     check(&[-4.1, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.0], 2, 0);
     check(&[-10.1, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.1], 0, 2);
-    // Where the quartiles are equal, whatever differs is severe.
+    // Where the quartiles are equal, every other value is severe.
     check(&[5.0, 5.0, 5.0, 5.0, 5.1], 0, 1);
 }
 
@@ -105,7 +105,7 @@ proptest! {
 
     #[test]
     fn summaries_do_not_depend_on_the_unit(values in prop::collection::vec(1.0..1e3_f64, 2..60), power in -20..20_i32) {
-        // A power of two, so that nothing is rounded.
+        // A power of two, so nothing is rounded.
         let unit = 2.0_f64.powi(power);
         let (one, other) = (sample(&values), sample(&values.iter().map(|v| v * unit).collect::<Vec<_>>()));
         prop_assert_eq!(one.robust_spread(0.25), other.robust_spread(0.25 * unit));

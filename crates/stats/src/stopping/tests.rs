@@ -19,7 +19,7 @@ fn looks_are_few() {
             other => panic!("{count} values: {other:?}"),
         };
         assert_eq!(wide, until, "{count} values");
-        // Whatever the target, nothing ends between two looks.
+        // At any target, nothing ends between two looks.
         let done = matches!(next_step(&even(count), 1.0), Step::Precise { .. });
         assert_eq!(done, LOOKS.contains(&count) || count > LOOKS[4], "{count} values");
     }
@@ -31,7 +31,7 @@ fn looks_are_few() {
 }
 
 #[test]
-fn the_width_reached_is_told() {
+fn the_width_reached_is_reported() {
     // At 6 values the interval is the range, 90 to 110.
     let Step::Precise { reached } = next_step(&even(6), 0.1) else { panic!("10 % is reached") };
     assert!((reached - 0.1).abs() < 1e-12);

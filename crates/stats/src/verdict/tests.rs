@@ -139,7 +139,7 @@ fn doubts_are_clauses() {
 }
 
 fn side() -> impl Strategy<Value = Vec<f64>> {
-    // Steps of a thousandth, so that there are ties.
+    // Steps of a thousandth, so there are ties.
     prop::collection::vec((900..1100_i32).prop_map(|n| f64::from(n) / 1000.0), 1..14)
 }
 
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn verdicts_agree_with_what_is_told(sides in prop::collection::vec((side(), side()), 1..20)) {
+    fn verdicts_agree_with_intervals_and_p_values(sides in prop::collection::vec((side(), side()), 1..20)) {
         let pairs: Vec<Pair<'_>> = sides.iter().map(|(base, new)| pair(base, new)).collect();
         let found = compare(&pairs, &rule());
         prop_assert_eq!(found.len(), pairs.len());

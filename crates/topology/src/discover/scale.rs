@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_twin_tells_all() {
+    fn a_twin_gives_the_same_machine() {
         for text in [
             "Package:4 Core:16 Group:2 PU:4",
             "pu:100",
@@ -88,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_twin_tells_all_of_any_machine(
+        fn a_twin_of_any_machine_gives_the_same_machine(
             counts in prop::collection::vec(1_u32..5, 8),
             kept in prop::collection::vec(any::<bool>(), 8),
             memory in 0_usize..12,

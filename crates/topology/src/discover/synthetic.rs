@@ -55,7 +55,7 @@ pub(crate) struct Description {
     pub(super) alu_width: Option<u32>,
     /// The counts of the levels, from the outside in, and where in the text each is.
     pub(crate) counts: Vec<(u64, Range<usize>)>,
-    /// Whether each part's number is its rank and memory lies on one level only, so that all parts are alike.
+    /// Whether each part's number is its rank and memory lies on one level only, so all parts are alike.
     pub(super) regular: bool,
 }
 

@@ -70,7 +70,7 @@ impl Ask {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own, so that what the program starts can be ended together with it.
+            // A group of its own, so the program can be ended together with what it starts.
             .process_group(0)
             .spawn()
             .map_err(|error| format!("cannot be started: {error}"))?;

@@ -20,13 +20,13 @@ pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
     Ok((Box::new(Occupancy(canonical.clone())), canonical))
 }
 
-/// A number of workers; its size is checked against the machine, so that reading it need only not overflow.
+/// A number of workers; its size is checked against the machine, so reading it need only not overflow.
 fn number(text: &str) -> Result<usize, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
         return Err(format!("{} is not a number of workers; write 2200 or 12,12,0,0", quote(text)));
     }
-    // A row of digits that stand for one package each may be longer than any number: only their sum being zero matters.
+    // A row of digits with one digit per package may be longer than any number: it only matters whether their sum is zero.
     Ok(text.parse().unwrap_or(usize::MAX))
 }
 

@@ -21,7 +21,7 @@ pub fn pair_mappings(machine: &Machine) -> Vec<Mapping> {
     there.filter_map(|distance| format!("pair:{distance}").parse().ok()).collect()
 }
 
-/// Within each part of the machine its first strand is compared with the others: parts lie within each other, so that a part
+/// Within each part of the machine its first strand is compared with the others: parts lie within each other, so a part
 /// with two strands so far apart has one that far from the first.
 fn find(machine: &Machine, distance: Distance) -> Option<[u32; 2]> {
     let mut firsts = HashMap::new();

@@ -2,7 +2,7 @@
 //!
 //! A strand lies in an ALU group, the group in a core, the core in a NUMA node, the node in a package. The order of a
 //! part is made out of the orders of its children: the first strand of each child's order, then the second of each, and
-//! so on; a child that is used up drops out. Whatever the machine looks like, workers dealt along this order are
+//! so on; a child that is used up drops out. On any machine, workers dealt along this order are
 //! balanced: no part that still has room holds two workers fewer than its sibling, at any level, after any number of
 //! workers. Sorting strands by their ranks gives the same order on a regular machine, and breaks that promise on an
 //! irregular one.
@@ -155,7 +155,7 @@ impl Dealer<'_> {
         Child { strands, speed, clusters }
     }
 
-    /// All clusters around a strand, outermost first. They are nested, so that the larger is the outer one.
+    /// All clusters around a strand, outermost first. They are nested, so the larger is the outer one.
     fn clusters(&self, strand: &Strand) -> Vec<Cluster> {
         let groups = strand.groups.iter().map(|group| {
             let strands = self.machine.groups.get(*group as usize).map_or(0, |group| group.strands);

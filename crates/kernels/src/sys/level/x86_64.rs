@@ -9,9 +9,9 @@ use super::{Ahead, Line, Op, Registers};
 /// A loop: three arrays, bytes of each, passes, what it keeps in registers, and how it goes.
 ///
 /// # Safety
-/// The CPU has the instructions. As many arrays as the operation has are `bytes` bytes long from where their pointers point, and
-/// nobody else accesses them; pointers are aligned as lines are. `bytes` and the stretch are multiples of the operation's round, and
-/// neither they nor the number of passes are 0.
+/// The CPU has the instructions. As many arrays as the operation has are `bytes` bytes long from where their pointers point,
+/// and no other code accesses them; pointers are aligned as lines are. `bytes` and the stretch are multiples of the
+/// operation's round, and neither they nor the number of passes are 0.
 pub(super) type Body = unsafe fn(*mut Line, *const Line, *const Line, usize, u64, *mut Registers, *const Ahead);
 
 /// A loop with the vectors `$vector` of `$bytes` bytes: the round `$round`, which moves `$step` bytes of the first array and of

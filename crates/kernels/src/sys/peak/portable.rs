@@ -1,4 +1,4 @@
-//! Plain Rust, for CPUs without one of the other paths. The compiler may use whatever vectors the target is sure to have.
+//! Plain Rust, for CPUs without one of the other paths. The compiler may use all vectors that the target is sure to have.
 
 use super::{FLOAT as FLOAT_OPERANDS, Group, INT as INT_OPERANDS, Operands, Path};
 

@@ -12,7 +12,7 @@ impl Barrier {
     pub fn new(parties: usize) -> Result<Self, Error> {
         let parties = u32::try_from(parties).unwrap_or(u32::MAX);
         let inner = Box::pin(Object::uninit());
-        // SAFETY: the memory is for a barrier that nobody has seen yet, and stays where it is.
+        // SAFETY: the memory is for a barrier that no other code has yet, and stays where it is.
         check("pthread_barrier_init", unsafe { libc::pthread_barrier_init(inner.raw(), ptr::null(), parties) })?;
         // Made only now: dropping one that was refused would destroy what never was.
         Ok(Barrier(inner))
@@ -27,7 +27,7 @@ impl Barrier {
 
 impl Drop for Barrier {
     fn drop(&mut self) {
-        // SAFETY: it was initialised, and nobody waits, since whoever does borrows it.
+        // SAFETY: it was initialised, and no thread waits, since a thread that waits borrows it.
         unsafe { libc::pthread_barrier_destroy(self.0.raw()) };
     }
 }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_barrier_for_nobody_is_refused() {
+    fn a_barrier_for_no_thread_is_refused() {
         assert!(matches!(Barrier::new(0), Err(Error::Refused(reason)) if reason.contains("pthread_barrier_init")));
     }
 }

@@ -11,7 +11,7 @@ use crate::kernel::Error;
 
 /// What a new thread does, from its first instruction on.
 pub trait Enter: Send + Sync + 'static {
-    /// Runs on the new thread. A panic ends the process, since there is nobody to catch it.
+    /// Runs on the new thread. A panic ends the process, since no caller can catch it.
     fn enter(&self);
 }
 
@@ -22,11 +22,11 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Threads with so many bytes of stack, to be joined or detached, on the strands of `mask`, or of whoever makes them where
-    /// there is none.
+    /// Threads with so many bytes of stack, to be joined or detached, on the strands of `mask`, or without one on those of
+    /// the thread that makes them.
     pub fn new(stack: usize, detached: bool, mask: Option<&Mask>) -> Result<Self, Error> {
         let mut raw = Box::pin(MaybeUninit::uninit());
-        // SAFETY: the memory is for attributes, and nobody else's.
+        // SAFETY: the memory is for attributes, and this function's own.
         check("pthread_attr_init", unsafe { libc::pthread_attr_init(raw.as_mut_ptr()) })?;
         // Made only now: dropping destroys what was initialised.
         let mut attributes = Attributes { raw, detached };
@@ -103,7 +103,7 @@ impl Mask {
     /// That of the calling thread.
     pub fn own() -> Result<Self, Error> {
         let mut mask = Box::new([0; WORDS]);
-        // SAFETY: the memory has as many bytes as it is said to have; whatever is written is valid.
+        // SAFETY: the memory has as many bytes as is claimed; any bytes are valid.
         let code = unsafe { libc::sched_getaffinity(0, size_of_val(&*mask), mask.as_mut_ptr().cast()) };
         if code != 0 {
             return Err(Error::Refused(format!("sched_getaffinity failed: {}", std::io::Error::last_os_error())));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_enters_where_it_is_told() {
+    fn a_thread_starts_on_the_strands_of_its_attributes() {
         for (detached, mask) in [(false, None), (true, None), (false, Some(Mask::own().unwrap()))] {
             let attributes = Attributes::new(1 << 16, detached, mask.as_ref()).unwrap();
             let (tell, told) = channel();

@@ -4,7 +4,7 @@
 //! closes the first bar of the next one before anybody begins, then closes its own first one, which only the first
 //! participant finds open, and from there on it opens its own, closes the next one's other, opens the next one's first,
 //! and closes its own other, where it waits; then the same with the two exchanged. The last participant's two ways are
-//! crossed, so that the token comes back in the phase in which it is awaited. One participant at a time is not barred.
+//! crossed, so the token comes back in the phase in which it is awaited. One participant at a time is not barred.
 
 use std::cell::UnsafeCell;
 use std::ptr;
@@ -55,7 +55,7 @@ impl<B: Bar> Link for Cascade<B> {
     }
 
     unsafe fn bar(ends: Ends<'_, Self>, _: u64) {
-        // SAFETY: nobody else closes the bar before the run, so that it is open and not this thread's.
+        // SAFETY: no other participant closes the bar before the run, so it is open and not this thread's.
         unsafe { ends.theirs(0).close() };
     }
 
@@ -66,7 +66,7 @@ impl<B: Bar> Link for Cascade<B> {
 
     #[inline]
     unsafe fn receive<W: Lookout>(ends: Ends<'_, Self>, _: u64, _: &AtomicBool, _: &mut W) -> bool {
-        // It always comes: whoever leaves opens what it has closed, so that nobody waits for one who has left.
+        // It always succeeds: a participant that leaves opens what it has closed, so none waits for one that has left.
         // SAFETY: this thread opened its own bar of this phase in the pass before the last, if it ever closed it.
         unsafe { ends.ours(0).close() };
         true
@@ -104,7 +104,7 @@ impl<const ADAPTIVE: bool> Bar for Mutex<ADAPTIVE> {
 
     fn establish(&self, machine: bool) -> Result<(), Error> {
         let kind = if ADAPTIVE { Kind::Adaptive } else { Kind::Default };
-        // SAFETY: the ring that is being made has it where it stays, and shows it to nobody yet.
+        // SAFETY: the ring that is being made has it where it stays, and has not shared it yet.
         unsafe { initialise(self.0.raw(), kind, machine) }
     }
 
@@ -130,7 +130,7 @@ pub struct Condition {
     closed: UnsafeCell<bool>,
 }
 
-// SAFETY: the flag is used by whoever holds the mutex.
+// SAFETY: only the holder of the mutex uses the flag.
 unsafe impl Sync for Condition {}
 
 impl Bar for Condition {
@@ -142,7 +142,7 @@ impl Bar for Condition {
 
     fn establish(&self, machine: bool) -> Result<(), Error> {
         self.mutex.establish(machine)?;
-        // SAFETY: the ring that is being made has it where it stays, and shows it to nobody yet.
+        // SAFETY: the ring that is being made has it where it stays, and has not shared it yet.
         unsafe { crate::sys::pthread::initialise_condvar(self.bell.raw(), machine) }
     }
 

@@ -8,7 +8,7 @@ use crate::sys::ring::{Ends, Link, Lookout, PATIENCE};
 
 /// The participant sleeps until the word changes.
 pub struct Futex {
-    /// The lower half of the token's number, since a futex has 32 bits; beside it stands the whole.
+    /// The lower half of the token's number, since a futex has 32 bits. The station has the whole number.
     word: AtomicU32,
     scope: Scope,
 }

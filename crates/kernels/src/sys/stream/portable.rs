@@ -6,7 +6,7 @@ use super::{Ahead, Line, PAGE, TURN};
 pub(super) fn sum<const STREAMS: usize>(ahead: Ahead, streams: [&[Line]; STREAMS]) -> u64 {
     let streams = streams.map(|stream| stream.as_chunks::<TURN>().0);
     let turns = streams.iter().map(|stream| stream.len()).min().unwrap_or(0);
-    // Two lines of sums, so that additions overlap.
+    // Two lines of sums, so additions overlap.
     let mut sums = [[0_u64; Line::WORDS]; 2];
     for turn in 0..turns {
         for stream in &streams {
@@ -37,7 +37,7 @@ pub fn triad_line(b: &Line, c: &Line, factor: f64) -> Line {
     Line(std::array::from_fn(|i| (f64::from_bits(b.0[i]) + factor * f64::from_bits(c.0[i])).to_bits()))
 }
 
-/// Stands in for non-temporal stores.
+/// Replaces non-temporal stores.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use fill as fill_nt;
 

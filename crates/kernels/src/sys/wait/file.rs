@@ -85,6 +85,6 @@ fn owned(call: &str, descriptor: libc::c_int) -> Result<OwnedFd, Error> {
     if descriptor < 0 {
         return Err(Error::Refused(format!("{call} failed: {}", io::Error::last_os_error())));
     }
-    // SAFETY: the call made it just now, and nobody else has it; on Linux a queue of messages is a descriptor too.
+    // SAFETY: the call made it just now, and no other code has it; on Linux a queue of messages is a descriptor too.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

@@ -22,7 +22,7 @@ impl Lock {
         Ok(Lock(Mutex::new(Kind::Default)?))
     }
 
-    /// `pthread_mutex_timedlock`. Whoever holds such a mutex and asks for it again waits like anybody else.
+    /// `pthread_mutex_timedlock`. A thread that holds such a mutex and asks for it again waits like any other thread.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let _held = self.0.lock();
         let until = after(libc::CLOCK_REALTIME, time);
@@ -32,7 +32,7 @@ impl Lock {
     }
 }
 
-/// A condition variable that nobody signals, and its mutex.
+/// A condition variable that no thread signals, and its mutex.
 pub struct Bell {
     mutex: Mutex,
     bell: Condvar,
@@ -56,7 +56,7 @@ pub struct RwLock(Pin<Box<Object<libc::pthread_rwlock_t>>>);
 impl RwLock {
     pub fn new() -> Result<Self, Error> {
         let lock = RwLock(Box::pin(Object::new(libc::PTHREAD_RWLOCK_INITIALIZER)));
-        // SAFETY: it was initialised, and nobody else has it.
+        // SAFETY: it was initialised, and no other code has it.
         check("pthread_rwlock_rdlock", unsafe { libc::pthread_rwlock_rdlock(lock.0.raw()) })?;
         Ok(lock)
     }
@@ -74,7 +74,7 @@ impl Drop for RwLock {
     fn drop(&mut self) {
         // SAFETY: this thread holds it, since locks stay with the thread that made them.
         unsafe { libc::pthread_rwlock_unlock(self.0.raw()) };
-        // SAFETY: nobody holds it any more.
+        // SAFETY: it is not held any more.
         unsafe { libc::pthread_rwlock_destroy(self.0.raw()) };
     }
 }
@@ -84,7 +84,7 @@ pub struct Semaphore(Pin<Box<Object<libc::sem_t>>>);
 impl Semaphore {
     pub fn new() -> Result<Self, Error> {
         let memory = Box::pin(Object::uninit());
-        // SAFETY: the memory is for a semaphore that nobody has seen yet, and stays where it is.
+        // SAFETY: the memory is for a semaphore that no other code has yet, and stays where it is.
         if unsafe { libc::sem_init(memory.raw(), 0, 0) } != 0 {
             return Err(Error::Refused(format!("sem_init failed: {}", io::Error::last_os_error())));
         }
@@ -103,7 +103,7 @@ impl Semaphore {
 
 impl Drop for Semaphore {
     fn drop(&mut self) {
-        // SAFETY: it was initialised, and nobody waits for it, since whoever does borrows it.
+        // SAFETY: it was initialised, and no thread waits for it, since a thread that waits borrows it.
         unsafe { libc::sem_destroy(self.0.raw()) };
     }
 }

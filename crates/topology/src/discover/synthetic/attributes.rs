@@ -78,7 +78,7 @@ fn indexes(text: &str, width: u64) -> Result<(), String> {
             loops.push((step, count));
         }
     }
-    // Each loop takes its share of the parts, so that there are no more of them than halvings of the width.
+    // Each loop takes its share of the parts, so there are no more of them than halvings of the width.
     let parts = loops.iter().try_fold(1u64, |parts, (_, count)| parts.checked_mul(*count));
     if parts != Some(width) {
         return Err(misnumbered());

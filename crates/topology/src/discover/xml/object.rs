@@ -136,7 +136,7 @@ impl Objects {
             return Err(format!("an object of type {} has strands that none of its children has", quote(&open.kind)));
         }
         if let Some(outer) = self.open.last_mut().filter(|_| !self.strict && open.kind == "NUMANode") {
-            // In version 1 nodes stand in the tree, between an object and the strands that it must have.
+            // In version 1 nodes are in the tree, between an object and the strands that it must have.
             outer.children.add(&open.children);
         }
         if self.strict && self.open.is_empty() && open.sets.nodes.is_some_and(|nodes| nodes != self.node_set) {
