@@ -193,7 +193,7 @@ impl<O: Operation> Worker for Repeater<O> {
         if rounds > 0 {
             hand.last = hand.next;
         }
-        // Relaxed: whoever reads it has waited for this worker to end, by other means.
+        // Relaxed: the reader has waited for this worker to end, by other means.
         let claim = &self.shared.claims[self.rank];
         claim.balance.store(hand.balance(), Ordering::Relaxed);
         claim.last.store(hand.last, Ordering::Relaxed);

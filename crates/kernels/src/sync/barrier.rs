@@ -1,12 +1,12 @@
 //! `barrier-*`: workers that wait for each other, again and again.
 //!
-//! Each stamps when it arrives and when it leaves; the stamps are put together after the run, since nobody knows before who
-//! arrived last.
+//! Each stamps when it arrives and when it leaves; the stamps are put together after the run, since no worker knows earlier
+//! which one arrived last.
 //!
-//! No barrier here can be left by one worker alone. So the workers end a run together: one whose watch ends says so before it
-//! arrives, with the number of the episode. All see it when they leave that episode, since whoever arrives shows what it did
-//! before to all who leave; and all end there. Nobody can have named a later episode by then, since for that it would have had
-//! to leave this one without seeing it.
+//! No worker can leave a barrier here alone, so the workers end a run together: a worker whose watch ends stores the number of
+//! the episode before it arrives. All workers see the number when they leave that episode, since an arrival publishes what
+//! came before it to every worker that leaves; and all end there. No worker can have stored a later number by then, since it
+//! would have had to leave this episode without seeing this one.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,7 +101,7 @@ impl<B: Meet> Worker for Party<B> {
             let episode = self.episode + 1;
             if looked.is_none_or(|looked| left - looked >= STRETCH) {
                 if watch.should_stop() {
-                    // Relaxed, as the phases: whoever arrives shows it to all who leave.
+                    // Relaxed, as the phases: the arrival publishes it to every worker that leaves.
                     shared.last.store(episode, Ordering::Relaxed);
                 }
                 looked = Some(watch.now());

@@ -1,7 +1,7 @@
 //! `c2c-read-write`, `c2c-cas`, `c2c-fetch-add`, `c2c-exchange`: two workers hand a line to each other, as fast as they can.
 //!
-//! The kernels differ in the operation only. The memory is allocated and touched first by worker 0, so that its NUMA node is
-//! the line's home; with the two seats the other way round, home is the other node.
+//! The kernels differ in the operation only. The memory is allocated and touched first by worker 0, so its NUMA node is the
+//! line's home; with the two seats the other way round, home is the other node.
 
 mod lines;
 mod mode;
@@ -113,7 +113,7 @@ struct Hand<M> {
 impl<M: Mode> Hand<M> {
     fn new(name: &'static str, shared: Arc<Shared<M>>, rank: usize, rounds: u64) -> Result<Self, Error> {
         if rank == 0 && shared.lines.get().is_none() {
-            // There is one worker 0, so that nobody else has set it meanwhile.
+            // There is one worker 0, so no other worker has set it meanwhile.
             let _ = shared.lines.set(Lines::map()?);
         }
         Ok(Hand { rank, name, rounds, run: 0, shared })
@@ -139,7 +139,7 @@ impl<M: Mode> Worker for Hand<M> {
             let more = stretch(&mut side, meeting, self.rounds - turns, pace.attempts());
             turns += more;
             if more == 0 {
-                // Nobody answered for as long as many ways take: the other may be waiting for this very strand.
+                // No answer for the time of many transfers: the other worker may be waiting for this very strand.
                 thread::yield_now();
             }
             pace.adapt();
@@ -148,7 +148,7 @@ impl<M: Mode> Worker for Hand<M> {
             meeting.leave();
         }
         let account = &self.shared.accounts[self.rank];
-        // Relaxed: whoever reads it has waited for this worker to end, by other means.
+        // Relaxed: the reader has waited for this worker to end, by other means.
         account.turns.store(turns, Ordering::Relaxed);
         account.mode.store(side.account(), Ordering::Relaxed);
         Work::ops(turns)

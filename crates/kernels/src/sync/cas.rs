@@ -52,8 +52,8 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
 /// What the workers share: each field on a line of its own.
 struct Shared {
     counter: CachePadded<AtomicU64>,
-    /// What each worker says that it has added, over all of its runs, so that nothing has to be reset between two runs
-    /// while another worker may still verify the first. Written once a run.
+    /// What each worker reports to have added, over all of its runs, so nothing has to be reset between two runs while
+    /// another worker may still verify the first. Written once per run.
     added: Box<[CachePadded<AtomicU64>]>,
 }
 
@@ -90,7 +90,7 @@ impl Worker for Counter {
             pace.adapt();
         }
         *self.stats = stats;
-        // Relaxed: whoever reads it has waited for this worker to end, by other means.
+        // Relaxed: the reader has waited for this worker to end, by other means.
         self.shared.added[self.rank].fetch_add(stats.successes(), Ordering::Relaxed);
         Work::ops(stats.successes())
     }

@@ -24,8 +24,8 @@ use sharded::Sharded;
 /// Units that a worker takes, one by one, before it gives them back, one by one.
 const BURST: u64 = 64;
 
-/// Units that there are for each worker: three quarters of what they would all like to have at once, so that the limit is met
-/// when they do; and enough for one that is alone.
+/// Units per worker: three quarters of a burst, so the limit is met when all workers take a burst at once. A single worker has
+/// a whole burst.
 const SHARE: u64 = BURST / 4 * 3;
 
 pub(super) trait Counter: Send + Sync + 'static {
@@ -36,7 +36,7 @@ pub(super) trait Counter: Send + Sync + 'static {
 
     fn give(&self, rank: usize);
 
-    /// The units that are not out, while nobody takes or gives.
+    /// The units that are not out. No worker may take or give meanwhile.
     fn free(&self) -> u64;
 }
 
@@ -95,8 +95,8 @@ pub struct Global {
 
 impl Counter for Global {
     fn take(&self, _: usize) -> bool {
-        // The number is never below the units that are out, so that no more than the limit ever are. Acquire and release: who
-        // has a unit sees what whoever had it before did with it.
+        // The number is never below the units that are out, so no more than the limit ever are. Acquire and release: a worker
+        // that has a unit sees what the one that had it before did with it.
         let taken = self.out.fetch_add(1, Ordering::Acquire) < self.limit;
         if !taken {
             self.out.fetch_sub(1, Ordering::Relaxed);
@@ -172,7 +172,7 @@ struct Taker<C> {
     sections: [u64; 2],
     counter: Arc<C>,
     stats: CachePadded<Contention>,
-    /// What its sections have come to.
+    /// The result of the last section, from which the next one starts.
     state: u64,
 }
 

@@ -1,10 +1,10 @@
 //! `create-*`: how long it takes to make a thread, and until it runs.
 //!
-//! One worker makes threads, one after the other. Each stamps first thing, leaves the stamp, and ends; its maker joins it, or, where
-//! it is detached, sleeps until the stamp is there. Both lie outside of what is stamped.
+//! One worker makes threads, one after the other. Each new thread first stores the time, and ends; its maker joins it or, if it
+//! is detached, sleeps until the time is there. Neither the join nor the sleep is timed.
 //!
-//! A thread of the standard library inherits the strands of its maker, so that on a seat the two share a strand. Those of
-//! the C library can be told where to run: a second worker lends its seat, and sleeps meanwhile.
+//! A thread of the standard library inherits the strands of its maker, so on a seat the two share a strand. A thread of the C
+//! library can be bound when it is made: a second worker lends its seat, and sleeps meanwhile.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -28,7 +28,7 @@ mod methods;
 
 pub(crate) use methods::KERNELS;
 
-/// How long somebody sleeps before it looks at its watch.
+/// The longest sleep between two looks at the watch.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Bytes of stack that a new thread gets: little, since it does little, and at least what every C library asks for.
@@ -62,7 +62,7 @@ impl Child {
     fn run(&self) {
         self.stamp.store(self.clock.now(), Ordering::Relaxed);
         self.here.store(1, Ordering::Release);
-        // A system call even where nobody sleeps: the thread has stamped, and has nothing else to do.
+        // A system call even if the maker does not sleep: the thread has stamped, and has nothing else to do.
         futex::wake(&self.here, 1, Scope::Process);
     }
 
@@ -138,7 +138,7 @@ impl<M: Method> Worker for Parent<M> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let made = self.make_all(watch);
-        // A run without threads counts as a whole one, so that it comes to be verified: there it says why it is none.
+        // A run in which the system refuses a thread counts as a whole one, so it is verified: `verify` returns the error.
         let taken = made.unwrap_or_else(|error| {
             self.refused = Some(error);
             self.sampler.samples()

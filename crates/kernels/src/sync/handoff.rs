@@ -2,9 +2,9 @@
 //! thread, sending into a channel, setting a flag. What differs is a [`WakePrimitive`]; the rest is here.
 //!
 //! The first worker wakes. In each round it opens the meeting; the others say that they are about to wait, and wait; it gives
-//! them time to fall asleep ([`SETTLE`]), and until the sample is due; it stamps, calls, and stamps. Whoever waited stamps as
-//! soon as it runs, and says that it is there. The first worker takes all of the samples, since it alone knows the others' stamps
-//! and its own.
+//! them time to fall asleep ([`SETTLE`]), and until the sample is due; it stamps, calls, and stamps. A waiter stamps as soon as
+//! it runs, and says that it is there. The first worker takes all of the samples, since it alone has the others' stamps and its
+//! own.
 //!
 //! That a waiter is asleep cannot be seen from outside. It says so as late as it can: under the mutex of a condition
 //! variable, which it gives back only by waiting, and otherwise right before its call.
@@ -13,8 +13,8 @@
 //! other's strand, by short sleeps only, or the other could not run. None of this is timed, but what is timed would be longer
 //! for it.
 //!
-//! A round that was opened is called, whatever happens, so that nobody is left in a call without a time limit. All other
-//! waits end after [`PATIENCE`], and look at the watch.
+//! A round that was opened is always called, so no waiter is left in a call without a time limit. All other waits end after
+//! [`PATIENCE`], and look at the watch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -54,13 +54,13 @@ trait WakePrimitive: Send + Sync + Sized + 'static {
     /// A waiter introduces itself, on its own thread.
     fn enrol(&self) {}
 
-    /// The waker begins a round. Nobody waits yet.
+    /// The waker begins a round. No waiter waits yet.
     fn open(&self) -> Self::Held<'_>;
 
-    /// The waker makes true what the waiters look for. All wait, and nobody was woken.
+    /// The waker makes the waiters' condition true. All wait, and none has been woken.
     fn post(&self, _round: u64) {}
 
-    /// The call that wakes. Whether it did, as far as that can be told.
+    /// The call that wakes. Returns whether it did, as far as that can be determined.
     fn call(&self, held: Self::Held<'_>, round: u64) -> bool;
 
     /// A waiter says that it is `ready`, and waits for the round's call, at most [`PATIENCE`], unless the waker is certain to
@@ -84,7 +84,7 @@ const fn hand_off<M: WakePrimitive>(card: &'static Card) -> PlainKernel {
     })
 }
 
-/// What a waiter tells the waker: on a line of its own.
+/// What a waiter publishes to the waker: on a line of its own.
 #[derive(Debug, Default)]
 struct WaiterSlot {
     /// The round that it is about to wait for.
@@ -97,8 +97,8 @@ struct WaiterSlot {
 
 struct Shared<M> {
     meeting: M,
-    /// The round that is open: they are counted from 1 over all runs, so that what is left of an aborted one is no other's; 0
-    /// while nobody wakes.
+    /// The round that is open, 0 before the first one of a run. Rounds are counted from 1 over all runs, so stores left from
+    /// an aborted round match no other.
     open: CachePadded<AtomicU64>,
     /// Where the waker opened it.
     strand: CachePadded<Whereabouts>,

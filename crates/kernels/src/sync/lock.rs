@@ -1,11 +1,12 @@
 //! Locks that spin, and those of the C library and of Rust beside them.
 //!
-//! Whoever finds a lock of ours taken spins with pauses, then yields its strand between looks, then naps between them
-//! (`primitives::Spin`): that is part of what is measured, although nobody gets past the pauses where each has a strand. Nobody gives up waiting; what is done under a lock is a few
-//! instructions without a wait in them, so that every worker's turn comes, whether the others have ended meanwhile or not.
+//! A worker that finds one of our locks taken spins with pauses, then yields its strand between looks, then naps between them
+//! (`primitives::Spin`): that is part of the measurement, although no worker gets past the pauses if each has a strand. No
+//! worker gives up waiting; a section under a lock is a few instructions without a wait in them, so every worker gets its turn,
+//! whether the others have ended meanwhile or not.
 //!
-//! Each is written with indices and atomics alone, without a pointer, so that none can touch what is not its own. A file
-//! each, and none of them knows more than [`Lock`] and `primitives`: models of them are made of these very files.
+//! Each lock is written with indices and atomics alone, without pointers, so it cannot touch memory that is not its own. Each
+//! has a file, which uses only [`Lock`] and `primitives`: the models are built from these very files.
 
 mod backoff;
 mod clh;
@@ -31,22 +32,23 @@ pub(super) trait Lock: Sized + Send + Sync + 'static {
     /// A free one, for so many workers.
     fn new(workers: usize) -> Result<Self, Error>;
 
-    /// Does `section` while nobody else does anything under this lock, and counts in `met` what that took: an attempt for
-    /// each time that it tried to take the lock, and a wait if it had to try, or to look, more than once.
+    /// Runs `section` while no other thread holds this lock, and counts in `stats` what that took: an attempt for each time
+    /// that it tried to take the lock, and a wait if it had to try, or to look, more than once.
     ///
     /// `rank` is the caller's number. No two threads call with the same one at a time: locks that queue would mistake them
-    /// for one worker, and exclude nobody.
+    /// for one worker, and not exclude one from the other.
     fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
 }
 
 /// A lock that serves in the order in which workers came.
 #[cfg(test)]
 pub(super) trait Queue: Lock {
-    /// Changes whenever somebody has joined the queue.
+    /// Changes whenever a worker has joined the queue.
     fn last(&self) -> u32;
 }
 
-/// A lock of the C library or of Rust, in which whoever waits for long sleeps. It is tried first, since none of them tells whether it had to wait; where nobody holds it, that is all.
+/// A lock of the C library or of Rust, in which a thread sleeps if it waits for long. It is tried first, since none of these
+/// locks reports whether it had to wait; if the lock is free, the try takes it.
 pub(super) struct Parked<M>(M);
 
 impl<M: Mutex> Lock for Parked<M> {
@@ -65,8 +67,7 @@ impl<M: Mutex> Lock for Parked<M> {
     }
 }
 
-/// Does something when it goes out of scope, whatever ends the scope: a section that panics must not leave the others
-/// waiting.
+/// Runs a closure at the end of the scope, after a panic too: a section that panics must not leave the others waiting.
 struct Finally<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for Finally<F> {

@@ -25,8 +25,8 @@ pub(super) trait Mutex: Send + Sync + Sized + 'static {
 pub(super) trait Condvar: Default + Send + Sync + 'static {
     type Mutex: Mutex;
 
-    /// Gives the mutex back, sleeps until somebody wakes it, at most for `patience`, and takes the mutex again. It may also
-    /// return for no reason.
+    /// Releases the mutex, sleeps until another thread wakes it, for at most `patience`, and takes the mutex again. It may also
+    /// return spuriously.
     fn wait<'a>(&self, held: Guard<'a, Self>, patience: Duration) -> Guard<'a, Self>;
 
     fn signal(&self);

@@ -1,9 +1,9 @@
 //! `pool-…`: workers take items out of a pool and put them back, as the T3-4 report's runtime does with its threads.
 //!
-//! One kernel, and many pools. Items are numbers from 0; a pool never makes one and never frees one, so that what comes out
-//! of it after a run must be exactly what was put in before. There is an item for each worker, and a worker holds one at a
-//! time: whoever finds nothing met somebody who was about to give it back, or a bug, which the check after the run tells
-//! from each other.
+//! One kernel, and many pools. Items are numbers from 0; a pool never makes one and never frees one, so what comes out of it
+//! after a run must be exactly what was put in before. There is one item per worker, and a worker holds one at a time: a worker
+//! that finds none has met another one that was about to return an item, or a bug. The check after the run distinguishes the
+//! two.
 
 mod guarded;
 mod kernel;
@@ -46,11 +46,11 @@ pub(super) trait Pool: Sized + Send + Sync + 'static {
     /// [`Error::Refused`] for a worker that has one already, where each can have only one.
     fn hand(&self, rank: usize) -> Result<Self::Hand, Error>;
 
-    /// Puts items in while nobody else is about.
+    /// Puts items in while no other worker uses the pool.
     fn fill(&self, items: impl Iterator<Item = u32>);
 
-    /// Takes an item, if one is found. Counts in `stats` each attempt to do so, the failed ones among them, and a wait if it took
-    /// more than one, or somebody else had to be waited for.
+    /// Takes an item, if one is found. Counts in `stats` each attempt to do so, failed ones included, and a wait if it took more
+    /// than one attempt or had to wait for another worker.
     fn take(&self, hand: &mut Self::Hand, stats: &mut WaitStats) -> Option<u32>;
 
     /// Puts an item in that was taken, and counts likewise.

@@ -21,8 +21,8 @@ const NAP: Duration = Duration::from_micros(50);
 ///
 /// Workers that outnumber strands must not spin until the scheduler takes the strand away, since the one that they wait for
 /// has none meanwhile: hence the yields. Nor do yields suffice: where a lock serves in the order of arrival, all but one of
-/// those who get the strand give it on, so that a hand-over takes a round of them all, and 128 workers on 2 strands took
-/// seconds to end after a stop. While they nap, whoever is next finds a strand free.
+/// the workers that get the strand yield it again, so a hand-over takes a round of them all, and 128 workers on 2 strands took
+/// seconds to end after a stop. While they nap, the next in order finds a strand free.
 pub(super) struct Spin(u32);
 
 impl Spin {

@@ -1,7 +1,7 @@
-//! `ring-mutex` and the other rings: workers stand in a circle and pass a token on, so that one of them runs at a time.
+//! `ring-mutex` and the other rings: workers pass a token round a circle, so one of them runs at a time.
 //!
-//! What is measured is the way from one to the next: a lock that is given back and the waking of whoever waits for it. More
-//! workers than strands are no storm then, since all but one sleep, except where they spin.
+//! The kernel measures the time from one worker to the next: the release of a lock and the wakeup of the worker that waits for
+//! it. More workers than strands cause no storm, since all but one sleep, except where they spin.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ kernels! {
         .blocks_in_kernel(false);
 }
 
-/// Who stands in the ring, and what lets go of the next one: the variant.
+/// The members of the ring, and what releases the next one: the variant.
 #[derive(Clone, Copy)]
 enum Among {
     Threads(&'static str),
@@ -141,7 +141,7 @@ impl<L: Link> Worker for Participant<L> {
         self.ring.verify()
     }
 
-    /// The first worker notes the laps: each as what it comes to per hop, and whole.
+    /// The first worker records each lap: its time per hop, and its whole time.
     fn samples(&mut self) -> Option<JointHistogram> {
         let workers = self.workers as u64;
         self.first.then(|| self.ring.laps().map(|lap| (lap / workers, lap)).collect())

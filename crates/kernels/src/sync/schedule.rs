@@ -1,17 +1,17 @@
 //! When samples begin, and from when their times count.
 //!
-//! A sample that begins when the one before is over tells little about a system that stalls: one long sample stands for all
-//! those that would have come meanwhile (G. Tene, "How NOT to Measure Latency", 2013: coordinated omission). So samples
-//! begin by a schedule that knows nothing of how long they take: number `i` is due `i` periods after the start. One that
-//! begins late, since the one before took so long, counts from when it was due.
+//! If each sample begins when the one before is over, the samples understate stalls: one long sample replaces all those that
+//! would have come meanwhile (G. Tene, "How NOT to Measure Latency", 2013: coordinated omission). So samples begin by a schedule
+//! that does not depend on how long they take: number `i` is due `i` periods after the start. A sample that begins late,
+//! since the one before took so long, counts from when it was due.
 //!
 //! A run that has fallen behind by more than [`BEHIND`] periods starts its schedule anew: the sample that was held up counts
 //! in full, and those that were due meanwhile are left out, as in cyclictest (rt-tests). Otherwise a machine that gives its
-//! strands to others for milliseconds would fall behind ever more, and the times would be those of a queue that nobody is in. So
-//! of long stalls the length is right, and their share is understated.
+//! strands to others for milliseconds would fall behind ever more, and the times would be those of a queue that does not exist.
+//! So the length of long stalls is right, and their share is understated.
 //!
 //! [`Period::Fitting`] takes a few samples beforehand, which do not count, and makes the period [`TIMES`] times their median, so
-//! that a sample is rarely late; how many are is counted ([`Sampler::kept`]). [`Period::Closed`] is what the T3-4 report did: no
+//! a sample is rarely late; late samples are counted ([`Sampler::kept`]). [`Period::Closed`] is what the T3-4 report did: no
 //! sample is due, and all count from the call.
 
 use charz_data::{Contention, JointHistogram, Period};
@@ -20,7 +20,7 @@ use crate::kernel::Error;
 use crate::pairs::Pairs;
 use crate::watch::Watch;
 
-/// How many times the median of what a sample takes a fitting period is.
+/// A fitting period is this many times the median duration of a sample.
 const TIMES: u64 = 3;
 
 /// The shortest fitting period, in nanoseconds.
@@ -32,7 +32,8 @@ const BEHIND: u64 = 10;
 /// Samples that a fitting period is found by.
 const PILOTS: usize = 15;
 
-/// A sample that begins so many nanoseconds after it was due begins in time: whoever spins for a time meets it by less.
+/// A sample that begins at most this many nanoseconds after it was due begins in time: a spin until a given time ends closer
+/// to it than that.
 const GRACE: u64 = 1_000;
 
 /// What a sample was, beside what the waiters stamped.
@@ -40,9 +41,9 @@ const GRACE: u64 = 1_000;
 pub(super) struct Call {
     pub called: u64,
     pub returned: u64,
-    /// When everybody was ready for the next.
+    /// When all workers were ready for the next.
     pub ended: u64,
-    /// Whether it did what is to be measured, such as waking somebody, as far as anybody can tell.
+    /// Whether it did what is to be measured, such as waking a waiter, as far as that can be determined.
     pub real: bool,
 }
 

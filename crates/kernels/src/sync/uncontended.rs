@@ -1,4 +1,4 @@
-//! `lock-*`: a mutex that nobody else wants is taken and given back.
+//! `lock-*`: an uncontended mutex is taken and released.
 
 use std::hint::black_box;
 
@@ -72,7 +72,7 @@ impl<M: Mutex> Worker for Locker<M> {
     }
 }
 
-/// What is timed. Where the mutex comes from is hidden, so that no compiler concludes that it is free.
+/// The timed loop. The origin of the mutex is hidden, so no compiler concludes that it is free.
 #[inline(never)]
 fn block<M: Mutex>(mutex: &M, pairs: u64) {
     for _ in 0..pairs {

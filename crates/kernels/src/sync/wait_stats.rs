@@ -22,7 +22,7 @@ impl WaitStats {
         self.rested |= spin.rested();
     }
 
-    /// Counts a wait of which nobody knows how long it was.
+    /// Counts a wait of unknown length.
     #[inline]
     pub(super) fn slept(&mut self) {
         self.waits += 1;

@@ -7,14 +7,14 @@ use crate::sys::wide::{self, Wide};
 /// Operations of a round. The loop around them takes a cycle or more, which a load of a third of a cycle would not show beside.
 pub const ROUND: u64 = 8;
 
-/// One worker's side of what it does to a word.
+/// One worker's state for its operations on a word.
 #[derive(Debug, Default)]
 pub struct Hand {
     /// What it puts there next; each worker has values of its own.
     pub next: u64,
     /// What it has put into the word less what it has taken out, over all runs, but for the loads.
     balance: u64,
-    /// The sums of what it has loaded. Four, so that no addition waits for the last one longer than a load takes.
+    /// The sums of the values that it has loaded. Four, so no addition waits for the last one longer than a load takes.
     loaded: [u64; 4],
     /// The last value that it has put there, over all runs.
     pub last: u64,
@@ -44,7 +44,7 @@ impl Hand {
         self.next
     }
 
-    /// What one load found. A word that nobody writes holds what it held at first.
+    /// Adds the value that one load found, less the first value of the word: a word that no worker writes still holds that.
     #[inline]
     fn load(&mut self, turn: u64, found: u64) {
         let sum = &mut self.loaded[turn as usize % self.loaded.len()];
@@ -59,7 +59,7 @@ impl Hand {
     }
 }
 
-/// How the word tells afterwards whether each operation took place.
+/// How the final value of the word shows whether each operation took place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// It holds what it held at first, and what the workers' hands say that they have put in less what they have taken out.
@@ -75,8 +75,8 @@ pub trait Operation: Send + Sync + 'static {
     const CAN_FAIL: bool = false;
     const VARIANT: &'static str;
 
-    /// Does it so many times, or tries to. The count is a constant, so that the compiler unrolls the loop; atomic operations it
-    /// neither merges nor leaves out.
+    /// Does [`ROUND`] operations, or tries to. The count is a constant, so the compiler unrolls the loop; it neither merges nor
+    /// drops atomic operations.
     fn round(word: &Self::Word, hand: &mut Hand);
 }
 
@@ -226,7 +226,7 @@ impl Operation for Cas {
     fn round(word: &AtomicU64, hand: &mut Hand) {
         for _ in 0..ROUND {
             let new = hand.seen.wrapping_add(1);
-            // Strong, so that it fails only where another worker came first.
+            // Strong, so it fails only if another worker came first.
             let swapped = word.compare_exchange(hand.seen, new, Ordering::Relaxed, Ordering::Relaxed);
             hand.seen = swapped.map_or_else(|found| found, |_| new);
             hand.balance = hand.balance.wrapping_add(u64::from(swapped.is_ok()));

@@ -2,7 +2,8 @@
 
 use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
 
-/// A counter of those who have arrived, and a number that changes when the last one has: whoever waits, waits for the change.
+/// A counter of the workers that have arrived, and a generation that the last one to arrive changes: the others wait for the
+/// change.
 #[derive(Debug)]
 pub struct Central {
     parties: u32,
@@ -18,11 +19,11 @@ impl Central {
 
     #[inline]
     pub fn wait(&self) {
-        // Relaxed: nobody changes it before this party has arrived, and this party saw the last change when it left.
+        // Relaxed: it cannot change before this worker has arrived, and this worker saw the last change when it left.
         let generation = self.generation.load(Ordering::Relaxed);
         // Acquire and release: the last to arrive has seen what all others did before, and passes it on with its change.
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
-            // Relaxed: nobody arrives again before it has seen the change.
+            // Relaxed: no worker arrives again before it has seen the change.
             self.arrived.store(0, Ordering::Relaxed);
             self.generation.store(generation.wrapping_add(1), Ordering::Release);
             return;
@@ -32,9 +33,9 @@ impl Central {
 }
 
 /// The sense-reversing centralised barrier of J. M. Mellor-Crummey and M. L. Scott, Algorithms for Scalable Synchronization on
-/// Shared-Memory Multiprocessors, TOCS 9 (1991), section 3.1: a counter of those who are still missing, and a flag that the last
-/// to arrive turns to the sense of the episode. Each party keeps its own sense and turns it, so that it reads nothing shared
-/// before it arrives.
+/// Shared-Memory Multiprocessors, TOCS 9 (1991), section 3.1: a counter of the workers still missing, and a flag that the last
+/// to arrive turns to the sense of the episode. Each worker keeps its own sense and turns it, so it reads nothing shared before
+/// it arrives.
 #[derive(Debug)]
 pub struct Sense {
     parties: u32,
@@ -59,7 +60,7 @@ impl Sense {
         *own = !*own;
         // Acquire and release: the last to arrive has seen what all others did before, and passes it on with the sense.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // Relaxed: nobody arrives again before it has seen the sense.
+            // Relaxed: no worker arrives again before it has seen the sense.
             self.missing.store(self.parties, Ordering::Relaxed);
             self.sense.store(*own, Ordering::Release);
             return;

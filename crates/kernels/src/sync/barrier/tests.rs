@@ -24,7 +24,8 @@ fn run<B: Meet>(workers: usize, watch: impl Fn(usize) -> Watch + Sync) -> Vec<La
     stage_laps(stage.as_ref(), workers, 1, look).into_iter().flatten().collect()
 }
 
-/// In each episode somebody arrives last, and its two times are the same; nobody leaves sooner after itself than after the last.
+/// In each episode one worker arrives last, and its two times are equal; no worker's time since its own arrival is shorter than
+/// its time since the last arrival.
 #[track_caller]
 fn check_times<B: Meet>() {
     for workers in 2..=3 {
@@ -36,7 +37,7 @@ fn check_times<B: Meet>() {
             assert!(joint.bins.iter().all(|[own, since_last, _]| own >= since_last));
             last += joint.count - joint.second_shorter;
         }
-        assert!(last >= 100, "{last} times somebody was the last to arrive");
+        assert!(last >= 100, "only {last} arrivals were the last of their episode");
     }
 }
 
@@ -50,7 +51,7 @@ fn times_are_counted_from_the_last() {
 
 #[test]
 fn a_barrier_that_lets_pass_is_found_out() {
-    // One by one: the first to run meets nobody.
+    // The workers run one after the other, so the first one meets no other worker.
     let stage = meeting::<Open>(KERNELS[1].card()).stage(&Params { samples: 5, ..Params::SMALL }, 2).unwrap();
     let mut worker = stage.worker(0).unwrap();
     worker.prepare();

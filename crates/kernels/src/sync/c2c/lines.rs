@@ -11,15 +11,15 @@ use crate::sys::mmap::{Line, Mapping, SharedMapping};
 /// Words from the beginning of a line to that of the next one used: 128 bytes, since processors fetch lines in pairs (Intel,
 /// "64 and IA-32 Architectures Optimization Reference Manual", section on the spatial prefetcher).
 const STEP: usize = 2 * Line::WORDS;
-/// Lines that a run uses: one for each worker, and one to say that somebody left.
+/// Lines that a run uses: one per worker, and one for the flag that a worker left.
 const LINES: usize = 3;
 /// Runs until the first lines are used again, as many as fit in a page of 4 KiB.
 const RUNS: usize = 4096 / (8 * STEP * LINES);
 
 pub(super) const BYTES: u64 = 4096;
 
-/// A page of lines. Each run takes other lines, so that what an address means to the caches (the slice that it belongs to) is
-/// in the spread, and nothing has to be put back while a worker may still look at it.
+/// A page of lines. Each run takes other lines, so the effect of an address on the caches (the slice that it belongs to) is in
+/// the spread, and nothing has to be reset while a worker may still look at it.
 pub(super) struct Lines(SharedMapping);
 
 impl Lines {
@@ -50,9 +50,9 @@ pub(super) struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    /// Sets the lines to these words. Nobody else is to use them then.
+    /// Sets the lines to these words. The other worker must not use them meanwhile.
     pub(super) fn reset(&self, words: [u64; 2]) {
-        // Relaxed: a gate stands between this and the run.
+        // Relaxed: a gate separates this from the run.
         self.first.store(words[0], Ordering::Relaxed);
         self.second.store(words[1], Ordering::Relaxed);
         self.over.store(0, Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl Meeting<'_> {
         [self.first, self.second].map(|word| word.load(Ordering::Relaxed))
     }
 
-    /// Tells the other worker that nobody will answer any more.
+    /// Sets the flag that ends the other worker's wait for an answer.
     pub(super) fn leave(&self) {
         self.over.store(1, Ordering::Relaxed);
     }

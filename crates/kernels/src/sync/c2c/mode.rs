@@ -9,7 +9,7 @@ use super::lines::Meeting;
 /// Worker 0 has the first turn; from then on each has one after the other's. Every mode waits and hands on by the same single
 /// operation, without a pause in between: it is what a lock that spins does at best, and the line makes one way in a turn.
 pub(super) trait Mode: Copy + Send + Sync + 'static {
-    /// What stands in the two lines before a run.
+    /// The values of the two lines before a run.
     const START: [u64; 2];
     /// The most attempts between two looks at the watch: about 20 to 50 µs of such as find the line in the core's own cache.
     const MOST: u64;
@@ -23,7 +23,7 @@ pub(super) trait Mode: Copy + Send + Sync + 'static {
     /// What it did to the lines, for [`Mode::agree`].
     fn account(&self) -> u64;
 
-    /// Whether what stands in the lines after a run is what the two sides' accounts come to.
+    /// Whether the values of the lines after a run agree with the two sides' accounts.
     fn agree(words: [u64; 2], accounts: [u64; 2]) -> bool;
 }
 
@@ -112,8 +112,8 @@ impl Mode for Cas {
 
 /// A side adds 1 until the sum, its own part taken away, has changed: then the other has added.
 ///
-/// Between two additions of the one side that found a change, the other's first addition finds one too, so that the turns
-/// alternate although both add all the time.
+/// Between two additions of the one side that found a change, the other's first addition finds one too, so the turns alternate
+/// although both add all the time.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchAdd {
     own: u64,
@@ -126,7 +126,7 @@ impl Mode for FetchAdd {
     const MOST: u64 = CHANGING;
 
     fn new(rank: usize) -> Self {
-        // Worker 0 has its turn whatever it finds: nobody adds so often.
+        // No sum reaches `u64::MAX`, so worker 0 has the first turn at any value that it finds.
         FetchAdd { own: 0, other: if rank == 0 { u64::MAX } else { 0 } }
     }
 

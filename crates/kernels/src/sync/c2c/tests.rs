@@ -11,7 +11,7 @@ fn hand<M: Mode>(shared: &Arc<Shared<M>>, rank: usize, rounds: u64) -> Hand<M> {
     Hand::new("c2c", Arc::clone(shared), rank, rounds).expect("a page of memory")
 }
 
-/// Whatever order the two sides' attempts come in, the turns alternate, worker 0 has the first, and the accounts add up.
+/// For any order of the two sides' attempts, the turns alternate, worker 0 has the first, and the accounts add up.
 fn check_alternation<M: Mode>(attempts: &[bool]) {
     let lines = Lines::map().unwrap();
     let meeting = lines.of_run(0);
@@ -24,7 +24,7 @@ fn check_alternation<M: Mode>(attempts: &[bool]) {
         }
     }
     assert!(turns.iter().zip([false, true].into_iter().cycle()).all(|(rank, due)| *rank == due), "{turns:?}");
-    // The attempts after the last in which the other had an attempt come to nothing; otherwise there is one turn a change.
+    // A side that has had its turn gets no other before the other side's attempt, so there is one turn per change of side.
     let changes = attempts.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let early = usize::from(attempts.first() == Some(&true));
     assert_eq!(turns.len(), if attempts.is_empty() { 0 } else { changes + 1 - early }, "{attempts:?}");
@@ -61,7 +61,7 @@ fn check_runs<M: Mode>() {
 }
 
 #[test]
-fn whoever_leaves_releases_the_other() {
+fn a_worker_that_leaves_releases_the_other() {
     check_runs::<ReadWrite>();
     check_runs::<Cas>();
     check_runs::<FetchAdd>();

@@ -4,7 +4,7 @@ use super::*;
 use crate::tests::watch;
 
 #[test]
-fn iterations_are_shared_and_nobody_goes_without() {
+fn iterations_are_shared_and_every_worker_gets_some() {
     let increments = |iterations, workers| {
         let params = Params { iterations, ..Params::SMALL };
         KERNELS[0].stage(&params, workers).map(|stage| stage.work().ops.0)

@@ -6,8 +6,8 @@ use super::primitives::{AtomicU64, CachePadded, Ordering};
 /// Units that go between a shard and the middle at once. A shard that has twice as many gives so many back.
 const BATCH: u64 = 16;
 
-/// The units that nobody has out lie in the middle or in a shard. There are no more than at first, whoever takes and gives,
-/// since each is taken from one place before it is put into another: that is the limit.
+/// The units that are not out lie in the middle or in a shard. There are never more than at first, whichever worker takes and
+/// gives, since each is taken from one place before it is put into another: that is the limit.
 ///
 /// Two levels and no more: the shards fetch from the middle, and from each other when that is empty.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ fn take(stock: &AtomicU64, most: u64) -> u64 {
         if taken == 0 {
             return 0;
         }
-        // Acquire: who has a unit sees what whoever had it before did with it.
+        // Acquire: a worker that has a unit sees what the one that had it before did with it.
         match stock.compare_exchange(seen, seen - taken, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => return taken,
             Err(found) => seen = found,

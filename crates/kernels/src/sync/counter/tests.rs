@@ -6,7 +6,7 @@ use crate::tests::{together, watch};
 /// What each worker does of them: fewer where they are interpreted.
 const STEPS: u64 = if cfg!(miri) { 150 } else { 20_000 };
 
-/// Never are more units out than there are, and in the end all are back, whoever gives back whose.
+/// At no time are more units out than there are, and in the end all are back, whichever worker returned them.
 #[track_caller]
 fn check<C: Limited>() {
     const WORKERS: usize = 8;
@@ -15,7 +15,7 @@ fn check<C: Limited>() {
         let serve = |rank: usize| {
             let (mut held, mut most) = (0_u64, 0);
             for step in 0..STEPS {
-                // Bursts of a length that differs from worker to worker, so that they meet in every way.
+                // The length of a burst differs between workers, so the bursts overlap in every way.
                 if (step / (20 + 7 * rank as u64)).is_multiple_of(2) {
                     if counter.take(rank) {
                         held += 1;
@@ -34,7 +34,7 @@ fn check<C: Limited>() {
         let most = together(WORKERS, serve).into_iter().max().unwrap_or(0);
         assert!(most <= units, "{}: {most} of {units}", C::VARIANT);
         assert_eq!(counter.free(), units, "{}", C::VARIANT);
-        // The limit is met when nobody else is about.
+        // A single thread reaches the limit exactly.
         let taken = (0..).take_while(|&i| counter.take(i % WORKERS)).count() as u64;
         assert_eq!((taken, counter.free()), (units, 0), "{}", C::VARIANT);
     }

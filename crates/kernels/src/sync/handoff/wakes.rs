@@ -94,7 +94,7 @@ kernels! {
         .blocks_in_kernel(false);
 }
 
-/// The waker holds the mutex from the beginning of the round, so that a waiter who has it was given it.
+/// The waker holds the mutex from the beginning of the round, so a waiter that has it was given it.
 struct Unlock<M>(M);
 
 impl<M: Mutex> WakePrimitive for Unlock<M> {
@@ -125,8 +125,8 @@ impl<M: Mutex> WakePrimitive for Unlock<M> {
 
 /// A condition variable with its mutex; all who wait are woken, or one.
 ///
-/// The waker makes true what is waited for under the mutex, gives the mutex back, and then signals, so that nobody who was woken
-/// finds the mutex taken by the waker. A waiter runs when its wait has returned, with the mutex taken again.
+/// The waker makes the condition true under the mutex, releases the mutex, and then signals, so no waiter that was woken finds
+/// the mutex taken by the waker. A waiter runs when its wait has returned, with the mutex taken again.
 struct Signal<C: Condvar, const ALL: bool> {
     mutex: C::Mutex,
     bell: C,
@@ -263,7 +263,7 @@ trait Queue: Send + Sync + Sized + 'static {
     fn receive(&self) -> Option<u64>;
 }
 
-/// Of the standard library. Its receiver is one worker's, so that its mutex is always free.
+/// Of the standard library. Its receiver belongs to one worker, so its mutex is always free.
 struct StdChannel(mpsc::Sender<u64>, std::sync::Mutex<mpsc::Receiver<u64>>);
 
 impl Queue for StdChannel {
@@ -274,7 +274,7 @@ impl Queue for StdChannel {
 
     #[inline]
     fn send(&self, item: u64) {
-        // Both ends live as long as this value, so that neither ever finds the other gone.
+        // Both ends live as long as this value, so neither ever finds the other gone.
         let _ = self.0.send(item);
     }
 

@@ -1,6 +1,6 @@
-//! Test and set with exponential backoff: whoever finds the lock taken stays off its line for a time that doubles with each
-//! failure, up to a cap in proportion to the strands (T. E. Anderson, IEEE TPDS 1 (1990); Mellor-Crummey and Scott, ACM TOCS 9
-//! (1991), where it is the best of the locks without a queue).
+//! Test and set with exponential backoff: a worker that finds the lock taken stays off its line for a time that doubles with
+//! each failure, up to a cap in proportion to the strands (T. E. Anderson, IEEE TPDS 1 (1990); Mellor-Crummey and Scott, ACM
+//! TOCS 9 (1991), where it is the best of the locks without a queue).
 
 use super::primitives::{AtomicBool, CachePadded, Ordering, Spin, pause, strands};
 use super::{Error, Finally, Lock, WaitStats};

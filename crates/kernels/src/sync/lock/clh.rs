@@ -11,7 +11,7 @@ pub struct Clh {
     tail: CachePadded<AtomicU32>,
     /// A place for each worker and one more; whether its owner holds the lock or waits.
     places: Box<[CachePadded<AtomicBool>]>,
-    /// The place that each worker owns now. Nobody but the worker itself looks there.
+    /// The place that each worker owns now. Only the worker itself reads and writes its entry.
     owned: Box<[CachePadded<AtomicU32>]>,
 }
 

@@ -1,5 +1,5 @@
-//! A queue in which everybody waits at a place of its own, and is told by the one before (J. M. Mellor-Crummey and
-//! M. L. Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, ACM TOCS 9 (1991)).
+//! A queue in which each worker spins on a place of its own, until the worker before it clears its flag there (J. M.
+//! Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, ACM TOCS 9 (1991)).
 
 use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
 use super::{Error, Finally, Lock, WaitStats};
@@ -9,7 +9,7 @@ const NOBODY: u32 = u32::MAX;
 /// The lock. It serves in the order of arrival.
 #[derive(Debug)]
 pub struct Mcs {
-    /// Who came last; [`NOBODY`] while the lock is free.
+    /// The last worker of the queue; [`NOBODY`] while the lock is free.
     tail: CachePadded<AtomicU32>,
     places: Box<[CachePadded<Place>]>,
 }
@@ -40,7 +40,7 @@ impl Mcs {
         &self.places[rank as usize]
     }
 
-    /// Waits for the worker's turn, and tells how.
+    /// Waits for the worker's turn, and returns how it waited.
     #[inline]
     fn enter(&self, rank: u32) -> Spin {
         let mut spin = Spin::start();
@@ -66,11 +66,11 @@ impl Mcs {
         let place = self.place(rank);
         let mut next = place.next.load(Ordering::Acquire);
         if next == NOBODY {
-            // Release: whoever finds nobody before it sees what was done under the lock.
+            // Release: the next worker to find the queue empty sees what was done under the lock.
             if self.tail.compare_exchange(rank, NOBODY, Ordering::Release, Ordering::Relaxed).is_ok() {
                 return;
             }
-            // Somebody has come, and is about to say who it is.
+            // Another worker has joined the queue, and is about to store its rank in `next`.
             let mut spin = Spin::start();
             while next == NOBODY {
                 spin.turn();

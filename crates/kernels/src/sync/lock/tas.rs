@@ -1,4 +1,4 @@
-//! Test-and-set: whoever waits writes to the lock again and again (T. E. Anderson, The performance of spin lock alternatives
+//! Test-and-set: a waiting worker writes to the lock again and again (T. E. Anderson, The performance of spin lock alternatives
 //! for shared-memory multiprocessors, IEEE TPDS 1 (1990)).
 
 use super::primitives::{AtomicBool, CachePadded, Ordering, Spin};

@@ -46,7 +46,7 @@ fn check_alone<L: Lock>() {
     assert_eq!(stats, WaitStats { attempts: 6, ..WaitStats::default() });
 }
 
-/// Workers that come one after the other, while somebody holds the lock, are served in this order.
+/// Workers that arrive one after the other, while another worker holds the lock, are served in the order of arrival.
 #[track_caller]
 fn check_order<Q: Queue>() {
     const WORKERS: usize = 6;
@@ -87,7 +87,7 @@ macro_rules! locks {
             }
 
             #[test]
-            fn is_free_when_nobody_holds_it() {
+            fn is_free_when_no_worker_holds_it() {
                 check_alone::<$lock>();
             }
         }

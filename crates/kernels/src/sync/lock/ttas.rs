@@ -1,4 +1,4 @@
-//! Test and test-and-set: whoever waits only reads, from its own cache, until the lock looks free (L. Rudolph and Z. Segall,
+//! Test and test-and-set: a waiting worker only reads, from its own cache, until the lock looks free (L. Rudolph and Z. Segall,
 //! Dynamic decentralized cache schemes for MIMD parallel processors, ISCA 1984; T. E. Anderson, IEEE TPDS 1 (1990)).
 
 use super::primitives::{AtomicBool, CachePadded, Ordering, Spin};

@@ -36,7 +36,7 @@ pub(super) const fn pooling<P: Pool>(card: &'static Card) -> PlainKernel {
 pub(super) struct Shared<P> {
     name: &'static str,
     pub(super) pool: P,
-    /// How often each item was held, counted by whoever holds it, in two steps that a second holder would spoil.
+    /// How often each item was held, counted by its holder, in two steps that a second holder would spoil.
     pub(super) uses: Box<[CachePadded<AtomicU64>]>,
     /// How often each worker says that it held one, over all of its runs.
     taken: Box<[CachePadded<AtomicU64>]>,
@@ -53,8 +53,8 @@ impl<P: Pool> Shared<P> {
         Ok(Shared { name, pool, uses, taken, checked: Mutex::new((0, Ok(()))) })
     }
 
-    /// Checks run number `run`: the first worker that asks looks, and the others are told. To be called when all workers have
-    /// ended the run, and none has begun another.
+    /// Checks run number `run`: the first worker that calls does the check, and the others get its result. To be called when
+    /// all workers have ended the run, and none has begun another.
     fn check(&self, run: u64, hand: &mut P::Hand) -> Result<(), Error> {
         let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
         if checked.0 < run {
@@ -108,7 +108,7 @@ pub(super) struct Taker<P: Pool> {
     steps: [u64; 2],
     shared: Arc<Shared<P>>,
     hand: P::Hand,
-    /// What its sections have come to.
+    /// The result of the last section, from which the next one starts.
     state: u64,
     run: u64,
     stats: WaitStats,
@@ -169,7 +169,7 @@ impl<P: Pool> Taker<P> {
         let item = self.take(watch)?;
         let taken = stamp();
         let uses = &self.shared.uses[item as usize];
-        // Two steps: whoever holds the item too, or does not see what its last holder did, loses a use.
+        // Two steps: a worker that holds the item too, or does not see what its last holder did, loses a use.
         uses.store(uses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         self.state = section(self.steps[0], self.state);
         let held = stamp();

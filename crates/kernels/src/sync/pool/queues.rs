@@ -46,13 +46,13 @@ macro_rules! queue {
     };
 }
 
-// There is room for every item, so that a refusal is an item that was made up: it is lost, as the check will say.
+// There is room for every item, so a refused item was made up: it is lost, and the check reports that.
 queue!(Array, "ArrayQueue", |items| ArrayQueue::new(items as usize), |queue: &Array, item| {
     let _ = queue.push(item);
 });
 queue!(Segments, "SegQueue", |_| SegQueue::new(), SegQueue::push);
 
-/// A deque for each worker, from which the others steal, and a queue for what nobody owns.
+/// A deque per worker, from which the others steal, and a queue for the items that no worker owns.
 pub(super) struct Deque {
     injector: Injector<u32>,
     /// The workers' own ends, until they come for them.

@@ -1,9 +1,9 @@
 //! Which takes and returns are stamped.
 
-/// One in so many, at first. Four stamps of some 20 ns each are then about 1 ns of what each takes on average. Odd, so that
-/// the samples do not fall into step with workers that take turns.
 use charz_data::JointHistogram;
 
+/// At first, one take and return in so many is stamped. Four stamps of some 20 ns each then add about 1 ns to each on average.
+/// Odd, so the samples do not fall into step with workers that take turns.
 const EVERY: u64 = 61;
 
 /// So many samples are kept at most, 64 KiB of them.

@@ -2,10 +2,10 @@
 //! recursion whose activities double from one size to the next.
 //!
 //! It is the runtime of the T3-4 report, section 7, whose measurement of a fast Fourier transform had to be broken off: each
-//! activity waits for its two parts, so that nearly as many threads are wanted as there are activities. Here the kernel's
-//! workers are the threads. One that had nothing to do yet stands for one that is to be made; when all are taken, what would
-//! be another thread is counted, and the activity is done by the worker that wanted it. So the growth shows, and costs a
-//! bounded number of threads.
+//! activity waits for its two parts, so nearly as many threads are wanted as there are activities. Here the kernel's workers
+//! are the threads. One that has had nothing to do yet counts as one that is to be made; when all are taken, a further thread
+//! is only counted, and the worker that wanted it does the activity itself. So the growth shows, at the cost of a bounded
+//! number of threads.
 
 mod runtime;
 
@@ -51,7 +51,7 @@ pub(super) const fn spawning<P: Pool>(card: &'static Card) -> PlainKernel {
     })
 }
 
-/// Number 0 asks for one size after the other; the others do what they are told.
+/// Number 0 starts one size after the other; the others do the tasks that they are given.
 impl<P: Pool> Worker for Thread<P> {
     fn prepare(&mut self) {
         self.reset();

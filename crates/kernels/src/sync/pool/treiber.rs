@@ -1,9 +1,9 @@
 //! A stack without a lock: its top is exchanged (R. K. Treiber, Systems programming: coping with parallelism, IBM RJ 5118
 //! (1986)).
 //!
-//! The top is a number of 32 bits and stands beside a tag that counts the takes, in one word. Without it a worker could see a
-//! top and what lies below, be held up while others take both and give the first one back, and then exchange what it saw:
-//! the top is the same, and what it makes the new top is in somebody's hands. A tag of 32 bits comes around after 2³² takes:
+//! One word holds the top, a number of 32 bits, and a tag that counts the takes. Without the tag a worker could see a top and
+//! what lies below, be held up while others take both and give the first one back, and then exchange what it saw: the top is
+//! the same, but the item that becomes the new top is held by another worker. A tag of 32 bits comes around after 2³² takes:
 //! at 10 ns for a take and a return, 43 s of others' work between two instructions of one worker, and then on the very take
 //! and with the very item. A run of this kernel takes two seconds at most.
 
@@ -97,7 +97,7 @@ impl<R, const TAG: u32> Treiber<R, TAG> {
     #[inline]
     pub(super) fn look(&self) -> Option<Seen> {
         // Acquire, with the release of a push: what lies below the item, and what its last holder did with it, is seen.
-        // Every head after that push is an exchange of it or of one behind it, so that seeing any of them is enough.
+        // Every head after that push is an exchange of it or of one behind it, so seeing any of them is enough.
         let head = self.head.load(Ordering::Acquire);
         let below = self.below.get(Self::top(head) as usize)?.load(Ordering::Relaxed);
         Some(Seen { head, below })

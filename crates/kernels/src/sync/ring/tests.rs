@@ -30,7 +30,7 @@ fn the_token_goes_round() {
 fn a_preparation_without_a_run_is_undone() {
     for kernel in KERNELS {
         let stage = kernel.stage(&Params::SMALL, 2).unwrap();
-        // Processes are killed with what they held: nobody comes after them.
+        // Processes are killed together with what they hold, so no second crew can follow.
         let crews = if kernel.card().name.ends_with("-processes") { 1 } else { 2 };
         for _ in 0..crews {
             let mut workers = [stage.worker(0).unwrap(), stage.worker(1).unwrap()];

@@ -21,8 +21,8 @@ impl Clock for Told {
     }
 }
 
-/// A system whose calls take no time, and whose samples take as long as `takes` says, in turn. It stamps when somebody is woken at
-/// the end.
+/// A system whose calls take no time, and whose samples take the times in `takes`, in turn. It stamps the wakeup at the end of
+/// the sample.
 struct System {
     clock: Arc<Told>,
     takes: Vec<u64>,
@@ -58,8 +58,8 @@ impl System {
 }
 
 proptest! {
-    /// Times count from when a sample was due: a sample is as long as it took and as it was kept waiting, whoever kept it;
-    /// and a schedule that is far behind starts anew.
+    /// Times count from when a sample was due: the time of a sample includes its delay, for any cause; and a schedule that is
+    /// far behind starts anew.
     #[test]
     fn what_is_slow_is_not_hidden(takes in prop::collection::vec(1..100_000_u64, 1..50), period in 1..50_000_u64) {
         let mut system = System::new(takes.clone());

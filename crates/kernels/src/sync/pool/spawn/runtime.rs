@@ -30,7 +30,7 @@ pub(super) struct Runtime<P> {
     desks: Box<[CachePadded<Desk>]>,
 }
 
-/// Where a thread is told what to do, and told that others did what it asked for.
+/// A thread's own task, and the progress of the tasks that it gave to others.
 #[derive(Default)]
 struct Desk {
     /// The activity that it is to do ([`Task`]), 0 for none.
@@ -95,7 +95,7 @@ pub(super) struct Thread<P: Pool> {
     pub(super) stats: WaitStats,
     pub(super) activities: u64,
     would_spawn: u64,
-    /// Whether the last size was ended, so that all who were made are in the pool.
+    /// Whether the last size was completed: then all threads that were made are in the pool.
     at_rest: bool,
     /// Of the last run of number 0.
     pub(super) growth: Option<Growth>,
@@ -159,7 +159,7 @@ impl<P: Pool> Thread<P> {
         self.rank == 0
     }
 
-    /// Before a run, when nobody runs: number 0 sets back what all share, whatever a stop has left behind.
+    /// Before a run, while no worker runs: number 0 resets the shared state, including what a stop has left behind.
     pub(super) fn reset(&mut self) {
         (self.activities, self.would_spawn) = (0, 0);
         if self.asks() {
@@ -230,7 +230,7 @@ impl<P: Pool> Thread<P> {
             if self.is_over() {
                 break;
             }
-            // It is in the pool, and what it counted can be read, before whoever asked goes on.
+            // The thread is in the pool, and its counts can be read, before the thread that gave it the task continues.
             self.runtime.pool.give(&mut self.hand, self.rank, &mut self.stats);
             self.publish();
             let desk = &self.runtime.desks[task.parent as usize];
@@ -289,7 +289,7 @@ impl<P: Pool> Thread<P> {
         self.stats.failures += 1;
         self.stats.waits = waits + 1;
         let most = self.runtime.desks.len() as u32;
-        // It is looked at first, so that it does not count how often nobody was made.
+        // The load comes first, so `made` does not grow with each attempt that makes no thread.
         if self.runtime.made.load(Ordering::Relaxed) < most {
             let made = self.runtime.made.fetch_add(1, Ordering::Relaxed);
             if made < most {

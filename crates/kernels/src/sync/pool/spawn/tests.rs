@@ -27,7 +27,7 @@ fn run<P: Pool>(
         let mut laps: Vec<Lap> = workers.iter_mut().map(|laps| laps.remove(0)).collect();
         assert!(laps.iter().all(|lap| lap.verdict == Ok(())), "{laps:?}");
         let growth: Vec<_> = laps.iter_mut().filter_map(|lap| lap.growth.take()).collect();
-        let [growth] = growth.try_into().expect("one worker tells of it");
+        let [growth] = growth.try_into().expect("one worker reports the growth");
         (laps, growth)
     };
     (0..runs).map(run).collect()
@@ -42,7 +42,7 @@ fn check_grows<P: Pool>() {
         for (step, size) in steps.iter().zip(1..) {
             assert_eq!((step.size, step.activities), (size, (2 << size) - 1));
             assert!(step.would_spawn < step.activities && step.threads <= 3, "{step:?}");
-            // Each activity but the first is a take, and each take that finds somebody is followed by a return.
+            // Each activity but the first is a take, and each take that finds a thread is followed by a return.
             assert!(step.attempts >= step.activities - 1 && step.failures >= step.would_spawn, "{step:?}");
         }
         let wanted: u64 = steps.iter().map(|step| step.would_spawn).sum();

@@ -32,7 +32,7 @@ fn is_fooled<const TAG: u32>(takes: u32) -> bool {
         stack.given(item);
     }
     let taken = stack.pop(&seen);
-    assert_eq!(taken.is_some(), stack.taken() == Some(below), "whoever is fooled puts on top what somebody holds");
+    assert_eq!(taken.is_some(), stack.taken() == Some(below), "a fooled exchange makes a held item the top");
     taken.is_some()
 }
 
@@ -82,7 +82,7 @@ fn pauses_double_up_to_the_cap() {
 }
 
 proptest! {
-    /// Whatever one worker does, it is a stack.
+    /// In any sequence of one worker's takes and returns, it is a stack.
     #[test]
     #[cfg_attr(miri, ignore = "too many steps for an interpreter")]
     fn it_is_a_stack(steps: Vec<bool>) {
