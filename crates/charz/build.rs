@@ -1,4 +1,4 @@
-//! Tells the program how it was built, so that every report can say so.
+//! Passes the commit, the compiler and the build options to the program, which writes them into every report.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ fn main() {
     let commit = output("git", &["rev-parse", "--short=12", "HEAD"]);
     let changed =
         output("git", &["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| !list.is_empty());
-    // A build from an archive has no git; the version then stands alone.
+    // A build from an archive has no git, so the commit is unknown.
     let name = commit.as_deref().unwrap_or("unknown");
     println!("cargo::rustc-env=CHARZ_COMMIT={name}{}", if changed { "-dirty" } else { "" });
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());

@@ -28,7 +28,7 @@ use layers::Layers;
 pub enum Parsed {
     Command {
         command: Box<Command>,
-        /// Sentences about what was typed in a way that nobody would on purpose, and is done all the same.
+        /// Warnings about arguments that look like a mistake and are obeyed anyway.
         notes: Vec<String>,
     },
     Text(String),

@@ -44,7 +44,7 @@ pub enum Command {
     History(Box<history::Options>),
     Doctor(&'static doctor::Format),
     Explain {
-        /// `None` stands for all of them.
+        /// `None` selects all of them.
         check: Option<&'static Check>,
         format: &'static explain::Format,
     },

@@ -1,7 +1,7 @@
 //! What on this machine will disturb or limit a measurement, what it does to which numbers, and what mends it.
 //!
 //! A [`Look`] gathers what is needed, most of it text out of a [`Root`]; the items judge it and measure nothing. What cannot
-//! be read is [`State::Unavailable`] with the reason, never a value that nobody has seen.
+//! be read is [`State::Unavailable`] with the reason, never an assumed value.
 
 mod load;
 mod memory;
@@ -50,7 +50,7 @@ pub struct Look {
     /// Whether the processor says that a hypervisor runs below; `None` where it cannot be asked.
     pub hypervisor: Option<bool>,
     pub optimised: bool,
-    /// What was seen over a while; `None` if nobody watched.
+    /// What was measured over a while; `None` if the machine was not watched.
     pub timed: Option<Timed>,
 }
 
@@ -117,8 +117,8 @@ pub fn examine(look: &Look) -> Vec<Finding> {
     items().map(judge).collect()
 }
 
-/// What will disturb a sweep that starts now, told at once: without watching, so without the timer, and with steal and
-/// load as the kernel counts them anyway.
+/// What will disturb a sweep that starts now. Returns at once: the machine is not watched, so the timer is left out, and
+/// steal and load are those that the kernel counts anyway.
 pub fn disturbances() -> Vec<Finding> {
     let mut findings = examine(&Look::at_once());
     findings.retain(|finding| finding.state == State::Disturbs);

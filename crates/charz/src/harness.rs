@@ -2,8 +2,8 @@
 //!
 //! `stage → spawn → seat, read back → worker → (prepare → gate → now → run → now → gate → verify → gate) × repetitions → join`
 //!
-//! The calling thread is a party of the gate, so that it can look at the machine while nobody runs: which pages the blocks
-//! got, what the hypervisor stole. It sleeps during the timed spans.
+//! The calling thread waits at the gate too, so it can look at the machine while no worker runs: which pages the blocks got,
+//! how much time the hypervisor stole. It sleeps during the timed spans.
 
 mod cell;
 pub mod clock;

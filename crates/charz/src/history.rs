@@ -1,7 +1,7 @@
 //! The database file of a history: one row per report.
 //!
-//! `text` is the report as it was added, to the byte. `summary` is the same with one number per cell, as JSON too, so that all
-//! reports are read without their texts. Every command is one transaction, which holds through power failures: SQLite waits for
+//! `text` is the report as it was added, to the byte. `summary` is the same with one number per cell, as JSON too, so
+//! commands read all reports without their texts. Every command is one transaction, which holds through power failures: SQLite waits for
 //! the disk. The file is input like any other: the application id and version are checked first, a file of another program is
 //! never written, and what is read goes through the parser of reports.
 
@@ -91,7 +91,7 @@ impl Store {
         Ok(Store { connection: connect().map_err(|error| explain(path, error))?, path: path.to_owned() })
     }
 
-    /// Does all of it, or nothing. The work is told whether the table is there.
+    /// Does all of `work`, or nothing. The last argument of `work` is whether the table exists.
     fn transact<T>(
         &mut self,
         behaviour: TransactionBehavior,

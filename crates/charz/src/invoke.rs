@@ -22,7 +22,8 @@ use charz_data::report::{Invocation, Unit};
 pub use child::serve;
 pub use process::Processes;
 
-/// The version of what the two processes say to each other; both are told to be the same program, and say so.
+/// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
+/// request of another version.
 pub const PROTOCOL: u32 = 4;
 
 /// The first argument of a measuring process.
@@ -47,8 +48,8 @@ pub struct MeasureRequest {
     pub seats: Vec<Option<u32>>,
     /// The NUMA node of each seat, as far as it is known.
     pub nodes: Vec<Option<u32>>,
-    /// The NUMA nodes that each worker's memory is to come from: an element a worker, or one that stands for all; none where
-    /// each worker's own touch decides.
+    /// The NUMA nodes of each worker's memory: one element per worker, or one for all workers; none if the first touch
+    /// decides.
     pub homes: Vec<Vec<u32>>,
     pub repetitions: u64,
     pub strands: u64,
@@ -92,10 +93,10 @@ pub fn unit(kernel: &dyn Kernel) -> Unit {
 }
 
 pub trait Invoke {
-    /// Has it measured in a fresh process whose environment, and so whose stack, is moved by `seed`. Whatever goes wrong is
-    /// told in the invocation's ending.
+    /// Measures in a fresh process whose environment, and so whose stack, is moved by `seed`. An error is reported in the
+    /// invocation's ending.
     fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation;
 
-    /// Leaves the machine to everybody else for so long, or until the user wants to leave.
+    /// Leaves the machine to other programs for this time, or until the user stops the sweep.
     fn rest(&self, time: Duration);
 }

@@ -1,8 +1,8 @@
-//! A journal: a file of JSON lines that only grows, so what was measured survives whatever ends the program.
+//! A journal: a file of JSON lines that only grows, so results survive any abnormal end of the program.
 //!
 //! The first line holds a header, each other line a record. [`Journal::append`] returns once its record is on the disk, and
-//! [`Journal::reopen`] recovers every record that was so acknowledged. A line that is torn, or damaged so that it is no JSON of a
-//! record, is named and costs nothing but itself.
+//! [`Journal::reopen`] recovers every record that was acknowledged in this way. A line that is torn or is not the JSON of a
+//! record is reported and skipped; the other lines are kept.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -198,7 +198,7 @@ pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
     Ok(recovered)
 }
 
-/// The start of what the JSON reader says: it may quote the file.
+/// The first 200 characters of the JSON reader's message, which may quote the file.
 fn words(error: &serde_json::Error) -> String {
     error.to_string().chars().take(200).collect()
 }

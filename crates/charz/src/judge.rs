@@ -1,12 +1,12 @@
 //! The verdict: which repetitions count, what speaks against a cell's number, how the cell ended, and whether it wants
 //! another invocation.
 //!
-//! Pure functions of what a report says, so that a cell that is judged again, after its next invocation or after a resume, is
-//! judged alike. Limits stand in [`checks`](charz_data::checks); here stands only which quantity they are held against.
+//! Pure functions of a report, so a cell that is judged again, after its next invocation or after a resume, gets the same
+//! verdict. Limits are in [`checks`](charz_data::checks); this module has only the quantities that are compared with them.
 //!
 //! * A repetition is left out for a cause that was seen beside it, never for its value: what is slow without a cause is a
 //!   result.
-//! * What the system did not tell is no proof of innocence: where a check needs it, the cell is at most `suspect`.
+//! * Missing evidence does not clear a cell: if the system did not report what a check needs, the cell is at most `suspect`.
 //! * Only invocations that came to their own end count. Of one that was stopped half-way the repetitions are kept, but fewer
 //!   repetitions give another estimate, and a best of three is not a best of ten.
 //! * One cause is one mark: see [`leave_causes`](charz_data::checks::leave_causes).
@@ -56,7 +56,7 @@ pub struct JudgeContext {
 /// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](charz_data::report::Run::dirty)), the
 /// invocations' values, the marks, the outcome and the summary. Judging again changes nothing.
 ///
-/// A cell without invocations is left as it is: whoever decided not to measure it has said why.
+/// A cell without invocations is left as it is: it already has the reason why it was not measured.
 pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     if cell.invocations.is_empty() {
         return;
@@ -108,7 +108,7 @@ fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Che
         let found = invocations.iter().find(|invocation| endings.contains(&invocation.ending))?;
         Some(found.reason.clone().unwrap_or_else(|| "the measuring process does not say why".into()))
     };
-    // Whatever the other attempts said.
+    // Regardless of how the other attempts ended.
     if let Some(reason) = first(&[Ending::Wrong]) {
         return Some((Status::Invalid, Some(&V23), reason));
     }
@@ -145,14 +145,14 @@ fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
     .flatten()
     .collect();
     checks::leave_causes(&mut marks, |mark| (&mark.code, mark.severity));
-    // What nobody could look at explains nothing, so that it joins when the causes are settled.
+    // Missing evidence explains no other mark, so it is added after the causes are settled.
     marks.extend(missing::marks(case));
     marks.sort_by(|a, b| a.code.cmp(&b.code).then(b.severity.cmp(&a.severity)));
     marks.dedup_by(|later, earlier| later.code == earlier.code);
     marks
 }
 
-/// The status that the marks come to, and the reason of the weightiest one; a note is no reason.
+/// The status that results from the marks, and the reason of the most severe one; a note gives no reason.
 fn verdict(marks: &[Mark]) -> (Status, Option<String>) {
     let worst = marks.iter().map(|mark| mark.severity).max();
     let status = match worst {

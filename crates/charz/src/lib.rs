@@ -29,7 +29,7 @@ pub mod judge;
 pub(crate) mod noise;
 pub(crate) mod selftest;
 
-// Files: what was measured survives whatever ends the program.
+// Files: results survive any abnormal end of the program.
 pub(crate) mod atomic_file;
 pub(crate) mod history;
 pub(crate) mod journal;

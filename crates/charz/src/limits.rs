@@ -13,7 +13,7 @@ pub struct Limits {
     pub memory_total_bytes: Option<u64>,
     /// Available memory, the control group's limit included.
     pub memory_available_bytes: Option<u64>,
-    /// The most that the blocks of one cell may take; `None` where the system does not tell.
+    /// The most that the blocks of one cell may take; `None` if the system does not report it.
     pub memory_budget_bytes: Option<u64>,
     pub threads: ThreadLimit,
     /// The setting that has the kernel panic when something hogs a processor, if one does.
@@ -36,7 +36,7 @@ const MOST_THREADS: usize = 4096;
 /// Mappings that one thread costs: stack, guard page, signal stack and its guard; one for good measure.
 const MAPPINGS_PER_THREAD: u64 = 5;
 
-/// Threads that are left to everybody else in the control group and to ourselves.
+/// Threads that are left to other processes in the control group and to charz itself.
 const THREADS_LEFT: u64 = 16;
 
 impl Limits {
@@ -135,7 +135,7 @@ fn group_memory_left() -> Option<u64> {
 }
 
 /// What is left of a group's memory. Version 1 says "no limit" by a number near 2⁶³, version 2 by `max`, which is no number.
-/// Of what is used, the page cache that nobody has touched lately can be had for the asking.
+/// The inactive page cache counts as usage, but the kernel reclaims it on demand.
 fn memory_left(group: &Group) -> Option<u64> {
     let (limit, usage, cache) = match group.unified {
         true => ("memory.max", "memory.current", "inactive_file "),

@@ -1,8 +1,8 @@
 //! Two charz do not measure at once on one machine: a process that measures holds the machine's lock.
 //!
 //! The lock is flock(2) on an empty file. The system ends it with the process, however that ends, so a file that was left behind
-//! locks nothing. The file is never written, so nothing is lost if somebody plants another in its place; who holds the lock
-//! is in `/proc/locks`.
+//! locks nothing. The file is never written, so nothing is lost if another user puts a different file in its place; the
+//! holder of the lock is in `/proc/locks`.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
@@ -126,7 +126,7 @@ fn open_one(path: &Path) -> io::Result<File> {
     let existing = || {
         let file = open_regular(path, OpenOptions::new().read(true), OFlags::NOFOLLOW)?;
         match file.metadata()?.nlink() {
-            // Somebody else's file under our name; none if it was removed meanwhile.
+            // Two links or more: another user's file under our name. No link: it was removed meanwhile.
             2.. => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a hard link")),
             _ => Ok(file),
         }
@@ -137,7 +137,7 @@ fn open_one(path: &Path) -> io::Result<File> {
     }
     match OpenOptions::new().read(true).write(true).create_new(true).open(path) {
         Ok(file) => {
-            // Every user may lock it, whatever the umask of its creator.
+            // Every user may lock it, regardless of its creator's umask.
             file.set_permissions(Permissions::from_mode(0o444))?;
             Ok(file)
         }

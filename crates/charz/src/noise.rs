@@ -72,7 +72,7 @@ struct Head {
     major: u32,
 }
 
-/// The file; entries are read one by one, so that one that makes no sense costs nothing but itself.
+/// The file. Entries are read one by one, so an invalid one is skipped and the others are kept.
 #[derive(Serialize, Deserialize)]
 struct Contents<F> {
     schema: Head,

@@ -157,9 +157,9 @@ pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const AUTO_ITERATIONS: u64 = 100_000_000;
 /// The least that `auto` takes: about 1 ms of the fastest kernel, the shortest span worth measuring.
 const LEAST_ITERATIONS: u64 = 1_000_000;
-/// The most pairs of times that `auto` takes: two repetitions in six invocations come to the 100,000 of the source document.
+/// The most pairs of times that `auto` takes: two repetitions in six invocations give the 100,000 of the source document.
 const AUTO_SAMPLES: u64 = 10_000;
-/// The least: of six invocations together they still tell the 99th percentile.
+/// The least: six invocations together still give the 99th percentile.
 const LEAST_SAMPLES: u64 = 200;
 /// The longest that `auto` lets a repetition last that runs by time.
 const AUTO_SPAN: Duration = Duration::from_millis(50);
@@ -287,7 +287,7 @@ fn spreads(card: &Card) -> bool {
 
 const SPREAD: &str = "round-robin,dumb,auto";
 const MEETING: &str = "round-robin";
-/// What stands beside pairs of strands.
+/// The mapping that is measured beside pairs of strands.
 const FLOATING: &str = "auto";
 
 impl Plan {
@@ -370,11 +370,11 @@ impl Plan {
     }
 }
 
-/// Repetitions in an invocation: two tell whether the first differs from the others; more where a fresh process costs several
-/// times what a repetition does, by the square root of what it costs more (T. Kalibera and R. Jones, "Rigorous benchmarking in
-/// reasonable time", ISMM 2013, section 5): touching the blocks takes some ten to twenty passes, and less beside a
-/// repetition that is as long as it is told to be. Fixed by the kernel, so that the best of them is the best of as many in every
-/// sweep.
+/// Repetitions in an invocation: two show whether the first differs from the others. There are more where a fresh process
+/// costs several times as much as a repetition, by the square root of the ratio (T. Kalibera and R. Jones, "Rigorous
+/// benchmarking in reasonable time", ISMM 2013, section 5): touching the blocks takes some ten to twenty passes, and less
+/// beside a repetition whose length is a parameter. Fixed by the kernel, so the best of them is the best of as many in
+/// every sweep.
 fn repetitions(card: &Card) -> usize {
     match card.family {
         Family::Compute | Family::Sync | Family::Timer => 2,

@@ -33,7 +33,7 @@ fn makings(kernel: &dyn Kernel, repetitions: u64) -> f64 {
 }
 
 impl Rate {
-    /// One process, several repetitions, of which the least disturbed tells most. `None` for a kernel that cannot run.
+    /// One process with several repetitions, of which the least disturbed is used. `None` for a kernel that cannot run.
     fn measure(
         kernel: &'static dyn Kernel,
         order: &MeasureRequest,
@@ -46,7 +46,8 @@ impl Rate {
         let laps = || invocation.runs.iter().flat_map(|run| &run.laps);
         let timed = laps().map(|lap| {
             let timed = lap.end_ns.saturating_sub(lap.start_ns);
-            // Waiting for a strand is the neighbours' doing, and no property of the kernel; what waited longer tells nothing.
+            // Waiting for a strand is caused by other programs, not by the kernel. A lap that waited for half of its time
+            // or more is used as it is.
             let waited = lap.counts.run_delay_ns.unwrap_or(0);
             (if waited < timed / 2 { timed - waited } else { timed }) as f64
         });
@@ -71,7 +72,7 @@ const PILOT_SAMPLES: u64 = 50;
 const PILOT_SPAN: Duration = Duration::from_millis(1);
 /// Block of a pilot: past the private caches of today's cores, and about 1 ms.
 const PILOT_BYTES: u64 = 16 << 20;
-/// What a repetition costs beside its timed span, whatever the kernel: gates and readings.
+/// What a repetition costs beside its timed span, with any kernel: gates and readings.
 const REPETITION: Duration = Duration::from_micros(200);
 /// What a worker costs: its thread, its seat.
 const WORKER: Duration = Duration::from_micros(100);
@@ -81,7 +82,7 @@ const MEMORY_BOUND_AT: usize = 4;
 /// How many times as long it takes to wake all workers where some of them wait for a strand: about this on two strands.
 const TURNS: f64 = 4.0;
 /// What an operation on a line costs more when another worker fights for it: about this much on two cores of Zen 4, and far
-/// more on large machines. They end such a run by its deadline, so that a prediction is not to be led by it.
+/// more on large machines. There such a run ends at its deadline, so a prediction must not use that factor.
 const CONTENDED: f64 = 2.0;
 
 impl Predictor {

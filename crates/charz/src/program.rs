@@ -11,7 +11,7 @@ use crate::exit::{Error, Exit};
 use crate::signals::survive_file_size_limit;
 use charz_data::escape::one_line;
 
-/// Does what the arguments of this process say. Errors are told on standard error; the code is that of [`Exit`].
+/// Runs the command of this process's arguments. Errors are printed on standard error; the code is that of [`Exit`].
 pub fn main() -> ExitCode {
     let exit = run().unwrap_or_else(|error| {
         if error.is_broken_pipe() {
@@ -42,7 +42,7 @@ fn run() -> Result<Exit, Error> {
     Ok(exit)
 }
 
-/// With the set-user-ID or set-group-ID bit, whoever starts the program would read and write files with its owner's rights:
+/// With the set-user-ID or set-group-ID bit, any user of the program would read and write files with its owner's rights:
 /// topologies, reports, mapper programs.
 fn refuse_borrowed_rights() -> Result<(), Error> {
     if geteuid() == getuid() && getegid() == getgid() {
@@ -60,6 +60,6 @@ fn complain(error: &Error) {
 
 /// Texts out of files cannot steer the terminal, and long ones do not flood it.
 fn say(line: &str) {
-    // If standard error is gone too, there is nobody left to tell.
+    // If standard error is closed too, the message cannot be reported.
     let _ = writeln!(std::io::stderr(), "{}", one_line(line));
 }

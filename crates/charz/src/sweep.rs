@@ -1,8 +1,8 @@
 //! Runs a plan in rounds: one invocation of every cell that still wants one, in an order drawn anew for each round, each
 //! kept on the disk before the next begins.
 //!
-//! Rounds put the invocations of a cell far apart in time, so that what the machine goes through meanwhile is in their
-//! spread, and a drift of the machine favours no cell.
+//! Rounds put the invocations of a cell far apart in time, so their spread includes what changes on the machine meanwhile,
+//! and a drift of the machine favours no cell.
 
 mod host;
 mod record;
@@ -29,7 +29,7 @@ use crate::predict::Predictor;
 use charz_analysis::findings::findings;
 use charz_data::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
 
-/// What happens in a sweep, for whoever wants to show it. Every method has an empty default.
+/// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
     /// At least `invocations` are going to be made, in `predicted` time.
     fn begin(&mut self, _invocations: usize, _predicted: Duration) {}
@@ -204,13 +204,13 @@ impl Sweep<'_> {
         }
     }
 
-    /// Whether workers that spin outnumber strands. Those that have a strand each starve nobody more than the workers of any other
-    /// kernel do.
+    /// Whether spinning workers outnumber strands. With a strand each, they starve other processes no more than the workers
+    /// of any other kernel do.
     fn is_storm(&self, cell: &Cell) -> bool {
         contends(cell) && cell.workers > self.order.strands
     }
 
-    /// After a storm, everybody else on the machine gets as much time as it took.
+    /// After a storm, other programs on the machine get as much time as it took.
     fn cool_down(&self, place: usize, took: Duration) {
         if self.is_storm(self.cell(place)) && !self.stop.raised() {
             self.invoke.rest(took.min(STORM_BOX));

@@ -217,7 +217,7 @@ fn refuse_stacks(mappings: &[Mapping], allowed: bool) -> Result<(), Error> {
     }
 }
 
-/// The first that stands there for a second time. The list is as short as a command line.
+/// The first item that is listed twice. Quadratic: the list is as short as a command line.
 fn repeated<T: PartialEq>(list: &[T]) -> Option<&T> {
     list.iter().enumerate().find_map(|(at, item)| list[..at].contains(item).then_some(item))
 }

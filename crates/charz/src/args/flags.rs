@@ -1,5 +1,5 @@
-//! How every argument is spelled, with its help. Values stay text here, so that each is judged, and explained, by the
-//! module that understands it.
+//! The spelling and the help of every argument. Values stay text here, so each is checked, and its errors are explained, by
+//! the module that understands it.
 
 use std::path::PathBuf;
 
@@ -144,7 +144,7 @@ pub(super) struct SweepArgs {
     pub(super) quick: bool,
 }
 
-/// The flags that `--resume` excludes: every parameter, and the rest of what a report's plan or its file decides.
+/// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
     const OTHERS: [&str; 18] = [
         "mapping",

@@ -1,8 +1,8 @@
 //! Where the values of a sweep's flags come from: what was typed wins over the environment, the environment over the file of
 //! `--config`, and the file over the defaults. This is the one place that merges them.
 //!
-//! What the environment and the file say become defaults of the grammar, so that a value is split and judged in the same way
-//! wherever it comes from. The keys are the flags that the grammar has: a new flag can be set everywhere at once.
+//! Values of the environment and the file become defaults of the grammar, so a value is split and checked in the same way
+//! wherever it comes from. The keys are the flags of the grammar: a new flag can be set in all of these places at once.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

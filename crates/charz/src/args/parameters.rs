@@ -143,7 +143,7 @@ fn refused<T>(param: &Param, result: Result<T, String>) -> Result<T, Error> {
     result.map_err(|what| Error::bad_input(format!("--{name}: {what}; example: --{name} {example}")))
 }
 
-/// The words for many sizes, which stand alone.
+/// The words that select many sizes; a list cannot contain them.
 fn sizes(text: &str) -> Result<Option<AskedSizes>, Error> {
     match text {
         "levels" => Ok(Some(AskedSizes::Levels)),

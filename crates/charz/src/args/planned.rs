@@ -67,9 +67,9 @@ fn check(name: &str, description: &str) {
 
 struct Cell {
     kernel: &'static str,
-    /// Names and values of what its kernel obeys.
+    /// Names and values of the parameters that its kernel obeys.
     parameters: Vec<(&'static str, String)>,
-    /// The same of what says how much is measured.
+    /// Names and values of the parameters that set how much is measured.
     amounts: Vec<(&'static str, String)>,
     mapping: String,
     workers: usize,

@@ -64,7 +64,7 @@ pub(crate) struct C2cArgs {
     pub(crate) format: String,
 }
 
-/// Repetitions in each invocation: they are short, so that few of them are interrupted.
+/// Repetitions in each invocation: they are short, so few of them are interrupted.
 const PAIR_REPETITIONS: &str = "5";
 
 pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<c2c::Options, Error> {

@@ -135,7 +135,7 @@ fn plans(
     let [a, b] = sides;
     let mut plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];
     (a.request.seed, b.request.seed) = (Some(plans[0].seed), Some(plans[0].seed));
-    // What a side asks for stays; of what neither does, both take what the one with less takes.
+    // What a side requests is kept. For what neither side requests, both use the smaller of the two plans' values.
     let least =
         plans.iter().map(|plan| plan.params).min_by_key(|params| (params.iterations, params.samples, params.span_ns));
     for request in [&mut a.request, &mut b.request] {

@@ -76,10 +76,10 @@ pub(crate) fn plan(
     Ok((choice, plan))
 }
 
-/// The pair between which a line is handed over fastest, as far as distances tell.
+/// The pair with the fastest transfer of a line, by distance.
 fn nearest(machine: &Machine, strands: &[&Strand], seed: u64) -> [u32; 2] {
     let places: HashMap<u32, &Strand> = strands.iter().map(|strand| (strand.os_id, *strand)).collect();
-    // The fewest of each class: there are two strands, so that there is a pair.
+    // The fewest of each class: there are two strands, so there is a pair.
     let some = pairs::choose(machine, strands, 0, seed).pairs;
     let distance = |pair: &[u32; 2]| Class::of(machine, places[&pair[0]], places[&pair[1]]).distance;
     some.into_iter().min_by_key(distance).expect("two strands are a pair")

@@ -20,7 +20,7 @@ pub struct Showing {
     pub format: Format,
     /// Which figure of the page, where the view shows one.
     pub figure: Option<String>,
-    /// Where to, if not to standard output. A file that stands there is replaced.
+    /// The output file; `None` writes to standard output. An existing file is replaced.
     pub output: Option<PathBuf>,
     pub colour: Colour,
 }
@@ -89,7 +89,7 @@ pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> R
     }
 }
 
-/// That of the place where it goes: a file is nobody's terminal, but colours are put into it where that was asked for.
+/// The style of the output: a file is not a terminal, but gets colours on request.
 fn look(options: &Showing) -> TerminalStyle {
     match options.output {
         Some(_) => TerminalStyle { colour: options.colour == Colour::Always, ..TerminalStyle::PLAIN },
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_of_one_name_are_told_apart() {
+    fn reports_of_one_name_are_numbered() {
         let files = ["a/x.json", "b/x.json", "y.json"].map(PathBuf::from);
         assert_eq!(names(&files), ["x (1)", "x (2)", "y"]);
     }

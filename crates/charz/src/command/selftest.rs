@@ -81,7 +81,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 }
 
 /// About how long a repetition takes: longer than the millisecond below which a clock is doubted, shorter than the time slice of
-/// a scheduler, so that most repetitions end before they are disturbed.
+/// a scheduler, so most repetitions end before they are disturbed.
 const SPAN: Duration = Duration::from_micros(1500);
 
 struct Trial<'a> {
@@ -96,8 +96,8 @@ struct Trial<'a> {
 const PROGRESS: Duration = Duration::from_secs(10);
 
 impl Trial<'_> {
-    /// Alternates comparisons of equal sides with those of an injected slowdown, so that both meet the same machine. The first
-    /// of each cell's tallies is that of equal sides.
+    /// Alternates comparisons of equal sides with those of an injected slowdown, so both see the same state of the machine.
+    /// The first of each cell's tallies is that of equal sides.
     fn findings(&mut self, processes: &Processes<'_>, budget: Duration) -> Result<Vec<[Tally; 2]>, Error> {
         let mut findings = vec![<[Tally; 2]>::default(); self.blank.cells.len()];
         let planted = self.options.planted.map(|share| Planted { inner: processes, share });

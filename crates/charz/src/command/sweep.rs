@@ -75,7 +75,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     }
 }
 
-/// A sweep of what was asked for, whose report is shown in a format when it ends.
+/// Runs the requested sweep and prints its report in `format` when it ends.
 pub(super) fn start(new: &New, format: &dyn ReportWriter, out: &mut dyn Write) -> Result<Exit, Error> {
     let request = &new.request;
     let kernels = |machine: &Machine, limits: &Limits| request.fit(machine, limits).map(|_| request.kernels.clone());

@@ -85,7 +85,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     Ok(Exit::Done)
 }
 
-/// What the file says of memory; what it leaves out is told on standard error.
+/// What the report contains about memory; what is left out is reported on standard error.
 fn accesses(report: &Report) -> Vec<Access> {
     let (accesses, left_out) = numa::accesses(report);
     if left_out > 0 {

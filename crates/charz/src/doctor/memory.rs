@@ -70,7 +70,7 @@ fn choice(look: &Look, file: &str) -> Result<String, String> {
 
 fn transparent(look: &Look) -> Result<Seen, String> {
     let choice = choice(look, "enabled")?;
-    // Memory that nobody has written to is one page of zeros; blocks are written before they are read.
+    // Memory that was never written is one page of zeros; blocks are written before they are read.
     let zero = look.root.text(format!("{THP}/use_zero_page")).unwrap_or_else(|_| "unknown".into());
     let read = format!("{choice}, use_zero_page {}", start(&zero));
     Ok(match choice.as_str() {

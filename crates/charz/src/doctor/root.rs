@@ -1,4 +1,4 @@
-//! Files of the system, below a folder that stands for `/`.
+//! Files of the system, below a folder that is used in place of `/`.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -10,7 +10,7 @@ pub struct Root {
 }
 
 /// The most that is read of a file: the kernel's own files that are looked at here are far smaller, on the largest machines
-/// too (a `/proc/stat` of 8192 strands has about 700 KiB). Whatever is longer is not what it should be.
+/// too (a `/proc/stat` of 8192 strands has about 700 KiB). A longer file is not the one expected.
 const LONGEST: u64 = 4 << 20;
 
 /// The most entries of a folder: as many strands as Linux is built for, and their companions.
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_choice_stands_in_brackets() {
+    fn the_choice_is_in_brackets() {
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
         assert_eq!(chosen("always madvise never"), None);
     }

@@ -57,7 +57,7 @@ pub(super) const ITEMS: &[Item] = &[
     },
 ];
 
-/// A file of `/proc/self`, a word that it holds where the kernel tells what is wanted, and the checks that want it.
+/// A file of `/proc/self`, a word that it contains if the kernel reports the evidence, and the checks that require it.
 const EVIDENCE: [(&str, &str, &str); 4] = [
     ("schedstat", "", "V03, V04"),
     ("sched", "nr_migrations", "V02"),

@@ -63,7 +63,7 @@ const QUIET: &[(&str, &str)] = &[
     ("/sys/kernel/mm/transparent_hugepage/use_zero_page", "1\n"),
 ];
 
-/// Items that ask nothing of the root: the processor, the build and the timer tell.
+/// Items that read no file of the root: they ask the processor, the build and the timer.
 const WITHOUT_FILES: [&str; 3] = ["guest", "build", "timer"];
 
 fn write(folder: &Path, path: &str, contents: impl AsRef<[u8]>) {
@@ -130,7 +130,7 @@ fn a_quiet_machine_has_nothing_to_mend() {
 }
 
 #[test]
-fn an_empty_root_tells_nothing() {
+fn an_empty_root_leaves_items_unavailable() {
     let folder = tempfile::tempdir().unwrap();
     let look = Look { limits: Limits::unlimited(), ..quiet_look(folder.path()) };
     for finding in examine(&look) {
@@ -291,7 +291,7 @@ fn systems() {
 }
 
 #[test]
-fn without_counters_the_reason_is_told() {
+fn without_counters_the_reason_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "/proc/sys/kernel/perf_event_paranoid", "2\n");
     write(folder.path(), "/sys/bus/event_source/devices/software/type", "1\n");
@@ -313,7 +313,7 @@ fn names_are_unique_and_codes_exist() {
 }
 
 #[test]
-fn what_disturbs_is_told_without_watching() {
+fn disturbances_are_reported_without_watching() {
     let found = disturbances();
     assert!(found.iter().all(|finding| finding.state == State::Disturbs), "{found:?}");
     // This is a build for tests, and something is sure to be found in it.
@@ -354,7 +354,7 @@ fn contents() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever the files hold, every item says something, and what is missing is never a value.
+    /// For any contents of the files every item reports something, and a missing file never becomes a value.
     #[test]
     fn no_root_is_too_strange(files in proptest::collection::vec((0..QUIET.len(), contents()), 0..12)) {
         let folder = tempfile::tempdir().unwrap();

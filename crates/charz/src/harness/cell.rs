@@ -20,19 +20,19 @@ pub struct Cell<'a> {
     pub params: Params,
     /// One seat a worker: an OS id, or `None` for a floating worker. Not empty.
     pub seats: &'a [Option<u32>],
-    /// The NUMA node of each seat, as far as it is known; empty where nobody asks.
+    /// The NUMA node of each seat, as far as it is known; empty if it is not used.
     pub nodes: &'a [Option<u32>],
-    /// The NUMA nodes that each worker's memory is to come from, by OS ids: an element a worker, or one that stands for all;
-    /// none where each worker's own touch decides.
+    /// The NUMA nodes of each worker's memory, by OS ids: one element per worker, or one for all workers; none if the first
+    /// touch decides.
     pub homes: &'a [Vec<u32>],
     pub repetitions: usize,
 }
 
-/// The stack of a worker: kernels keep their data in blocks, so that half of the standard library's default is plenty, and
+/// The stack of a worker: kernels keep their data in blocks, so half of the standard library's default is plenty, and
 /// thousands of workers stay within small limits of address space (`ulimit -v`).
 const STACK_BYTES: usize = 1024 * 1024;
 
-/// Runs a cell on its own threads and joins them all, whatever happens.
+/// Runs a cell on its own threads and joins all of them, even if a worker fails.
 pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure> {
     if bench.stop.raised() {
         return Err(Failure::stopped());
@@ -43,7 +43,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let spinners = if workers <= bench.strands { workers } else { 0 };
     let gate = Gate::new(workers + 1, spinners);
     let plots = Mutex::new(Vec::new());
-    // Sharing a strand, a canary would tell the scheduler's doing, and an empty kernel has no use for it.
+    // On a shared strand a canary would measure the scheduler, and an empty kernel has no use for it.
     let frequencies = (spinners > 0 && !cell.kernel.card().params.is_empty()).then(Frequencies::default);
     let before = Fingerprint::read();
     let mut watched = Watched::default();

@@ -81,7 +81,7 @@ fn check_tsc() -> Result<(), String> {
 
 #[cfg(target_arch = "x86_64")]
 fn ticks() -> u64 {
-    // SAFETY: every x86_64 processor has LFENCE. Without it the counter could be read before what stands before it is done.
+    // SAFETY: every x86_64 processor has LFENCE. Without it the counter could be read before earlier instructions complete.
     unsafe { core::arch::x86_64::_mm_lfence() };
     // SAFETY: every x86_64 processor has RDTSC; Linux leaves it enabled in user space unless prctl(PR_SET_TSC) forbids
     // it, which nothing in this program does.

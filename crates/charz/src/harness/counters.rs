@@ -61,7 +61,7 @@ pub struct MachineCounts {
     /// them. `/proc/stat` counts it in ticks of 10 ms.
     pub steal_ns: Option<u64>,
     pub throttled_periods: Option<u64>,
-    /// Nanoseconds in which somebody on the machine waited for a processor (pressure stall information, `some`).
+    /// Nanoseconds in which at least one task on the machine waited for a processor (pressure stall information, `some`).
     pub pressure_ns: Option<u64>,
     /// Nanoseconds by the monotonic clock when they were read: how long they counted.
     pub time_ns: Option<u64>,
@@ -145,8 +145,8 @@ pub(crate) fn pressure(text: &str) -> Option<u64> {
     line.rsplit("total=").next()?.trim().parse::<u64>().ok()?.checked_mul(1000)
 }
 
-/// The files that count for the process's groups. Looked up once: finding the groups takes longer than reading these, and
-/// nobody moves a process in the middle of a sweep without a reason to distrust it.
+/// The files that count for the process's groups. Looked up once: finding the groups takes longer than reading these, and a
+/// process is not expected to change its group during a sweep.
 static STAT_FILES: LazyLock<Vec<PathBuf>> =
     LazyLock::new(|| cgroup::groups("cpu").into_iter().map(|group| group.folder.join("cpu.stat")).collect());
 

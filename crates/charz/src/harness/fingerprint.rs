@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_something_and_stays_the_same() {
+    fn this_machine_has_values_and_stays_the_same() {
         let now = Fingerprint::read();
         assert!(now.0.iter().any(|(_, value)| value.is_some()));
         assert_eq!(now.changes(&Fingerprint::read()), [""; 0]);

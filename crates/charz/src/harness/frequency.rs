@@ -14,7 +14,7 @@ impl Frequencies {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pair);
     }
 
-    /// `None` unless all `workers` could tell: the one that could not may be the one that throttled.
+    /// `None` unless all `workers` measured a frequency: the one that did not may be the one that throttled.
     pub(super) fn summary(self, workers: usize) -> Option<Frequency> {
         let pairs = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         if pairs.is_empty() || pairs.len() < workers {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_and_the_most_changed_are_told() {
+    fn the_slowest_and_the_most_changed_are_reported() {
         let frequencies = Frequencies::default();
         frequencies.note(Some(4e9), Some(4e9));
         frequencies.note(Some(2e9), Some(3e9));

@@ -162,7 +162,7 @@ fn memory_is_asked_for_where_it_is_wanted() {
     assert_eq!(placed(&[]), (Ok(3), vec![]));
     assert_eq!(placed(&[vec![]]), (Ok(3), vec![]), "its own touch decides");
     assert_eq!(placed(&[vec![1], vec![0]]), (Ok(3), vec![vec![0], vec![1]]));
-    assert_eq!(placed(&[vec![0, 1]]), (Ok(3), vec![vec![0, 1]; 2]), "one stands for all");
+    assert_eq!(placed(&[vec![0, 1]]), (Ok(3), vec![vec![0, 1]; 2]), "one element applies to all workers");
     let (refused, _) = placed(&[vec![0], vec![9]]);
     let Err(Failure { ending: Ending::Unavailable, reason }) = refused else { panic!("{refused:?}") };
     assert!(reason.contains("worker 1") && reason.contains("node 9: it is full"), "{reason}");
@@ -204,7 +204,7 @@ fn check_fails(fault: Fault, ending: Ending, words: &str) {
 }
 
 #[test]
-fn a_failing_worker_hangs_nobody() {
+fn a_failing_worker_does_not_hang_the_others() {
     check_fails(Fault::RefusesToBuild, Ending::Refused, "no memory for a test");
     check_fails(Fault::PanicsWhileBuilding, Ending::Died, "panicked: building");
     check_fails(Fault::PanicsInPrepare, Ending::Died, "panicked: preparing");

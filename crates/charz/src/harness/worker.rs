@@ -38,7 +38,7 @@ pub(super) struct Stamped {
 
 impl WorkerContext<'_> {
     pub(super) fn serve(self) -> Outcome {
-        // Nothing stands outside of the guard: a thread that ends without closing the gate leaves the others waiting.
+        // All of it runs inside the guard: a thread that ends without closing the gate leaves the others waiting.
         let served = guarded(|| {
             let mut worker = self.build()?;
             self.repeat(worker.as_mut())
@@ -73,12 +73,12 @@ impl WorkerContext<'_> {
         Ok(worker)
     }
 
-    /// Leaves quietly when the gate is closed: whoever closed it tells why.
+    /// Returns without a failure when the gate is closed: the thread that closed it reports why.
     fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Stamped>, Failure> {
         let mut laps = Vec::new();
         let seat = self.cell.seats[self.rank];
         let before_hz = self.frequencies.and_then(|_| frequency::measure());
-        // Everybody has built its block; the calling thread looks at the pages now.
+        // Every worker has built its block; the calling thread looks at the pages now.
         if self.gate.arrive() == Decision::NoGo {
             return Ok(laps);
         }
@@ -102,7 +102,7 @@ impl WorkerContext<'_> {
             watch.begin(self.stage.span());
             let (start_ns, end_ns, work) = self.timed(worker, &watch);
             let after = Reading::after(self.bench.binder);
-            // Nobody verifies while another still runs.
+            // No worker verifies while another still runs.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
@@ -130,7 +130,7 @@ impl WorkerContext<'_> {
                 contention: worker.contention(),
             };
             laps.push(Stamped { lap, samples: worker.samples(), growth: worker.growth() });
-            // Nobody prepares while another still verifies what they share.
+            // No worker prepares while another still verifies data that they share.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
@@ -184,7 +184,7 @@ impl Reading {
     }
 }
 
-/// `None` when neither reading tells; a single contradiction is enough for `false`.
+/// `None` if neither reading has a seating; a single contradiction is enough for `false`.
 fn on_seat(seat: u32, before: &Reading, after: &Reading) -> Option<bool> {
     let verdicts = [before, after].map(|reading| {
         let seating = reading.seating.as_ref()?;

@@ -146,7 +146,7 @@ fn a_file_that_cannot_be_written_keeps_its_reports() {
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     check_refused(store.add(&[addition(report(2))], None, false), Exit::Environment, &["in use"]);
     drop(other);
-    // A disk that is full, as far as SQLite can tell.
+    // SQLite reports these as a full disk.
     for (pragma, value) in [("query_only", true), ("max_page_count", true)] {
         store.connection.pragma_update(None, pragma, value).unwrap();
         let many: Vec<Addition> = (2..20).map(|number| addition(report(number))).collect();

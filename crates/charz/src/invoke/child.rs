@@ -76,7 +76,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }
 
-/// The flag is raised at the deadline too, which is no wish of the user's: whoever asked would end the sweep.
+/// The flag is raised at the deadline too: reported as stopped by the user, such an invocation would end the sweep.
 fn in_time(invocation: Invocation, took: Duration, deadline: Duration) -> Invocation {
     if invocation.ending != Ending::Stopped || took < deadline {
         return invocation;

@@ -19,7 +19,7 @@ use charz_data::report::{Ending, Invocation, Tool};
 
 /// The longest answer: every lap of the largest cell that can be asked for takes less.
 const MAX_ANSWER_BYTES: usize = 1 << 30;
-/// As much of what a dying process says as a reason can hold.
+/// The most bytes of a dying process's standard error that a reason includes.
 const MAX_COMPLAINT_BYTES: usize = 4096;
 /// To say how it was built, a program has to start and no more; on a crowded machine even that takes its time.
 const ABOUT_TIME: Duration = Duration::from_secs(10);
@@ -95,12 +95,12 @@ impl<'a> Processes<'a> {
         })
     }
 
-    /// Says a line to the child and listens until it ends, or is ended because nobody waits for it any more.
+    /// Sends a line to the child and reads its output until it ends, or kills it at the deadline or when the user stops.
     fn converse(&self, mut child: Guarded, line: &[u8], deadline: Duration) -> io::Result<Talk> {
         let begun = Instant::now();
-        // Held open until the answer is there: its end is the measuring process's sign that nobody waits any more.
+        // Kept open until the answer is complete: the measuring process stops when its standard input is closed.
         let mut stdin = child.0.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        // A process that dies at once is told by its exit, not by the closed pipe.
+        // A process that dies at once is reported by its exit status, not by the closed pipe.
         let _ = stdin.write_all(line);
         let (Some(stdout), Some(stderr)) = (child.0.stdout.take(), child.0.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
@@ -135,7 +135,7 @@ impl Invoke for Processes<'_> {
 
     fn rest(&self, time: Duration) {
         let timeout = Timespec::try_from(time).ok();
-        // Interrupted it ends early, which costs nobody anything.
+        // A signal ends it early, which does no harm.
         let _ = poll(&mut [PollFd::from_borrowed_fd(self.wake, PollFlags::IN)], timeout.as_ref());
     }
 }
@@ -153,11 +153,11 @@ enum End {
     TimedOut,
 }
 
-/// A child that does not outlive its owner, whatever happens to that.
+/// A child that is killed when its owner is dropped.
 struct Guarded(Child);
 
 impl Guarded {
-    /// Waits for the end of a child that has said all, and ends one that goes on in silence.
+    /// Waits for a child that has closed its output to exit, and kills it if it does not.
     fn end(&mut self) -> io::Result<ExitStatus> {
         let begun = Instant::now();
         while begun.elapsed() < GRACE {

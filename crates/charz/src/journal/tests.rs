@@ -1,4 +1,4 @@
-//! What a journal promises, whatever happened to its file and its disk.
+//! What a journal guarantees when its file is damaged or its disk fails.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -238,5 +238,5 @@ fn only_regular_files_of_a_journals_size_are_journals() {
     }
     OpenOptions::new().write(true).open(file(&folder)).unwrap().set_len(MAX_BYTES + 1).unwrap();
     refuses(Journal::reopen::<String, Cell>(&file(&folder)), "at most");
-    assert!(is_journal(&file(&folder)), "its first bytes tell");
+    assert!(is_journal(&file(&folder)), "its first bytes decide");
 }

@@ -10,7 +10,7 @@ use charz_data::report::{Cell, Ending, Evidence, Invocation, Lap, Run};
 pub(super) struct Case<'a> {
     pub(super) cell: &'a Cell,
     pub(super) facts: &'a JudgeContext,
-    /// Whether workers share strands, so that waiting is what was asked for.
+    /// Whether workers share strands by request, so waiting is expected.
     pub(super) crowded: bool,
     /// Whether the kernel has work to repeat, whose time says something.
     pub(super) timed: bool,

@@ -88,7 +88,7 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
 }
 
 /// From the last start to the first end all workers are at work; the rest of the interval is not a parallel run. A late
-/// worker in a few repetitions moves no median, so that as many may be late as may be dirty.
+/// worker in a few repetitions moves no median, so as many may be late as may be dirty.
 fn apart(case: &Case<'_>) -> Option<Mark> {
     // Of memory that is handled part by part, who is done leaves the rest to others: it is the whole that is asked for.
     if case.crowded || case.cell.unit == Unit::MillisecondsPerGib {

@@ -11,7 +11,7 @@ pub(super) struct Conditions {
     /// Whether the kernel has work to repeat: shares of no time say nothing.
     pub(super) timed: bool,
     pub(super) crowded: bool,
-    /// Whether waiting, sleeping and faults are part of what is measured.
+    /// Whether the measurement includes waiting, sleeping and faults.
     pub(super) system: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn moved(lap: &Lap) -> bool {
 }
 
 /// An involuntary switch by itself says little: every lap of a good part of a second has some, of microseconds. The time
-/// that it cost counts; only where the system does not tell that, the switch must do.
+/// that it cost counts; only if the system does not report that time, the switch is used.
 fn waited(lap: &Lap) -> bool {
     match lap.counts.run_delay_ns {
         Some(delay) => V03.dirties(share(delay as f64, lap)),
@@ -46,8 +46,8 @@ fn waited(lap: &Lap) -> bool {
     }
 }
 
-/// The thread neither ran nor waited for its strand. Both are counted over a little more than the lap, so that it stood
-/// still for at least so long.
+/// The thread neither ran nor waited for its strand. Both are counted over a little more than the lap, so the time
+/// that it stood still is a lower bound.
 ///
 /// This holds where workers share strands too: waiting for a turn is run delay.
 fn stood_still(lap: &Lap) -> bool {

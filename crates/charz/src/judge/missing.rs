@@ -1,4 +1,4 @@
-//! What the system did not tell, and which verdicts needed it.
+//! Evidence that the system did not report, and the verdicts that needed it.
 
 use charz_kernels::params;
 
@@ -12,7 +12,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let facts = case.facts;
     let alone = case.timed && !case.crowded;
     let guest = facts.virtual_machine != Some(false);
-    // Where the system is part of what is measured, its waits are no disturbance, whether it tells them or not.
+    // If a kernel measures the system itself, waits in the system are no disturbance, reported or not.
     let own = case.timed && !facts.card.blocks_in_kernel;
     let blocks = case.obeys(&params::PAGES);
     let nodes = blocks && facts.numa_nodes > 1 && case.cell.seats.iter().any(Option::is_some);
@@ -41,11 +41,11 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         (&V04, Suspect, own && counts(&stops), "whether workers stood still"),
         // Bare metal has no hypervisor that steals.
         (&V05, Suspect, case.timed && guest && run(|run| run.steal_ns.is_none()), "what the hypervisor took"),
-        // V03 tells what the workers themselves waited; many kernels are built without pressure.
+        // V03 has the waits of the workers themselves; many Linux kernels are built without pressure.
         (&V06, Note, own && alone && run(|run| run.pressure_ns.is_none()), "whether other work waited for a processor"),
         // Without a quota nothing throttles.
         (&V07, Suspect, facts.quota && run(|run| run.throttled_periods.is_none()), "whether the CPU quota was used up"),
-        // There is no canary for every processor, and none where workers share strands: it would tell of the scheduler. V17
+        // Not every processor has a canary, and workers that share strands have none: it would measure the scheduler. V17
         // falls with it.
         (&V08, Note, alone && evidence(|found| found.frequency.is_none()), "the clock frequency"),
         // Nothing else says what can be timed.

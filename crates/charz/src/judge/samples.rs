@@ -75,7 +75,7 @@ fn modes(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
     raise(&V16, m_value, || format!("the repetitions fall into groups (m-value {m_value:.1})"))
 }
 
-/// The width that was reached stands beside the number anyway.
+/// The width that was reached is printed beside the number anyway.
 fn wide(case: &Case<'_>) -> Option<Mark> {
     let wanted = case.cell.precision;
     let reached = summary::interval(&Sample::new(case.values())?)?.half_width;

@@ -74,7 +74,8 @@ fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
     })
 }
 
-/// Of what counts, like pressure. It is read around a little more than the repetition, which is much more than an empty one.
+/// Of the repetitions that count, like pressure. Steal is read around a little more than the repetition, which is much
+/// more than an empty one.
 fn stolen(case: &Case<'_>) -> Option<Mark> {
     if !case.timed {
         return None;
@@ -89,7 +90,7 @@ fn stolen(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
-/// Of what counts: what does not is told by the check that left it out.
+/// Of the repetitions that count: the others are reported by the check that excluded them.
 fn pressed(case: &Case<'_>) -> Option<Mark> {
     if case.crowded || !case.timed || case.facts.card.blocks_in_kernel {
         return None;

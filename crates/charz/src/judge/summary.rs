@@ -9,8 +9,8 @@ const CONFIDENCE: f64 = 0.95;
 /// How many repetitions the T3-4 report took the best of.
 const OF_THREE: usize = 3;
 
-/// The numbers; the value only where it `stands`. `None` without a repetition that has a rate: one that was over before the
-/// clock ticked has none, and JSON has no word for infinity.
+/// The numbers of a cell; the value only if it `stands`. `None` if no repetition has a rate: one that was over before the
+/// clock ticked has none, and JSON has no number for infinity.
 pub(super) fn summary(case: &Case<'_>, stands: bool) -> Option<Summary> {
     let unit = case.cell.unit;
     let runs = || case.cell.invocations.iter().flat_map(|invocation| &invocation.runs);

@@ -17,8 +17,8 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if samples.count == 0 {
         return Vec::new();
     }
-    // A worker of these stamps by itself, so that no other strand's clock is in its times; and a clock that is looked at tells
-    // of its own steps, or is timed by the counter behind fences, not by the clock that stamps.
+    // A worker of a timer kernel stamps by itself, so its times involve no other strand's clock. A clock under test
+    // either reports its own steps or is timed by the counter behind fences, not by the clock that stamps.
     let alone = case.facts.card.family == Family::Timer;
     let by_the_clock = !alone || case.obeys(&params::TIMEOUT);
     vec![few(&samples), apart(case, &samples).filter(|_| !alone), dear(case, &samples).filter(|_| by_the_clock)]
@@ -30,8 +30,8 @@ fn few(samples: &JointHistogram) -> Option<Mark> {
     })
 }
 
-/// The second time begins on one strand and ends on another. The bound is no proof that the clocks are apart, so that the number
-/// is in doubt and no more.
+/// The second time begins on one strand and ends on another. The bound is no proof that the clocks are apart, so the
+/// number is suspect, not invalid.
 fn apart(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
     let skew = case.facts.timer.as_ref().filter(|_| case.cell.seats.len() > 1)?.skew_ns? as f64;
     let median = samples.second.median();
@@ -45,7 +45,7 @@ fn apart(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
     })
 }
 
-/// The number is the second time; the first one is told beside it.
+/// The number is the second time; the first one is reported beside it.
 fn dear(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
     let reading = case.facts.timer.as_ref()?.overhead_ns as f64;
     let reason = |which: &str, median: f64| {
@@ -57,7 +57,7 @@ fn dear(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
         .or_else(|| V31.severity(reading / first).map(|_| mark(&V31, Severity::Note, reason("first", first))))
 }
 
-/// How many times lie beyond a percentile, at least: of fewer nobody knows where it is.
+/// A percentile is reported if at least this many times are beyond it; fewer do not locate it.
 const BEYOND: u64 = 10;
 
 /// Those of all repetitions that count; `None` where none has any.
@@ -66,7 +66,7 @@ pub(super) fn distribution(case: &Case<'_>) -> Option<Distribution> {
     if samples.count == 0 {
         return None;
     }
-    // A time is the difference of two readings, and cannot be told from one that is a step away.
+    // A time is the difference of two readings, and cannot be distinguished from one that is a step away.
     let step = case.facts.timer.as_ref().map_or(1, |timer| timer.resolution_ns.max(1)) as f64;
     Some(Distribution {
         first: shape(&samples.first, step),

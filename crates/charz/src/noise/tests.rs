@@ -18,7 +18,7 @@ fn floor(kernel: &str, floor: f64) -> Floor {
 }
 
 #[test]
-fn what_was_learned_last_is_read_again_and_is_nobody_elses() {
+fn the_last_floor_is_read_again_for_its_own_subject_only() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state/charz/noise.json");
     let mut floors = Floors::read(&file).unwrap();
@@ -58,7 +58,7 @@ fn check_refused(content: &[u8], word: &str) {
 }
 
 #[test]
-fn other_files_are_told_apart() {
+fn other_files_are_refused() {
     check_refused(b"", "not a file of noise floors");
     check_refused(b"null", "not a file of noise floors");
     check_refused(b"{\"schema\":{\"name\":\"charz-report\",\"major\":1},\"floors\":[]}", "not a file");

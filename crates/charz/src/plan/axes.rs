@@ -7,7 +7,8 @@ use charz_data::MemoryPolicy;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::Point;
 
-/// What was asked for, in place of what each kernel varies by itself. A list with a single value is the plan's own.
+/// The values that were requested, in place of those that each kernel varies by itself. A single value is also one of the
+/// plan's parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     pub sizes: Option<AskedSizes>,
@@ -32,7 +33,7 @@ pub enum AskedSizes {
     Curve,
 }
 
-/// The sizes of blocks that tell the levels of a machine's memory apart.
+/// The block sizes that distinguish the levels of a machine's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
     /// Inside of each level of caches, from the innermost outwards.
@@ -47,12 +48,12 @@ const CURVE_FROM: u64 = 4 << 10;
 const CURVE_TO: u64 = 64 << 20;
 /// The most: some 16 million lines, whose cycle is built in a second or two.
 const CURVE_MOST: u64 = 1 << 30;
-/// What stands behind the last cache: so many times as much as it holds.
+/// A block in memory is at least this many times as large as the last cache.
 const BEYOND: u64 = 4;
 
 impl BlockSizes {
     /// That of a machine, for workers on all strands that can be used: the middle (by ratio) between what the caches of the
-    /// level below hold for each strand, and what those of the level do, so that a block is as far from either edge as can be.
+    /// level below hold for each strand, and what those of the level do, so a block is as far from either edge as possible.
     /// A level that holds less than twice that of the one below for each strand is left out: nothing lies well inside of it.
     pub fn of(machine: &Machine) -> BlockSizes {
         let mut shares: Vec<u64> = Vec::new();
@@ -107,7 +108,7 @@ impl BlockSizes {
 /// Bytes of a cache line, of which blocks are made.
 const LINE: u64 = 64;
 
-/// A size that blocks can have on base pages, so that it is what it says.
+/// The size in whole base pages, so the size that is reported is the size of the block.
 fn whole_pages(size: u64) -> u64 {
     const PAGE: u64 = 4 << 10;
     (size / PAGE).max(1) * PAGE

@@ -64,7 +64,7 @@ impl FromStr for Threads {
 }
 
 impl Threads {
-    /// Reads what a user wrote, and tells the least number that stands there more than once, if one does.
+    /// Parses the value of `--threads`; also returns the smallest number that is listed more than once, if there is one.
     pub fn read(text: &str) -> Result<(Self, Option<usize>), String> {
         if text == "auto" {
             return Ok((Threads::Auto, None));
@@ -157,7 +157,7 @@ mod tests {
         assert!(error.contains("101") && error.contains("100") && error.contains("pids.max is 120"), "{error}");
         assert!(limits.obstacle(101, 0, charz_kernels::PageKind::Small).unwrap().contains("pids.max is 120"));
         assert_eq!(limits.obstacle(100, 0, charz_kernels::PageKind::Small), None);
-        assert_eq!(Threads::Auto.resolve(64, &limits).unwrap().last(), Some(&128), "told, not left out");
+        assert_eq!(Threads::Auto.resolve(64, &limits).unwrap().last(), Some(&128), "reported, not left out");
         assert_eq!(Threads::Quick.resolve(64, &limits).unwrap(), [1, 64]);
         assert_eq!(Threads::Quick.resolve(1, &limits).unwrap(), [1]);
     }

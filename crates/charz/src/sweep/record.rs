@@ -28,7 +28,7 @@ impl Record {
         Ok(())
     }
 
-    /// How long the sweep had taken, in nanoseconds, when the invocation was over, as far as its repetitions tell.
+    /// How long the sweep had taken, in nanoseconds, when the invocation ended, by the times of its repetitions.
     pub fn ended_ns(&self) -> u64 {
         let timed = self.invocation.runs.iter().map(|run| run.interval_ns);
         timed.fold(self.invocation.started_ns, u64::saturating_add)

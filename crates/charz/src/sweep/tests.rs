@@ -176,7 +176,7 @@ fn time_goes_where_the_spread_is() {
     assert_eq!(count("arith-float"), [20, 20]);
     assert!(swept.report.complete);
     let wide = swept.report.cells.last().unwrap().summary.unwrap().interval.unwrap();
-    assert!(wide.half_width > 0.01, "the width that was reached is told: {wide:?}");
+    assert!(wide.half_width > 0.01, "the width that was reached is reported: {wide:?}");
 }
 
 #[test]

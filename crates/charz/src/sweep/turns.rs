@@ -1,4 +1,4 @@
-//! Two interleaved sweeps, so that drift and noise of the machine meet both.
+//! Two interleaved sweeps, so drift and noise of the machine affect both.
 //!
 //! Cells are paired by place. A pair is measured in blocks of four invocations, ABBA or BAAB at random: a linear drift cancels out
 //! within a block, and a periodic one does not meet the same side every time (D. R. Cox, "Planning of Experiments", Wiley 1958,

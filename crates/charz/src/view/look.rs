@@ -53,8 +53,8 @@ fn has_colour(colour: Colour, is_terminal: bool, variable: impl Fn(&str) -> Opti
     }
 }
 
-/// Whether the locale is one of UTF-8, by the first of its variables that is set (POSIX, Base Definitions, 8.2). Where none is, as
-/// in most containers, nobody has said anything about the terminal, and those of today know UTF-8.
+/// Whether the locale is one of UTF-8, by the first of its variables that is set (POSIX, Base Definitions, 8.2). If none is
+/// set, as in most containers, nothing is known about the terminal, and today's terminals support UTF-8.
 fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|value| !value.is_empty());
     locale.is_none_or(|locale| {

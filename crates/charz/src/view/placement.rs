@@ -1,8 +1,8 @@
 //! A placement in words, and in the words of the tools with which people launch programs: one format a line in
 //! [`FORMATS`].
 //!
-//! What a tool cannot express stands in a comment line of the shell above its line. Text meant for a shell is quoted,
-//! so that `eval` and a copied line work.
+//! What a tool cannot express is in a shell comment above its line. Text meant for a shell is quoted, so `eval` and a
+//! copied line work.
 
 use std::io::{self, Write};
 
@@ -106,7 +106,7 @@ fn taskset(_: &Machine, _: &Mapping, placement: &Placement, out: &mut dyn Write)
 }
 
 /// With as many places as threads, and `close`, thread `i` gets place `i`. With fewer places OpenMP would put
-/// neighbours on one place instead of starting over, so that a place that two threads share stands there twice.
+/// neighbours on one place instead of starting over, so a place that two threads share is listed twice.
 fn omp_places(_: &Machine, _: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "export OMP_NUM_THREADS={}", placement.seats.len())?;
     match seats(placement) {

@@ -89,7 +89,7 @@ fn rest(left: Duration) -> String {
 }
 
 pub fn note(line: &str) {
-    // Progress that nobody can read is no reason to stop measuring.
+    // A closed standard error is no reason to stop measuring.
     let _ = writeln!(std::io::stderr(), "charz: {line}");
 }
 
@@ -99,7 +99,7 @@ mod tests {
     use charz_data::report::{Unit, fixtures};
 
     #[test]
-    fn a_suspect_number_is_told_with_its_mark() {
+    fn a_suspect_number_is_printed_with_its_mark() {
         let cell = fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9);
         assert_eq!(told(&cell), "mem-read rr x2: 1.00 GB/s");
         assert_eq!(told(&cell.suspect()), "mem-read rr x2: 1.00 GB/s ?");

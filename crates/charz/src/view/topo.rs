@@ -22,7 +22,7 @@ use tree::{head, rest};
 
 pub type Format = super::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
-/// All formats; the first is the default where nobody is known to look.
+/// All formats; the first is the default if the output is not a terminal.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
     Format { name: "tree", about: "Packages, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, _, out| tree::write(machine, out) },

@@ -34,7 +34,7 @@ pub(crate) struct MeasuringContext {
     nanos_per_tick: Option<f64>,
     binder: String,
     begun: Instant,
-    /// Nobody else measures on this machine while it lives.
+    /// No other process measures on this machine while it is held.
     _lock: MachineLock,
 }
 
@@ -169,14 +169,14 @@ impl MeasuringContext {
         } else if swept.is_err() {
             report.stopped_by = Some("a full disk".into());
         }
-        // The numbers first: they are told even when the disk refuses them.
+        // The numbers first: they are printed even if the file cannot be written.
         let told = session.format.write(report, &look::of_stdout(Colour::Auto), out);
         self.signals.let_finish();
         let file = recorder.finish(report);
         swept.map_err(cannot_record)?;
         let file = file?;
         match told.and_then(|()| super::tell_file(&file, session.format, out)) {
-            // Whoever reads has seen enough; how the sweep ended is told all the same.
+            // The reader has closed the pipe; the exit code still reports how the sweep ended.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(self.exit(report, session.strict)),
         }

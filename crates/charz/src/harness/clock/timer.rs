@@ -1,5 +1,5 @@
-//! What a clock can tell: the cost of a reading, the smallest step, what is taken away in between, and how far two strands'
-//! stamps may be apart.
+//! The quality of a clock: the cost of a reading, the smallest step, the largest gap between readings, and how far the
+//! stamps of two strands may be apart.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -10,7 +10,7 @@ use charz_topology::Binder;
 
 use super::Clock;
 
-/// Reads a clock again and again on the calling thread for as long as told.
+/// Reads a clock again and again on the calling thread for `time`.
 pub fn watch(clock: &dyn Clock, time: Duration) -> Timer {
     // Enough readings for the median; the worst gap is looked for until the end.
     let mut gaps = Vec::with_capacity(1 << 16);
@@ -37,7 +37,7 @@ const MOST_PARTNERS: usize = 16;
 /// others. `None` with fewer than two strands, or where one of them, or a thread, cannot be had.
 ///
 /// One side stamps, sends, and stamps when the answer is there; the other stamps in between. Its stamp must lie between the
-/// two if the clocks agree, so that the smallest of many round trips bounds what they can disagree by (F. Cristian,
+/// two if the clocks agree, so the smallest of many round trips bounds how far they can disagree (F. Cristian,
 /// "Probabilistic clock synchronization", Distributed Computing 3, 1989).
 pub fn skew(clock: &dyn Clock, binder: &Binder, strands: &[u32]) -> Option<u64> {
     let (&first, others) = strands.split_first()?;
@@ -48,7 +48,7 @@ pub fn skew(clock: &dyn Clock, binder: &Binder, strands: &[u32]) -> Option<u64> 
 }
 
 fn pair_skew(clock: &dyn Clock, binder: &Binder, [asker, answerer]: [u32; 2]) -> Option<u64> {
-    // The answer to an exchange is its number and the stamp; 0 stands for nothing yet, so that numbers begin with 1.
+    // The answer to an exchange is its number and the stamp; 0 means no answer yet, so numbers begin at 1.
     let question = AtomicU64::new(0);
     let answer = AtomicU64::new(0);
     let stamp = AtomicU64::new(0);
@@ -92,7 +92,7 @@ fn pair_skew(clock: &dyn Clock, binder: &Binder, [asker, answerer]: [u32; 2]) ->
             }
             Some(best)
         };
-        // Whoever is alone would wait for ever.
+        // A thread without its partner would wait for ever.
         thread::Builder::new().spawn_scoped(scope, answering).ok()?;
         let Ok(asking) = thread::Builder::new().spawn_scoped(scope, asking) else {
             question.store(FAILED, Ordering::Release);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn one_strand_has_nobody_to_disagree_with() {
+    fn one_strand_has_no_skew() {
         let binder = Binder::new(charz_topology::Backend::Hwloc).unwrap();
         assert_eq!(skew(&OsClock::default(), &binder, &[]), None);
         assert_eq!(skew(&OsClock::default(), &binder, &[0]), None);

@@ -49,7 +49,7 @@ fn one_wrong_answer_is_enough() {
 }
 
 #[test]
-fn a_few_failures_are_told_and_more_end_the_cell() {
+fn a_few_failures_are_reported_and_more_end_the_cell() {
     use Ending::*;
     let survived = |failures: &[Ending]| [failures, &[Done; 10]].concat();
     for failure in [Died, TimedOut, Refused, Skipped, Unavailable] {
@@ -130,7 +130,7 @@ fn it_goes_on_until_it_is_precise() {
     check_more(|trial| noisy(trial, 6), true);
     check_more(|trial| noisy(trial, 29), true);
     check_more(|trial| noisy(trial, 30), false);
-    // Between two looks nobody looks.
+    // Eight values are between two looks, so the width is not checked.
     check_more(|trial| (trial.cell.invocations, trial.cell.precision) = ((0..8).map(invocation).collect(), 1e-9), true);
 }
 

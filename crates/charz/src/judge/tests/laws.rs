@@ -1,4 +1,4 @@
-//! What holds whatever was measured: of any cell, of what is written of it, and of the cells in `tests/golden/verdicts/cells.tsv`.
+//! Invariants of any cell, of its output, and of the cells in `tests/golden/verdicts/cells.tsv`.
 
 use proptest::prelude::*;
 
@@ -122,7 +122,7 @@ proptest! {
             prop_assert!(summary.is_none_or(|summary| summary.value.is_none() && summary.interval.is_none()));
         }
         let ok_without_interval = trial.cell.outcome.status == Status::Ok && summary.is_none_or(|summary| summary.interval.is_none());
-        prop_assert!(!ok_without_interval, "ok, and nobody can say how sure");
+        prop_assert!(!ok_without_interval, "ok without an interval");
     }
 
     #[test]

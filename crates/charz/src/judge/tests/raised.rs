@@ -17,7 +17,7 @@ fn v01_off_the_seat() {
     check(&[], float);
 }
 
-/// As under the mapping `auto`: nobody has a seat, and the scheduler may do what it likes.
+/// As under the mapping `auto`: no worker has a seat, and the scheduler places them freely.
 fn float(trial: &mut Trial) {
     trial.cell.seats = vec![None, None];
     trial.evidence(|evidence| evidence.nodes = None);
@@ -46,7 +46,7 @@ fn v03_waited() {
     check(&[("V03", Suspect)], |trial| trial.some_runs(25, |run| wait(run, 0.5)));
     check(&[("V03", Invalid)], |trial| trial.some_runs(26, |run| wait(run, 0.5)));
     check(&[("V03", Invalid)], |trial| trial.some_runs(50, |run| wait(run, 0.5)));
-    // Of the switch, only where the system does not tell what it cost.
+    // The switch is used only if the system does not report the time that it cost.
     let unknown = |run: &mut Run, switches| {
         run.laps[0].counts = Counts { run_delay_ns: None, involuntary_switches: Some(switches), ..run.laps[0].counts }
     };

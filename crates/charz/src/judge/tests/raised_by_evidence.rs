@@ -81,7 +81,7 @@ fn v12_few_invocations() {
 
 #[test]
 fn v13_spread() {
-    // Within each invocation, so that their medians agree.
+    // Within each invocation, so their medians agree.
     let spread = |trial: &mut Trial, share: f64| {
         for invocation in &mut trial.cell.invocations {
             let factors = [1.0, 1.0 - 2.0 * share, 1.0 - share, 1.0 + share, 1.0 + 2.0 * share];
@@ -134,7 +134,7 @@ fn v15_slow_start() {
 
 #[test]
 fn v16_groups() {
-    // Alternating within each invocation, so that neither a trend nor the medians give it away.
+    // Alternating within each invocation, so neither a trend nor the medians reveal it.
     let groups = |trial: &mut Trial, apart: f64| {
         let far = trial.cell.invocations.clone();
         trial.cell.invocations.extend(far);
@@ -146,7 +146,7 @@ fn v16_groups() {
 
 #[test]
 fn v28_wide() {
-    // Invocations at even distances, out of order, so that there are neither groups nor a trend.
+    // Invocations at even distances, out of order, so there are neither groups nor a trend.
     let apart = |trial: &mut Trial, by: f64| {
         trial.cell.precision = 0.005;
         for (invocation, step) in trial.cell.invocations.iter_mut().zip([3, 8, 1, 6, 0, 9, 4, 7, 2, 5]) {
@@ -187,7 +187,7 @@ fn what_a_verdict_needs_makes_the_cell_suspect() {
 }
 
 #[test]
-fn one_lap_that_does_not_tell_is_enough() {
+fn one_lap_without_evidence_is_enough() {
     check(&[("V01", Suspect)], |trial| trial.some_runs(1, |run| run.laps[1].on_seat = None));
 }
 
@@ -199,7 +199,7 @@ fn what_only_helps_is_a_note() {
 }
 
 #[test]
-fn what_nobody_would_have_asked_is_not_missed() {
+fn evidence_that_no_check_needs_is_not_missed() {
     let bare = |trial: &mut Trial| {
         (trial.facts.virtual_machine, trial.facts.quota, trial.facts.numa_nodes) = (Some(false), false, 1)
     };
@@ -208,7 +208,7 @@ fn what_nobody_would_have_asked_is_not_missed() {
         trial.runs().for_each(|run| (run.steal_ns, run.throttled_periods) = (None, None));
         trial.evidence(|evidence| evidence.nodes = None);
     });
-    // Looks between blocks see what migrations would tell, and the other way round.
+    // Looks between blocks are enough without the count of migrations, and the other way round.
     check(&[], |trial| trial.laps(|lap| lap.counts.migrations = None));
     check(&[], |trial| trial.laps(|lap| lap.strays = None));
     check(&[("V19", Note)], |trial| {
@@ -220,7 +220,7 @@ fn what_nobody_would_have_asked_is_not_missed() {
 
 #[test]
 fn a_gap_hides_no_finding() {
-    // Nobody knows whether it was on its seat; that it waited is known.
+    // Whether the worker was on its seat is unknown; that it waited is known.
     let wait = |run: &mut Run| run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
     check(&[("V01", Suspect), ("V03", Suspect)], |trial| {
         trial.laps(|lap| lap.on_seat = None);

@@ -1,4 +1,4 @@
-//! What cells say of pairs of times, and of what workers cost each other.
+//! Distributions of pairs of times, and contention between workers.
 
 use super::*;
 use charz_data::report::{Contention, Distribution, JointHistogram};
@@ -49,7 +49,7 @@ fn without_pairs_there_is_no_distribution() {
     assert_eq!(empty.cell.distribution, None);
 }
 
-/// Of so many pairs in all, those percentiles are told that ten times lie beyond.
+/// A percentile is reported if at least ten times of all repetitions are beyond it.
 #[track_caller]
 fn check_told(in_each: u64, told: [bool; 5]) {
     let shape = distribution(sampled(in_each)).second;
@@ -146,7 +146,7 @@ fn times_are_held_against_their_number_and_the_clock() {
     check_times("mem-read", 2000, &timer(1200, 100), &[("V31", Severity::Suspect)]);
     check_times("mem-read", 2000, &timer(20, 190), &[]);
     check_times("mem-read", 2000, &timer(20, 250), &[("V11", Severity::Suspect)]);
-    // A clock that is looked at stands for itself, and a wait is the worker's own.
+    // A clock under test needs no check of the stamping clock, and a wait uses the worker's own clock only.
     check_times("step-monotonic", 2000, &timer(1200, 250), &[]);
     check_times("timeout-poll", 2000, &timer(20, 250), &[]);
     check_times("timeout-poll", 2000, &timer(1200, 250), &[("V31", Severity::Suspect)]);

@@ -19,7 +19,7 @@ fn sizes(kind: Sizes) -> Vec<u64> {
 }
 
 #[test]
-fn levels_lie_well_inside_of_what_each_strand_has() {
+fn levels_fit_well_inside_each_strands_share() {
     let sizes = sizes(Sizes::Levels);
     let [first, second, third, block] = sizes[..] else { panic!("{sizes:?}") };
     // Of a strand are 16 KiB, 512 KiB and 4 MiB.
@@ -28,7 +28,7 @@ fn levels_lie_well_inside_of_what_each_strand_has() {
     assert!(third >= 2 * (512 << 10) && 2 * third <= 4 << 20, "{third}");
     assert_eq!(block, 256 << 20);
     let small = ladder().sizes(Sizes::Levels, 1 << 20).unwrap();
-    assert_eq!(small.last(), Some(&(128 << 20)), "four times the last cache is memory whatever the block");
+    assert_eq!(small.last(), Some(&(128 << 20)), "four times the last cache is memory for a block of any size");
 }
 
 #[test]

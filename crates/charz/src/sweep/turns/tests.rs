@@ -142,7 +142,7 @@ fn the_seed_decides_the_order() {
 }
 
 #[test]
-fn differences_are_found_and_equality_is_told() {
+fn differences_are_found_and_equality_is_reported() {
     let slower = take(&USUAL, |fake| fake.factor = if fake.side == 'B' { 1.1 } else { 1.0 });
     assert_eq!(slower.a.cells[0].outcome.status, Status::Ok, "{:?}", slower.a.cells[0].marks);
     assert_eq!(verdict(&slower), Verdict::Slower);
@@ -172,7 +172,7 @@ fn a_side_that_dies_ends_its_pair_and_is_no_verdict() {
 #[test]
 fn a_user_who_leaves_is_obeyed_at_once() {
     let taken = take(&USUAL, |fake| fake.stops_at = 5);
-    assert_eq!(taken.log.len(), 6, "nobody is asked after the one that was stopped");
+    assert_eq!(taken.log.len(), 6, "no invocation follows the one that was stopped");
     assert!(!taken.a.complete && !taken.b.complete);
     assert_eq!(verdict(&taken), Verdict::Uncompared);
 }

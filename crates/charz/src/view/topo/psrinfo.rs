@@ -1,7 +1,7 @@
 //! The text of `psrinfo -pv`, as Solaris prints it.
 //!
-//! Three or more ids that follow each other are written as a range, fewer are written out, and pieces stand apart by
-//! blanks: `(0 1)`, `(0-7)`, `(0-7 16-23)`. Cores have lines of their own where a processor has several.
+//! Three or more consecutive ids are written as a range, fewer are written out, and pieces are separated by blanks:
+//! `(0 1)`, `(0-7)`, `(0-7 16-23)`. Cores have lines of their own where a processor has several.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

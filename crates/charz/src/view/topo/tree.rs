@@ -1,7 +1,7 @@
 //! Parts inside each other, with sizes; then what this process may use, and how the rest is known.
 //!
-//! Each strand has a path of parts from the outside in. Parts that hold the same strands stand in one line, so that a
-//! line says `L2:0 (1 MiB) + L1d:0 (32 KiB) + core 0`. Strands are written where their path ends, ALU groups in
+//! Each strand has a path of parts from the outside in. Parts that hold the same strands share a line, such as
+//! `L2:0 (1 MiB) + L1d:0 (32 KiB) + core 0`. Strands are written where their path ends, ALU groups in
 //! brackets.
 
 use std::cmp::Reverse;
@@ -42,7 +42,7 @@ struct Part {
     index: u32,
 }
 
-/// What a part is, in the order in which parts of the same strands stand in a line.
+/// The kind of a part, in the order in which parts of the same strands are printed on a line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Group,
@@ -64,7 +64,7 @@ fn path(machine: &Machine, strand: &Strand) -> Vec<Part> {
     let caches = strand.caches.iter().rev().filter_map(cache);
     let others = strand.package.iter().filter_map(package).chain(strand.core.iter().filter_map(core));
     let mut parts: Vec<Part> = groups.chain(caches).chain(others).collect();
-    // The larger lies outside. The sort is stable, so that caches of the same strands stay in order of their level.
+    // The larger is the outer one. The sort is stable, so caches of the same strands stay in order of their level.
     parts.sort_by_key(|part| (Reverse(part.strands), part.what));
     parts
 }
@@ -190,7 +190,7 @@ ALU groups: stated: the topology groups strands below the core
     }
 
     #[test]
-    fn what_may_be_used_stands_apart() {
+    fn usable_strands_are_on_a_line_of_their_own() {
         let mut machine = synthetic("pack:1 core:2 pu:1");
         machine.usable.strands = 1;
         machine.usable.cpuset = Some("0-1".to_owned());
