@@ -41,7 +41,7 @@ pub fn start(arguments: &[String]) -> Outcome {
     show(chain, &workspace::target().join("lines/charz"))
 }
 
-/// Checks every kernel in a program that is built already. The loops are assembly, the same whatever the profile.
+/// Checks every kernel in a program that is built already. The loops are assembly, the same in every profile.
 pub fn check(program: &Path) -> Outcome {
     packages::ensure(&[OBJDUMP])?;
     CHAINS.iter().try_for_each(|chain| show(chain, program))

@@ -1,4 +1,4 @@
-//! `bench-gate` and `peers`: tasks that read JSON and need statistics, in a program of their own so that this one has no
+//! `bench-gate` and `peers`: tasks that read JSON and need statistics. They are a program of their own, so this one has no
 //! dependencies.
 
 use std::process::Command;

@@ -2,7 +2,7 @@
 //!
 //! The page as it is must load without a word on the console and without asking for anything. A copy with a script that acts as a
 //! reader does (keys, clicks, the slider) must say that all is well. Pictures of it by day, by night, on a phone and on paper are for
-//! somebody to look at.
+//! manual inspection.
 
 mod chromium;
 
@@ -43,7 +43,7 @@ pub fn start(arguments: &[String]) -> Outcome {
 
 fn render(reports: &[String], page: &Path) -> Outcome {
     process::run(workspace::cargo().args(["build", "--quiet", "--package", "charz"]))?;
-    // Paths are those of the caller, whatever folder charz is built in.
+    // Paths are relative to the caller's folder, not to the one that charz is built in.
     let reports = if reports.is_empty() {
         vec![workspace::root().join(REPORT)]
     } else {
@@ -69,7 +69,7 @@ fn untouched(chromium: &Chromium, page: &Path, folder: &Path) -> Outcome {
     report("opened without a network", wrong)
 }
 
-/// The page in a reader's hands. Its policy runs no script but its own, so that the copy is without one.
+/// Checks how the page works for a reader. Its policy allows no script but its own, so the copy has no policy.
 fn used(chromium: &Chromium, page: &Path, folder: &Path) -> Outcome {
     let text = fs::read_to_string(page).map_err(|error| Failure::io(format!("read {page:?}"), &error))?;
     let copy = folder.join("reader.html");
@@ -89,7 +89,7 @@ fn used(chromium: &Chromium, page: &Path, folder: &Path) -> Outcome {
     report("used by keys, clicks and the slider", wrong)
 }
 
-/// Pictures for somebody to look at.
+/// Pictures for manual inspection.
 fn pictures(chromium: &Chromium, page: &Path, folder: &Path) -> Outcome {
     let looks: [(&str, &[&str]); 3] = [
         ("light", &["--window-size=1360,2400"]),
@@ -116,8 +116,8 @@ fn report(what: &str, wrong: Vec<String>) -> Outcome {
     Err(Failure::found(format!("{what}:\n  {}", wrong.join("\n  "))))
 }
 
-/// Addresses that were asked for of a server, each once. Whatever stands in the file's own parts (`file:`, `data:`) is none, and
-/// neither is what the browser asks for itself.
+/// Addresses that were requested from a server, each once. Parts of the file itself (`file:`, `data:`) do not count, and neither
+/// do the browser's own requests.
 fn requests(log: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for rest in log.split("\"url\":\"").skip(1) {
@@ -130,7 +130,7 @@ fn requests(log: &str) -> Vec<String> {
     found
 }
 
-/// Hosts that a browser asks for itself, whatever it opens: its maker's services and extensions.
+/// Hosts that a browser contacts by itself with any page: its maker's services and extensions.
 const OWN: [&str; 3] = [".google.com/", ".googleapis.com/", ".gvt1.com/"];
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ fn pages(list: &str) -> Outcome<Vec<(&str, &str)>> {
     let kept = list.lines().filter_map(|line| line.split_once('\t'));
     let pages: Option<Vec<(&str, &str)>> = kept
         .map(|(name, file)| {
-            // Whatever the program says, nothing is written elsewhere.
+            // Files elsewhere are never written, even if the program lists them.
             let inside = Path::new(file).components().all(|part| matches!(part, std::path::Component::Normal(_)));
             (inside && file.starts_with("docs/")).then_some((name, file))
         })

@@ -7,7 +7,7 @@ use crate::nightly;
 use xtask::{Failure, Outcome};
 use xtask::{arguments, process, workspace};
 
-/// How long each target runs unless told otherwise, in seconds.
+/// How long each target runs by default, in seconds.
 const SECONDS: u32 = 60;
 
 /// The longest that one input may take, in seconds, and the most memory, in MiB: what is above is a finding.

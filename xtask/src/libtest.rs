@@ -1,4 +1,4 @@
-//! Running `cargo test`, and gathering what the tests skipped: a test that passes says so only where nobody looks.
+//! Runs `cargo test` and gathers what the tests skipped: the output of a test that passes is otherwise not read.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

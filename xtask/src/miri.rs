@@ -37,7 +37,7 @@ pub fn start(arguments: &[String]) -> Outcome {
     for (package, tests) in TESTS {
         let mut command = nightly::cargo()?;
         command.args(["miri", "test", "--lib", "--package", package, "--"]).args(*tests).args(arguments);
-        // Miri's builds are for an interpreter, and of no use to anybody else. Isolation would refuse the clock and files.
+        // Miri's builds are for an interpreter, so other builds cannot use them. Isolation would refuse the clock and files.
         command.env("CARGO_TARGET_DIR", workspace::target().join("miri")).env("MIRIFLAGS", "-Zmiri-disable-isolation");
         process::run(&mut command)?;
     }

@@ -3,7 +3,7 @@
 use xtask::Outcome;
 use xtask::{arguments, process, workspace};
 
-/// Explores every model. `cargo xtask test` does so too, among all other tests; this is for whoever works on such a part.
+/// Explores every model. `cargo xtask test` does so too, among all other tests; this task runs nothing else.
 pub fn start(words: &[String]) -> Outcome {
     arguments::none("loom", words)?;
     process::run(workspace::cargo().args(["test", "--locked", "--package", "charz-models"]))

@@ -7,7 +7,7 @@ use xtask::{Failure, Outcome};
 use xtask::{process, setup, workspace};
 
 /// Replaces this process by `cargo run`, which in turn replaces itself by charz: standard streams, signals and the exit
-/// code are charz's own, without anybody passing them on. The working folder stays that of the caller.
+/// code are charz's own, without a process that passes them on. The working folder stays that of the caller.
 pub fn start(arguments: &[String]) -> Outcome {
     setup::quietly()?;
     let arguments = match arguments.split_first() {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use xtask::{Failure, Outcome, process, workspace};
 
-/// A number without an account: it owns nothing and shares no limit with anybody.
+/// A user and group id without an account: it owns nothing and shares no limit with other users.
 const ID: u32 = 64_317;
 
 /// Bytes that it may lock, as usual for users on Linux.
@@ -56,7 +56,7 @@ impl User {
         )
     }
 
-    /// The variable by which cargo is told these words.
+    /// The variable from which cargo takes these words.
     pub fn variable() -> Outcome<String> {
         let version = process::read(Command::new("rustc").arg("-vV"))?;
         let host = version.lines().find_map(|line| line.strip_prefix("host: "));

@@ -31,8 +31,8 @@ pub const MEMORY: &str = "memory";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
     pub clock: Clock,
-    /// The line of the innermost cache for data, as the system claims it. It is never measured: loads at random do not tell a line
-    /// from two that the hardware fetches together, and loads in order not from what it reads ahead.
+    /// The line of the innermost cache for data, as the system claims it. It is never measured: random loads do not distinguish
+    /// a line from two that the hardware fetches together, and sequential loads do not distinguish it from data read ahead.
     pub line_bytes: Option<u32>,
     /// Caches from the innermost outwards, then memory.
     pub levels: Vec<Level>,

@@ -6,15 +6,15 @@
 //!
 //! # Sequential
 //!
-//! Two saved reports were measured one after the other: whatever changed on the machine in between looks like a change of
-//! what was measured. Of twice ten invocations of one and the same program, ten and then ten, a test at 0.01 with a margin of
+//! Two saved reports were measured one after the other: any change on the machine in between looks like a change of the
+//! measured program. Of twice ten invocations of one and the same program, ten and then ten, a test at 0.01 with a margin of
 //! 2 % called 16 to 28 % different on a busy machine, and 0 to 0.3 % when the two took turns. So the margin is doubled, and
 //! every comparison says `sequential`.
 //!
 //! # One family
 //!
 //! All comparisons of two reports are one family for the adjustment by Benjamini and Hochberg. Families by kernel would let
-//! smaller samples show a difference, and were considered: each family then keeps its own share of false calls, so that of
+//! smaller samples show a difference, and were considered: each family then keeps its own share of false calls, so of
 //! two equal reports with ten kernels up to ten times as many would be called different (B. Efron, "Simultaneous inference:
 //! When should hypothesis testing problems be combined?", Annals of Applied Statistics 2 (2008)). The exit code is one answer
 //! for the whole report, and so is the promise behind it. The price is reported: [`Totals::needed`] is how many invocations a

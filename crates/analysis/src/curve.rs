@@ -1,8 +1,8 @@
 //! What a curve of latencies over sizes says: plateaus, the edges at which they end, and what each of them is.
 //!
-//! Pure functions that know nothing of where points come from. A block that is larger than a cache by even a little misses it at
-//! every few loads, so that the curve of a random chase is flat up to the size of a cache, rises within an octave or two to the
-//! latency of the next, and is flat again.
+//! Pure functions, independent of where the points come from. A block even slightly larger than a cache misses it every few
+//! loads, so the curve of a random chase is flat up to the size of a cache, rises within an octave or two to the latency of the
+//! next, and is flat again.
 //!
 //! | question | answer |
 //! | --- | --- |
@@ -137,7 +137,7 @@ pub enum Reading {
     Unreached,
 }
 
-/// A chase that takes less than this share of what a random one takes is not waiting for memory at each load.
+/// A chase that takes less than this share of a random chase's time does not wait for memory at each load.
 const SHARE: f64 = 0.5;
 
 /// What can be read from `points`.
@@ -190,7 +190,7 @@ pub fn reach(small: &[Point], huge: &[Point]) -> Option<Reach> {
     let is_slower = |(small, huge): &(Point, Point)| small.ns > SLOWER * huge.ns;
     let at = split(&pairs, is_slower);
     let (before, after) = pairs.split_at_checked(at)?;
-    // Most of what is on either side is on the right one.
+    // On each side of the split, most pairs belong to that side.
     let most = |pairs: &[(Point, Point)], slower: bool| {
         2 * pairs.iter().filter(|pair| is_slower(pair) == slower).count() > pairs.len()
     };
@@ -239,7 +239,7 @@ fn far(points: &[Point], memory: &Plateau) -> (f64, bool) {
     (ns, most_doubtful(&far))
 }
 
-/// Whether sound points are not the majority, so that the median of all may be none of theirs.
+/// Whether sound points are not the majority, so the median of all may come from a doubtful one.
 fn most_doubtful(points: &[Point]) -> bool {
     2 * points.iter().filter(|point| point.doubtful).count() >= points.len()
 }

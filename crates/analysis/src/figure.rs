@@ -24,7 +24,7 @@ pub use table::{Datum, Row, Table};
 /// A picture with everything that is said of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name among the figures of a page: lower-case letters, digits and hyphens, whatever the report says.
+    /// Its name among the figures of a page: lower-case letters, digits and hyphens only, for any report.
     pub id: String,
     /// What it shows, e.g. `mem-read: throughput against workers`.
     pub title: String,
@@ -48,7 +48,7 @@ pub enum Body {
 }
 
 impl Figure {
-    /// The picture in words, for those who do not see it: what it shows, what to see in it, and what it goes from and to.
+    /// The text alternative of the picture: what it shows, what to see in it, and its ranges.
     pub fn alternative(&self) -> String {
         let mut words = vec![format!("{}.", self.title)];
         words.extend(self.about.iter().map(|sentence| format!("{}.", sentence.trim_end_matches('.'))));
@@ -95,7 +95,7 @@ mod tests {
     use super::id;
 
     #[test]
-    fn an_id_is_harmless_whatever_it_is_made_of() {
+    fn an_id_of_any_text_is_harmless() {
         assert_eq!(id("chase-random 48 KiB · 4k"), "chase-random-48-kib-4k");
         assert_eq!(id("<script>\u{202e}\"'"), "script");
         assert_eq!(id("../../etc/passwd"), "etc-passwd");

@@ -1,4 +1,4 @@
-//! Reports of synthetic machines, for the tests of what is drawn from them.
+//! Reports of synthetic machines, for tests of pages and figures.
 
 use charz_data::report::{
     Cell, Ending, Evidence, Frequency, Invocation, MemoryHome, PageKind, Pages, Point, Report, Status, Unit, fixtures,

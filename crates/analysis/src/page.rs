@@ -1,8 +1,8 @@
 //! What a page says of one report, or of several side by side: the machine, what follows from the numbers, a figure for each thing
 //! that was measured, what is to be doubted, and where it all comes from.
 //!
-//! Pure functions from reports to data. The renderers put one and the same page into HTML, Markdown and onto a terminal, so
-//! that no two of them tell different stories. Numbers of cells that are `invalid` or `aborted` do not get in: they are gaps.
+//! Pure functions from reports to data. The renderers write the same page as HTML, as Markdown and on a terminal, so all three
+//! agree. Numbers of cells that are `invalid` or `aborted` are left out: they are gaps.
 
 mod about;
 mod bounds;
@@ -54,8 +54,8 @@ pub struct Source<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     pub title: String,
-    /// What it comes to, for whoever reads nothing else: sentences, each with the report that it is about, by its place among the
-    /// sources.
+    /// The main results, for readers who read nothing else: sentences, each with the report that it is about, by its place among
+    /// the sources.
     pub summary: Vec<(usize, String)>,
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
@@ -67,7 +67,7 @@ pub struct Page {
     /// What is suspect, invalid or missing, and why; each kind once, the weightiest first.
     pub doubts: Vec<(usize, Doubt)>,
     pub sections: Vec<Section>,
-    /// What was left out so that the page stays small, a sentence each; the reports have it.
+    /// What was left out to keep the page small, one sentence each; the reports have it.
     pub left_out: Vec<String>,
 }
 
@@ -244,7 +244,7 @@ fn title(sources: &[Source<'_>]) -> String {
     }
 }
 
-/// Figures of one page have names of their own, whatever the kernels and mappings of a report are called.
+/// Gives the figures of a page unique names, for any names of kernels and mappings in a report.
 fn make_ids_unique(page: &mut Page) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     // The last number given to a name.

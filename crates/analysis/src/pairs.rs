@@ -1,6 +1,6 @@
 //! Pairs of strands: which kinds there are, and which pairs are measured where there are too many for all.
 //!
-//! A line goes from a core to another and back, so that both ways are one measurement, unless the memory behind the line lies
+//! A line goes from a core to another and back, so both ways are one measurement, unless the memory behind the line lies
 //! nearer to one of them: then home is a part of the question, and each of the two is home once.
 
 mod choice;

@@ -1,4 +1,4 @@
-//! What a kernel declares about itself. Cards travel in reports, so that a report explains itself wherever it is read.
+//! What a kernel declares about itself. A report includes the cards of its kernels, so it needs no other file to be understood.
 
 use std::borrow::Cow;
 use std::mem;
@@ -45,7 +45,7 @@ pub struct Card {
     /// from outside, so it gets a deadline and a bounded number of workers.
     pub contends: bool,
     pub workers: WorkerCount,
-    /// Whether work of the operating system is part of what is measured: workers sleep and are woken, threads come and go.
+    /// Whether the measured work includes work of the operating system: workers sleep and are woken, threads start and end.
     /// Time off the strand and page faults are then no disturbance.
     pub blocks_in_kernel: bool,
 }
@@ -177,7 +177,7 @@ pub enum Family {
 // In the order of the catalog.
 words! { Family { Compute = "compute", Memory = "memory", Sync = "sync", Timer = "timer", Floor = "floor" } }
 
-/// What a kernel's number is, with the meaning of one of what is counted.
+/// What a kernel's number is, with the meaning of one counted item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {

@@ -1,9 +1,9 @@
 //! The table of validity checks: what can be wrong with a number, how charz notices, and from which limit on.
 //!
-//! Every limit that a number is judged by stands here and nowhere else. Codes are a promise: reports hold them, so a code
-//! keeps its meaning for ever, and a check that is dropped leaves a gap.
+//! Every limit that a number is judged by is in this table only. Codes are a promise: reports hold them, so a code keeps its
+//! meaning for ever, and a check that is dropped leaves a gap.
 //!
-//! A quantity is always worse the larger it is (a share that is missing, not one that is there), so that one rule serves
+//! A quantity is always worse the larger it is (a share that is missing, not one that is there), so one rule serves
 //! all: beyond the limit means worse. Limits whose source is "charz: first guess" wait for data from machines that were
 //! measured against themselves.
 
@@ -30,7 +30,7 @@ pub use times::{ENOUGH_PAIRS, V30, V31, V32};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Worth knowing; the number stands.
+    /// Worth knowing; the number remains valid.
     Note,
     /// The number is doubtful.
     Suspect,
@@ -52,7 +52,7 @@ pub enum Scale {
     Ratio,
 }
 
-/// One way in which a number can be wrong. Texts are sentences; commands in them stand between backquotes.
+/// One way in which a number can be wrong. Texts are sentences; commands in them are in backquotes.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Check {
@@ -148,8 +148,8 @@ pub fn find(code: &str) -> Option<&'static Check> {
 
 /// Leaves one mark a cause: takes out the marks that another one explains.
 ///
-/// Waived marks go first, whatever they weigh, and explain nothing. Then a covered mark goes where a mark that covers it
-/// weighs at least as much: a note about one disturbed repetition cannot explain away a spread that makes the cell suspect.
+/// Waived marks of any severity are removed first and explain nothing. Then a covered mark is removed if a mark that covers it
+/// is at least as severe: a note about one disturbed repetition cannot explain away a spread that makes the cell suspect.
 /// Codes that are not in the table stay.
 pub fn leave_causes<T>(marks: &mut Vec<T>, of: impl Fn(&T) -> (&str, Severity)) {
     let known = |mark: &T| find(of(mark).0).map(|check| (check, of(mark).1));
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_cause_is_always_left() {
-        // Whatever is raised together, and however much, something remains to say why.
+        // Of any marks raised together, of any severity, at least one remains to say why.
         for first in CHECKS {
             for second in CHECKS {
                 for third in CHECKS {

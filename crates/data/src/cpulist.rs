@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<Vec<u32>, String> {
 
 /// Writes ids as a list; neighbours that follow each other become a range.
 ///
-/// The order is kept, so that parsing the text gives the same ids back.
+/// The order is kept, so parsing the text gives the same ids back.
 pub fn print(ids: &[u32]) -> String {
     let mut text = String::new();
     for run in ids.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {

@@ -1,4 +1,4 @@
-//! What the pairs of times of a cell come to.
+//! The distribution of a cell's pairs of times.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::histogram::JointHistogram;
 use crate::units;
 
-/// What the pairs of all repetitions of a cell that count come to.
+/// The distribution of the pairs of times of all repetitions of a cell that count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
     /// The pairs themselves.

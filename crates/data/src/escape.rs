@@ -14,7 +14,7 @@ pub fn plain(text: &str) -> String {
 
 /// Whether a terminal shows the mark as itself and does nothing else.
 pub fn is_harmless(mark: char) -> bool {
-    // Whatever the standard library would escape, but for what it escapes only because of the quotation marks around.
+    // The standard library does not escape these marks, or escapes them only because of the quotation marks around the text.
     matches!(mark, '"' | '\'' | '\\') || mark.escape_debug().len() == 1
 }
 
@@ -34,7 +34,7 @@ pub fn one_line(text: &str) -> String {
     format!("{} … ({} characters left out) … {}", part(0, start), end - start, part(end, count))
 }
 
-/// The text or, where it has no room, its start and its end: names begin with what they are, and end with what tells them apart.
+/// The text, or its start and its end if it does not fit: names begin with their kind and end with what distinguishes them.
 pub fn shortened(text: &str, room: f64, width: impl Fn(char) -> f64) -> String {
     if text.chars().map(&width).sum::<f64>() <= room {
         return text.to_owned();

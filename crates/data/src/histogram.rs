@@ -9,10 +9,10 @@ mod check;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A time by itself falls into one of 2⁶ bins per octave: none is wider than 1.6% of what is in it.
+/// Single times have 2⁶ bins per octave: no bin is wider than 1.6% of the times in it.
 pub const BITS: u32 = 6;
 
-/// Two times together fall into 2³ bins per octave each: none is wider than 12.5%.
+/// Pairs of times have 2³ bins per octave in each dimension: no bin is wider than 12.5%.
 pub const JOINT_BITS: u32 = 3;
 
 /// Pairs of times, of one worker or of several.
@@ -130,7 +130,7 @@ impl Histogram {
 impl JointHistogram {
     /// Those of several repetitions together.
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a JointHistogram>) -> Self {
-        // Whoever stamped nothing has no shortest time.
+        // A repetition without samples has no shortest time.
         let all: Vec<&JointHistogram> = all.into_iter().filter(|samples| samples.count > 0).collect();
         let add =
             |number: fn(&JointHistogram) -> u64| all.iter().map(|samples| number(samples)).fold(0, u64::saturating_add);

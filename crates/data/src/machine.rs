@@ -51,7 +51,7 @@ pub struct Strand {
     pub package: Option<u32>,
     /// Logical index of its NUMA node: of several local ones the closest, and the lowest among equally close ones.
     pub numa: Option<u32>,
-    /// Logical index of its core; `None` where the description has no cores: the strand then stands for its own core.
+    /// Logical index of its core; `None` where the description has no cores: the strand then counts as its own core.
     pub core: Option<u32>,
     /// Rank within its core of the group of strands that share one set of execution units.
     pub alu: u32,

@@ -40,8 +40,8 @@ impl Machine {
         self.numa_nodes.iter().position(|node| node.os_id == Some(id))
     }
 
-    /// The node for memory that is farthest from another one by the firmware's distances, all by OS ids. Of nodes that are
-    /// equally far, or where nothing is claimed, the next one in a circle, so that not all workers meet at one.
+    /// The node for memory that is farthest from node `from` by the firmware's distances, all by OS ids. Among equally far
+    /// nodes, or if the firmware gives no distances, it is the next one in a circle, so workers do not all use the same node.
     pub fn farthest_node(&self, from: u32) -> Option<u32> {
         let from = self.node_index(from)?;
         let claimed = |to: usize| self.numa_distances.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0);

@@ -105,7 +105,7 @@ words! { Layout { Padded = "padded", Contiguous = "contiguous" } }
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Period {
-    /// By a schedule with a period found when a run begins: a multiple of what a sample takes, so that samples rarely meet.
+    /// By a schedule with a period found when a run begins: a multiple of the time of a sample, so samples rarely overlap.
     #[default]
     Fitting,
     /// Each when the one before has ended, as in the T3-4 report: a slow sample delays those that would have seen it, and so
@@ -146,7 +146,7 @@ pub struct Param {
     pub name: &'static str,
     /// The key in JSON and the column of numbers, with the unit.
     pub key: &'static str,
-    /// What stands for a value in help, e.g. `SIZE`.
+    /// The placeholder of a value in help, e.g. `SIZE`.
     pub value: &'static str,
     /// One line of help.
     pub about: &'static str,
@@ -201,7 +201,7 @@ impl Param {
     /// The values of a list such as `1,2,4`, each in parameters that are otherwise the smallest.
     ///
     /// # Errors
-    /// A clause that says which value is wrong, or stands twice, or that there are too many.
+    /// A clause that names the wrong or repeated value, or says that there are too many.
     pub fn list(&self, text: &str) -> Result<Vec<Params>, String> {
         let mut values = Vec::new();
         for word in text.split(',') {

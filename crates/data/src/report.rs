@@ -2,7 +2,7 @@
 //! that read it.
 //!
 //! Integers carry their unit in the field's name. What is not known is `null`, never 0. Rates can be recomputed from the
-//! laps; [`Run::interval_ns`], [`Invocation::value`] and [`Summary`] stand beside them for readers that do not want to.
+//! laps; [`Run::interval_ns`], [`Invocation::value`] and [`Summary`] are included for readers that do not recompute them.
 //!
 //! Within one major version fields are only added, each with a default: old readers read new files, and new readers old ones.
 //! A file of another major version is refused.

@@ -1,4 +1,4 @@
-//! What a kernel is to those who read reports.
+//! The role of a kernel for readers of reports.
 
 use std::borrow::Cow;
 

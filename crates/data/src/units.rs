@@ -32,7 +32,7 @@ pub fn billions(unit: Unit) -> (f64, &'static str) {
     }
 }
 
-/// What stands behind a doubtful number: ` ?`, and nothing behind a sound one.
+/// The suffix of a number: ` ?` if it is doubtful, else empty.
 pub fn doubt(doubtful: bool) -> &'static str {
     if doubtful { " ?" } else { "" }
 }

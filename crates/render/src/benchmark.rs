@@ -1,6 +1,6 @@
 //! The numbers for services that follow benchmarks over time, rates and times in one file.
 //!
-//! A cell without a sound or suspect number has no entry: a service would draw whatever stands there. Names are those of cells
+//! A cell without a sound or suspect number has no entry: a service would plot any entry. Names are those of cells
 //! ([`point::name`]), which do not change as long as a plan does not.
 //!
 //! Bencher Metric Format: <https://bencher.dev/docs/reference/bencher-metric-format/>. Its measures `throughput` and `latency` are

@@ -36,7 +36,7 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
-/// A line per cell. What it comes to is last, where a terminal still shows it.
+/// One line per cell. The result is last, where a terminal still shows it.
 fn table(comparison: &Comparison) -> Vec<Block<'static>> {
     let mut blocks = vec![
         Block::Text(format!("base: {}", origin(&comparison.base))),
@@ -173,7 +173,7 @@ fn signed(ratio: f64) -> String {
     format!("{:+.1}%", (ratio - 1.0) * 100.0)
 }
 
-/// The verdict with all that stands against it, so that a line that is copied alone still says it.
+/// The verdict with all of its caveats, so a line that is copied alone still has them.
 fn verdict(row: &Row, comparison: &Comparison) -> String {
     let word = match row.verdict {
         Verdict::Slower => "slower",

@@ -13,7 +13,7 @@ use charz_data::report::Report;
 pub struct Format {
     pub name: &'static str,
     pub about: &'static str,
-    /// Whether people read it, so that a line may follow it.
+    /// Whether people read it; a line may then follow it.
     pub for_people: bool,
     pub draw: Draw,
 }
@@ -31,7 +31,7 @@ pub enum Draw {
 
 /// Writes the report of a sweep that has ended.
 pub trait ReportWriter {
-    /// Whether people read it, so that a line may follow it.
+    /// Whether people read it; a line may then follow it.
     fn for_people(&self) -> bool;
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()>;

@@ -1,8 +1,8 @@
 //! One file for a browser that needs nothing else: no network, no other file, and without its script nothing is missing but
 //! convenience.
 //!
-//! Whatever a report holds is written through [`Foreign`], markup by maud, which escapes. The page says by digests which style and
-//! which script are its own, so that a browser runs nothing else even if something slipped through.
+//! All text from a report is written through [`Foreign`], markup by maud, which escapes. The page has the digests of its own
+//! style and script, so a browser runs nothing else even if something slipped through.
 
 mod doubts;
 mod figures;

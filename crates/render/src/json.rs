@@ -24,12 +24,12 @@ pub fn schema<T: JsonSchema>() -> String {
     text + "\n"
 }
 
-/// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They stand in strings only, where
-/// an escape is the same.
+/// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They occur in strings only, where
+/// an escape has the same meaning.
 pub fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
     for part in text.split_inclusive(|mark: char| !is_harmless(mark)) {
         match part.char_indices().next_back() {
-            // Between strings, where nothing but blanks can be; a return to the line's start would hide what stands there.
+            // Between strings, where only blanks can be; a carriage return could hide the start of the line.
             Some((at, mark @ ('\n' | '\t' | '\r'))) => {
                 write!(out, "{}{}", &part[..at], if mark == '\r' { ' ' } else { mark })?
             }
@@ -53,7 +53,7 @@ mod tests {
     use crate::formats::tests::written;
 
     proptest! {
-        /// Readers get what was there, whoever wrote it, and terminals what can be seen.
+        /// Parsers get the original text, by any author, and terminals get only marks that can be seen.
         #[test]
         fn any_text_survives_and_none_steers(texts in prop::collection::btree_map(any::<String>(), ".*", 0..4)) {
             let foreign = serde_json::to_string_pretty(&texts).unwrap().replace('\n', "\r\n");

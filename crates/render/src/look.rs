@@ -10,6 +10,6 @@ pub struct TerminalStyle {
 }
 
 impl TerminalStyle {
-    /// Without colours, for a reader of whom nothing is known.
+    /// Without colours, for an output of which nothing is known.
     pub const PLAIN: TerminalStyle = TerminalStyle { columns: 100, colour: false, unicode: true };
 }

@@ -50,7 +50,7 @@ pub fn text(blocks: &[Block<'_>], most: usize, out: &mut dyn Write) -> io::Resul
     out.write_all(text.trim_start().as_bytes())
 }
 
-/// What may stand alone. A list is in one piece.
+/// Pieces that need no neighbour. A list is one piece.
 fn pieces(blocks: &[Block<'_>]) -> Vec<String> {
     let is_item = |block: &Block<'_>| matches!(block, Block::Item(..));
     blocks.chunk_by(|one, other| is_item(one) && is_item(other)).flat_map(run).collect()

@@ -47,7 +47,7 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// Which units of cells a gauge is of, and by what it multiplies them to come to its own.
+/// The units of cells that a gauge takes, and the factors that convert them to its own unit.
 struct Family {
     name: &'static str,
     unit: &'static str,

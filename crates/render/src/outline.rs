@@ -5,7 +5,7 @@ use charz_analysis::page::{Doubt, Page, Section, Whole};
 use charz_data::escape::counted;
 use charz_data::report::Severity;
 
-/// A part of a text. Its words may be foreign: whoever writes them makes them harmless.
+/// A part of a text. Its words may be foreign: the code that writes them escapes them.
 pub enum Block<'a> {
     Title(String),
     Heading(String),
@@ -61,7 +61,7 @@ pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Every number. What limits the numbers and what follows from them comes last, where it stands on a terminal when all is printed.
+/// Every number. Limits and findings come last, where a terminal still shows them when all is printed.
 pub fn whole(whole: &Whole) -> Vec<Block<'_>> {
     let mut blocks = head(&whole.page);
     blocks.extend(whole.notes.iter().cloned().map(Block::Text));
@@ -78,7 +78,7 @@ pub fn whole(whole: &Whole) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Which reports, and what they come to.
+/// The reports and their main results.
 fn head(page: &Page) -> Vec<Block<'_>> {
     let mut blocks = vec![Block::Title(page.title.clone())];
     for source in &page.sources {

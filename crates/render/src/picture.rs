@@ -1,7 +1,7 @@
 //! A figure as a picture: SVG for pages and papers, PNG for slides.
 //!
 //! Pictures use no CSS. Those within a page name their colours as variables with a fallback (`--ink`, `--soft`, `--grid`, `--paper`, `--s1` to
-//! `--s8` for series, `--nest0` to `--nest4` for the parts of a machine), so that the page may change them by night.
+//! `--s8` for series, `--nest0` to `--nest4` for the parts of a machine), so the page can change them at night.
 
 mod colour;
 mod dots;
@@ -66,7 +66,7 @@ mod raster {
 
 /// Within a page, or alone: then with a heading and a ground.
 fn drawn(figure: &Figure, is_inline: bool) -> String {
-    // Pages refer to it; whoever made the figure may have been careless.
+    // Pages refer to it, and the id in the figure may have other characters.
     let id = figure::id(&figure.id);
     let mut body = Pen::new(is_inline);
     let top = if is_inline { 4.0 } else { heading(figure, &mut body) };
@@ -100,7 +100,7 @@ fn drawn(figure: &Figure, is_inline: bool) -> String {
     pen.finish()
 }
 
-/// The title above a picture that stands alone; the height below it.
+/// Writes the title above a picture that is not within a page; returns where the picture begins below it.
 fn heading(figure: &Figure, pen: &mut Pen) -> f64 {
     let at = TextStyle { room: WIDTH - 24.0, ..TextStyle::at(12.0, 24.0, 16.0) };
     pen.text(&figure.title, at);

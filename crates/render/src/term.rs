@@ -1,6 +1,6 @@
 //! Texts and figures for a terminal: plots in dots of Braille, heat in colours or shades, machines as boxes.
 //!
-//! Whatever is in colour is told apart without it too: series by letters, values by shades, doubt by `?`, gaps by `x`. Where the
+//! Colour is never the only distinction: series have letters, values shades, doubtful numbers `?`, gaps `x`. Where the
 //! locale is not one of UTF-8 the same pictures come in ASCII.
 
 mod ascii;
@@ -101,7 +101,7 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// How many numbers stand behind a figure, and how many of them are none.
+/// How many numbers a figure has, and how many of them are doubtful or missing.
 fn behind(table: &Table) -> String {
     let count = |state: State| table.rows.iter().filter(|row| row.state == state).count();
     let besides = [(count(State::Suspect), "doubtful"), (count(State::Missing), "missing")];

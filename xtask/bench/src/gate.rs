@@ -25,7 +25,7 @@ enum Verdict {
     Slower,
     Faster,
     Same,
-    /// Too noisy to tell: this does not fail the gate.
+    /// Too noisy for a verdict: this does not fail the gate.
     Inconclusive,
     /// Only in the head.
     New,

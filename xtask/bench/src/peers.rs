@@ -1,6 +1,6 @@
 //! `peers`: how charz compares with the programs that people use for the same thing.
 //!
-//! Both take turns on the same machine, so that what disturbs it meets both alike, and each pair of turns gives one ratio.
+//! Both take turns on the same machine, so disturbances affect both equally, and each pair of turns gives one ratio.
 
 mod program;
 mod rows;
@@ -14,7 +14,7 @@ use xtask::{Failure, Outcome, arguments, process, setup, workspace};
 use program::Programs;
 use rows::Row;
 
-/// Pairs of turns unless told otherwise.
+/// The default number of pairs of turns.
 const PAIRS: usize = 15;
 
 /// Runs the rows whose names start with one of those given, or all, and prints the table.
@@ -69,7 +69,7 @@ fn build() -> Outcome<Programs> {
     Ok(Programs { charz: workspace::build_charz()?, folder })
 }
 
-/// The middle of what a program gave at least once.
+/// The median of a program's values, of which there is at least one.
 fn median(values: &[f64]) -> f64 {
     Sample::new(values.to_vec()).map_or(f64::NAN, |sample| sample.median())
 }
@@ -83,7 +83,7 @@ struct Comparison {
 fn compare(row: &Row, programs: &Programs, pairs: usize) -> Outcome<Comparison> {
     let mut result = Comparison { ours: Vec::new(), peer: Vec::new() };
     for pair in 0..pairs {
-        // Every other pair starts with the peer, so that going first favours nobody.
+        // Every other pair starts with the peer, so neither side gains from going first.
         if pair % 2 == 0 {
             result.ours.push(programs.rate(&row.ours)?);
             result.peer.push(programs.rate(&row.peer)?);

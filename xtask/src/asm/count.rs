@@ -20,7 +20,7 @@ pub struct Instructions {
     load: &'static [&'static str],
     /// Those that may only drive the loop: they change a register by a constant, compare, or jump.
     control: &'static [&'static str],
-    /// Whether the result stands last among the operands, as in the AT&T notation, and not first.
+    /// Whether the result is the last operand, as in the AT&T notation, and not the first.
     result_last: bool,
 }
 

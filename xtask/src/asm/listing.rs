@@ -5,7 +5,6 @@ use std::ops::Range;
 /// One line of the disassembly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// Where it stands in the program.
     pub address: u64,
     pub mnemonic: String,
     /// Its operands as printed, e.g. `$0x8`, `%rax`, `(%rdx,%rcx,8)`, `[x1, x2, lsl #3]`, `#1`.
@@ -44,7 +43,7 @@ pub fn only_loop(instructions: &[Instruction]) -> Result<Vec<Instruction>, Strin
 fn instruction(line: &str) -> Option<Instruction> {
     let (address, rest) = line.split_once(":\t")?;
     let address = u64::from_str_radix(address.trim(), 16).ok()?;
-    // Behind the operands may stand a remark: `# 4010 <x>` on x86, `// b.any` on aarch64 (where `#` begins a number).
+    // A remark may follow the operands: `# 4010 <x>` on x86, `// b.any` on aarch64 (where `#` begins a number).
     let rest = rest.split("//").next()?.split(" # ").next()?.trim();
     let (mnemonic, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     Some(Instruction { address, mnemonic: mnemonic.to_owned(), operands: operands_of(operands.trim()) })

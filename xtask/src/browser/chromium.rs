@@ -28,7 +28,7 @@ impl Chromium {
         NAMES.iter().find_map(|name| process::find(name)).map(|program| Chromium { program })
     }
 
-    /// Opens a page in a browser that knows nothing and nobody.
+    /// Opens a page in a browser with an empty profile.
     pub(super) fn open(&self, page: &Path, flags: &[String]) -> Outcome<Run> {
         let profile = page.with_extension("profile");
         // What an earlier run left there, if anything.

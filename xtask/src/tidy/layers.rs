@@ -1,4 +1,4 @@
-//! Rules about who may know whom.
+//! Rules about which crates and modules may use which words.
 
 use super::Finding;
 use super::source::Source;
@@ -6,7 +6,7 @@ use super::source::Source;
 /// A word that only some places may say.
 struct Reserved {
     word: &'static str,
-    /// Where the rule holds, and who may say it there: prefixes of paths.
+    /// Where the rule holds, and which files may use the word there: prefixes of paths.
     within: &'static [&'static str],
     allowed: &'static [&'static str],
     /// The end of the sentence "… is for …".

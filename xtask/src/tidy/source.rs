@@ -1,4 +1,4 @@
-//! A Rust file without its comments and strings, so that rules about the code do not trip over them.
+//! A Rust file without its comments and strings, so rules about the code do not apply to them.
 
 pub struct Source {
     /// The code; comments and the contents of strings and characters are blanked out.

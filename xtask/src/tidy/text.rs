@@ -6,7 +6,7 @@ use super::source::has_word;
 /// A longer file is two things.
 const LONGEST: usize = 500;
 
-/// Words that mark unfinished work, in two halves so that this file does not hold them.
+/// Words that mark unfinished work, in two halves so this file does not contain them.
 const UNFINISHED: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 pub fn check(path: &str, text: &str) -> Vec<Finding> {
@@ -30,7 +30,7 @@ pub fn check(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// The changelog has to have a place for what is coming, or tell of the version that the manifests name.
+/// The changelog must have a section for unreleased changes or one for the version that the manifests name.
 pub fn changelog(text: &str) -> Option<Finding> {
     let version = env!("CARGO_PKG_VERSION");
     let told = text.lines().filter(|line| line.starts_with("## ")).any(|line| {

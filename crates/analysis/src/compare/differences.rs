@@ -143,7 +143,7 @@ const MICROCODE: &str = "microcode";
 const FIRMWARE: &str = "firmware";
 const SLACK: &str = "timer slack";
 
-/// What surrounds the numbers of a report and is no obstacle to comparing them, by name; null where the report does not tell.
+/// The surroundings of a report's numbers that do not prevent a comparison, by name; `None` if the report does not have them.
 pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 9] {
     let host = &report.host;
     [

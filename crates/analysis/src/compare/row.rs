@@ -72,7 +72,7 @@ pub enum Verdict {
     Uncompared,
 }
 
-/// Something that stands against a comparison, and was allowed.
+/// A reason against a comparison that was made nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Caveat {

@@ -30,7 +30,7 @@ pub struct Comparison {
     pub noise_floor: Option<f64>,
     /// Whether suspect cells are compared.
     pub allow_suspect: bool,
-    /// In what the reports differ so that they would not be compared, had that not been asked for: a clause each.
+    /// Differences between the reports that would have prevented the comparison without an option: one clause each.
     pub differences: Vec<String>,
     /// What else is worth knowing: a clause each.
     pub notes: Vec<String>,
@@ -74,7 +74,7 @@ impl Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
-    /// One after the other: what else changed in between is taken for a difference too, so that the margin is doubled.
+    /// One after the other: any other change in between looks like a difference too, so the margin is doubled.
     Sequential,
     /// In random blocks of turns on one machine.
     Interleaved,

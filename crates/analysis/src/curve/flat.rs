@@ -3,8 +3,8 @@
 //! A description says of each point that it is on a plateau, and pays for how far it is from the middle of that, or that it lies
 //! between plateaus, and pays a fixed price; each plateau has a price of its own. The cheapest of all descriptions is found by
 //! dynamic programming over the points, as in B. Jackson et al., "An algorithm for optimal partitioning of data on an interval",
-//! IEEE Signal Processing Letters 12 (2005). Distances are ratios, and prices go by octaves, so that neither the unit of the times
-//! nor the number of sizes changes what is found.
+//! IEEE Signal Processing Letters 12 (2005). Distances are ratios, and prices are per octave, so neither the unit of the times
+//! nor the number of sizes changes the result.
 
 use super::{Point, median};
 
@@ -18,7 +18,7 @@ const PLATEAU: f64 = 4.5;
 /// The price of half an octave that is on no plateau. A point on a plateau pays 1 where it is as far off as noise makes it.
 const BETWEEN: f64 = 2.0;
 
-/// The most that a point on a plateau pays, for half an octave: what is further off was disturbed. It is more than [`BETWEEN`], so that
+/// The max price of a point on a plateau, for half an octave: a point further off was disturbed. It exceeds [`BETWEEN`], so
 /// plateaus do not begin or end with such a point.
 const DISTURBED: f64 = 3.0;
 

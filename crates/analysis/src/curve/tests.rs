@@ -134,7 +134,7 @@ fn a_guest_has_a_share_of_what_is_claimed() {
     assert!(!plateaus(&points, &claims)[2].edge.unwrap().agrees(32 * MIB));
 }
 
-/// A victim cache holds what the one inside of it does not, so that together they hold more than it alone.
+/// A victim cache holds what the cache inside it does not, so both together hold more than the victim cache alone.
 #[test]
 fn a_victim_cache_ends_a_little_later() {
     let caches = [(48 * KIB, 1.3), (2 * MIB, 4.5), (8 * MIB + 2 * MIB, 22.0)];
@@ -148,7 +148,7 @@ fn a_victim_cache_ends_a_little_later() {
     check(&victim.curve(256 * MIB, 0.03, 3), &[48 * KIB, 2 * MIB, 8 * MIB], &levels);
 }
 
-/// The same where the caches drop anything: of what lies between 2 and 10 MiB, each size finds another share in the second level.
+/// The same if the caches may evict any line: each size between 2 and 10 MiB finds a different share in the second level.
 #[test]
 fn a_level_without_a_plateau_is_left_out() {
     let steep = shape(&[(48 * KIB, 1.3), (2 * MIB, 4.5), (10 * MIB, 22.0)], 95.0);
@@ -246,7 +246,7 @@ proptest! {
         }
     }
 
-    /// Whatever the points are, plateaus ascend, lie apart, and end between themselves.
+    /// For any points, plateaus ascend, do not overlap, and end between themselves.
     #[test]
     fn plateaus_ascend(points in proptest::collection::vec((0_u64..1 << 40, 0.0..1e6_f64, 0.0..2.0_f64), 0..40), claims in proptest::collection::vec(1_u64..1 << 40, 0..5)) {
         let points: Vec<Point> = points.into_iter().map(|(size_bytes, ns, slack)| Point { slack, ..point(size_bytes, ns) }).collect();
@@ -284,7 +284,7 @@ fn what_was_read_ahead_is_told_apart() {
 }
 
 #[test]
-fn of_sizes_inside_the_caches_nobody_knows() {
+fn without_sizes_beyond_known_caches_memory_is_unreached() {
     assert_eq!(reading(&ascending().curve(32 * MIB, 0.0, 0), &three().sizes(), None), Reading::Unreached);
     assert_eq!(reading(&ascending().curve(512 * MIB, 0.0, 0), &[], None), Reading::Unreached);
     assert_eq!(reading(&[], &three().sizes(), None), Reading::Unreached);

@@ -90,7 +90,7 @@ impl Series {
             let ([from, low], [to, high]) = (pair[0], pair[1]);
             let parts = if low == high { 1 } else { PARTS };
             corners.extend((1..=parts).map(|part| {
-                // Spread as on a logarithmic axis, so that a bow is as smooth at its beginning as at its end.
+                // Spread as on a logarithmic axis, so a bow is as smooth at its beginning as at its end.
                 let share = f64::from(part) / f64::from(parts);
                 let x =
                     if from > 0.0 && to > 0.0 { from * (to / from).powf(share) } else { from + (to - from) * share };

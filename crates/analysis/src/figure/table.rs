@@ -7,7 +7,7 @@ pub struct Table {
     pub heading: Vec<String>,
     /// The rows, as long as the heading.
     pub rows: Vec<Row>,
-    /// How many rows were left out so that a page stays readable; the report has them.
+    /// How many rows were left out to keep a page readable; the report has them.
     pub left_out: usize,
 }
 

@@ -82,7 +82,7 @@ fn backoffs<'a>(all: &[Series<'a>]) -> Vec<[&'a str; 2]> {
     pools
 }
 
-/// What a backoff of some microseconds brought to those who would try again at once.
+/// The gain from a backoff of some microseconds over retries without delay.
 fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
     let cells = cited(&[at_once, later]);
     if at_once.meets(&later) {

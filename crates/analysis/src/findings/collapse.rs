@@ -6,7 +6,7 @@ use charz_data::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Status, Unit};
 
-/// The share of what fewer workers do that is no collapse yet.
+/// A throughput of at least this share of the best with fewer workers is no collapse.
 const HALF: f64 = 0.5;
 
 /// Where a kernel collapses: each number of workers with which it does less than half of the best with fewer, counted anew from

@@ -1,4 +1,4 @@
-//! How latency grows under load: from cells that differ in the delay of those who load the memory.
+//! How latency grows under load: from cells that differ in the delay of the workers that load the memory.
 
 use super::on_cell;
 use crate::group::grouped;

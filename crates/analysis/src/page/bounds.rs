@@ -1,4 +1,4 @@
-//! How much a page may hold. Whatever a report holds, a page is soon made and small enough to be opened.
+//! How much a page may hold. The page of any report is generated quickly and is small enough for a browser.
 
 use super::Page;
 use crate::figure::{Body, Figure, Plot, Quantity};
@@ -100,7 +100,7 @@ fn rows(page: &mut Page) {
     }
 }
 
-/// The most that each may have so that all together have no more than `most`, if whatever has less keeps it.
+/// The limit for each length at which the sum is at most `most`; shorter lengths are kept.
 fn share(mut lengths: Vec<usize>, most: usize) -> usize {
     if lengths.iter().sum::<usize>() <= most {
         return usize::MAX;

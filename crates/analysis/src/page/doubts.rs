@@ -10,7 +10,7 @@ use charz_data::report::{Report, Severity};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
     pub severity: Severity,
-    /// The check's code, `charz explain` tells all about it; `None` where a cell ended without a mark.
+    /// The check's code, which `charz explain` describes; `None` where a cell ended without a mark.
     pub code: Option<String>,
     /// The first cell with it.
     pub cell: String,

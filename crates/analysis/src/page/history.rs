@@ -12,7 +12,7 @@ use charz_data::report::{Status, Unit};
 use charz_data::units;
 use charz_stats::{LEAST_FOR_CHANGE, MOST_FOR_CHANGE};
 
-/// The most series with a figure of their own, so that a page stays readable.
+/// The max number of series with a figure of their own, to keep a page readable.
 const MOST: usize = 60;
 
 /// The page of these series, those with changes first.

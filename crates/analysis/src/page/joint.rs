@@ -48,7 +48,7 @@ fn chosen<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
     let lines = grouped(all.iter().copied(), |own| {
         (own.source, own.cell.kernel.as_str(), own.cell.mapping.as_str(), own.cell.point)
     });
-    // By how many of the kernel's came before, so that each kernel has one before any has two.
+    // Ranked by how many cells of the same kernel come before, so each kernel has one figure before any has two.
     let mut before: HashMap<(usize, &str), usize> = HashMap::new();
     let mut wanted: Vec<(usize, usize, SourcedCell<'_>)> = Vec::new();
     for mut line in lines {

@@ -104,8 +104,8 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
     MachineDiagram { parts: folded(pieces, &leaves, MOST_DRAWN), orders }
 }
 
-/// The stretches of neighbouring strands that name the same part, as number, first place, and the one behind the last. Of each
-/// strand no more parts count than a machine can have levels, so that a file cannot nest them without end.
+/// The stretches of neighbouring strands that name the same part, as number, first place, and the one behind the last. For each
+/// strand at most as many parts count as a machine can have levels, so a file cannot nest them without end.
 fn stretches<'a, I: IntoIterator<Item = u32>>(
     strands: &'a [Strand],
     parts: impl Fn(&'a Strand) -> I,

@@ -32,7 +32,7 @@ const SQUARES: [Square; 2] = [
     },
 ];
 
-/// Nodes that are told apart, at most: more than any machine has.
+/// The max number of nodes in a square: more than any machine has.
 const MOST_NODES: usize = 256;
 
 /// Both squares of each report that has numbers of more than one pair of nodes, or was to have them.

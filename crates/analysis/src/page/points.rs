@@ -6,7 +6,7 @@ use charz_data::escape::shortened;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
 
-/// The longest that foreign words of a sentence may be, in characters; whatever is longer was made to be a burden.
+/// The max length of foreign words in a sentence, in characters; longer words were made to be a burden.
 const LONGEST: usize = 600;
 
 /// A cell's number at a place on the x axis, with all that is to be said of it.
@@ -65,7 +65,7 @@ pub(super) fn against(cell: &Cell) -> String {
     short(&words)
 }
 
-/// Foreign words without the middle of what is too long.
+/// Foreign words; if they are too long, the middle is left out.
 pub(super) fn short(words: &str) -> String {
     shortened(words, LONGEST as f64, |_| 1.0)
 }

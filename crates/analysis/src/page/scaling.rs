@@ -110,7 +110,7 @@ fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Se
             .map(|x| DataPoint { x, y: Some(y(x, by)), spread: None, state: State::Ok, note: String::new() })
             .to_vec(),
     };
-    // Beyond the strands there is nothing left to gain, so that the ideal ends there.
+    // More workers than strands gain nothing, so the ideal line ends at the number of strands.
     vec![
         line(Role::Ideal, "as many at the pace of one", [fewest, most.min(strands)], |x, pace| x * pace, pace),
         line(Role::Bound, "all strands at the pace of one", [fewest, most], |_, all| all, pace * strands),

@@ -9,7 +9,7 @@ use charz_data::params::{PARAMS, Param, Quantity};
 use charz_data::report::{Cell, Estimator, Evidence, Summary};
 use charz_data::units;
 
-/// The most rows of one table: a page with more is no help to anybody, and a report of many strands has hundreds of thousands.
+/// The max number of rows of one table: a page with more is unreadable, and a report of many strands has hundreds of thousands.
 pub(super) const MOST: usize = 500;
 
 pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {

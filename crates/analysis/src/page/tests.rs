@@ -175,7 +175,7 @@ fn joints(page: &Page) -> impl Iterator<Item = &JointPlot> {
 }
 
 #[test]
-fn whatever_is_drawn_has_a_place() {
+fn every_drawn_point_and_bar_has_a_place() {
     for report in golden().iter().chain([&of_every_kind()]) {
         let page = page_of(report);
         for plot in plots(&page) {
@@ -276,7 +276,7 @@ fn pairs_stand_by_their_place_on_the_machine() {
 
 #[test]
 fn many_strands_share_rows() {
-    // As many pairs as tell: each strand with the next one.
+    // As few pairs as suffice: each strand with the next one.
     let pair = |home: u32| {
         cell("c2c-cas", 2, Unit::NanosecondsPerOp, 40.0)
             .under(&format!("list:{home},{}", home + 1))

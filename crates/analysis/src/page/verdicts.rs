@@ -8,8 +8,8 @@ use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::{Role, units};
 
-/// Which mapping is best for each kernel at each point, from how many workers on it gives nothing more, and what `auto` comes to with
-/// as many: verdicts that compare mappings, or say all there is of a kernel. A `?` marks what suspect numbers may change.
+/// The best mapping for each kernel at each point, the worker count at which it saturates, and what `auto` reaches with as many
+/// workers: only verdicts that compare mappings, or are the only one of a kernel. A `?` marks what suspect numbers may change.
 pub(super) fn table(sorted: &CellsByKernel<'_>) -> Table {
     let rows = sorted.verdicts.iter().enumerate().flat_map(|(source, all)| {
         let report = sorted.sources[source].report;
@@ -18,8 +18,8 @@ pub(super) fn table(sorted: &CellsByKernel<'_>) -> Table {
     Table::new(&["kernel", "best mapping", "workers", "best", "saturates at", "auto, as many workers"], rows)
 }
 
-/// Which pair of strands is nearest is told beside their square, and where a single mapping was measured with one number of workers,
-/// nothing can be the best.
+/// The nearest pair of strands is reported next to their square, and a single mapping measured with one worker count has no
+/// competitor.
 fn is_telling(report: &Report, verdict: &Verdict<'_>) -> bool {
     let compares = verdict.mappings > 1 || !verdict.saturation.is_empty();
     verdict.is_telling() && compares && !matches!(report.role(verdict.kernel), Role::LineTransfer(_))

@@ -58,7 +58,7 @@ impl CellSpec {
             && self.memory.is_none_or(|memory| memory == own.memory)
     }
 
-    /// Its name without the number of workers, so that rows that lack the same cell share one reason.
+    /// Its name without the number of workers, so rows that lack the same cell share one reason.
     pub(super) fn label(&self) -> String {
         let level = self.level.as_ref().map(|level| format!(" in {level}")).unwrap_or_default();
         let point = Point {

@@ -78,7 +78,7 @@ pub static V10: Check = Check {
     mend: "Look for the reason in `dmesg | grep -i clocksource`, then repeat the sweep. A source other than `tsc` can be \
            changed with `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`.",
     source: "Linux, Documentation/timers/timekeeping.rst; clock_gettime(2).",
-    // No time can be trusted, so that everything told from times falls with it.
+    // No time can be trusted, so every check that uses times is covered.
     // What is invalid for good is not measured further.
     covers: &["V04", "V08", "V09", "V11", "V12", "V13", "V14", "V15", "V16", "V17", "V18", "V28"],
     ..Check::NEVER_RAISED
@@ -96,7 +96,7 @@ pub static V11: Check = Check {
     families: "Results across strands: from the first start to the last end, and one-way latencies.",
     mend: "Use the system's clock (`--clock os`) in place of the counter's, and longer repetitions.",
     source: "Cristian (Distributed Computing 1989) for the bound; the 10% is charz's first guess.",
-    // Overlap is told from stamps of several strands.
+    // Overlap is computed from stamps of several strands.
     covers: &["V18"],
     ..Check::NEVER_RAISED
 };

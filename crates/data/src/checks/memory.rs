@@ -41,7 +41,7 @@ pub static V21: Check = Check {
     mend: "Switch balancing off: `sysctl kernel.numa_balancing=0`. See `numactl --hardware` for free memory on the node, and \
            use smaller blocks or fewer workers.",
     source: "The manual page numa(7); the 1% is charz's first guess.",
-    // Balancing unmaps pages to see who touches them: faults within the span, and rates that change as pages move.
+    // Balancing unmaps pages to see which threads touch them: faults within the span, and rates that change as pages move.
     covers: &["V13", "V15", "V16", "V22", "V28"],
     ..Check::NEVER_RAISED
 };

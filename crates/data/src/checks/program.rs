@@ -62,7 +62,7 @@ pub static V24: Check = Check {
     cause: "The program is a debug build: its kernels are optimised all the same, but what times and watches them is several times slower.",
     quantity: "1 for a build without optimisation, else 0.",
     scale: Scale::Count,
-    // The kernels are always optimised, also in a debug build; what stands around them is not.
+    // The kernels are always optimised, also in a debug build; the code around them is not.
     suspect: Some(0.0),
     evidence: "The build profile, which the program carries.",
     families: "All.",

@@ -134,7 +134,7 @@ pub static V28: Check = Check {
             smaller than that cannot be seen in it.",
     quantity: "Half of the interval's width, divided by what was asked for.",
     scale: Scale::Ratio,
-    // A memory kernel on a busy guest that comes to 4% where 2% were asked for is no cause for doubt: its interval says so.
+    // A memory kernel on a busy guest that reaches 4% where 2% was asked for is not suspect: its interval shows the 4%.
     // Three times as wide takes nine times the invocations, which no budget that was a little too small explains.
     note: Some(1.0),
     suspect: Some(3.0),

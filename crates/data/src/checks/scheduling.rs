@@ -2,8 +2,8 @@
 
 use super::{Check, Scale};
 
-/// The shortest time over which steal says anything, in nanoseconds: it is counted in ticks of 10 ms, so that one tick is 1%
-/// of a second, and a share of 0.5% cannot be told from none in less.
+/// The shortest time over which steal is meaningful, in nanoseconds: it is counted in ticks of 10 ms, so one tick is 1% of a
+/// second, and in less time a share of 0.5% cannot be distinguished from zero.
 pub const STEAL_WINDOW_NS: u64 = 1_000_000_000;
 
 /// The stolen time from which on it counts in a shorter time too, in nanoseconds: one tick of 10 ms is an accident of when
@@ -95,7 +95,7 @@ pub static V04: Check = Check {
     mend: "Do not stop or debug the process (^Z, `docker pause`, a suspended laptop), then repeat the cell. In a guest, ask \
            whether it was migrated or snapshotted.",
     source: "Measured for charz: a stop of 0.6 s appears as 0.6 s of that difference. The shares are V03's.",
-    // What stood still did not wait, so that V03 and V06 would have causes of their own.
+    // A stopped thread does not wait for a strand, so V03 and V06 would have causes of their own.
     covers: &["V12", "V13", "V14", "V15", "V16", "V18", "V28"],
     ..Check::NEVER_RAISED
 };
@@ -127,8 +127,8 @@ pub static V06: Check = Check {
     quantity: "The share of the clean repetitions' time in which at least one task waited for a processor.",
     scale: Scale::Share,
     note: Some(0.02),
-    // Where workers take every strand, whatever wakes up waits for one of them: on a quiet machine of two strands up to 30%
-    // of the time, while no worker waited for a hundredth of it (which is V03's to say).
+    // If workers take every strand, any task that wakes up waits for one of them: on a quiet machine of two strands up to 30%
+    // of the time, while no worker waited for a hundredth of it (which V03 reports).
     suspect: Some(0.5),
     evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each repetition, less what the readings \
                lie apart beyond it.",

@@ -1,10 +1,10 @@
-//! What samples out of a file can say that no pairs of times can have come to.
+//! Contradictions in samples read from a file: contents that no pairs of times can produce.
 
 use super::{BITS, Histogram, JOINT_BITS, JointHistogram, add_up, bin, bin_end};
 use crate::distribution::{Distribution, Peak, Shape};
 
 impl JointHistogram {
-    /// The first thing in it that no pairs of times can have come to, as the end of a sentence about the cell.
+    /// The first of its contents that no pairs of times can produce, as the end of a sentence about the cell.
     pub fn contradiction(&self) -> Option<&'static str> {
         if let Some(what) = [&self.first, &self.second].into_iter().find_map(|side| side.contradiction(self.count)) {
             return Some(what);
@@ -62,7 +62,7 @@ fn ascending<const N: usize>(bins: &[[u64; N]], bits: u32) -> bool {
     bins.iter().all(is_bin) && bins.windows(2).all(|pair| pair[0][..N - 1] < pair[1][..N - 1])
 }
 
-/// The sum of the counts, which stand last; `None` beyond the largest number.
+/// The sum of the counts, which are the last column; `None` if it overflows.
 fn total<const N: usize>(bins: &[[u64; N]]) -> Option<u64> {
     bins.iter().try_fold(0_u64, |sum, column| sum.checked_add(column[N - 1]))
 }

@@ -46,7 +46,7 @@ pub struct Cell {
     pub invocations: Vec<Invocation>,
     /// The numbers; null where nothing was measured.
     pub summary: Option<Summary>,
-    /// What the pairs of times come to that workers stamped; null where they stamp none.
+    /// The distribution of the pairs of times that workers stamped; null where they stamp none.
     pub distribution: Option<Distribution>,
     /// What the workers cost each other; null where they share nothing.
     pub contention: Option<Sharing>,
@@ -139,13 +139,13 @@ pub struct Invocation {
     pub reason: Option<String>,
     /// The code path that the kernel chose at run time.
     pub variant: Option<String>,
-    /// What was seen around the repetitions; null where the process did not live to tell.
+    /// What was seen around the repetitions; null where the process ended before it could report.
     pub evidence: Option<Evidence>,
     /// Every finished repetition.
     #[serde(deserialize_with = "snug")]
     pub runs: Vec<Run>,
-    /// The estimate from the clean repetitions in the cell's unit; null without any, and where the process did not come to
-    /// its own end.
+    /// The estimate from the clean repetitions in the cell's unit; null without any, and where the process did not end by
+    /// itself.
     pub value: Option<f64>,
 }
 
@@ -176,7 +176,7 @@ pub enum Ending {
 pub struct Summary {
     /// The median of the invocations' values; null where the cell is `invalid` or `aborted`.
     pub value: Option<f64>,
-    /// The same median whatever the status, for inspection only; null without a clean repetition.
+    /// The same median for every status, for inspection only; null without a clean repetition.
     pub raw: Option<f64>,
     /// Where the median lies; null where there are too few invocations to say, and where there is no value.
     pub interval: Option<Interval>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A reason to distrust a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mark {
-    /// The check's code, e.g. `V01`; `charz explain V01` tells all about it.
+    /// The check's code, e.g. `V01`; `charz explain V01` describes it.
     pub code: String,
     /// How much it weighs.
     pub severity: Severity,
@@ -22,7 +22,7 @@ pub struct Evidence {
     pub pages: Option<Pages>,
     /// The NUMA nodes that the pages lie on; null for kernels without blocks or where unknown.
     pub nodes: Option<Nodes>,
-    /// The frequency of the workers' cores around the repetitions; null where it cannot be told.
+    /// The frequency of the workers' cores around the repetitions; null where it cannot be measured.
     pub frequency: Option<Frequency>,
     /// What of the machine was not after the repetitions what it had been before them: the setting's name, a colon, and how
     /// it changed.
@@ -70,7 +70,7 @@ pub struct Nodes {
     pub balancing: Option<bool>,
 }
 
-/// The frequency of the cores, told by a chain of dependent multiplications on every worker.
+/// The frequency of the cores, measured by a chain of dependent multiplications on every worker.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Frequency {
     /// Hertz of the slowest worker's core before the first repetition.

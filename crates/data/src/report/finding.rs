@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
-/// A conclusion from cells whose numbers stand beside it, so that anybody can draw it again.
+/// A conclusion from cells. Their numbers are in the same report, so a reader can verify it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// What kind of conclusion.
@@ -16,7 +16,7 @@ pub struct Finding {
     pub mapping: Option<String>,
     /// The number of workers at which it shows; null where it is about all.
     pub workers: Option<u64>,
-    /// The number that it comes to, in the unit that the sentence names; null where there is none.
+    /// The resulting number, in the unit that the sentence names; null where there is none.
     pub value: Option<f64>,
     /// The sentence.
     pub text: String,

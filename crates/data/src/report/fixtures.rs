@@ -1,4 +1,4 @@
-//! Cells and reports that nobody measured, for tests. What is around them is of a real report, and readers take them: numbers follow
+//! Synthetic cells and reports for tests. The rest of a report is copied from a real one, and readers accept it: numbers follow
 //! from runs, and sums add up.
 //!
 //! ```text
@@ -87,7 +87,7 @@ fn spread(value: f64, at: u64) -> f64 {
     value * (1.0 - HALF + 2.0 * HALF * at as f64 / (INVOCATIONS - 1) as f64)
 }
 
-/// An invocation with one repetition, which comes to `value`, about: work and times are whole numbers.
+/// An invocation with one repetition, whose value is `value` but for rounding: work and times are whole numbers.
 fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
     let (steps, all) = (WORK as f64, WORK as f64 * workers as f64);
     let (each, nanos) = match unit {

@@ -26,7 +26,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Whether it was built with optimisation, without which its numbers are nobody's.
+    /// Whether it was built with optimisation; numbers of other builds are suspect (V24).
     pub fn optimised(&self) -> bool {
         !self.profile.starts_with("debug")
     }
@@ -55,11 +55,11 @@ pub struct Host {
     pub transparent_huge_pages: Option<String>,
     /// The frequency governor of the first strand.
     pub frequency_governor: Option<String>,
-    /// By how many nanoseconds the system may let a thread wait longer than it asked for, so that several are woken at once.
+    /// How many nanoseconds longer than requested the system may let a thread wait, to wake several threads at once.
     pub timer_slack_ns: Option<u64>,
     /// Processor quota of the control group, in strands' worth; null if there is none.
     pub cpu_quota: Option<String>,
-    /// What was disturbing measurements when the sweep began, a sentence each; `charz doctor` tells more.
+    /// What was disturbing measurements when the sweep began, one sentence each; `charz doctor` reports more.
     pub disturbances: Vec<String>,
     /// Memory.
     pub memory: Memory,

@@ -1,4 +1,4 @@
-//! Reading report files. What is in them is not trusted: sizes are capped, and whatever can be recomputed is.
+//! Reading report files. Their contents are not trusted: sizes are capped, and every value that can be recomputed is.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -76,7 +76,7 @@ pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
     }
 }
 
-/// Only what tells whether the rest can be understood.
+/// Only the fields that decide whether the rest can be read.
 #[derive(Deserialize)]
 struct Head {
     schema: Schema,

@@ -18,7 +18,7 @@ pub struct Run {
     pub steal_ns: Option<u64>,
     /// Periods in which the control group's quota stopped the process.
     pub throttled_periods: Option<u64>,
-    /// Nanoseconds of the interval in which somebody on the machine waited for a processor, at least.
+    /// A lower bound of the nanoseconds of the interval in which at least one task on the machine waited for a processor.
     pub pressure_ns: Option<u64>,
     /// Codes of the causes for which it does not count. Never its value.
     pub dirty: Vec<String>,

@@ -1,4 +1,4 @@
-//! Laws that every format keeps, whatever stands in a report.
+//! Properties of every format, for any report.
 
 use serde_json::Value;
 
@@ -189,7 +189,7 @@ fn data_for_programs_is_what_it_claims() {
     }
 }
 
-/// Reports at the edges of what there can be.
+/// Reports with extreme contents.
 fn edges() -> Vec<(&'static str, Report)> {
     let with = |change: fn(&mut Report)| {
         let mut report = everything();

@@ -21,7 +21,7 @@ pub(super) fn section(section: &Section) -> Markup {
     }
 }
 
-/// One of them. Where its section says its title already, it is for those who go by headings only.
+/// One figure. If its section has the same title, the figure's heading is for readers that navigate by headings only.
 fn figure(figure: &Figure, is_titled: bool) -> Markup {
     let (id, title) = (format!("f-{}", figure.id), format!("f-{}-heading", figure.id));
     html! {
@@ -40,7 +40,7 @@ fn figure(figure: &Figure, is_titled: bool) -> Markup {
     }
 }
 
-/// What the style and the script tell apart.
+/// The class by which the style and the script distinguish figures.
 fn kind(body: &Body) -> &'static str {
     match body {
         Body::Lines(_) => "lines",

@@ -4,14 +4,14 @@ use maud::Render;
 
 use charz_data::escape::{one_line, plain};
 
-/// Foreign text in markup: what would steer a reader's machine is spelled out, of what is too long the middle is left out, and
-/// what would be markup is escaped.
+/// Foreign text in markup: marks that could steer a reader's machine are spelled out, the middle of long text is left out, and
+/// markup is escaped.
 #[derive(Clone, Copy)]
 pub(super) struct Foreign<'a>(pub &'a str);
 
 impl Render for Foreign<'_> {
     fn render_to(&self, out: &mut String) {
-        /// What nothing has to be done for, which nearly all names and sentences are.
+        /// Plain text up to this length is written as it is; most names and sentences are shorter.
         const SHORT: usize = 200;
         let is_plain = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
         match self.0.len() <= SHORT && self.0.bytes().all(is_plain) {
@@ -21,7 +21,7 @@ impl Render for Foreign<'_> {
     }
 }
 
-/// Several sentences in one, such as the text alternative of a picture, of which nothing is left out unless somebody means harm.
+/// Several sentences in one, such as the text alternative of a picture; only a malicious text is long enough to be cut.
 pub(super) struct Account<'a>(pub &'a str);
 
 impl Render for Account<'_> {

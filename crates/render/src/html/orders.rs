@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::foreign::Foreign;
 use charz_analysis::figure::{MachineDiagram, Order, Part, What};
 
-/// The most workers of an order that are told; more than a picture has room for.
+/// The max number of workers listed per order; more than a picture has room for.
 const MOST: usize = 2048;
 
 /// A choice of the mapping and a slider over the workers, for the script; hidden without it.

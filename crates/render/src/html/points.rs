@@ -31,7 +31,7 @@ pub(super) fn table(table: &Table, title: &str) -> Markup {
     }
 }
 
-/// Whether most that stands in a column is sorted by number, and so stands to the right.
+/// Whether a column has more numbers than words: it is then right-aligned and sorted by number.
 fn is_number(table: &Table, column: usize) -> bool {
     let numbers = table.rows.iter().filter(|row| row.data.get(column).is_some_and(|datum| datum.number.is_some()));
     2 * numbers.count() > table.rows.len()

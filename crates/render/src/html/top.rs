@@ -1,4 +1,4 @@
-//! What stands on top: what the page is about, what it comes to, and what follows.
+//! The top of a page: what it is about, its main results, and what follows.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::foreign::{Foreign, Sentence};
 use charz_analysis::page::{About, Page};
 use charz_data::report::{Finding, FindingKind};
 
-/// How many findings of a kind are open; the others are there for who asks.
+/// How many findings of a kind are open; the others are folded.
 const OPEN: usize = 6;
 
 /// The title, where it comes from, and the switch of colours.
@@ -33,7 +33,7 @@ fn begun(source: &About, named: bool) -> Markup {
     }
 }
 
-/// What a reader takes along who reads nothing else.
+/// The main results, for readers who read nothing else.
 pub(super) fn summary(page: &Page) -> Markup {
     let named = page.sources.len() > 1;
     html! {
@@ -61,7 +61,7 @@ pub(super) fn summary(page: &Page) -> Markup {
     }
 }
 
-/// In what reports differ, before anybody compares their numbers.
+/// The differences between reports, which come before their numbers.
 fn differences(page: &Page) -> Markup {
     html! {
         @if !page.differences.is_empty() {

@@ -1,4 +1,4 @@
-//! A reader of its own for the text: what stands in a file is what the report says.
+//! Checks by an independent parser that the text holds the values of the report.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ fn read(text: &str) -> Text {
     read
 }
 
-/// Labels in braces, whose values are escaped as in JSON, and what stands behind them.
+/// The labels in braces, whose values are escaped as in JSON, and the text after them.
 fn labels_of(text: &str) -> (BTreeMap<String, String>, &str) {
     let mut labels = BTreeMap::new();
     let Some(mut rest) = text.strip_prefix('{') else { return (labels, text) };

@@ -4,7 +4,7 @@
 pub(super) enum Paint {
     /// Text and what is as strong.
     Ink,
-    /// Text that stands back: units, notes.
+    /// Less prominent text: units, notes.
     Soft,
     Grid,
     Paper,
@@ -12,11 +12,11 @@ pub(super) enum Paint {
     Series(usize),
     /// The ground of a part of a machine, by how deep it lies, from 0.
     MachineDiagram(usize),
-    /// A colour that stands for a number: the same by day and by night.
+    /// A colour that represents a number: the same by day and by night.
     Fixed([u8; 3]),
 }
 
-/// Eight colours that people with colour blindness tell apart: Okabe and Ito, "Color Universal Design" (2008), with yellow, which
+/// Eight colours that people with colour blindness distinguish: Okabe and Ito, "Color Universal Design" (2008), with yellow, which
 /// is too light for a line on white, made darker.
 const SERIES: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#444444", "#a89a00"];
 
@@ -44,7 +44,7 @@ impl Paint {
     }
 }
 
-/// A colour for a fraction from 0 to 1: from dark blue over grey to yellow. Its lightness grows evenly, so that it reads in grey,
+/// A colour for a fraction from 0 to 1: from dark blue over grey to yellow. Its lightness grows evenly, so it is readable in grey,
 /// and it needs no red against green. Six stations of cividis (Nuñez, Anderton, Renslow, PLOS ONE 13(7), 2018).
 pub(super) fn heat(fraction: f64) -> [u8; 3] {
     const STATIONS: [[f64; 3]; 6] = [

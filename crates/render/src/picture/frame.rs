@@ -8,7 +8,7 @@ use charz_data::escape::plain;
 
 pub(super) const SIZE: f64 = 12.0;
 
-/// The longest text of a tick: a frame keeps its width, whatever its ticks say.
+/// The max width of a tick's text: a frame keeps its width with any ticks.
 const WIDEST: f64 = 150.0;
 
 #[derive(Clone, Debug)]

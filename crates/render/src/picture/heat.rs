@@ -138,7 +138,7 @@ impl Grid<'_> {
         let shown = self.map.quantity.shown(value);
         let unit = |number: f64| self.map.quantity.shown(number).split_once(' ').map(|(_, unit)| unit.to_owned());
         let same_unit = self.span.is_some_and(|span| unit(span.number(0.0)) == unit(span.number(1.0)));
-        // The unit stands at the scale.
+        // The unit is at the scale.
         let text = if same_unit { shown.split(' ').next().unwrap_or_default() } else { &shown };
         let (text, size) = match format!("{text}{doubt}") {
             text if width::of(&text, SIZE) <= self.tile - 4.0 => (text, SIZE),
@@ -186,7 +186,7 @@ impl Grid<'_> {
     }
 
     fn colour(&self, tile: Tile) -> Option<[u8; 3]> {
-        /// More than the eye tells apart; fewer paths than values.
+        /// More shades than the eye can distinguish; fewer paths than values.
         const SHADES: f64 = 63.0;
         let value = tile.value.filter(|value| value.is_finite() && tile.state != State::Missing)?;
         let fraction = self.span?.fraction(value)?;

@@ -11,7 +11,7 @@ use charz_data::Peak;
 const SIDE: f64 = 400.0;
 /// How far a histogram rises.
 const RISE: f64 = 84.0;
-/// The height of a histogram that stands alone.
+/// The height of a histogram of single times, without a square of pairs.
 const ALONE: f64 = 260.0;
 const SMALL: f64 = 11.0;
 const ROW: f64 = 15.0;
@@ -129,7 +129,7 @@ fn intensity(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     });
 }
 
-/// A bin as a rectangle, a little more than itself so that no paper shows between neighbours.
+/// A bin as a rectangle, slightly enlarged so no paper shows between neighbours.
 fn outline(x: [f64; 2], y: [f64; 2], frame: &Frame) -> Option<String> {
     let [left, bottom] = frame.place(x[0], y[0])?;
     let [right, top] = frame.place(x[1], y[1])?;
@@ -166,7 +166,7 @@ fn beside(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
 
 /// Bars on a ground: upwards from below, or to the right.
 fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut Pen) {
-    // Per ratio of times, so that bins of different width have comparable areas.
+    // Per ratio of times, so bins of different widths have comparable areas.
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(1).max(1) as f64;
     let one = |bar: &Bar| {
         let long = bar.count as f64 / most * rise;
@@ -186,7 +186,7 @@ fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut P
     }
 }
 
-/// Where the words of bands stand, from left to right.
+/// The stretches of the words of bands, from left to right.
 fn stretches(bands: &[Peak], x: &Span, left: f64, width: f64) -> Vec<[f64; 2]> {
     let place = |band: &&Peak| {
         let middle = x.fraction(band.mode_ns).unwrap_or(0.5).clamp(0.0, 1.0) * width + left;
@@ -215,7 +215,7 @@ fn brackets(bands: &[Peak], frame: &Frame, line: f64, pen: &mut Pen) {
     }
 }
 
-/// Below which time a share of all lies, as far as the bins tell.
+/// The percentiles of the times, at the resolution of the bins.
 fn percentiles(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     let all: u64 = joint.first.iter().map(|bar| bar.count).sum();
     let mut end = 0.0;

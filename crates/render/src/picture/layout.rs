@@ -1,4 +1,4 @@
-//! Finds room for words where other things stand already.
+//! Finds room for words between things that are drawn already.
 
 use super::width;
 
@@ -33,7 +33,7 @@ impl LabelLayout {
         self.taken.push([[x - radius, x + radius], [y - radius, y + radius]]);
     }
 
-    /// The left end of the line on which words may stand near a point, and takes that room; `None` where all around is full.
+    /// Takes room for words near a point and returns the left end of their line; `None` if there is no room around the point.
     pub(super) fn near(&mut self, at: [f64; 2], text: &str, size: f64) -> Option<[f64; 2]> {
         [9.0, 16.0, 26.0, 40.0, 60.0, 90.0].into_iter().find_map(|away| self.away(at, text, size, away))
     }
@@ -67,8 +67,8 @@ impl LabelLayout {
     }
 }
 
-/// Puts stretches into rows, so that none overlaps another: the row of each, from 0; `None` beyond the last row. The rightmost
-/// lies in the first row, so that a line down from the left end of a stretch crosses no other.
+/// Puts stretches into rows without overlap: the row of each, from 0; `None` beyond the last row. The rightmost is in the first
+/// row, so a line down from the left end of a stretch crosses no other.
 pub(super) fn rows(stretches: &[[f64; 2]], most: usize) -> Vec<Option<usize>> {
     let mut ends: Vec<f64> = Vec::new();
     let mut order: Vec<usize> = (0..stretches.len()).collect();

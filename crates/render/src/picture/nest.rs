@@ -68,7 +68,7 @@ fn lay(part: &Part, outer: f64, depth: usize) -> Laid<'_> {
         return Laid { part, at: [0.0; 2], size: [wide, CELL[1]], inside: Vec::new() };
     }
     let mut inside: Vec<Laid<'_>> = part.parts.iter().map(|inner| lay(inner, outer, depth + 1)).collect();
-    // What lies in a core or a slot stands in a row; what lies further out is spread as a page.
+    // Parts of a core or a slot are in a row; outer parts are spread as on a page.
     let shape = if matches!(part.what, What::Core | What::Alu) { 3.0 } else { outer };
     let [wide, high] = arrange(&mut inside, shape);
     let title = width::of(&plain(&part.name()), SIZE).min(120.0);

@@ -15,12 +15,12 @@ pub(super) struct Pen {
 }
 
 impl Pen {
-    /// Nothing yet. Colours are variables with a fallback if it stands within a page, else plain.
+    /// An empty picture. Colours are variables with a fallback if it is within a page, else plain.
     pub(super) fn new(is_inline: bool) -> Self {
         Pen { text: String::new(), is_inline }
     }
 
-    /// Whether it stands within a page, which has its own heading and scripts.
+    /// Whether it is within a page, which has its own heading and scripts.
     pub(super) fn is_inline(&self) -> bool {
         self.is_inline
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb::Database};
 
-/// Pixels per unit of the picture, so that it is sharp on a slide.
+/// Pixels per unit of the picture: enough to be sharp on a slide.
 const SCALE: f32 = 2.0;
 
 /// 256 MiB of pixels.

@@ -19,7 +19,7 @@ const LIMIT: f64 = 11.0;
 /// The radius within which a spot is pointed at.
 const REACH: f64 = 8.0;
 
-/// Takes the room of a series' spots and lines, so that no words cover them.
+/// Takes the room of a series' spots and lines, so no words cover them.
 pub(super) fn take(series: &Series, frame: &Frame, room: &mut LabelLayout) {
     let corners: Vec<Vec<[f64; 2]>> = match series.role {
         Role::Measured => runs(series, frame).iter().map(|run| run.iter().map(|(_, place)| *place).collect()).collect(),

@@ -1,4 +1,4 @@
-//! What tells series apart besides their colours: the shapes of their spots, the dashes of their lines.
+//! Series differ by the shapes of their spots and the dashes of their lines, not by colour alone.
 
 use super::pen::path;
 

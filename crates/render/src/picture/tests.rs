@@ -143,7 +143,7 @@ fn foreign_text_is_inert() {
     }
 }
 
-/// A number that a picture may meet: usual ones, and those at the ends of what there is.
+/// A number that a picture may have to draw: usual ones and extreme ones.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => 0.5..1e10_f64,
@@ -191,7 +191,7 @@ fn plot() -> impl Strategy<Value = Plot> {
 }
 
 #[test]
-fn a_frame_keeps_its_width_whatever_its_labels_say() {
+fn a_frame_keeps_its_width_with_any_labels() {
     for (quantity, scale) in [
         (Quantity::Nanos, Scale::Linear),
         (Quantity::Nanos, Scale::Log10),

@@ -68,7 +68,7 @@ fn a_kernel_has_columns_for_its_own_mappings_only() {
 }
 
 #[test]
-fn times_have_percentiles_and_bands_and_no_column_for_what_nobody_has() {
+fn times_have_percentiles_and_bands_and_no_empty_columns() {
     let text = shown("table", vec![sampled()]);
     check(&text, &["1.50 µs", "4.40 µs", "13.2 µs", "10.0%", "90% within 4.00 µs to 5.00 µs"]);
     let heading = text.lines().find(|line| line.contains("p50")).unwrap();

@@ -26,7 +26,7 @@ pub(super) fn draw(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
         |texts: &mut dyn Iterator<Item = &str>, most: usize| texts.map(display_width).max().unwrap_or(0).min(most);
     let label = widest(&mut rows.iter().map(|(place, ..)| names[*place].as_str()), width / 3);
     let value = widest(&mut values.iter().map(String::as_str), width / 4);
-    // A letter stands between the name and the picture where there are several series.
+    // A letter is between the name and the picture if there are several series.
     let left = label + 3;
     let room = width.saturating_sub(left + value + 2).max(4);
     let span = plot.shown_range().map(|range| plot.y.span(Some(range)));

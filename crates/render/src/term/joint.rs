@@ -140,7 +140,7 @@ fn shade(count: f64, most: f64) -> (char, u8) {
     SHADES[(depth.ceil() as usize).clamp(1, SHADES.len()) - 1]
 }
 
-/// A bar in each column, the highest as high as there is room; whatever is there is seen.
+/// A bar in each column, the highest as high as there is room; a bar is visible for every count above 0.
 fn upwards(sheet: &mut Sheet, counts: &[f64], (left, top): (usize, usize), height: usize) {
     let most = counts.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     for (column, count) in counts.iter().enumerate() {

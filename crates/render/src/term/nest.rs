@@ -1,7 +1,7 @@
 //! A machine as boxes inside each other.
 //!
 //! A part is a box with its name in the upper edge; parts of which each holds one other are one box with several names. Strands, and
-//! ALU slots in brackets, stand in the box of their core. Siblings that are alike are drawn once or some times and counted where
+//! ALU slots in brackets, are in the box of their core. Siblings that are alike are drawn once or some times and counted where
 //! all of them would take too many lines.
 
 use std::io;
@@ -16,14 +16,14 @@ use charz_data::escape::plain;
 /// The most lines of a machine whose parts are all drawn: a screen, or little more.
 const SCREEN: usize = 48;
 const MOST: usize = 200;
-/// What a box takes on both sides of what is in it.
+/// The columns of a box on both sides of its contents.
 const SIDES: usize = 4;
-/// Columns in which every name is told apart from others, however long it is.
+/// Columns that are enough to distinguish names of any length.
 const NAME: usize = 24;
-/// The seats of an order that are told.
+/// The max number of seats listed per order.
 const SEATS: usize = 24;
 
-/// How much of what is alike is left out.
+/// Which of the boxes that are alike are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fold {
     Nothing,
@@ -109,7 +109,7 @@ fn drawn(part: &Part, width: usize, fold: Fold) -> Option<Sheet> {
     }
     let parts = one_box(part);
     let names: Vec<String> = parts.iter().map(|part| plain(&part.name())).collect();
-    // A model's name may be cut; the words that tell parts apart may not.
+    // A model's name may be cut; the words that distinguish parts may not.
     if names.iter().any(|name| display_width(name) > room) && room < NAME {
         return None;
     }

@@ -32,7 +32,7 @@ impl<'a> Pen<'a> {
         self.look.columns
     }
 
-    /// Whether colours tell anything apart here.
+    /// Whether the output has colours.
     pub fn has_colour(&self) -> bool {
         self.look.colour
     }
@@ -91,7 +91,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Marks with what they stand for, as many to a line as fit.
+    /// Marks with their meanings, as many per line as fit.
     pub fn legend(&mut self, entries: &[(String, Style, String)]) -> io::Result<()> {
         let width = self.look.columns;
         let entry = |(mark, style, name): &(String, Style, String)| {

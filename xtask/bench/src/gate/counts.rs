@@ -16,7 +16,7 @@ use super::{Row, Verdict, base};
 /// The function of those benches inside which instructions are counted.
 const COUNTED: &str = "*pure::counted*";
 
-/// The variable that tells a bench to plant a slowdown, in percent.
+/// The variable that makes a bench plant a slowdown, in percent.
 pub const PLANT: &str = "CHARZ_BENCH_PLANT";
 
 /// A larger ratio of instructions counts as slower. Counts of the same program repeat to the instruction but for what depends
@@ -25,11 +25,10 @@ pub const PLANT: &str = "CHARZ_BENCH_PLANT";
 const SLOWER: f64 = 1.01;
 const SLOWER_QUICK: f64 = 1.05;
 
-/// Fewer instructions than this are not worth a red light, whatever their share.
+/// A difference of at most this many instructions does not fail the gate, even if its share is large.
 const FEW: u64 = 2000;
 
-/// A trailer of a commit that accepts what became slower: `Slower: CASE and the reason`; `*` at the end of CASE stands for
-/// any end.
+/// A commit trailer that accepts a slowdown: `Slower: CASE and the reason`; `*` at the end of CASE matches any end.
 const TRAILER: &str = "--format=%(trailers:key=Slower,valueonly)";
 
 type Counts = BTreeMap<String, u64>;

@@ -34,7 +34,7 @@ pub fn head(build: Build) -> Outcome<Side> {
 
 pub fn base(commit: &str, build: Build) -> Outcome<Option<Side>> {
     let place = folder().join("source");
-    // Whatever an interrupted run left there.
+    // Files that an interrupted run left there.
     remove(&place)?;
     let source = Source { place };
     if !source.extract(commit)? {
@@ -43,13 +43,13 @@ pub fn base(commit: &str, build: Build) -> Outcome<Option<Side>> {
     compile("base", &source.place, build).map(Some)
 }
 
-/// Where the gate keeps what it builds and measures; between runs, so that the next one builds only what changed.
+/// The folder of the gate's builds and measurements. It is kept between runs, so the next one builds only what changed.
 pub fn folder() -> PathBuf {
     workspace::target().join("bench-gate")
 }
 
-/// The files of a revision, for as long as the build takes. They are exported rather than checked out, so that git knows
-/// nothing of them that an interrupted run could leave behind.
+/// The files of a revision, for as long as the build takes. They are exported rather than checked out, so an
+/// interrupted run leaves nothing behind in git.
 struct Source {
     place: PathBuf,
 }

@@ -16,7 +16,7 @@ use super::{Row, Verdict};
 /// The bench targets that touch the machine. The others are pure; what matters of them is counted.
 const TARGETS: [&str; 3] = ["discovery", "harness", "kernels"];
 
-/// Rounds unless told otherwise.
+/// The default number of rounds.
 pub const ROUNDS: usize = 16;
 
 /// The share that a bench may be slower. Where the linker happens to place a loop moves it by a few percent without any change
@@ -46,7 +46,7 @@ pub fn compare(base: &Side, head: &Side, rounds: usize, plant: u32) -> Outcome<V
     let mut times = vec![(Vec::with_capacity(rounds), Vec::with_capacity(rounds)); shared.len()];
     for round in 0..rounds {
         for (name, (base, head)) in shared.iter().zip(&mut times) {
-            // A round is four turns in mirrored order, so that a steady drift of the machine meets both sides alike.
+            // A round is four turns in mirrored order, so a steady drift of the machine affects both sides equally.
             let heads_turn =
                 if round.is_multiple_of(2) { [false, true, true, false] } else { [true, false, false, true] };
             let mut sum = [0.0; 2];

@@ -18,8 +18,8 @@ const PASSES: u64 = 20;
 /// Repetitions of a chase, as many as the bare one makes: it is the fastest that is not disturbed.
 const CHASES: u64 = 20;
 
-/// Tries of a turn over a level of caches, the best of which counts: each is shorter than a time slice, so that among several one
-/// meets no neighbour, on either side.
+/// Tries per turn over a level of caches, of which the fastest counts: each is shorter than a time slice, so one of several is
+/// undisturbed by neighbours, on either side.
 const TRIES: u64 = 5;
 
 /// Bytes that likwid-bench moves in such a try, some 3 ms.
@@ -104,7 +104,7 @@ impl Program {
         Program::Likwid { test, workers, bytes, passes: 100_000, pages, label: "MFlops/s:", tries: 1 }
     }
 
-    /// An arithmetic kernel of ours, in Gop/s. The canary tells the clock of its best try, too.
+    /// An arithmetic kernel of ours, in Gop/s. The canary, too, reports the clock of its fastest try.
     pub fn arithmetic(chain: Chain) -> Self {
         let name = if chain == Chain::Int { "arith-int" } else { "arith-float" };
         let options = "--iterations 100000".to_owned();
@@ -182,7 +182,7 @@ impl Programs {
 
 /// What likwid-bench's figure is compared with. A single worker's repetitions add up as likwid-bench's passes do. Several
 /// workers of ours wait for the slowest after each repetition, whereas likwid-bench's threads go through all of their passes
-/// without waiting, so that a neighbour who disturbs one thread costs ours more; the median leaves him out.
+/// without waiting, so a neighbour that disturbs one thread costs ours more; the median excludes it.
 fn typical(repetitions: &[[f64; 2]], workers: u64) -> f64 {
     if workers == 1 { mean(repetitions) } else { median(&rates(repetitions)) }
 }
@@ -226,8 +226,8 @@ fn repetition(line: &str) -> Option<[f64; 2]> {
     Some([number()?, number()?])
 }
 
-/// Runs likwid-bench; `work_group` is `DOMAIN:SIZE:THREADS`, the size being that of all threads together. The rate is in
-/// thousands of what likwid-bench says.
+/// Runs likwid-bench; `work_group` is `DOMAIN:SIZE:THREADS`, the size being that of all threads together. The rate is the
+/// number that likwid-bench prints, divided by 1000.
 fn likwid(test: &str, work_group: &str, passes: u64, pages: Pages, label: &str) -> Outcome<f64> {
     let mut command = Command::new("likwid-bench");
     command.args(["-t", test, "-w", work_group, "-i", &passes.to_string()]);

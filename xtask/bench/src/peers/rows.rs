@@ -68,7 +68,7 @@ fn levels() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Runs in a turn of what takes a few milliseconds.
+/// Runs per turn of a program that takes a few milliseconds.
 const SPAWNS: usize = 20;
 
 /// Mapping a synthetic machine of 65,536 strands.

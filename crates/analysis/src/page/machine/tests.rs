@@ -38,9 +38,9 @@ fn parts_lie_inside_each_other() {
     check("NUMA:1 Package:2 Core:1 PU:1", "NUMA node 0 (1 GiB)(package 0(core 0(0)) package 1(core 1(1)))");
 }
 
-/// Caches that only some strands have, as on hybrid machines, are drawn once.
+/// Hybrid machines have caches that only some strands have.
 #[test]
-fn a_cache_is_one_part_whatever_lies_inside() {
+fn a_cache_with_different_contents_is_one_part() {
     let mut machine = machine("L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:1");
     machine.strands[0].caches.remove(0);
     assert_eq!(
@@ -75,7 +75,7 @@ fn the_largest_machines_are_drawn_by_few_parts() {
     // hwloc puts a NUMA node around everything where none is named.
     let nest = nest(&machine("Package:16 Core:64 PU:8"), true, Vec::new());
     let packages = &nest.parts[0].parts;
-    assert_eq!((packages.len(), packages[0].parts[0].times), (16, 64), "packages are told apart, their cores are not");
+    assert_eq!((packages.len(), packages[0].parts[0].times), (16, 64), "packages are separate, their cores folded");
 }
 
 #[test]

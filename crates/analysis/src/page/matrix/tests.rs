@@ -63,7 +63,7 @@ fn classes_say_how_many_of_how_many() {
 
 #[test]
 fn what_is_no_pair_of_strands_is_no_matrix() {
-    assert!(Matrix::of(&two(), "c2c-exchange").is_none(), "nobody measured it");
+    assert!(Matrix::of(&two(), "c2c-exchange").is_none(), "the kernel was not measured");
     assert!(Matrix::of(&report(TWO, "cas-counter", &[([0, 1], 1.0, Status::Ok)]), "cas-counter").is_none());
     let mut floating = two();
     floating.cells[1].seats = vec![None, None];
