@@ -1,6 +1,7 @@
 //! `tidy`: the conventions of the project, checked.
 
 mod layers;
+mod reasons;
 mod source;
 mod text;
 
@@ -65,6 +66,7 @@ fn file(path: &str, text: &str) -> Vec<Finding> {
     if path.ends_with(".rs") {
         let source = Source::new(text);
         findings.extend(layers::check(path, &source));
+        findings.extend(reasons::check(path, text, &source));
     }
     findings
 }
@@ -104,7 +106,7 @@ mod tests {
         let text = "use hwlocality::Topology; \n\nfn f() {\n    unsafe { g() }\n}\n";
         let lines: Vec<(usize, bool)> =
             file("crates/kernels/src/arith.rs", text).iter().map(|f| (f.line, f.sentence.contains("unsafe"))).collect();
-        assert_eq!(lines, [(1, false), (1, false), (4, true)]);
+        assert_eq!(lines, [(1, false), (1, false), (4, true), (4, true)]);
     }
 
     #[test]

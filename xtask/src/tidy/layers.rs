@@ -43,7 +43,6 @@ const RESERVED: &[Reserved] = &[
         allowed: &[],
         purpose: "charz; the topology says where, not what, and xtask links nothing of ours",
     },
-    // That each use has its reason above it is a lint of clippy's.
     Reserved { word: "unsafe", within: &[""], allowed: UNSAFE, purpose: "sys of the kernels, clock and counters" },
 ];
 
