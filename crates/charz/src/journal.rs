@@ -169,7 +169,10 @@ pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
         reader.read_until(b'\n', line).map_err(|error| system("read", path, error))
     };
     if next(&mut line)? == 0 {
-        return Err(unusable(path, "is empty: its sweep ended before it measured; remove it and start a new sweep"));
+        return Err(unusable(
+            path,
+            "is empty: a sweep ended before it wrote to it; remove it, then resume its report if there is one, else start a new sweep",
+        ));
     }
     if !line.starts_with(START) {
         return Err(unusable(path, "is not a journal that charz wrote; name another file"));
@@ -178,7 +181,7 @@ pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
         let what = words(&error);
         unusable(
             path,
-            format!("is a journal whose first line cannot be used ({what}); remove it and start a new sweep"),
+            format!("is a journal whose first line cannot be used ({what}); remove it, then resume its report if there is one, else start a new sweep"),
         )
     })?;
     let mut recovered = Recovered { header, records: Vec::new(), damaged: Vec::new(), unnamed: 0 };
