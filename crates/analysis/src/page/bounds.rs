@@ -47,8 +47,9 @@ fn words(page: &mut Page) {
     shorten(&mut page.title, LONGEST_NAME);
     page.summary.iter_mut().for_each(|(_, sentence)| shorten(sentence, LONGEST_SENTENCE));
     page.findings.iter_mut().for_each(|(_, finding)| shorten(&mut finding.text, LONGEST_FINDING));
-    let verdicts = page.verdicts.rows.iter_mut().flat_map(|row| &mut row.data);
-    verdicts.for_each(|datum| shorten(&mut datum.text, LONGEST_SENTENCE));
+    for (column, datum) in page.verdicts.rows.iter_mut().flat_map(|row| row.data.iter_mut().enumerate()) {
+        shorten(&mut datum.text, if column == 0 { LONGEST_NAME } else { LONGEST_SENTENCE });
+    }
     for (_, doubt) in &mut page.doubts {
         shorten(&mut doubt.reason, LONGEST_SENTENCE);
         shorten(&mut doubt.cell, LONGEST_NAME);

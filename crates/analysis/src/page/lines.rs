@@ -54,10 +54,10 @@ pub(super) fn figures(
     drawn.into_iter().map(figure).collect()
 }
 
-/// Reference lines, each with its report. What several reports say needs no name of a report, and is said once.
-pub(super) fn merged(sorted: &CellsByKernel<'_>, found: &[(usize, ReferenceLine)]) -> Vec<ReferenceLine> {
+/// The first `most` reference lines, each with its report. What several reports say needs no name of a report, and is said once.
+pub(super) fn merged(sorted: &CellsByKernel<'_>, found: &[(usize, ReferenceLine)], most: usize) -> Vec<ReferenceLine> {
     let mut merged: Vec<ReferenceLine> = Vec::new();
-    for (source, line) in found {
+    for (source, line) in found.iter().take(most) {
         let same = found.iter().filter(|(_, other)| other == line).count();
         let label = if same > 1 { line.label.clone() } else { sorted.named(&line.label, *source) };
         let line = ReferenceLine { label, ..line.clone() };

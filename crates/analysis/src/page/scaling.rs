@@ -57,7 +57,7 @@ fn of_point<'a>(
             found.extend(shared(&source.report.machine, &own).map(|rule| (at, rule)));
             plot.series.extend(faint);
         }
-        plot.reference_lines = lines::merged(sorted, &found);
+        plot.reference_lines = lines::merged(sorted, &found, found.len());
     }
     let own = (0..sorted.sources.len()).filter_map(|source| Some((source, known.get(&(source, kernel, point))?)));
     let about = own.flat_map(|(source, verdict)| {

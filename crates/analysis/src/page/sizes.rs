@@ -113,7 +113,7 @@ fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'
         });
         found.extend(claimed.chain(measured(kernel.role(), &curves)).map(|rule| (source, rule)));
     }
-    lines::merged(sorted, &found[..found.len().min(MOST_RULES)])
+    lines::merged(sorted, &found, MOST_RULES)
 }
 
 const MOST_RULES: usize = 16;
