@@ -34,6 +34,7 @@ fn mappings_that_do_not_fit() {
         ("no worker", "occupancy:0000", &["has no workers"]),
         ("more than a package has", "occupancy:129,0,0,0", &["128 usable strands", "129"]),
         ("no occupancy", "occupancy:x", &["\"x\"", "write 2200 or 12,12,0,0"]),
+        ("a distance that is none", "pair:far", &["the distance \"far\" is not one of core, cache"]),
         ("no program", "command:", &["needs a parameter", "write command:PROGRAM"]),
         ("an open quotation mark", "command:'x", &["quotation mark"]),
         ("what steers a terminal", "\u{1b}[2J\u{202e}", &[r"\u{1b}[2J\u{202e}"]),

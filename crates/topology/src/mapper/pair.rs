@@ -9,7 +9,7 @@ use crate::{Distance, Error, Machine};
 struct Pair(Distance);
 
 pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
-    let distance: Distance = text.parse()?;
+    let distance: Distance = text.parse().map_err(|error| format!("the distance {error}"))?;
     Ok((Box::new(Pair(distance)), distance.name().to_owned()))
 }
 
