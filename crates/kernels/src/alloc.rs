@@ -71,20 +71,21 @@ macro_rules! of {
 }
 
 kernels! {
-    allocating::<System>, false => of!("system", "the C library's malloc", "malloc(3)");
-    allocating::<System>, true => of!("system", "the C library's malloc", "malloc(3)", remote);
-    allocating::<Mimalloc>, false => of!("mimalloc", "mimalloc", "D. Leijen et al., Mimalloc, APLAS 2019");
-    allocating::<Mimalloc>, true => of!("mimalloc", "mimalloc", "D. Leijen et al., Mimalloc, APLAS 2019", remote);
-    allocating::<Jemalloc>, false =>
+    allocating::<System> => of!("system", "the C library's malloc", "malloc(3)");
+    allocating::<System> => of!("system", "the C library's malloc", "malloc(3)", remote);
+    allocating::<Mimalloc> => of!("mimalloc", "mimalloc", "D. Leijen et al., Mimalloc, APLAS 2019");
+    allocating::<Mimalloc> => of!("mimalloc", "mimalloc", "D. Leijen et al., Mimalloc, APLAS 2019", remote);
+    allocating::<Jemalloc> =>
         of!("jemalloc", "jemalloc", "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan \
             2006");
-    allocating::<Jemalloc>, true =>
+    allocating::<Jemalloc> =>
         of!("jemalloc", "jemalloc", "J. Evans, A scalable concurrent malloc(3) implementation for FreeBSD, BSDCan \
             2006", remote);
 }
 
-/// The kernel of an allocator, in which the next worker frees, or each its own.
-const fn allocating<A: Allocator>(card: &'static Card, remote: bool) -> PlainKernel<bool> {
+/// The kernel of an allocator, in which the next worker frees, where there must be one, or each its own.
+const fn allocating<A: Allocator>(card: &'static Card) -> PlainKernel<bool> {
+    let remote = card.workers.min() > 1;
     let footprint = |_: &PlainKernel<bool>, _: &Params| {
         let objects = u64::from(OBJECTS) + ON_THEIR_WAY as u64;
         Bytes(objects * (u64::from(LARGEST) + size_of::<Object<A>>() as u64))

@@ -96,7 +96,6 @@ pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: 
     };
     let sharing = if shared { libc::PTHREAD_PROCESS_SHARED } else { libc::PTHREAD_PROCESS_PRIVATE };
     // SAFETY: the attributes were initialised.
-    // SAFETY: the attributes were initialised.
     let result = check("pthread_mutexattr_settype", unsafe { libc::pthread_mutexattr_settype(raw, number) })
         .and_then(|()| {
             // SAFETY: the attributes were initialised.
