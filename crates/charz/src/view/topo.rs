@@ -141,6 +141,8 @@ mod tests {
     fn the_json_is_the_machine() {
         let machine = synthetic("Package:2 Core:2 Group:2 PU:2");
         assert_eq!(serde_json::from_str::<Machine>(&show("json", &machine)).unwrap(), machine);
+        let json: serde_json::Value = serde_json::from_str(&show("json", &machine)).unwrap();
+        assert_eq!(json["strands"][7]["os_id"], 7);
         let coreless: serde_json::Value = serde_json::from_str(&show("json", &synthetic("pu:2"))).unwrap();
         assert!(coreless["strands"][1]["core"].is_null() && coreless["strands"][1]["package"].is_null());
     }

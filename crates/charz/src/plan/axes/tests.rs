@@ -1,4 +1,5 @@
 use super::*;
+use charz_data::params::STRIDE;
 use charz_topology::{Source, discover};
 
 fn machine(description: &str) -> Machine {
@@ -29,6 +30,16 @@ fn levels_fit_well_inside_each_strands_share() {
     assert_eq!(block, 256 << 20);
     let small = ladder().sizes(Sizes::Levels, 1 << 20).unwrap();
     assert_eq!(small.last(), Some(&(128 << 20)), "four times the last cache is memory for a block of any size");
+}
+
+#[test]
+fn a_single_size_and_a_list_of_another_kernels_parameter_are_the_plans() {
+    let kernel = charz_kernels::find("mem-read").unwrap();
+    let points = |asked: Asked| points(kernel, &asked, &Params::SMALL, &ladder());
+    let size = Asked { sizes: Some(AskedSizes::List(vec![4096])), ..Asked::default() };
+    assert_eq!(points(size), [Point::default()]);
+    let strides = Asked { lists: vec![(&STRIDE, STRIDE.list("64,128").unwrap())], ..Asked::default() };
+    assert_eq!(points(strides), [Point::default()]);
 }
 
 #[test]
