@@ -70,8 +70,8 @@ fn programs_get_a_row_for_each_pair_or_the_report() {
     assert_eq!(rows.len(), cells.len());
     for (row, cell) in rows.iter().zip(cells) {
         assert_eq!(&row[mapping], cell["mapping"].as_str().unwrap());
-        assert_eq!(row[value].parse().ok(), cell["summary"]["value"].as_f64(), "{row:?}");
-        assert_eq!(&row[status], cell["outcome"]["status"].as_str().unwrap());
+        assert_eq!(row[value].parse().ok(), cell["capacity"]["value"].as_f64(), "{row:?}");
+        assert_eq!(&row[status], cell["status"].as_str().unwrap());
     }
     assert!(ran.err.contains("report: "), "{}", ran.err);
     assert_eq!(ran.out, output(&["render", csv_file.to_str().unwrap(), "--format", "csv"]));

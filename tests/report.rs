@@ -74,7 +74,7 @@ fn csv_has_a_row_a_cell_and_the_same_numbers() {
     assert_eq!(rows.len(), cells.len());
     for (row, cell) in rows.iter().zip(cells) {
         assert_eq!(row[workers], cell["workers"].to_string());
-        assert_eq!(row[value].parse::<f64>().ok(), cell["summary"]["value"].as_f64());
+        assert_eq!(row[value].parse::<f64>().ok(), cell["capacity"]["value"].as_f64());
     }
 }
 

@@ -81,17 +81,16 @@ fn times_that_run_backwards() {
 
 #[test]
 fn summaries_that_no_repetitions_have() {
-    check_with("/cells/0/summary/value", json!(5e9), &["not between"]);
-    check_with("/cells/0/summary/raw", json!(1.0), &["not between"]);
+    check_with("/cells/0/capacity/value", json!(5e9), &["without its number"]);
+    check_with("/cells/0/delivered/value", json!(-1.0), &["nobody can have measured"]);
     check_with("/cells/0/summary/best", json!(1e3), &["no repetitions can have"]);
     check_with("/cells/0/summary/worst", json!(-1.0), &["no repetitions can have"]);
     check_with("/cells/0/summary/best", json!(1e300), &["no repetitions can have"]);
     check_with("/cells/0/summary/invocations", json!(11), &["other invocations than it has"]);
-    check_with("/cells/0/summary/interval/low", json!(2e9), &["ends before it begins"]);
-    check_with("/cells/0/summary/interval/high", json!(5e9), &["wider than its repetitions"]);
-    check_with("/cells/0/summary/interval/confidence", json!(1.5), &["confidence"]);
-    check_with("/cells/0/summary", Value::Null, &["no number"]);
-    check_with("/cells/0/outcome/status", json!("invalid"), &["denies it one"]);
+    check_with("/cells/0/capacity/interval/0", json!(2e9), &["ends before it begins"]);
+    check_with("/cells/0/capacity/interval/1", json!("wide"), &["invalid type"]);
+    check_with("/cells/0/capacity", Value::Null, &["no number"]);
+    check_with("/cells/0/status", json!("invalid"), &["denies it one"]);
 }
 
 #[test]
@@ -168,8 +167,8 @@ fn conclusions_that_do_not_follow() {
 
 #[test]
 fn words_that_are_none() {
-    check_with("/cells/0/outcome/status", json!("splendid"), &["unknown variant", "splendid", "suspect"]);
-    check_with("/cells/0/outcome/status", json!("o\u{1b}[2Jk"), &["unknown variant", "\\u{1b}"]);
+    check_with("/cells/0/status", json!("splendid"), &["unknown variant", "splendid", "suspect"]);
+    check_with("/cells/0/status", json!("o\u{1b}[2Jk"), &["unknown variant", "\\u{1b}"]);
     check_with("/cells/0/unit", json!("furlongs"), &["unknown variant", "furlongs"]);
     check_with("/cells/0/estimator", json!("luck"), &["unknown variant", "luck"]);
     check_with("/schema/name", json!("other"), &["\"other\""]);

@@ -40,10 +40,10 @@ pub fn cell(kernel: &str, workers: u64, rate: f64) -> Value {
         "kernel": kernel, "mapping": "round-robin", "point": {}, "workers": workers,
         "seats": (0..workers).collect::<Vec<_>>(),
         "unit": "ops_per_second", "estimator": "median", "precision": 0.01, "repetitions": 1, "footprint_bytes": 0,
-        "outcome": {"status": "ok", "reason": null}, "marks": [], "invocations": invocations,
+        "status": "ok", "reason": null, "capacity": {"value": middle, "interval": [least, most]},
+        "delivered": {"value": middle, "interval": [least, most]}, "marks": [], "invocations": invocations,
         "summary": {
-            "value": middle, "raw": middle,
-            "interval": {"low": least, "high": most, "confidence": 0.95, "half_width": 0.005},
+            "raw": middle,
             "invocations": 10, "clean_runs": 10, "dirty_runs": 0, "spread": 0.004, "best": most, "worst": least,
             "best_of_three": most, "start_skew_ns": 0,
         },

@@ -6,11 +6,11 @@ use crate::trial::{Trial, together};
 
 /// A kernel whose every process dies, and what is said of it.
 #[track_caller]
-fn check_aborted(kernel: &str, said: &str) {
+fn check_failed(kernel: &str, said: &str) {
     let _machine = together();
     let ended = Trial::of(&format!("{kernel},honest")).run();
     assert_eq!(ended.code, Some(3), "{}", ended.err);
-    assert_eq!(ended.status(kernel), "aborted");
+    assert_eq!(ended.status(kernel), "failed");
     assert!(ended.reason(kernel).contains(said), "{kernel}: {:?}", ended.reason(kernel));
     let told = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains(said), "it is reported: {}", ended.out);
@@ -19,21 +19,21 @@ fn check_aborted(kernel: &str, said: &str) {
 
 #[test]
 fn a_worker_panics() {
-    check_aborted("panics-while-built", "a worker panicked: built to panic");
-    check_aborted("panics", "a worker panicked: run to panic");
+    check_failed("panics-while-built", "a worker panicked: built to panic");
+    check_failed("panics", "a worker panicked: run to panic");
 }
 
 #[test]
 fn a_process_dies_by_a_signal() {
-    check_aborted("segfaults", "signal 11");
-    check_aborted("illegal", "signal 4");
-    check_aborted("overflows", "stack overflow");
+    check_failed("segfaults", "signal 11");
+    check_failed("illegal", "signal 4");
+    check_failed("overflows", "stack overflow");
 }
 
 #[test]
 fn a_process_ends_without_an_answer() {
-    check_aborted("leaves", "exit code 0 and no answer");
-    check_aborted("chatters", "exit code 0 and no answer");
+    check_failed("leaves", "exit code 0 and no answer");
+    check_failed("chatters", "exit code 0 and no answer");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_wrong_answer_and_less_work_are_invalid() {
     {
         assert_eq!(ended.status(kernel), "invalid");
         assert!(ended.reason(kernel).contains(said), "{:?}", ended.reason(kernel));
-        assert!(ended.cell(kernel)["summary"]["value"].is_null(), "a wrong answer has no number");
+        assert!(ended.cell(kernel)["capacity"]["value"].is_null(), "a wrong answer has no number");
     }
     ended.check_measured("honest");
 }

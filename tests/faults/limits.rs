@@ -30,7 +30,7 @@ fn the_memory_killer_takes_the_measuring_process_only() {
     let Some(group) = Group::new("memory") else { return };
     group.set("memory.limit_in_bytes", "100M");
     let trial = Trial::of("eats,honest").after(&group.join());
-    check_refused(&trial, "eats", 3, "aborted", "oom");
+    check_refused(&trial, "eats", 3, "failed", "oom");
 }
 
 #[test]

@@ -210,13 +210,13 @@ impl Ended {
     /// How that cell ended.
     #[track_caller]
     pub fn status(&self, kernel: &str) -> &str {
-        self.cell(kernel)["outcome"]["status"].as_str().expect("a status is a word")
+        self.cell(kernel)["status"].as_str().expect("a status is a word")
     }
 
     /// Why.
     #[track_caller]
     pub fn reason(&self, kernel: &str) -> &str {
-        self.cell(kernel)["outcome"]["reason"].as_str().unwrap_or_default()
+        self.cell(kernel)["reason"].as_str().unwrap_or_default()
     }
 
     /// That it was measured: two invocations have values. What they are worth on a busy machine is another matter.
@@ -224,6 +224,6 @@ impl Ended {
     pub fn check_measured(&self, kernel: &str) {
         let invocations = self.cell(kernel)["invocations"].as_array().expect("a cell has invocations");
         let done = invocations.iter().filter(|invocation| invocation["ending"] == "done").count();
-        assert!(done >= 2, "{kernel}: {}: {}", self.cell(kernel)["outcome"], self.err);
+        assert!(done >= 2, "{kernel}: {}: {}", self.cell(kernel)["reason"], self.err);
     }
 }

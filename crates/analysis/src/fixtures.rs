@@ -43,7 +43,7 @@ pub fn two() -> Report {
             report.cells.push(cell("mem-read", all, on(to), 40e9 / far));
         }
     }
-    report.cells[7].outcome.status = Status::Suspect;
+    report.cells[7].status = Status::Suspect;
     report.machine.numa_distances = vec![vec![10, 21], vec![21, 10]];
     report
 }

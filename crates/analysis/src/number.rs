@@ -18,7 +18,7 @@ pub struct Number<'a> {
 
 impl<'a> Number<'a> {
     pub(crate) fn of(cell: &'a Cell) -> Option<Self> {
-        Some(Number { cell, value: cell.value()?, interval: cell.summary?.interval })
+        Some(Number { cell, value: cell.value()?, interval: cell.capacity?.interval })
     }
 
     pub fn is_doubtful(&self) -> bool {

@@ -2,7 +2,7 @@
 //! that was measured, what is to be doubted, and where it all comes from.
 //!
 //! Pure functions from reports to data. The renderers write the same page as HTML, as Markdown and on a terminal, so all three
-//! agree. Numbers of cells that are `invalid` or `aborted` are left out: they are gaps.
+//! agree. Numbers of cells that are `invalid` or `failed` are left out: they are gaps.
 
 mod about;
 mod bounds;

@@ -28,7 +28,7 @@ mod tests;
 use charz_kernels::{Card, Params, Sizes};
 
 use charz_data::checks::{self, Check, V23, V24, V29};
-use charz_data::report::{Cell, Ending, Invocation, Mark, Outcome, Severity, Status, Timer};
+use charz_data::report::{Cell, Ending, Invocation, Mark, Severity, Status, Timer};
 
 pub use attempts::{RETRIES, wants_more};
 
@@ -54,7 +54,7 @@ pub struct JudgeContext {
 }
 
 /// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](charz_data::report::Run::dirty)), the
-/// invocations' values, the marks, the outcome and the summary. Judging again changes nothing.
+/// invocations' values, the marks, the ending and the numbers. Judging again changes nothing.
 ///
 /// A cell without invocations is left as it is: it already has the reason why it was not measured.
 pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
@@ -87,9 +87,12 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
             (status, reason, marks)
         }
     };
-    let summary = summary::summary(&case, matches!(status, Status::Ok | Status::Suspect));
+    let summary = summary::summary(&case);
+    let stands = matches!(status, Status::Ok | Status::Suspect);
+    let [capacity, delivered] = if stands { [summary::capacity(&case), summary::delivered(&case)] } else { [None; 2] };
     let (distribution, sharing) = (times::distribution(&case), summary::sharing(&case));
-    (cell.outcome, cell.marks, cell.summary) = (Outcome { status, reason }, marks, summary);
+    (cell.status, cell.reason, cell.marks, cell.summary) = (status, reason, marks, summary);
+    (cell.capacity, cell.delivered) = (capacity, delivered);
     (cell.distribution, cell.contention) = (distribution, sharing);
 }
 
@@ -118,14 +121,14 @@ fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Che
         return None;
     }
     // More often than can be put down to an accident.
-    let given_up = |reason| (Status::Aborted, Some(&V29), reason);
+    let given_up = |reason| (Status::Failed, Some(&V29), reason);
     if let Some(reason) = first(&[Ending::Died, Ending::TimedOut]) {
         return Some(given_up(reason));
     }
     Some(match first(&[Ending::Unavailable, Ending::Skipped, Ending::Refused]) {
         Some(reason) if done => given_up(reason),
         Some(reason) => (Status::Skipped, None, reason),
-        None => (Status::Aborted, None, first(&[Ending::Stopped]).unwrap_or_default()),
+        None => (Status::Failed, None, first(&[Ending::Stopped]).unwrap_or_default()),
     })
 }
 

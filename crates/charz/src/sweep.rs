@@ -27,7 +27,7 @@ use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
-use charz_data::report::{self, Cell, Ending, Invocation, Outcome, Report, Status, Summary};
+use charz_data::report::{self, Cell, Ending, Invocation, Report, Status};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
@@ -311,7 +311,6 @@ fn abort(report: &mut Report, place: usize) {
     let made = cell.invocations.len() as u64;
     if made < least {
         let reason = Some(format!("stopped after {made} of {least} invocations"));
-        cell.outcome = Outcome { status: Status::Aborted, reason };
-        cell.summary = cell.summary.map(|summary| Summary { value: None, ..summary });
+        (cell.status, cell.reason, cell.capacity, cell.delivered) = (Status::Failed, reason, None, None);
     }
 }

@@ -7,7 +7,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args_os().nth(1).ok_or("the name of a report is required")?;
     for cell in report::read(file.as_ref())?.cells {
         let value = cell.value().map_or("-".to_owned(), |value| units::value(value, cell.unit));
-        println!("{}\t{}\t{}\t{value}\t{:?}", cell.kernel, cell.mapping, cell.workers, cell.outcome.status);
+        println!("{}\t{}\t{}\t{value}\t{:?}", cell.kernel, cell.mapping, cell.workers, cell.status);
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Histogram, JointHistogram, MemoryPolicy as MemoryHome,
     PageKind, Peak, Shape, Sharing,
 };
-pub use cell::{Cell, Ending, Estimator, Interval, Invocation, Outcome, Status, Summary, Unit};
+pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, Summary, Unit};
 pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
@@ -117,7 +117,7 @@ impl Report {
     }
 
     pub fn count(&self, status: Status) -> usize {
-        self.cells.iter().filter(|cell| cell.outcome.status == status).count()
+        self.cells.iter().filter(|cell| cell.status == status).count()
     }
 
     /// The names of the kernels in such a role, in the order of the cards.

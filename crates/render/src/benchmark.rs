@@ -36,13 +36,13 @@ struct Metric {
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let mut benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = BTreeMap::new();
     for (cell, value) in report.cells.iter().filter_map(|cell| Some((cell, cell.value()?))) {
-        let interval = cell.summary.and_then(|summary| summary.interval);
+        let interval = cell.capacity.and_then(|capacity| capacity.interval);
         let metric = Metric {
             value,
             lower_value: interval.map(|interval| interval.low),
             upper_value: interval.map(|interval| interval.high),
         };
-        let end = if cell.outcome.status == Status::Suspect { IGNORED } else { "" };
+        let end = if cell.status == Status::Suspect { IGNORED } else { "" };
         let name: String = plain(&point::name(cell)).chars().take(LONGEST - IGNORED.len()).chain(end.chars()).collect();
         benchmarks.entry(name).or_default().insert(measure(cell.unit), metric);
     }
@@ -75,19 +75,18 @@ mod tests {
     #[test]
     fn every_number_has_its_benchmark_and_no_other() {
         let mut report = golden();
-        let sound =
-            report.cells.iter().find(|cell| cell.summary.is_some_and(|summary| summary.value.is_some())).unwrap();
+        let sound = report.cells.iter().find(|cell| cell.capacity.is_some()).unwrap();
         let with = |(at, status): (usize, Status)| {
             let mut cell = sound.clone();
-            (cell.workers, cell.outcome.status) = (1 + at as u64, status);
+            (cell.workers, cell.status) = (1 + at as u64, status);
             cell
         };
         report.cells = [Status::Suspect, Status::Invalid, Status::Ok].into_iter().enumerate().map(with).collect();
         let found = shown(&report);
         let name = |at: usize| point::name(&report.cells[at]);
         let suspect = &found[format!("{}-bencher-ignore", name(0))];
-        let (measure, cell) = (measure(report.cells[0].unit), report.cells[0].summary.unwrap());
-        assert_eq!(suspect[measure]["value"].as_f64(), cell.value);
+        let (measure, cell) = (measure(report.cells[0].unit), report.cells[0].capacity.unwrap());
+        assert_eq!(suspect[measure]["value"].as_f64(), Some(cell.value));
         assert_eq!(suspect[measure]["lower_value"].as_f64(), cell.interval.map(|interval| interval.low));
         assert!(found.get(name(0)).is_none(), "an alert would be raised");
         assert!(found.get(name(1)).is_none() && found.get(format!("{}-bencher-ignore", name(1))).is_none());

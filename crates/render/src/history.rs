@@ -167,7 +167,7 @@ mod tests {
             entry.report.host.kernel = Some(format!("{EVIL}{}", entry.id / 13));
             for cell in &mut entry.report.cells {
                 (cell.kernel, cell.mapping) = (EVIL.into(), EVIL.into());
-                cell.outcome.reason = Some(EVIL.into());
+                cell.reason = Some(EVIL.into());
             }
         };
         for (_, format) in Format::ALL {

@@ -96,7 +96,7 @@ impl Family {
         for (cell, factor) in report.cells.iter().filter_map(|cell| Some((cell, (self.factor)(cell.unit)?))) {
             let Some(value) = cell.value().filter(|_| seen.insert(labels(cell))) else { continue };
             samples[0].push((labels(cell), value * factor));
-            if let Some(interval) = cell.summary.and_then(|summary| summary.interval) {
+            if let Some(interval) = cell.capacity.and_then(|capacity| capacity.interval) {
                 samples[1].push((labels(cell), interval.low * factor));
                 samples[2].push((labels(cell), interval.high * factor));
             }
@@ -132,7 +132,7 @@ fn about(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let complete = one(f64::from(u8::from(report.complete)));
     gauge("report_complete", None, "Whether every cell was given its due, 1 or 0", &complete, out)?;
     let counted = Status::ALL.map(|status| {
-        let count = report.cells.iter().filter(|cell| cell.outcome.status == status).count();
+        let count = report.cells.iter().filter(|cell| cell.status == status).count();
         (vec![("status", status.name().to_owned())], count as f64)
     });
     gauge("cells", None, "How many cells ended how", &counted, out)
@@ -140,7 +140,7 @@ fn about(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// Which cell it is. What the sweep does not vary has no label.
 fn labels(cell: &Cell) -> Labels {
-    let status = if cell.outcome.status == Status::Suspect { "suspect" } else { "ok" };
+    let status = if cell.status == Status::Suspect { "suspect" } else { "ok" };
     let fixed = [
         ("kernel", plain(&cell.kernel)),
         ("mapping", plain(&cell.mapping)),

@@ -46,7 +46,7 @@ fn suspect_cells_leave_their_mark_on_what_is_drawn_from_them() {
         let mut report = measured(32 * MIB);
         let within =
             |cell: &&mut Cell| cell.kernel == kernel && cell.point.size_bytes.is_none_or(|size| sizes.contains(&size));
-        report.cells.iter_mut().filter(within).for_each(|cell| cell.outcome.status = Status::Suspect);
+        report.cells.iter_mut().filter(within).for_each(|cell| cell.status = Status::Suspect);
         let card = Card::of(&report);
         let of = |one: Plateau| (one.doubtful, one.edge.is_some_and(|edge| edge.doubtful));
         let levels: Vec<_> = card.levels.iter().filter_map(|level| level.found).map(of).collect();

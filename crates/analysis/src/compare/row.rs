@@ -32,7 +32,7 @@ pub struct Row {
     pub reason: Option<String>,
     /// The performance of the new side over that of the base: above 1 is better, with times as well as with rates.
     pub effect: Option<f64>,
-    /// Where the effect lies, not adjusted for being one of many; its `half_width` is a fraction of the effect.
+    /// Where the effect lies, not adjusted for being one of many.
     pub interval: Option<Interval>,
     /// The two-sided p-value of the rank test by itself; null where it was not made.
     pub p: Option<f64>,
@@ -50,7 +50,7 @@ pub struct Row {
 pub struct Side {
     /// How the cell ended.
     pub status: Status,
-    /// The median of the invocations' values; null where the report gives none.
+    /// Its capacity; null where the report gives none.
     pub value: Option<f64>,
     /// Invocations with a value.
     pub invocations: u64,
@@ -186,12 +186,7 @@ impl<'a> Candidate<'a> {
             charz_stats::Verdict::Same => (Verdict::Same, None),
             charz_stats::Verdict::Inconclusive(doubt) => (Verdict::Inconclusive, Some(doubt.to_string())),
         };
-        row.interval = judged.interval.zip(judged.effect).map(|(interval, effect)| Interval {
-            low: interval.low,
-            high: interval.high,
-            confidence: interval.confidence,
-            half_width: interval.half_width() / effect,
-        });
+        row.interval = judged.interval.map(|found| Interval { low: found.low, high: found.high });
         (row.p, row.adjusted_p) = (judged.p, judged.adjusted_p);
         (row.effect, row.smallest_effect) = (judged.effect, judged.smallest_effect);
     }
@@ -200,8 +195,8 @@ impl<'a> Candidate<'a> {
 impl Side {
     fn of(cell: &Cell) -> Self {
         Side {
-            status: cell.outcome.status,
-            value: cell.summary.and_then(|summary| summary.value),
+            status: cell.status,
+            value: cell.capacity.map(|capacity| capacity.value),
             invocations: values(cell).len() as u64,
         }
     }
@@ -254,12 +249,12 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
 
 /// Whether a cell's number can be used, and what in spite of.
 fn usable(side: &str, cell: &Cell, options: &Options) -> Result<Option<Caveat>, String> {
-    let word = match cell.outcome.status {
+    let word = match cell.status {
         Status::Ok => return Ok(None),
         Status::Suspect if options.allow_suspect => return Ok(Some(Caveat::Suspect)),
         status => status.name(),
     };
-    let reason = cell.outcome.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let reason = cell.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
     Err(format!("{word} in the {side} report{reason}"))
 }
 

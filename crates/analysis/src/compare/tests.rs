@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use charz_data::PageKind;
 use charz_data::params::{Layout, Params, Period};
-use charz_data::report::{Cell, Ending, Estimator, Invocation, Outcome, Status, Unit, fixtures};
+use charz_data::report::{Cell, Ending, Estimator, Invocation, Status, Unit, fixtures};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
 fn report(cells: &[(&str, &[f64])]) -> Report {
@@ -194,10 +194,10 @@ type Odd = (fn(&mut Cell), &'static str);
 #[test]
 fn unlike_cells_are_listed_with_their_reasons() {
     let table: [Odd; 9] = [
-        (|c| c.outcome = ended(Status::Suspect, "waited"), "suspect in the new report: waited"),
-        (|c| c.outcome = ended(Status::Invalid, "moved"), "invalid in the new report: moved"),
-        (|c| c.outcome = ended(Status::Skipped, "memory"), "skipped"),
-        (|c| c.outcome = ended(Status::Aborted, "signal 9"), "aborted"),
+        (|c| (c.status, c.reason) = ended(Status::Suspect, "waited"), "suspect in the new report: waited"),
+        (|c| (c.status, c.reason) = ended(Status::Invalid, "moved"), "invalid in the new report: moved"),
+        (|c| (c.status, c.reason) = ended(Status::Skipped, "memory"), "skipped"),
+        (|c| (c.status, c.reason) = ended(Status::Failed, "signal 9"), "failed"),
         (|c| c.invocations[3].variant = Some("avx512".into()), "avx512"),
         (|c| c.seats = vec![Some(1)], "different strands"),
         (|c| c.estimator = Estimator::Best, "different ways"),
@@ -216,8 +216,8 @@ fn unlike_cells_are_listed_with_their_reasons() {
     }
 }
 
-fn ended(status: Status, reason: &str) -> Outcome {
-    Outcome { status, reason: Some(reason.into()) }
+fn ended(status: Status, reason: &str) -> (Status, Option<String>) {
+    (status, Some(reason.into()))
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn the_best_of_more_is_another_number() {
 fn suspect_cells_are_compared_on_demand_and_say_so() {
     let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
     let mut new = report(&[("a", &around(0.5)), ("b", &around(1.0))]);
-    new.cells[0].outcome = ended(Status::Suspect, "waited");
+    (new.cells[0].status, new.cells[0].reason) = ended(Status::Suspect, "waited");
     let options = Options { allow_suspect: true, ..Options::default() };
     let comparison = compare(&base, &new, &options).unwrap();
     assert!(comparison.allow_suspect);
@@ -253,7 +253,7 @@ fn nothing_to_compare_is_no_comparison() {
     check_refused(&base, &other, options, "no cell in common");
     check_refused(&report(&[]), &report(&[]), options, "no cell in common");
     let mut suspect = base.clone();
-    suspect.cells[0].outcome = ended(Status::Suspect, "waited");
+    (suspect.cells[0].status, suspect.cells[0].reason) = ended(Status::Suspect, "waited");
     check_refused(&suspect, &base, options, "no cell of the base report");
     check_refused(&base, &suspect, options, "--allow-suspect");
     let mut elsewhere = base.clone();

@@ -50,9 +50,9 @@ fn is_stuck(cell: &Cell) -> bool {
 /// Which numbers of workers beyond this one have no number, as the end of the sentence.
 fn unmeasured(series: &Series<'_>, workers: u64) -> String {
     let of = |status: Status, word: &str| {
-        let cells = series.cells.iter().filter(|cell| cell.workers > workers && cell.outcome.status == status);
+        let cells = series.cells.iter().filter(|cell| cell.workers > workers && cell.status == status);
         let numbers: Vec<String> = cells.map(|cell| cell.workers.to_string()).collect();
         if numbers.is_empty() { String::new() } else { format!("; with {} workers it was {word}", list(&numbers)) }
     };
-    of(Status::Skipped, "skipped") + &of(Status::Aborted, "given up")
+    of(Status::Skipped, "skipped") + &of(Status::Failed, "given up")
 }

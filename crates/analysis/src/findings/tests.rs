@@ -99,7 +99,7 @@ fn a_collapse_is_less_than_half_of_what_fewer_do() {
 #[test]
 fn what_did_not_end_has_collapsed_and_what_was_skipped_is_named() {
     let mut cells = series("cas-counter", &[(1, 40e6), (2, 30e6)]);
-    cells.push(without("cas-counter", 64, Status::Aborted, Some(Ending::TimedOut)));
+    cells.push(without("cas-counter", 64, Status::Failed, Some(Ending::TimedOut)));
     cells.push(without("cas-counter", 128, Status::Skipped, None));
     check_collapse(
         cells,
@@ -170,7 +170,7 @@ fn advice_is_drawn_from_the_cells_that_it_names() {
     pools.extend([cell("pool-tas", 2, 10e6), cell("pool-tas-backoff", 2, 10.1e6)]);
     let words = ["400 ns at least", "do 4.0 times as much in pool-treiber rr x4", "change nothing in pool-tas rr x2"];
     check_advice(4, pools, &[400.0], &words);
-    check_advice(4, vec![without("futex-wake", 2, Status::Aborted, Some(Ending::Died))], &[], &[]);
+    check_advice(4, vec![without("futex-wake", 2, Status::Failed, Some(Ending::Died))], &[], &[]);
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub fn doubts(report: &Report) -> Vec<Doubt> {
                 doubt.cells.push(point::name(cell));
             }
         };
-        if let Some(reason) = cell.outcome.reason.as_ref().filter(|_| cell.marks.is_empty()) {
+        if let Some(reason) = cell.reason.as_ref().filter(|_| cell.marks.is_empty()) {
             add(Severity::Invalid, reason, None, reason);
         }
         for mark in &cell.marks {

@@ -107,7 +107,7 @@ pub fn reports(entries: &[Entry]) -> Table {
             count(&[Status::Ok]),
             count(&[Status::Suspect]),
             count(&[Status::Invalid]),
-            count(&[Status::Pending, Status::Skipped, Status::Aborted]),
+            count(&[Status::Pending, Status::Skipped, Status::Failed]),
             Datum::word(or_dash(changed)),
         ]
     };
@@ -201,9 +201,9 @@ fn values_of(timeline: &Timeline, track: &Track) -> Table {
             Datum::known(cell.value(), |_| points::number(cell)),
             end(0),
             end(1),
-            Datum::word(cell.outcome.status.name()),
+            Datum::word(cell.status.name()),
             Datum::known(level, |level| level.to_string()),
-            Datum::word(cell.outcome.reason.as_deref().unwrap_or("-")),
+            Datum::word(cell.reason.as_deref().unwrap_or("-")),
         ];
         Row::new(data, state(cell))
     };

@@ -16,7 +16,7 @@ pub(super) fn point(cell: &Cell, x: f64) -> DataPoint {
 
 /// The ends of the interval of a cell's number; `None` without either.
 pub(super) fn interval(cell: &Cell) -> Option<[f64; 2]> {
-    let interval = cell.summary?.interval.filter(|_| cell.value().is_some())?;
+    let interval = cell.capacity?.interval.filter(|_| cell.value().is_some())?;
     Some([interval.low, interval.high])
 }
 
@@ -31,7 +31,7 @@ pub(super) fn datum(cell: &Cell) -> Datum {
 
 /// Whether a cell's number may be believed.
 pub(super) fn state(cell: &Cell) -> State {
-    match cell.outcome.status {
+    match cell.status {
         Status::Ok if cell.value().is_some() => State::Ok,
         Status::Suspect if cell.value().is_some() => State::Suspect,
         _ => State::Missing,
@@ -45,20 +45,21 @@ pub(super) fn note(cell: &Cell) -> String {
 
 /// The number with the half width of its interval, and a question mark if it is doubtful; or why there is none.
 pub(super) fn number(cell: &Cell) -> String {
-    let Some((summary, value)) = cell.summary.zip(cell.value()) else {
-        return match cell.outcome.status {
+    let Some(value) = cell.value() else {
+        return match cell.status {
             Status::Ok | Status::Suspect => "no number".to_owned(),
             status => status.name().to_owned(),
         };
     };
-    let width = summary.interval.map(|interval| format!(" ±{}", units::percent(interval.half_width)));
+    let interval = cell.capacity.and_then(|capacity| capacity.interval);
+    let width = interval.map(|interval| format!(" ±{}", units::percent(interval.half_width(value))));
     format!("{}{}{}", units::value(value, cell.unit), width.unwrap_or_default(), doubt(cell))
 }
 
-/// The reason of the outcome, or the marks; empty for a sound cell.
+/// The reason of the ending, or the marks; empty for a sound cell.
 pub(super) fn against(cell: &Cell) -> String {
     let marks = cell.marks.iter().map(|mark| format!("; {}: {}", mark.code, mark.reason));
-    let words = match (&cell.outcome.reason, cell.marks.is_empty()) {
+    let words = match (&cell.reason, cell.marks.is_empty()) {
         (Some(reason), true) => format!("; {reason}"),
         _ => marks.collect(),
     };

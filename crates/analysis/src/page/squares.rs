@@ -167,7 +167,7 @@ impl Pairs {
 
 fn why(cell: &Cell) -> String {
     let reason = points::against(cell);
-    let word = match cell.outcome.status {
+    let word = match cell.status {
         Status::Ok => "no number",
         status => status.name(),
     };

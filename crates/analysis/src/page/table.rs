@@ -30,7 +30,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         data.push(Datum::word(short(&cell.mapping)));
         data.push(Datum::count(cell.workers));
         data.extend([points::datum(cell), interval(cell)]);
-        data.push(Datum::word(cell.outcome.status.name()));
+        data.push(Datum::word(cell.status.name()));
         let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
         data.push(Datum::word(short(&marks.join(" "))));
         Row { data, state: points::state(cell), passport: passport(cell) }
@@ -68,7 +68,7 @@ const MOST_MARKS: usize = 64;
 fn passport(cell: &Cell) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut say = |label: &str, words: Option<String>| lines.extend(words.map(|words| (short(label), short(&words))));
-    say("reason", cell.outcome.reason.clone());
+    say("reason", cell.reason.clone());
     for mark in cell.marks.iter().take(MOST_MARKS) {
         say(&mark.code, Some(mark.reason.clone()));
     }

@@ -199,7 +199,7 @@ fn every_drawn_point_and_bar_has_a_place() {
 fn a_number_of_an_invalid_cell_is_a_gap() {
     let mut report = of_every_kind();
     for cell in &mut report.cells {
-        cell.outcome.status = Status::Invalid;
+        cell.status = Status::Invalid;
     }
     let page = page_of(&report);
     for plot in plots(&page) {
@@ -218,11 +218,7 @@ fn a_number_of_an_invalid_cell_is_a_gap() {
 #[test]
 fn a_doubtful_number_has_its_mark_wherever_it_is_shown() {
     let mut report = of_every_kind();
-    report
-        .cells
-        .iter_mut()
-        .filter(|cell| cell.summary.is_some())
-        .for_each(|cell| cell.outcome.status = Status::Suspect);
+    report.cells.iter_mut().filter(|cell| cell.summary.is_some()).for_each(|cell| cell.status = Status::Suspect);
     let page = page_of(&report);
     for plot in plots(&page) {
         let measured = plot.series.iter().filter(|series| series.role == Role::Measured);
@@ -303,7 +299,7 @@ fn a_page_of_too_much_is_small_and_says_so() {
                 "x",
             );
             one.invocations.clear();
-            one.outcome.reason = Some("y".repeat(100_000));
+            one.reason = Some("y".repeat(100_000));
             cells.push(one);
         }
     }

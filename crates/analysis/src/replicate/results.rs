@@ -72,7 +72,7 @@ impl<'a> Results<'a> {
 
     fn of_cell(&self, spec: &CellSpec, statistic: &Statistic, unit: &str) -> Result<Number, Gap> {
         let cell = self.cell(spec)?;
-        if cell.summary.and_then(|summary| summary.value).is_none() {
+        if cell.capacity.is_none() {
             return Err(why_none(cell));
         }
         let words = cell.point.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
@@ -113,12 +113,12 @@ impl<'a> Results<'a> {
 }
 
 fn why_none(cell: &Cell) -> Gap {
-    let reason = || cell.outcome.reason.clone().filter(|reason| !reason.is_empty());
+    let reason = || cell.reason.clone().filter(|reason| !reason.is_empty());
     let marks = || cell.marks.iter().map(|mark| mark.reason.as_str()).collect::<Vec<_>>().join("; ");
     let because = |word: &str| format!("{word}: {}", reason().unwrap_or_else(|| "the report has no reason".into()));
-    let (reason, kind) = match cell.outcome.status {
+    let (reason, kind) = match cell.status {
         Status::Pending => ("not measured before the sweep ended".into(), GapKind::Open),
-        Status::Aborted => (because("given up"), GapKind::Open),
+        Status::Failed => (because("given up"), GapKind::Open),
         Status::Invalid => (format!("invalid: {}", reason().unwrap_or_else(marks)), GapKind::Open),
         Status::Skipped => (because("skipped"), GapKind::Final),
         Status::Ok | Status::Suspect => ("nothing that counts was measured".into(), GapKind::Final),

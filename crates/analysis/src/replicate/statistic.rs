@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use charz_data::report::{Cell, Distribution, Growth, GrowthStep, Histogram, Unit};
+use charz_data::report::{Cell, Distribution, Estimate, Growth, GrowthStep, Histogram, Unit};
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -98,8 +98,8 @@ impl Statistic {
     pub(super) fn of(&self, cell: &Cell, words: f64, hz: Option<f64>) -> Result<Quantity, String> {
         let kind = self.kind(cell.unit).ok_or("the kernel has no such number")?;
         let summary = cell.summary.ok_or("nothing was measured")?;
-        let value = summary.value.ok_or("nothing that counts was measured")?;
-        let interval = summary.interval.map(|interval| [interval.low, interval.high]);
+        let Estimate { value, interval } = cell.capacity.ok_or("nothing that counts was measured")?;
+        let interval = interval.map(|interval| [interval.low, interval.high]);
         let workers = cell.workers.max(1) as f64;
         let sampled = || cell.distribution.as_ref().ok_or("no times were sampled");
         let phase = |times: fn(&Distribution) -> &Histogram| Ok::<_, String>(words / times(sampled()?).median() * 1e9);

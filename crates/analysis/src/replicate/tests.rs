@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::document::PublishedValue;
 use super::*;
 use crate::fixtures::{cell, report};
-use charz_data::report::{Cell, Interval, Point, Report, Status as CellStatus, Summary};
+use charz_data::report::{Cell, Estimate, Point, Report, Status as CellStatus};
 
 /// Every figure, table, listing and set of quoted numbers by an independent reading of the documents.
 const NUMBERS: [(&str, &str); 5] = [
@@ -148,7 +148,7 @@ fn fixtures() -> Report {
             report.cells.push(Cell { mapping: mapping.into(), ..cell("mem-read", &seats, point, value * speed) });
         }
     }
-    report.cells[0].outcome.status = CellStatus::Suspect;
+    report.cells[0].status = CellStatus::Suspect;
     report.cells[1] = report.cells[1].clone().invalid();
     report
 }
@@ -189,11 +189,8 @@ fn claims_are_checked_by_intervals() {
     };
     // round-robin as auto; half of the packages of one; 42 GB/s with four workers and 40 with two.
     assert_eq!(verdicts(&report), [Verdict::Holds, Verdict::Undecided, Verdict::Holds]);
-    let summary = |value: f64, interval: Option<Interval>| {
-        move |summary: Summary| Summary { value: Some(value), interval, ..summary }
-    };
     let last = report.cells.iter().position(|cell| cell.mapping == "auto" && cell.workers == 4).unwrap();
-    report.cells[last].summary = report.cells[last].summary.map(summary(80e9, None));
+    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: None });
     assert_eq!(verdicts(&report)[2], Verdict::Fails);
     report.cells.clear();
     assert_eq!(verdicts(&report), [Verdict::Undecided; 3]);

@@ -45,7 +45,7 @@ fn is_hopeless(cell: &Cell) -> bool {
     let done = cell.invocations.iter().any(|invocation| invocation.ending == Ending::Done);
     let lasting = |severity, code: &str| severity == Severity::Invalid && !PASSING.contains(&code);
     (!done && failed(&cell.invocations) > 0)
-        || matches!(cell.outcome.status, Status::Skipped)
+        || matches!(cell.status, Status::Skipped)
         || cell.marks.iter().any(|mark| lasting(mark.severity, &mark.code))
 }
 

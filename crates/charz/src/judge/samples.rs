@@ -78,7 +78,8 @@ fn modes(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
 /// The width that was reached is printed beside the number anyway.
 fn wide(case: &Case<'_>) -> Option<Mark> {
     let wanted = case.cell.precision;
-    let reached = summary::interval(&Sample::new(case.values())?)?.half_width;
+    let values = Sample::new(case.values())?;
+    let reached = summary::interval(&values)?.half_width(values.median());
     raise(&V28, reached / wanted, || {
         format!("the interval is ±{} wide, and ±{} was asked for", units::percent(reached), units::percent(wanted))
     })

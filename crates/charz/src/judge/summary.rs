@@ -1,7 +1,7 @@
 //! The numbers of a cell, and what workers cost each other at what they share.
 
 use super::case::{Case, total};
-use charz_data::report::{Contention, Interval, Run, Sharing, Summary};
+use charz_data::report::{Contention, Estimate, Interval, Run, Sharing, Summary};
 use charz_stats::{Sample, median_interval};
 
 const CONFIDENCE: f64 = 0.95;
@@ -9,9 +9,9 @@ const CONFIDENCE: f64 = 0.95;
 /// How many repetitions the T3-4 report took the best of.
 const OF_THREE: usize = 3;
 
-/// The numbers of a cell; the value only if it `stands`. `None` if no repetition has a rate: one that was over before the
+/// The numbers of a cell; `None` if no repetition has a rate: one that was over before the
 /// clock ticked has none, and JSON has no number for infinity.
-pub(super) fn summary(case: &Case<'_>, stands: bool) -> Option<Summary> {
+pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     let unit = case.cell.unit;
     let runs = || case.cell.invocations.iter().flat_map(|invocation| &invocation.runs);
     let rates = |runs: &[Run]| runs.iter().map(|run| run.value(unit)).filter(|rate| rate.is_finite()).collect();
@@ -24,9 +24,7 @@ pub(super) fn summary(case: &Case<'_>, stands: bool) -> Option<Summary> {
     let raw = values.as_ref().map(Sample::median);
     let clean = Sample::new(case.clean_values());
     Some(Summary {
-        value: raw.filter(|_| stands),
         raw,
-        interval: values.as_ref().filter(|_| stands).and_then(interval),
         invocations: values.map_or(0, |values| values.len() as u64),
         clean_runs: case.clean_runs().count() as u64,
         dirty_runs: case.runs().filter(|run| !run.dirty.is_empty()).count() as u64,
@@ -38,16 +36,24 @@ pub(super) fn summary(case: &Case<'_>, stands: bool) -> Option<Summary> {
     })
 }
 
+/// The median of the invocations' values.
+pub(super) fn capacity(case: &Case<'_>) -> Option<Estimate> {
+    let values = Sample::new(case.values())?;
+    Some(Estimate { value: values.median(), interval: interval(&values) })
+}
+
+/// What all repetitions gave together, dirty ones included: the median of the invocations' work over their time.
+pub(super) fn delivered(case: &Case<'_>) -> Option<Estimate> {
+    let unit = case.cell.unit;
+    let values: Vec<f64> = case.done().filter_map(|invocation| invocation.delivered(unit)).collect();
+    let values = Sample::new(values)?;
+    Some(Estimate { value: values.median(), interval: interval(&values) })
+}
+
 /// Where the median of the invocations' values lies; `None` with too few of them, and for a median of 0.
 pub(super) fn interval(values: &Sample) -> Option<Interval> {
     let found = median_interval(values, CONFIDENCE)?;
-    let half_width = found.half_width() / values.median().abs();
-    half_width.is_finite().then_some(Interval {
-        low: found.low,
-        high: found.high,
-        confidence: found.confidence,
-        half_width,
-    })
+    (values.median() != 0.0).then_some(Interval { low: found.low, high: found.high })
 }
 
 /// The smallest difference between two repetitions that the clock shows, in the cell's unit; 0 where the clock is unknown.

@@ -10,8 +10,7 @@ use charz_kernels::{Card, Layout, PageKind, Params, Sizes};
 
 use super::{JudgeContext, judge};
 use charz_data::report::{
-    Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Outcome, Pages, Run, Severity, Status, Timer, Unit,
-    fixtures,
+    Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Pages, Run, Severity, Status, Timer, Unit, fixtures,
 };
 
 const MIB: u64 = 1 << 20;
@@ -32,7 +31,10 @@ fn clean() -> Trial {
             precision: 0.02,
             repetitions: REPETITIONS as u64,
             footprint_bytes: 1024 * MIB,
-            outcome: Outcome { status: Status::Pending, reason: None },
+            status: Status::Pending,
+            reason: None,
+            capacity: None,
+            delivered: None,
             invocations: (0..10).map(invocation).collect(),
             summary: None,
             ..fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9)
@@ -174,8 +176,12 @@ fn check(expected: &[(&str, Severity)], change: impl FnOnce(&mut Trial)) {
         Some(Severity::Suspect) => Status::Suspect,
         Some(Severity::Invalid) => Status::Invalid,
     };
-    assert_eq!(trial.cell.outcome.status, status);
-    assert_eq!(trial.cell.outcome.reason.is_some(), status != Status::Ok);
-    let summary = trial.cell.summary.expect("there are repetitions");
-    assert_eq!(summary.value.is_some(), status != Status::Invalid, "an invalid cell has no value, any other has one");
+    assert_eq!(trial.cell.status, status);
+    assert_eq!(trial.cell.reason.is_some(), status != Status::Ok);
+    assert!(trial.cell.summary.is_some(), "there are repetitions");
+    assert_eq!(
+        trial.cell.capacity.is_some(),
+        status != Status::Invalid,
+        "an invalid cell has no value, any other has one"
+    );
 }

@@ -23,7 +23,8 @@ impl Record {
         let done = self.invocation.ending == Ending::Done;
         self.invocation.value = if done { self.invocation.estimate(cell.unit, cell.estimator) } else { None };
         cell.invocations.push(self.invocation);
-        (cell.summary, cell.outcome.status) = (None, Status::Pending);
+        (cell.summary, cell.status) = (None, Status::Pending);
+        (cell.capacity, cell.delivered) = (None, None);
         (cell.distribution, cell.contention) = (None, None);
         Ok(())
     }

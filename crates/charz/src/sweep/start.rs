@@ -11,7 +11,7 @@ use charz_topology::{Machine, Mapping};
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Plan, PlannedCell, nanos};
-use charz_data::report::{self, Cell, Estimator, Outcome, Point, Report, Schema, Status};
+use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status};
 
 pub struct Context<'a> {
     pub command: &'a str,
@@ -54,7 +54,8 @@ fn cell(planned: &PlannedCell) -> Cell {
         point: planned.point,
         level: planned.level.clone(),
         footprint_bytes: planned.footprint_bytes,
-        outcome: Outcome { status, reason: planned.obstacle.clone() },
+        status,
+        reason: planned.obstacle.clone(),
         ..blank(planned.kernel, &planned.mapping, planned.seats.clone())
     }
 }
@@ -73,7 +74,10 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
         precision: 1.0,
         repetitions: FLOOR_REPETITIONS,
         footprint_bytes: 0,
-        outcome: Outcome { status: Status::Pending, reason: None },
+        status: Status::Pending,
+        reason: None,
+        capacity: None,
+        delivered: None,
         marks: Vec::new(),
         invocations: Vec::new(),
         summary: None,

@@ -175,8 +175,8 @@ fn time_goes_where_the_spread_is() {
     assert_eq!(count("arith-int"), [6, 6]);
     assert_eq!(count("arith-float"), [20, 20]);
     assert!(swept.report.complete);
-    let wide = swept.report.cells.last().unwrap().summary.unwrap().interval.unwrap();
-    assert!(wide.half_width > 0.01, "the width that was reached is reported: {wide:?}");
+    let wide = swept.report.cells.last().unwrap().capacity.unwrap();
+    assert!(wide.interval.unwrap().half_width(wide.value) > 0.01, "the width that was reached is reported: {wide:?}");
 }
 
 #[test]
@@ -208,12 +208,12 @@ fn a_cell_in_the_middle_of_which_the_user_leaves_is_no_result() {
     let aborted: Vec<&Cell> = [&swept.report.floor[..], &swept.report.cells[..]]
         .into_iter()
         .flatten()
-        .filter(|cell| cell.outcome.status == Status::Aborted)
+        .filter(|cell| cell.status == Status::Failed)
         .collect();
     let [aborted] = aborted.as_slice() else { panic!("{}", aborted.len()) };
-    assert_eq!(aborted.outcome.reason.as_deref(), Some("stopped after 1 of 6 invocations"));
+    assert_eq!(aborted.reason.as_deref(), Some("stopped after 1 of 6 invocations"));
     assert_eq!(made(aborted), 1, "the one in flight is made again");
-    assert_eq!(aborted.summary.unwrap().value, None);
+    assert_eq!(aborted.capacity, None);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn workers_that_contend_become_more_only_as_long_as_they_end_in_time() {
         swept.asked.iter().filter(|(kernel, _)| kernel == "cas-counter").map(|(_, workers)| *workers).take(3).collect();
     assert_eq!(round, [1, 8, 16], "ever more");
     assert!(swept.asked.iter().all(|(kernel, workers)| kernel != "cas-counter" || *workers <= 16));
-    let status: Vec<Status> = swept.report.cells.iter().map(|cell| cell.outcome.status).collect();
-    assert_eq!(status[2..], [Status::Aborted, Status::Skipped, Status::Skipped]);
-    assert!(swept.report.cells[4].outcome.reason.as_ref().unwrap().starts_with("safety: "));
+    let status: Vec<Status> = swept.report.cells.iter().map(|cell| cell.status).collect();
+    assert_eq!(status[2..], [Status::Failed, Status::Skipped, Status::Skipped]);
+    assert!(swept.report.cells[4].reason.as_ref().unwrap().starts_with("safety: "));
 }

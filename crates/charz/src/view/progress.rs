@@ -75,12 +75,12 @@ fn title(cell: &Cell) -> String {
 }
 
 fn told(cell: &Cell) -> String {
-    match cell.summary.and_then(|summary| summary.value) {
+    match cell.capacity.map(|capacity| capacity.value) {
         Some(value) => {
-            let doubt = units::doubt(cell.outcome.status == Status::Suspect);
+            let doubt = units::doubt(cell.status == Status::Suspect);
             format!("{}: {}{doubt}", title(cell), units::value(value, cell.unit))
         }
-        None => format!("{}: {}", title(cell), plain(cell.outcome.reason.as_deref().unwrap_or("nothing"))),
+        None => format!("{}: {}", title(cell), plain(cell.reason.as_deref().unwrap_or("nothing"))),
     }
 }
 

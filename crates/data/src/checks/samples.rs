@@ -150,7 +150,7 @@ pub static V29: Check = Check {
     title: "invocations gave nothing",
     cause: "A measuring process died, was refused what it needs, or did not end in its time. What is left are the values of \
             those that survived, and if it was no accident who did, the number is theirs alone. A cell without a survivor, \
-            or with too many failures, is aborted and has no value.",
+            or with too many failures, is `failed` and has no value.",
     quantity: "Invocations that ended without a result, other than by a stop.",
     scale: Scale::Count,
     suspect: Some(0.0),

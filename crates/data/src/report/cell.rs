@@ -39,7 +39,13 @@ pub struct Cell {
     /// Memory that the workers' blocks take in all.
     pub footprint_bytes: u64,
     /// How it ended.
-    pub outcome: Outcome,
+    pub status: Status,
+    /// Why, in words, unless it is `ok` or `pending`.
+    pub reason: Option<String>,
+    /// What the hardware does when nothing else takes the strands: the headline. Null unless the cell is `ok` or `suspect`.
+    pub capacity: Option<Estimate>,
+    /// What the machine gave with everything that ran on it meanwhile: all work over all time. Null where `capacity` is.
+    pub delivered: Option<Estimate>,
     /// Everything that speaks against the number. Empty is good.
     pub marks: Vec<Mark>,
     /// Every attempt, in the order in which they were made; none is left out.
@@ -99,15 +105,6 @@ pub enum Estimator {
     Best,
 }
 
-/// How a cell ended, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Outcome {
-    /// The kind of ending.
-    pub status: Status,
-    /// Why, in words, unless it is `ok` or `pending`.
-    pub reason: Option<String>,
-}
-
 /// The kinds of endings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -123,7 +120,7 @@ pub enum Status {
     /// Not measured by decision, e.g. because its memory would not fit, or because the kernel cannot run here.
     Skipped,
     /// Given up in the middle; what was finished is kept.
-    Aborted,
+    Failed,
 }
 
 /// One attempt: a fresh process that measures the cell a few times.
@@ -174,12 +171,8 @@ pub enum Ending {
 /// The numbers of a cell in its [`Unit`]. "Best" is the largest rate, or the shortest time where the unit is nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// The median of the invocations' values; null where the cell is `invalid` or `aborted`.
-    pub value: Option<f64>,
-    /// The same median for every status, for inspection only; null without a clean repetition.
+    /// The capacity for every status, for inspection only; null where no invocation has a value.
     pub raw: Option<f64>,
-    /// Where the median lies; null where there are too few invocations to say, and where there is no value.
-    pub interval: Option<Interval>,
     /// Invocations with a value.
     pub invocations: u64,
     /// Repetitions that count.
@@ -198,33 +191,56 @@ pub struct Summary {
     pub start_skew_ns: u64,
 }
 
-/// A confidence interval.
+/// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// In the unit of the cell.
+    pub value: f64,
+    /// Where the true value lies; null after too few invocations to say.
+    pub interval: Option<Interval>,
+}
+
+/// A confidence interval of 95%: its lower and its upper end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Interval {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
-    /// The share of such intervals that hold the true value, as a fraction.
-    pub confidence: f64,
-    /// Half of its width as a fraction of the value.
-    pub half_width: f64,
+}
+
+impl Interval {
+    /// Half of its width as a fraction of `value`.
+    pub fn half_width(self, value: f64) -> f64 {
+        (self.high - self.low) / 2.0 / value.abs()
+    }
+}
+
+impl From<[f64; 2]> for Interval {
+    fn from([low, high]: [f64; 2]) -> Self {
+        Interval { low, high }
+    }
+}
+
+impl From<Interval> for [f64; 2] {
+    fn from(Interval { low, high }: Interval) -> Self {
+        [low, high]
+    }
 }
 
 // In the order in which they are counted.
 words! { Status {
-    Ok = "ok", Suspect = "suspect", Invalid = "invalid", Skipped = "skipped", Aborted = "aborted", Pending = "pending",
+    Ok = "ok", Suspect = "suspect", Invalid = "invalid", Skipped = "skipped", Failed = "failed", Pending = "pending",
 } }
 
 impl Cell {
     /// Its number, if it is `ok` or `suspect`.
     pub fn value(&self) -> Option<f64> {
-        let has_number = matches!(self.outcome.status, Status::Ok | Status::Suspect);
-        self.summary?.value.filter(|value| has_number && value.is_finite())
+        let has_number = matches!(self.status, Status::Ok | Status::Suspect);
+        self.capacity.map(|capacity| capacity.value).filter(|value| has_number && value.is_finite())
     }
 
     pub fn is_suspect(&self) -> bool {
-        self.outcome.status == Status::Suspect
+        self.status == Status::Suspect
     }
 
     /// The pairs of times of all repetitions that count, together.
@@ -263,6 +279,22 @@ impl Invocation {
             Estimator::Median if values.len() % 2 == 1 => values[middle],
             Estimator::Median => f64::midpoint(values[middle - 1], values[middle]),
         })
+    }
+
+    /// All work of its repetitions over all of their time, dirty ones included; for times that are no quotient, their mean.
+    pub fn delivered(&self, unit: Unit) -> Option<f64> {
+        let runs = || self.runs.iter().map(|run| (run.value(unit), run.interval_ns as f64));
+        let time: f64 = runs().map(|(_, time)| time).sum();
+        let value = match unit {
+            Unit::OpsPerSecond | Unit::BytesPerSecond => runs().map(|(rate, time)| rate * time).sum::<f64>() / time,
+            Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::MillisecondsPerGib => {
+                time / runs().map(|(value, time)| time / value).sum::<f64>()
+            }
+            Unit::Nanoseconds | Unit::NanosecondsSampled => {
+                runs().map(|(value, _)| value).sum::<f64>() / self.runs.len() as f64
+            }
+        };
+        value.is_finite().then_some(value)
     }
 
     /// The repetitions that count.

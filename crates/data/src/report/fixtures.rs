@@ -10,8 +10,8 @@ use crate::machine::{Core, Strand};
 
 use super::fixture_cards::cards;
 use super::{
-    Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Histogram, Interval, Invocation,
-    JointHistogram, Lap, Mark, Outcome, Point, Report, Run, Severity, Shape, Sharing, Status, Summary, Unit, parse,
+    Cell, Counts, Distribution, Ending, Estimate, Estimator, Evidence, Frequency, Histogram, Interval, Invocation,
+    JointHistogram, Lap, Mark, Point, Report, Run, Severity, Shape, Sharing, Status, Summary, Unit, parse,
 };
 
 /// Invocations of a cell: enough for an interval.
@@ -61,7 +61,10 @@ pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
         precision: 0.05,
         repetitions: 1,
         footprint_bytes: 0,
-        outcome: Outcome { status: Status::Ok, reason: None },
+        status: Status::Ok,
+        reason: None,
+        capacity: None,
+        delivered: None,
         marks: Vec::new(),
         invocations: (0..INVOCATIONS).map(|at| invocation(unit, workers, spread(value, at))).collect(),
         summary: None,
@@ -223,12 +226,12 @@ impl Cell {
         let (low, high) = (value / (1.0 + share), value * (1.0 + share));
         let (worst, best) = if self.unit.more_is_better() { (low, high) } else { (high, low) };
         (summary.worst, summary.best, summary.best_of_three) = (worst, best, best);
-        summary.interval = summary.value.map(|_| Interval { low, high, confidence: 0.95, half_width: share });
+        self.capacity = self.capacity.map(|number| Estimate { interval: Some(Interval { low, high }), ..number });
         self
     }
 
     pub fn without_interval(mut self) -> Self {
-        self.summary.as_mut().unwrap().interval = None;
+        self.capacity = self.capacity.map(|number| Estimate { interval: None, ..number });
         self
     }
 
@@ -239,10 +242,9 @@ impl Cell {
             Severity::Suspect => Status::Suspect,
             Severity::Invalid => Status::Invalid,
         };
-        self.outcome = Outcome { status, reason: Some(reason.into()) };
+        (self.status, self.reason) = (status, Some(reason.into()));
         if status == Status::Invalid {
-            let summary = self.summary.as_mut().unwrap();
-            (summary.value, summary.interval) = (None, None);
+            (self.capacity, self.delivered) = (None, None);
         }
         self
     }
@@ -257,8 +259,10 @@ impl Cell {
 
     /// Not measured, or not to its end.
     pub fn unmeasured(self, status: Status, reason: &str) -> Self {
-        let outcome = Outcome { status, reason: Some(reason.into()).filter(|_| status != Status::Pending) };
-        Cell { outcome, invocations: Vec::new(), summary: None, distribution: None, contention: None, ..self }
+        let reason = Some(reason.into()).filter(|_| status != Status::Pending);
+        let (capacity, delivered, summary, distribution, contention) = (None, None, None, None, None);
+        let numbers = Cell { capacity, delivered, summary, distribution, contention, ..self };
+        Cell { status, reason, invocations: Vec::new(), ..numbers }
     }
 
     /// With pairs of times, ten at least, divided among its invocations. Where its number is their median it follows. Marks come after.
@@ -299,11 +303,10 @@ impl Cell {
         let high = values().fold(value, f64::max);
         let (worst, best) = if unit.more_is_better() { (low, high) } else { (high, low) };
         let invocations = values().count() as u64;
-        let value = Some(value);
+        self.capacity = Some(Estimate { value, interval: None });
+        self.delivered = self.capacity;
         self.summary = Some(Summary {
-            value,
-            raw: value,
-            interval: None,
+            raw: Some(value),
             invocations,
             clean_runs: invocations,
             dirty_runs: 0,

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Cell, Ending, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit};
+use super::{
+    Cell, Ending, Interval, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
+};
 
 /// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
 pub const MAX_BYTES: u64 = 2 << 30;
@@ -163,11 +165,9 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     if let Some(sharing) = &cell.contention {
         sharing.contradiction().map_or(Ok(()), Err)?;
     }
+    check_estimates(cell)?;
     match &cell.summary {
         Some(summary) => check_summary(cell, summary),
-        None if matches!(cell.outcome.status, Status::Ok | Status::Suspect) => {
-            Err("has a status of a number and no number")
-        }
         None => Ok(()),
     }
 }
@@ -240,26 +240,31 @@ fn check_summary(cell: &Cell, summary: &Summary) -> Result<(), &'static str> {
     if least > most || ![least, most].into_iter().all(|value| is_measurable(value, cell.unit)) {
         return Err("has a summary that no repetitions can have");
     }
-    let inside = |value: f64| least * (1.0 - ROUNDING) <= value && value <= most * (1.0 + ROUNDING);
-    if [summary.value, summary.raw].into_iter().flatten().any(|value| !inside(value)) {
-        return Err("has a median that is not between its best and its worst repetition");
-    }
-    if summary.value.is_some() && !matches!(cell.outcome.status, Status::Ok | Status::Suspect) {
-        return Err("has a number although its status denies it one");
-    }
-    match summary.interval {
-        Some(_) if valued < LEAST_FOR_INTERVAL => Err("has an interval without the invocations for one"),
-        Some(interval) if interval.low.partial_cmp(&interval.high).is_none_or(|order| order.is_gt()) => {
-            Err("has an interval that ends before it begins")
+    Ok(())
+}
+
+fn check_estimates(cell: &Cell) -> Result<(), &'static str> {
+    let has_number = matches!(cell.status, Status::Ok | Status::Suspect);
+    let valued = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64;
+    for estimate in [cell.capacity, cell.delivered].into_iter().flatten() {
+        if !has_number {
+            return Err("has a number although its status denies it one");
         }
-        Some(interval) if !inside(interval.low) || !inside(interval.high) => {
-            Err("has an interval that is wider than its repetitions are apart")
+        if !is_measurable(estimate.value, cell.unit) {
+            return Err("has a number that nobody can have measured");
         }
-        Some(interval) if !(0.0 < interval.confidence && interval.confidence < 1.0) => {
-            Err("has an interval with a confidence that is none")
+        match estimate.interval {
+            Some(_) if valued < LEAST_FOR_INTERVAL => return Err("has an interval without the invocations for one"),
+            Some(Interval { low, high }) if low.partial_cmp(&high).is_none_or(|order| order.is_gt()) => {
+                return Err("has an interval that ends before it begins");
+            }
+            Some(Interval { low, high }) if !(low <= estimate.value && estimate.value <= high) => {
+                return Err("has an interval without its number");
+            }
+            _ => {}
         }
-        _ => Ok(()),
     }
+    if has_number && cell.capacity.is_none() { Err("has a status of a number and no number") } else { Ok(()) }
 }
 
 /// The fewest invocations that have an interval: of 5 values even the whole range holds the median in 93.75 % only.

@@ -8,7 +8,7 @@ use charz_analysis::page::{Source, page};
 use charz_data::escape;
 use charz_data::report::fixtures;
 use charz_data::report::fixtures::{cell, pairs};
-use charz_data::report::{Cell, Severity, Status, Unit, read};
+use charz_data::report::{Cell, Estimate, Severity, Status, Unit, read};
 
 #[track_caller]
 pub(crate) fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
@@ -197,10 +197,7 @@ fn edges() -> Vec<(&'static str, Report)> {
         report
     };
     fn times(cell: &mut Cell, by: f64) {
-        if let Some(summary) = &mut cell.summary {
-            summary.value = summary.value.map(|value| value * by);
-            summary.interval = None;
-        }
+        cell.capacity = cell.capacity.map(|number| Estimate { value: number.value * by, interval: None });
     }
     vec![
         ("everything", everything()),

@@ -15,7 +15,7 @@ fn fixtures() -> Report {
         let seats: Vec<u32> = (0..workers).collect();
         report.cells.push(Cell { mapping: mapping.into(), ..cell("mem-read", &seats, point, 13e9) });
     }
-    report.cells[1].outcome.status = CellStatus::Suspect;
+    report.cells[1].status = CellStatus::Suspect;
     report
 }
 
@@ -64,8 +64,8 @@ fn a_hostile_report_steers_nothing() {
     report.host.processor = Some(EVIL.into());
     report.started = EVIL.into();
     for cell in &mut report.cells {
-        cell.outcome.reason = Some(EVIL.into());
-        cell.outcome.status = CellStatus::Skipped;
+        cell.reason = Some(EVIL.into());
+        cell.status = CellStatus::Skipped;
         cell.summary = None;
     }
     let replication = replication(Some(&report));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use charz_data::escape::plain;
 use charz_data::params::{PARAMS, Param};
-use charz_data::report::{Cell, Counts, Distribution, Interval, Invocation, Pages, Report, Sharing, Summary};
+use charz_data::report::{Cell, Counts, Distribution, Estimate, Interval, Invocation, Pages, Report, Sharing, Summary};
 
 /// What the columns are made of. What is no result stays in the report: a row of numbers without a value would be taken for one.
 struct Row<'a> {
@@ -12,6 +12,7 @@ struct Row<'a> {
     value: Option<f64>,
     summary: Option<Summary>,
     interval: Option<Interval>,
+    delivered: Option<Estimate>,
     /// The last invocation with evidence.
     last: Option<&'a Invocation>,
     pages: Option<Pages>,
@@ -28,7 +29,8 @@ impl<'a> From<&'a Cell> for Row<'a> {
             cell,
             value,
             summary,
-            interval: summary.and_then(|summary| summary.interval),
+            interval: cell.capacity.filter(|_| value.is_some()).and_then(|capacity| capacity.interval),
+            delivered: cell.delivered.filter(|_| value.is_some()),
             last,
             pages: last.and_then(|invocation| invocation.evidence.as_ref()?.pages),
             times: cell.distribution.as_ref().filter(|_| value.is_some()),
@@ -40,19 +42,24 @@ impl<'a> From<&'a Cell> for Row<'a> {
 /// The name of a column, and its field; one whose value is not known is empty.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 48] = [
+const COLUMNS: [Column; 49] = [
     ("kernel", |row| harmless(&row.cell.kernel)),
     ("mapping", |row| harmless(&row.cell.mapping)),
     ("workers", |row| row.cell.workers.to_string()),
-    ("status", |row| row.cell.outcome.status.name().to_owned()),
-    ("reason", |row| harmless(row.cell.outcome.reason.as_deref().unwrap_or_default())),
+    ("status", |row| row.cell.status.name().to_owned()),
+    ("reason", |row| harmless(row.cell.reason.as_deref().unwrap_or_default())),
     ("variant", |row| harmless(row.last.and_then(|last| last.variant.as_deref()).unwrap_or_default())),
     ("unit", |row| row.cell.unit.symbol().to_owned()),
     ("value", |row| number(row.value)),
     ("low", |row| number(row.interval.map(|interval| interval.low))),
     ("high", |row| number(row.interval.map(|interval| interval.high))),
-    ("confidence", |row| number(row.interval.map(|interval| interval.confidence))),
-    ("half_width", |row| number(row.interval.map(|interval| interval.half_width))),
+    ("delivered", |row| number(row.delivered.map(|delivered| delivered.value))),
+    ("delivered_low", |row| {
+        number(row.delivered.and_then(|delivered| delivered.interval).map(|interval| interval.low))
+    }),
+    ("delivered_high", |row| {
+        number(row.delivered.and_then(|delivered| delivered.interval).map(|interval| interval.high))
+    }),
     ("invocations", |row| number(row.summary.map(|summary| summary.invocations))),
     ("clean_repetitions", |row| number(row.summary.map(|summary| summary.clean_runs))),
     ("dirty_repetitions", |row| number(row.summary.map(|summary| summary.dirty_runs))),

@@ -77,7 +77,7 @@ fn doubtful_numbers_carry_their_mark() {
         let mut cells = curve(RANDOM, PageKind::Transparent, 64, guest);
         let size = |cell: &Cell| cell.point.size_bytes.unwrap();
         cells.iter_mut().filter(|cell| sizes.contains(&size(cell))).for_each(|cell| {
-            cell.outcome.status = Status::Suspect;
+            cell.status = Status::Suspect;
         });
         sentences(true, cells)
     };
@@ -168,7 +168,7 @@ fn chains_tell_how_many_loads_are_under_way() {
     ];
     check(&sentences(false, cells.clone()), &[&words]);
     let mut doubtful = cells.clone();
-    doubtful[3].outcome.status = Status::Suspect;
+    doubtful[3].status = Status::Suspect;
     check(&sentences(false, doubtful), &[&["12.0 ? at 256 MiB (144 ns ? with 1 chain, 12.0 ns with 16)"]]);
     let without_one = cells.into_iter().filter(|cell| cell.point.chains != Some(1)).collect();
     check(&sentences(false, without_one), &[]);

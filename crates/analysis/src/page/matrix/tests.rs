@@ -3,7 +3,7 @@
 use charz_topology::{Source, discover};
 
 use super::*;
-use charz_data::report::{Outcome, Status, Summary, Unit, fixtures};
+use charz_data::report::{Estimate, Status, Unit, fixtures};
 
 /// A report of pairs on a synthetic machine, each with a time and a status.
 fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> Report {
@@ -11,11 +11,10 @@ fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> R
         let mut cell = fixtures::cell(kernel, 2, Unit::NanosecondsPerOp, time)
             .under(&format!("list:{home},{other}"))
             .seated(&[home, other]);
-        cell.outcome = Outcome { status, reason: None };
-        cell.summary = (status != Status::Pending).then(|| {
-            let summary = cell.summary.unwrap();
-            Summary { value: (status != Status::Invalid).then_some(time), interval: None, ..summary }
-        });
+        (cell.status, cell.reason) = (status, None);
+        let has_number = matches!(status, Status::Ok | Status::Suspect);
+        cell.capacity = has_number.then_some(Estimate { value: time, interval: None });
+        cell.summary = cell.summary.filter(|_| status != Status::Pending);
         cell
     };
     let mut report = fixtures::report(pairs.iter().map(cell).collect());

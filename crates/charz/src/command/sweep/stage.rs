@@ -185,7 +185,7 @@ impl MeasuringContext {
     fn exit(&self, report: &Report, strict: bool) -> Exit {
         match self.failure(&[report]) {
             Some(exit) => exit,
-            None if strict && report.cells.iter().any(|cell| cell.outcome.status != Status::Ok) => Exit::NotAllOk,
+            None if strict && report.cells.iter().any(|cell| cell.status != Status::Ok) => Exit::NotAllOk,
             None => Exit::Done,
         }
     }

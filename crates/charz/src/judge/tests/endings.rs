@@ -18,10 +18,10 @@ fn ended(endings: &[Ending]) -> Trial {
 #[track_caller]
 fn check_end(endings: &[Ending], status: Status, marks: &[(&str, Severity)]) {
     let trial = ended(endings);
-    assert_eq!(trial.cell.outcome.status, status, "{endings:?}");
-    assert_eq!(trial.cell.outcome.reason.is_some(), status != Status::Ok, "{endings:?}");
+    assert_eq!(trial.cell.status, status, "{endings:?}");
+    assert_eq!(trial.cell.reason.is_some(), status != Status::Ok, "{endings:?}");
     assert_eq!(trial.marks(), marks, "{endings:?}");
-    let value = trial.cell.summary.and_then(|summary| summary.value);
+    let value = trial.cell.capacity.map(|capacity| capacity.value);
     assert_eq!(value.is_some(), matches!(status, Status::Ok | Status::Suspect), "{endings:?}");
 }
 
@@ -32,10 +32,10 @@ fn a_cell_ends_as_its_invocations_did() {
     check_end(&[Unavailable], Status::Skipped, &[]);
     check_end(&[Skipped], Status::Skipped, &[]);
     check_end(&[Refused], Status::Skipped, &[]);
-    check_end(&[Stopped], Status::Aborted, &[]);
-    check_end(&[Died], Status::Aborted, &[("V29", Invalid)]);
-    check_end(&[TimedOut, Stopped], Status::Aborted, &[("V29", Invalid)]);
-    check_end(&[Refused, Died], Status::Aborted, &[("V29", Invalid)]);
+    check_end(&[Stopped], Status::Failed, &[]);
+    check_end(&[Died], Status::Failed, &[("V29", Invalid)]);
+    check_end(&[TimedOut, Stopped], Status::Failed, &[("V29", Invalid)]);
+    check_end(&[Refused, Died], Status::Failed, &[("V29", Invalid)]);
     // A stop takes nothing from what was finished.
     check_end(&[Done, Done, Done, Done, Done, Done, Done, Done, Done, Done, Stopped], Status::Ok, &[]);
 }
@@ -55,7 +55,7 @@ fn a_few_failures_are_reported_and_more_end_the_cell() {
     for failure in [Died, TimedOut, Refused, Skipped, Unavailable] {
         check_end(&survived(&[failure]), Status::Suspect, &[("V29", Suspect)]);
         check_end(&survived(&[failure; RETRIES]), Status::Suspect, &[("V29", Suspect)]);
-        check_end(&survived(&[failure; RETRIES + 1]), Status::Aborted, &[("V29", Invalid)]);
+        check_end(&survived(&[failure; RETRIES + 1]), Status::Failed, &[("V29", Invalid)]);
     }
 }
 
@@ -63,7 +63,7 @@ fn a_few_failures_are_reported_and_more_end_the_cell() {
 fn who_was_not_measured_is_left_alone() {
     let mut trial = clean();
     trial.cell.invocations.clear();
-    trial.cell.outcome = Outcome { status: Status::Skipped, reason: Some("its memory would not fit".into()) };
+    (trial.cell.status, trial.cell.reason) = (Status::Skipped, Some("its memory would not fit".into()));
     let before = trial.cell.clone();
     trial.judge();
     assert_eq!(trial.cell, before);
@@ -87,7 +87,7 @@ fn the_weightiest_mark_is_the_reason() {
     trial.evidence(|evidence| evidence.pages = Some(Pages::default()));
     trial.judge();
     assert_eq!(trial.marks(), [("V19", Severity::Note), ("V20", Invalid), ("V27", Suspect)]);
-    assert_eq!(trial.cell.outcome.reason.as_deref(), Some(trial.cell.marks[1].reason.as_str()));
+    assert_eq!(trial.cell.reason.as_deref(), Some(trial.cell.marks[1].reason.as_str()));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn an_empty_kernel_is_held_to_no_time() {
     trial.evidence(|evidence| (evidence.pages, evidence.nodes, evidence.frequency) = (None, None, None));
     trial.judge();
     assert_eq!(trial.marks(), []);
-    assert_eq!(trial.cell.outcome.status, Status::Ok);
+    assert_eq!(trial.cell.status, Status::Ok);
 }
 
 /// Whether another invocation is wanted, of 6 to 30, when six clean ones were changed.

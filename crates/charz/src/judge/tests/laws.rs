@@ -71,7 +71,7 @@ proptest! {
             let trend = trial.marks().iter().any(|(code, severity)| *code == "V15" && *severity == Severity::Suspect);
             let mut summary = trial.cell.summary;
             summary.iter_mut().for_each(|summary| summary.best_of_three = 0.0);
-            (trend, summary, trial.cell.outcome.status)
+            (trend, summary, trial.cell.status)
         });
         if !one.0 && !other.0 {
             prop_assert_eq!((one.1, one.2), (other.1, other.2));
@@ -110,19 +110,18 @@ proptest! {
     fn the_status_is_that_of_the_heaviest_mark(mut trial in spoilt()) {
         trial.judge();
         let heaviest = trial.cell.marks.iter().map(|mark| mark.severity).max();
-        let summary = trial.cell.summary;
-        match trial.cell.outcome.status {
+        match trial.cell.status {
             Status::Ok => prop_assert!(heaviest < Some(Severity::Suspect)),
             Status::Suspect => prop_assert_eq!(heaviest, Some(Severity::Suspect)),
             Status::Invalid => prop_assert_eq!(heaviest, Some(Severity::Invalid)),
-            Status::Aborted | Status::Skipped => {}
+            Status::Failed | Status::Skipped => {}
             Status::Pending => prop_assert!(false, "a judged cell is not pending"),
         }
-        if !matches!(trial.cell.outcome.status, Status::Ok | Status::Suspect) {
-            prop_assert!(summary.is_none_or(|summary| summary.value.is_none() && summary.interval.is_none()));
+        if !matches!(trial.cell.status, Status::Ok | Status::Suspect) {
+            prop_assert_eq!((trial.cell.capacity, trial.cell.delivered), (None, None));
         }
-        let ok_without_interval = trial.cell.outcome.status == Status::Ok && summary.is_none_or(|summary| summary.interval.is_none());
-        prop_assert!(!ok_without_interval, "ok without an interval");
+        let without_interval = trial.cell.capacity.is_none_or(|capacity| capacity.interval.is_none());
+        prop_assert!(trial.cell.status != Status::Ok || !without_interval, "ok without an interval");
     }
 
     #[test]
@@ -184,7 +183,7 @@ fn repetitions_without_time_leave_no_infinity() {
     trial.runs().for_each(without_time);
     trial.judge();
     assert_eq!(trial.cell.summary, None);
-    assert!(matches!(trial.cell.outcome.status, Status::Invalid), "{:?}", trial.cell.outcome);
+    assert!(matches!(trial.cell.status, Status::Invalid), "{:?}", trial.cell.reason);
     assert_eq!(report::check(&fixtures::report(vec![trial.cell])), Ok(()));
 }
 
@@ -196,10 +195,10 @@ fn row(what: &str, mut trial: Trial) -> String {
     let marks: Vec<String> = trial.marks().iter().map(|(code, severity)| format!("{code} {severity:?}")).collect();
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.9e}"));
     let summary = trial.cell.summary;
-    let interval = summary.and_then(|summary| summary.interval);
+    let (capacity, interval) = (trial.cell.capacity, trial.cell.capacity.and_then(|capacity| capacity.interval));
     let counts = summary.map(|summary| (summary.invocations, summary.clean_runs, summary.dirty_runs));
     let numbers = [
-        summary.and_then(|summary| summary.value),
+        capacity.map(|capacity| capacity.value),
         summary.and_then(|summary| summary.raw),
         interval.map(|interval| interval.low),
         interval.map(|interval| interval.high),
@@ -207,12 +206,7 @@ fn row(what: &str, mut trial: Trial) -> String {
         summary.map(|summary| summary.best),
         summary.map(|summary| summary.worst),
     ];
-    format!(
-        "{what}\t{:?}\t{}\t{counts:?}\t{}\n",
-        trial.cell.outcome.status,
-        marks.join(", "),
-        numbers.map(number).join("\t")
-    )
+    format!("{what}\t{:?}\t{}\t{counts:?}\t{}\n", trial.cell.status, marks.join(", "), numbers.map(number).join("\t"))
 }
 
 fn spoilt_on(kernel: &'static str, strands: usize, happened: &[(u8, usize)]) -> Trial {

@@ -35,16 +35,17 @@ fn the_same_verdicts_on_a_sweep() {
     let mut text = String::new();
     for cell in &swept.report.cells {
         let marks: Vec<String> = cell.marks.iter().map(|mark| format!("{} {:?}", mark.code, mark.severity)).collect();
-        let numbers = cell.summary.map(|found| {
-            let interval = found.interval.map(|interval| format!("{:.9e} to {:.9e}", interval.low, interval.high));
-            format!("{:.9e}\t{interval:?}", found.value.unwrap_or(f64::NAN))
+        let numbers = cell.summary.map(|_| {
+            let interval = cell.capacity.and_then(|capacity| capacity.interval);
+            let interval = interval.map(|interval| format!("{:.9e} to {:.9e}", interval.low, interval.high));
+            format!("{:.9e}\t{interval:?}", cell.capacity.map_or(f64::NAN, |capacity| capacity.value))
         });
         text += &format!(
             "cell\t{}\t{}\t{}\t{:?}\t{}\t{}\t{}\n",
             cell.kernel,
             cell.mapping,
             cell.workers,
-            cell.outcome.status,
+            cell.status,
             marks.join(", "),
             made(cell),
             numbers.unwrap_or_default()

@@ -26,7 +26,7 @@ fn what_contradicts_is_marked_and_explained() {
 fn suspect_numbers_carry_their_mark() {
     let mut report = measured(32 << 20);
     assert!(!shown(&report).contains('?'), "{}", shown(&report));
-    report.cells.iter_mut().for_each(|cell| cell.outcome.status = Status::Suspect);
+    report.cells.iter_mut().for_each(|cell| cell.status = Status::Suspect);
     // Lines end where there is room.
     let text = shown(&report).split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
