@@ -51,6 +51,12 @@ const TASKS: &[Task] = &[
         |words| bench::start("gate", words),
     ),
     Task(
+        "calibrate",
+        "[--charz PATH] [--part PART,…] [--condition NAME,…] [--sweeps N] [--seconds S] [--truth CELL=VALUE,…] [--json FILE]",
+        "compare what charz reports with what the machine can do, beside programs that disturb it",
+        |words| bench::start("calibrate", words),
+    ),
+    Task(
         "browser",
         "[REPORT…]",
         "open a report's page in chromium: no word on the console, no request; pictures to look at",

@@ -1,0 +1,143 @@
+//! What a report says of its cells, and what `charz selftest` printed.
+
+use serde_json::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Ok,
+    Suspect,
+    Invalid,
+    /// Not measured: skipped, failed, pending.
+    Missing,
+}
+
+/// A cell of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    pub kernel: String,
+    pub workers: u64,
+    pub status: Status,
+    pub value: Option<f64>,
+    pub interval: Option<[f64; 2]>,
+}
+
+/// The cells of a report. One from before cells had a capacity has its numbers in their summaries.
+pub fn cells(report: &str) -> Result<Vec<Cell>, String> {
+    let report: Value = serde_json::from_str(report).map_err(|error| error.to_string())?;
+    let cells = report["cells"].as_array().ok_or("there are no cells")?;
+    cells
+        .iter()
+        .zip(1..)
+        .map(|(value, at)| cell(value).ok_or_else(|| format!("cell {at} has an unknown form")))
+        .collect()
+}
+
+fn cell(cell: &Value) -> Option<Cell> {
+    // What has no capacity, as bandwidth of memory, has a value that was delivered.
+    let number =
+        ["capacity", "delivered", "summary"].map(|key| &cell[key]).into_iter().find(|number| number.is_object());
+    let number = number.unwrap_or(&Value::Null);
+    let status = match cell["status"].as_str().or(cell["outcome"]["status"].as_str())? {
+        "ok" => Status::Ok,
+        "suspect" => Status::Suspect,
+        "invalid" => Status::Invalid,
+        _ => Status::Missing,
+    };
+    Some(Cell {
+        kernel: cell["kernel"].as_str()?.to_owned(),
+        workers: cell["workers"].as_u64()?,
+        status,
+        value: number["value"].as_f64(),
+        interval: interval(&number["interval"]),
+    })
+}
+
+/// An interval is an array of two numbers, or an object with `low` and `high`.
+fn interval(value: &Value) -> Option<[f64; 2]> {
+    let [low, high] = if value.is_array() { [&value[0], &value[1]] } else { [&value["low"], &value["high"]] };
+    Some([low.as_f64()?, high.as_f64()?])
+}
+
+/// How the comparisons of `charz selftest --aa --planted` ended.
+#[derive(Debug, PartialEq)]
+pub struct SelfTest {
+    pub rounds: u64,
+    pub false_verdicts: u64,
+    /// Of equal sides.
+    pub not_compared: u64,
+    pub found: u64,
+}
+
+/// Reads, e.g., `0 of 30 false verdicts (4 inconclusive, 3 not compared)` and `was found in 26 of 30`.
+pub fn selftest(text: &str) -> Option<SelfTest> {
+    let count = |line: &str, label: &str| -> Option<u64> {
+        let before = line.split_once(label)?.0.trim_end();
+        before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    let equal = text.lines().find(|line| line.contains("false verdicts"))?;
+    let planted = text.lines().find(|line| line.contains("found in"))?.split_once("found in")?.1;
+    Some(SelfTest {
+        rounds: count(equal, "false verdicts")?,
+        false_verdicts: count(equal, "of ")?,
+        not_compared: count(equal, "not compared").unwrap_or(0),
+        found: count(planted, "of ")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only(cell: &str) -> Cell {
+        cells(&format!(r#"{{"cells": [{cell}]}}"#)).unwrap().remove(0)
+    }
+
+    #[test]
+    fn cells_with_a_capacity() {
+        let both = r#"{"kernel": "arith-int", "mapping": "dumb", "workers": 2, "status": "ok", "unit": "ops_per_second",
+            "capacity": {"value": 2.0, "interval": [1.5, 2.5]}, "delivered": {"value": 1.0, "interval": null}}"#;
+        let expected = Cell {
+            kernel: "arith-int".into(),
+            workers: 2,
+            status: Status::Ok,
+            value: Some(2.0),
+            interval: Some([1.5, 2.5]),
+        };
+        assert_eq!(only(both), expected);
+        let delivered = r#"{"kernel": "mem-read", "workers": 1, "status": "suspect", "capacity": null,
+            "delivered": {"value": 1.0, "interval": null}}"#;
+        let Cell { status, value, interval, .. } = only(delivered);
+        assert_eq!((status, value, interval), (Status::Suspect, Some(1.0), None));
+        let none = r#"{"kernel": "x", "workers": 1, "status": "failed", "capacity": null, "delivered": null}"#;
+        let Cell { status, value, interval, .. } = only(none);
+        assert_eq!((status, value, interval), (Status::Missing, None, None));
+    }
+
+    #[test]
+    fn cells_with_a_summary() {
+        let ok = r#"{"kernel": "arith-int", "workers": 1, "outcome": {"status": "invalid", "reason": "x"},
+            "summary": {"value": 2.0, "raw": 1.0, "interval": {"low": 1.5, "high": 2.5, "confidence": 0.95}}}"#;
+        let Cell { status, value, interval, .. } = only(ok);
+        assert_eq!((status, value, interval), (Status::Invalid, Some(2.0), Some([1.5, 2.5])));
+        let skipped =
+            r#"{"kernel": "x", "workers": 1, "outcome": {"status": "skipped", "reason": "x"}, "summary": null}"#;
+        assert_eq!((only(skipped).status, only(skipped).value), (Status::Missing, None));
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for text in ["", "{}", r#"{"cells": [{}]}"#, r#"{"cells": [{"kernel": "x", "workers": 1}]}"#] {
+            assert!(cells(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn self_tests() {
+        let text = "arith-int, 1 worker against itself:\n  1 of 30 false verdicts (4 inconclusive, 13 not compared)\n  \
+            a planted 5.0% was found in 26 of 30 (2 not compared)\n";
+        let expected = SelfTest { rounds: 30, false_verdicts: 1, not_compared: 13, found: 26 };
+        assert_eq!(selftest(text), Some(expected));
+        assert_eq!(selftest(&text.replace(", 13 not compared", "")).unwrap().not_compared, 0);
+        assert_eq!(selftest("charz: refused\n"), None);
+    }
+}
