@@ -5,6 +5,7 @@
 //! The calling thread waits at the gate too, so it can look at the machine while no worker runs: which pages the blocks got,
 //! how much time the hypervisor stole. It sleeps during the timed spans.
 
+mod blocks;
 mod cell;
 pub mod clock;
 pub(crate) mod counters;

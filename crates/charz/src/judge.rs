@@ -4,8 +4,8 @@
 //! Pure functions of a report, so a cell that is judged again, after its next invocation or after a resume, gets the same
 //! verdict. Limits are in [`checks`](charz_data::checks); this module has only the quantities that are compared with them.
 //!
-//! * A repetition is left out for a cause that was seen beside it, never for its value: what is slow without a cause is a
-//!   result.
+//! * A repetition is left out for a cause that was seen with it, never for its value: what is slow without a cause is a
+//!   result. Where a value is made of blocks, the blocks that were disturbed are those without the fast mode: see [`estimate`].
 //! * Missing evidence does not clear a cell: if the system did not report what a check needs, the cell is at most `suspect`.
 //! * Only invocations that came to their own end count. Of one that was stopped half-way the repetitions are kept, but fewer
 //!   repetitions give another estimate, and a best of three is not a best of ten.
@@ -14,9 +14,11 @@
 mod attempts;
 mod case;
 mod clock;
+mod estimate;
 mod exclude;
 mod memory;
 mod missing;
+mod reread;
 mod samples;
 mod scheduling;
 mod summary;
@@ -25,14 +27,17 @@ mod times;
 #[cfg(test)]
 mod tests;
 
-use charz_kernels::{Card, Params, Sizes};
+use charz_data::machine::{CacheHolds, Machine};
+use charz_kernels::{Card, Kernel, Params, Sizes};
 
 use charz_data::checks::{self, Check, V23, V24, V29};
-use charz_data::report::{Cell, Ending, Invocation, Mark, Severity, Status, Timer};
+use charz_data::report::{Cell, Ending, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
 pub use attempts::{RETRIES, wants_more};
+pub(crate) use reread::contradiction;
 
 use case::Case;
+use estimate::FastModes;
 
 /// What a cell is judged by, besides what it says itself.
 #[derive(Clone, Debug)]
@@ -53,6 +58,33 @@ pub struct JudgeContext {
     pub optimised: bool,
 }
 
+impl JudgeContext {
+    /// For a cell of this kernel out of the report.
+    pub fn of(report: &Report, cell: &Cell, kernel: &'static dyn Kernel) -> Self {
+        let machine = &report.machine;
+        let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
+        JudgeContext {
+            card: kernel.card(),
+            sizes: kernel.axes().sizes,
+            params: cell.point.params(&report.plan.params),
+            strands: worth(machine),
+            numa_nodes: machine.numa_nodes.len(),
+            last_cache_bytes: data.filter_map(|cache| cache.size_bytes).max(),
+            timer: report.timer.clone(),
+            virtual_machine: report.host.virtual_machine,
+            quota: machine.usable.quota_cpus.is_some(),
+            optimised: report.tool.optimised(),
+        }
+    }
+}
+
+/// How many workers can run at once: usable strands, or the quota's processors if that is fewer.
+pub(crate) fn worth(machine: &Machine) -> usize {
+    let strands = machine.usable_strands().count();
+    let quota = machine.usable.quota_cpus.map_or(strands, |cpus| cpus.ceil() as usize);
+    strands.min(quota).max(1)
+}
+
 /// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](charz_data::report::Run::dirty)), the
 /// invocations' values, the marks, the ending and the numbers. Judging again changes nothing.
 ///
@@ -64,18 +96,28 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     let crowded = case::crowded(&cell.seats, facts);
     // Workers that spin nap in long waits, as they have to where they outnumber strands.
     let system = facts.card.blocks_in_kernel || (crowded && facts.card.contends);
-    let conditions = exclude::Conditions { timed: case::timed(facts), crowded, system };
+    let together = cell.unit != Unit::MillisecondsPerGib;
+    let blocks = estimate::is_by_blocks(cell, facts, crowded);
+    let conditions = exclude::Conditions { timed: case::timed(facts), crowded, system, together, blocks };
     cell.invocations
         .iter_mut()
         .flat_map(|invocation| &mut invocation.runs)
         .for_each(|run| exclude::note(run, conditions));
+    if case::shares_memory(cell, facts) && !crowded {
+        exclude::leave_out_shared(&mut cell.invocations);
+    }
     estimate(cell);
-    let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed);
+    let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed && !blocks);
     if slow_start.is_some() {
         samples::leave_first_out(cell);
         estimate(cell);
     }
-    let case = Case::new(cell, facts);
+    let modes = blocks.then(|| FastModes::of(cell));
+    if let Some(modes) = &modes {
+        let values = modes.values(cell.unit);
+        cell.invocations.iter_mut().zip(values).for_each(|(invocation, value)| invocation.value = value);
+    }
+    let case = Case::new(cell, facts, modes.as_ref());
     let (status, reason, marks) = match unmeasured(&cell.invocations) {
         Some((status, check, reason)) => {
             let marks = check.map(|check| mark(check, Severity::Invalid, reason.clone()));
@@ -100,8 +142,7 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
 fn estimate(cell: &mut Cell) {
     let (unit, estimator) = (cell.unit, cell.estimator);
     for invocation in &mut cell.invocations {
-        let done = invocation.ending == Ending::Done;
-        invocation.value = if done { invocation.estimate(unit, estimator) } else { None };
+        invocation.value = estimate::by_repetitions(invocation, unit, estimator);
     }
 }
 

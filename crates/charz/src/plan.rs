@@ -93,6 +93,7 @@ pub struct Plan {
     pub params: Params,
     /// Numbers of workers, ascending.
     pub threads: Vec<usize>,
+    pub precision: Option<f64>,
     pub repetitions: Option<usize>,
     pub invocations: Invocations,
     pub seed: u64,
@@ -316,6 +317,7 @@ impl Plan {
         let mut plan = Plan {
             params: request.amounts(1),
             threads: cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect(),
+            precision: request.precision,
             repetitions: request.repetitions,
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),

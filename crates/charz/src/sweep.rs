@@ -50,8 +50,6 @@ pub struct Sweep<'a> {
     /// What all orders have in common: the parameters, the clock, the binder.
     pub order: MeasureRequest,
     pub machine: &'a charz_topology::Machine,
-    /// What numbers are judged by, besides themselves; each cell brings its own card.
-    pub facts: JudgeContext,
     pub stop: &'a Stop,
     pub predictor: &'a Predictor,
     /// Looked at again before each invocation: memory may have gone since the plan.
@@ -197,10 +195,10 @@ impl Sweep<'_> {
     }
 
     fn judge(&mut self, place: usize) {
-        let cell = cell_mut(self.report, place);
+        let cell = self.cell(place);
         if let Some(kernel) = charz_kernels::find(&cell.kernel) {
-            let (params, sizes) = (cell.point.params(&self.order.params), kernel.axes().sizes);
-            judge::judge(cell, &JudgeContext { card: kernel.card(), sizes, params, ..self.facts.clone() });
+            let context = JudgeContext::of(self.report, cell, kernel);
+            judge::judge(cell_mut(self.report, place), &context);
         }
     }
 

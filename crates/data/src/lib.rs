@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod bounds;
 pub mod card;
 pub mod checks;
@@ -22,6 +23,7 @@ pub mod units;
 mod words;
 mod work;
 
+pub use blocks::Blocks;
 pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};
 pub use contention::{Contention, Sharing};
 pub use distribution::{Distribution, Peak, Shape};

@@ -25,7 +25,7 @@ pub use crate::{
     PageKind, Peak, Shape, Sharing,
 };
 pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, Summary, Unit};
-pub use evidence::{Evidence, Frequency, Mark, Nodes, Pages, Timer};
+pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use point::Point;
@@ -138,6 +138,8 @@ pub struct Plan {
     /// The parameters of every cell, but for what its point has.
     #[serde(flatten)]
     pub params: Params,
+    /// The relative half width of intervals, if it was asked for; otherwise each family of kernels has its own.
+    pub precision: Option<f64>,
     /// Repetitions in each invocation, if they were asked for; otherwise each cell has its own number.
     pub repetitions: Option<u64>,
     /// The fewest invocations of each cell.

@@ -200,7 +200,7 @@ impl<A: Allocator> Worker for Replacer<A> {
         let inboxes = Arc::clone(&self.inboxes);
         let post = Self::post(&inboxes, self.rank);
         let mut replaced = 0;
-        while !watch.should_stop() {
+        while !(if post.is_none() { watch.should_stop_after(replaced) } else { watch.should_stop() }) {
             // Two loops, so the one without neighbours has none of their instructions.
             match &post {
                 None => (0..STRETCH).for_each(|_| self.turn(None)),

@@ -199,7 +199,7 @@ impl<T: Number> Worker for Chain<T> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut r, mut done) = (self.r, 0);
-        while done < self.steps && !watch.should_stop() {
+        while !watch.should_stop_after(done * OPS) && done < self.steps {
             let steps = self.stretch.min(self.steps - done);
             r = T::chain(r, self.inputs(), steps);
             done += steps;

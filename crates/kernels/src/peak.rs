@@ -146,7 +146,7 @@ impl<T: Lane> Worker for Adder<T> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let mut done = 0;
-        while done < self.rounds && !watch.should_stop() {
+        while !watch.should_stop_after(done * self.path.ops()) && done < self.rounds {
             let rounds = STRETCH.min(self.rounds - done);
             self.path.run(&mut self.accumulators, rounds);
             done += rounds;

@@ -1,6 +1,6 @@
 //! What a worker looks at while it runs: whether it is to end, and whether it still sits where it was put.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -35,6 +35,59 @@ impl Stop {
     }
 }
 
+/// The work between two looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub begin: Instant,
+    pub end: Instant,
+    /// Operations or bytes, whichever the card counts.
+    pub work: u64,
+}
+
+/// The blocks of a run. Of a longer run than [`Blocks::MOST`] every second is kept, then every fourth, and so on.
+#[derive(Debug)]
+struct Blocks {
+    kept: Vec<Block>,
+    /// One in so many is kept.
+    each: u64,
+    seen: u64,
+    /// The last look, and the work that was done by then.
+    last: Option<(Instant, u64)>,
+}
+
+impl Blocks {
+    /// Those of 0.15 s, and 160 KiB.
+    const MOST: usize = 4096;
+
+    /// Touches the memory: a page fault within a run would be in a block.
+    fn new() -> Self {
+        let now = Instant::now();
+        let mut kept = vec![Block { begin: now, end: now, work: 1 }; Blocks::MOST];
+        kept.clear();
+        Blocks { kept, each: 1, seen: 0, last: None }
+    }
+
+    #[inline]
+    fn note(&mut self, now: Instant, done: u64) {
+        let Some((begin, before)) = self.last.replace((now, done)) else { return };
+        // Less work than before is that of another run.
+        let Some(work) = done.checked_sub(before) else { return };
+        self.seen += 1;
+        if !self.seen.is_multiple_of(self.each) {
+            return;
+        }
+        if self.kept.len() == Blocks::MOST {
+            let mut at = 0;
+            self.kept.retain(|_| {
+                at += 1;
+                at % 2 == 0
+            });
+            self.each *= 2;
+        }
+        self.kept.push(Block { begin, end: now, work });
+    }
+}
+
 /// One worker's watch over one run: a kernel looks at it between stretches of 20 to 100 µs, and never inside of one, where
 /// a look would be measured too.
 ///
@@ -56,6 +109,7 @@ pub struct Watch {
     polls: Cell<u64>,
     unknown: Cell<u64>,
     off_seat: Cell<u64>,
+    blocks: RefCell<Blocks>,
 }
 
 impl Watch {
@@ -64,7 +118,8 @@ impl Watch {
         let (passed, until, stop) = (Cell::new(false), Cell::new(None), stop.clone());
         let [polls, unknown, off_seat] = [const { Cell::new(0) }; 3];
         let clock = Arc::new(OsClock::default());
-        Watch { stop, deadline: None, until, seat: None, clock, passed, polls, unknown, off_seat }
+        let blocks = RefCell::new(Blocks::new());
+        Watch { stop, deadline: None, until, seat: None, clock, passed, polls, unknown, off_seat, blocks }
     }
 
     /// The same, which also ends the run at this time of the monotonic clock, `None` for never.
@@ -97,15 +152,39 @@ impl Watch {
         if self.seat.is_some() {
             self.sighted(strand::current());
         }
-        let until = self.until.get();
-        let mut over = false;
-        if !self.passed.get() && (until.is_some() || self.deadline.is_some()) {
-            let now = Instant::now();
-            over = until.is_some_and(|until| now >= until);
-            // A run that has had its time is over, however late anybody looks.
-            self.passed.set(!over && self.deadline.is_some_and(|deadline| now >= deadline));
+        let timed = !self.passed.get() && (self.until.get().is_some() || self.deadline.is_some());
+        self.is_over(timed.then(Instant::now))
+    }
+
+    /// The same after so much work of the run, in operations or bytes, whichever the card counts: the time since the last such
+    /// look is that of a [block](Watch::blocks). For kernels whose workers share nothing but the machine.
+    #[inline]
+    pub fn should_stop_after(&self, done: u64) -> bool {
+        self.polls.set(self.polls.get() + 1);
+        if self.seat.is_some() {
+            self.sighted(strand::current());
+        }
+        let now = Instant::now();
+        self.blocks.borrow_mut().note(now, done);
+        self.is_over(Some(now))
+    }
+
+    #[inline]
+    fn is_over(&self, now: Option<Instant>) -> bool {
+        let is_past = |end: Option<Instant>| now.zip(end).is_some_and(|(now, end)| now >= end);
+        let over = is_past(self.until.get());
+        // A run that has had its time is over, however late anybody looks.
+        if !over && is_past(self.deadline) {
+            self.passed.set(true);
         }
         over || self.passed.get() || self.stop.raised()
+    }
+
+    /// The blocks of the run, in order; none of kernels that do not tell their work at looks.
+    pub fn blocks(self) -> Vec<Block> {
+        let mut kept = self.blocks.into_inner().kept;
+        kept.shrink_to_fit();
+        kept
     }
 
     /// A stamp in nanoseconds of the clock that all workers share.

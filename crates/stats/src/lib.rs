@@ -6,6 +6,7 @@
 //! | how sure is the median | [`median_interval`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
 //! | when did a series change its level | [`changes`] |
+//! | what did undisturbed blocks of work take | [`FastMode`] |
 //! | around which values do times gather | [`bands`] |
 //! | is this precise enough, and if not, when would it be | [`next_step`] |
 //! | do two sets differ, by how much, and could one have seen it | [`compare`] |
@@ -20,6 +21,7 @@
 mod changes;
 mod discoveries;
 mod distribution;
+mod fast;
 mod interval;
 mod modes;
 mod ranks;
@@ -32,6 +34,7 @@ mod verdict;
 
 pub use changes::{Change, LEAST_FOR_CHANGE, LEAST_SEGMENT, MOST_FOR_CHANGE, changes};
 pub use discoveries::benjamini_hochberg;
+pub use fast::FastMode;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, median_interval};
 pub use modes::{Band, Bin, bands};
 pub use ranks::{Ranks, min_invocations};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal;
+use crate::judge;
 use crate::view::look::{self, Colour};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
@@ -175,10 +176,14 @@ pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
     if journal::is_journal(path) {
         return Err(unfinished(&path.with_extension("")));
     }
-    report::read_with_text(path).map_err(|error| match error.kind() {
+    let (report, text) = report::read_with_text(path).map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::new(Exit::BadInput, error),
-    })
+    })?;
+    match judge::contradiction(&report) {
+        None => Ok((report, text)),
+        Some(what) => Err(Error::bad_input(format!("{path:?} is not a report that can be used: {what}"))),
+    }
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use charz_data::JointHistogram;
 use charz_data::report::{Ending, Evidence, Invocation, Run};
 use charz_kernels::{Kernel, Params, Stage};
 
-use super::counters::MachineCounts;
+use super::counters::{MachineCounts, Usage};
 use super::fingerprint::Fingerprint;
 use super::frequency::Frequencies;
 use super::gate::{Decision, Gate};
 use super::pages::{self, PlacedRegion};
 use super::worker::{Outcome, Stamped, WorkerContext};
-use super::{Bench, Failure};
+use super::{Bench, Failure, blocks};
 
 #[derive(Clone, Copy)]
 pub struct Cell<'a> {
@@ -103,6 +103,7 @@ impl Watched {
         // A floating worker may be anywhere.
         let seats: Option<BTreeSet<u32>> = cell.seats.iter().copied().collect();
         let seats: Vec<u32> = seats.into_iter().flatten().collect();
+        let begun = Usage::read();
         for _ in 0..cell.repetitions {
             if bench.stop.raised() {
                 gate.close();
@@ -113,6 +114,7 @@ impl Watched {
                 return;
             }
             self.machine.push(MachineCounts::read(&seats).since(before));
+            self.evidence.busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));
             if gate.arrive() == Decision::NoGo {
                 return;
             }
@@ -151,7 +153,8 @@ fn conclude(
     })
 }
 
-fn run(stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
+fn run(mut stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
+    blocks::note(&mut stamped);
     let starts = stamped.iter().map(|worker| worker.lap.start_ns);
     let (first, last) = (starts.clone().min().unwrap_or(0), starts.max().unwrap_or(0));
     let end = stamped.iter().map(|worker| worker.lap.end_ns).max().unwrap_or(0);
@@ -183,7 +186,7 @@ mod tests {
 
     fn lap(rank: u64, start_ns: u64, end_ns: u64) -> Stamped {
         let lap = Lap { rank, start_ns, end_ns, ops: 100, ..Lap::default() };
-        Stamped { lap, samples: None, growth: None }
+        Stamped { lap, blocks: Vec::new(), samples: None, growth: None }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use charz_data::report::Counts;
+use charz_data::report::{Busy, Counts};
 use charz_topology::cgroup;
 use rustix::time::ClockId;
 
@@ -86,6 +86,35 @@ impl MachineCounts {
             time_ns: difference(self.time_ns, earlier.time_ns),
         }
     }
+}
+
+/// The processor time that was used by now, and the time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage(Busy);
+
+impl Usage {
+    /// `None` where the system does not tell.
+    pub(super) fn read() -> Option<Self> {
+        let all_ns = busy(&fs::read_to_string("/proc/stat").ok()?)?;
+        Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns: time(ClockId::ProcessCPUTime)? }))
+    }
+
+    pub(super) fn since(self, earlier: Usage) -> Busy {
+        let (Usage(later), Usage(earlier)) = (self, earlier);
+        Busy {
+            time_ns: later.time_ns.saturating_sub(earlier.time_ns),
+            all_ns: later.all_ns.saturating_sub(earlier.all_ns),
+            own_ns: later.own_ns.saturating_sub(earlier.own_ns),
+        }
+    }
+}
+
+/// `user`, `nice`, `system`, `irq` and `softirq` of the line `cpu`, in nanoseconds; the time of guests is in `user`.
+pub(crate) fn busy(stat: &str) -> Option<u64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
+    let [user, nice, system, _, _, irq, softirq, ..] = fields[..] else { return None };
+    [user, nice, system, irq, softirq].into_iter().try_fold(0_u64, u64::checked_add)?.checked_mul(10_000_000)
 }
 
 fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
@@ -177,6 +206,8 @@ mod tests {
         assert_eq!(steal(stat, &[0, 10]), Some(80_000_000));
         assert_eq!(steal(stat, &[1]), None);
         assert_eq!(steal("cpu  1 2 3\n", &[]), None);
+        assert_eq!(busy(stat), Some((1 + 2 + 3 + 6 + 7) * 10_000_000));
+        assert_eq!(busy("cpu  1 2 3\n"), None);
         assert_eq!(pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull total=5\n"), Some(12_000));
         assert_eq!(pressure("full total=5\n"), None);
         assert_eq!(nr_throttled("nr_periods 9\nnr_throttled 3\nthrottled_time 7\n"), Some(3));

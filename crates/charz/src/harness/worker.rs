@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use charz_data::report::{Counts, Ending, Lap};
 use charz_data::{Growth, JointHistogram, units};
+use charz_kernels::watch::Block;
 use charz_kernels::{Stage, Watch, Work, Worker};
 use charz_topology::{Binder, Seating};
 
@@ -32,6 +33,8 @@ pub(super) struct Outcome {
 /// A lap, and what is added up over the workers.
 pub(super) struct Stamped {
     pub(super) lap: Lap,
+    /// Its blocks, to be compared with those of the others.
+    pub(super) blocks: Vec<Block>,
     pub(super) samples: Option<JointHistogram>,
     pub(super) growth: Option<Growth>,
 }
@@ -128,8 +131,10 @@ impl WorkerContext<'_> {
                 strays: watch.off_seat(),
                 counts: counters::since(after.counts, before.counts),
                 contention: worker.contention(),
+                blocks: None,
             };
-            laps.push(Stamped { lap, samples: worker.samples(), growth: worker.growth() });
+            let (samples, growth, blocks) = (worker.samples(), worker.growth(), watch.blocks());
+            laps.push(Stamped { lap, blocks, samples, growth });
             // No worker prepares while another still verifies data that they share.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);

@@ -1,8 +1,9 @@
 //! A cell with what it is judged by, and the questions that several checks ask.
 
-use charz_kernels::Param;
+use charz_kernels::{Param, params};
 
 use super::JudgeContext;
+use super::estimate::FastModes;
 use charz_data::report::{Cell, Ending, Evidence, Invocation, Lap, Run};
 
 /// A cell on trial. Only invocations that came to their own end are heard.
@@ -14,11 +15,13 @@ pub(super) struct Case<'a> {
     pub(super) crowded: bool,
     /// Whether the kernel has work to repeat, whose time says something.
     pub(super) timed: bool,
+    /// The fast ends of blocks, where values are made of them.
+    pub(super) modes: Option<&'a FastModes>,
 }
 
 impl<'a> Case<'a> {
-    pub(super) fn new(cell: &'a Cell, facts: &'a JudgeContext) -> Self {
-        Case { cell, facts, crowded: crowded(&cell.seats, facts), timed: timed(facts) }
+    pub(super) fn new(cell: &'a Cell, facts: &'a JudgeContext, modes: Option<&'a FastModes>) -> Self {
+        Case { cell, facts, crowded: crowded(&cell.seats, facts), timed: timed(facts), modes }
     }
 
     pub(super) fn done(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
@@ -67,6 +70,11 @@ pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
 /// anything.
 pub(super) fn timed(facts: &JudgeContext) -> bool {
     !facts.card.params.is_empty()
+}
+
+/// Whether the blocks lie beyond the caches of a core, where others take part in what an access takes.
+pub(super) fn shares_memory(cell: &Cell, facts: &JudgeContext) -> bool {
+    facts.card.obeys(&params::SIZE) && !matches!(cell.level.as_deref(), Some("L1" | "L2"))
 }
 
 pub(super) fn crowded(seats: &[Option<u32>], facts: &JudgeContext) -> bool {

@@ -1,11 +1,12 @@
 //! Whether times can be trusted, and rates be true: V08, V09, V11, V17 and V18.
 
 use super::case::Case;
-use super::{mark, raise};
-use charz_data::checks::{LEFT_ASIDE, V08, V09, V11, V17, V18, needed_ns};
-use charz_data::escape::counted;
+use super::raise;
+use charz_data::checks::{V08, V09, V11, V17, V18, needed_ns};
 use charz_data::report::{Mark, Severity, Unit};
 use charz_data::units;
+use charz_kernels::Family;
+use charz_stats::Sample;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {
@@ -14,24 +15,18 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![drifted(case), short(case), skewed(case), impossible(case), apart(case)]
 }
 
-/// By the invocation in the middle, the higher one of two: the median of the values cannot be moved by fewer than half of
-/// them. What only fewer saw is a note, however much it was.
+/// By how much the core can run faster than it did in the invocation in the middle. Drifts within an invocation are those of the
+/// canary: what disturbs it looks like a lower clock.
 fn drifted(case: &Case<'_>) -> Option<Mark> {
-    let mut drifts: Vec<f64> =
-        case.evidence().filter_map(|evidence| Some(evidence.frequency.as_ref()?.drift)).collect();
-    drifts.sort_by(f64::total_cmp);
-    let (&middle, &worst) = (drifts.get(drifts.len() / 2)?, drifts.last()?);
-    if case.crowded {
-        return None;
-    }
-    let all = raise(&V08, middle, || {
-        format!("the clock frequency drifted by {} while an invocation was measured", units::percent(middle))
-    });
-    let few = V08.severity(worst).map(|_| {
-        let reason = format!("in one invocation the clock frequency drifted by {}", units::percent(worst));
-        mark(&V08, Severity::Note, reason)
-    });
-    all.or(few)
+    let highest = case.evidence().filter_map(|evidence| Some(evidence.frequency.as_ref()?.highest_hz)).collect();
+    let highest = Sample::new(highest).filter(|_| !case.crowded)?;
+    let found = raise(&V08, highest.max() / highest.median() - 1.0, || {
+        let (usual, most) = (units::hertz(highest.median()), units::hertz(highest.max()));
+        format!("the clock of the cores moved: {usual} in the invocation in the middle, {most} in another")
+    })?;
+    // What goes through memory follows the clock of the memory.
+    let follows = case.modes.is_some() || case.facts.card.family != Family::Memory;
+    Some(if follows { found } else { Mark { severity: Severity::Note, ..found } })
 }
 
 /// What is stamped within a repetition is as long as it is, however short the repetition.
@@ -87,20 +82,11 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
-/// From the last start to the first end all workers are at work; the rest of the interval is not a parallel run. A late
-/// worker in a few repetitions moves no median, so as many may be late as may be dirty.
+/// From the last start to the first end all workers are at work; the rest of the interval is not a parallel run.
 fn apart(case: &Case<'_>) -> Option<Mark> {
-    // Of memory that is handled part by part, who is done leaves the rest to others: it is the whole that is asked for.
-    if case.crowded || case.cell.unit == Unit::MillisecondsPerGib {
-        return None;
-    }
-    let mut lacking: Vec<f64> = case.clean_runs().map(|run| 1.0 - run.overlap()).collect();
-    lacking.sort_by(|a, b| b.total_cmp(a));
-    let aside = (lacking.len() as f64 * LEFT_ASIDE) as usize;
-    let &lack = lacking.get(aside)?;
-    raise(&V18, lack, || {
-        let together = units::percent(1.0 - lack);
-        let worst = counted(aside + 1, "repetition");
-        format!("all workers were at work together for only {together} of the time in {worst}")
+    let apart = case.runs().filter(|run| run.dirty.iter().any(|code| code == V18.code)).count();
+    raise(&V18, apart as f64 / case.runs().count().max(1) as f64, || {
+        let all = case.runs().count();
+        format!("in {apart} of {all} repetitions, which do not count, the workers were not at work together")
     })
 }

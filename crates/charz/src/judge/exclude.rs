@@ -1,7 +1,9 @@
 //! Which repetitions do not count, and for what cause. Values are not looked at.
 
-use charz_data::checks::{Check, FEW_FAULTS, V01, V02, V03, V04, V07, V22};
-use charz_data::report::{Lap, Run};
+use std::slice;
+
+use charz_data::checks::{Check, FEW_FAULTS, INTERVAL_NEEDS, V01, V02, V03, V04, V07, V18, V22, V34};
+use charz_data::report::{Busy, Ending, Invocation, Lap, Run};
 
 /// What a minor fault takes in the kernel, in nanoseconds: about a microsecond on the machines that charz was made on.
 const MINOR_FAULT_NS: f64 = 1000.0;
@@ -13,20 +15,57 @@ pub(super) struct Conditions {
     pub(super) crowded: bool,
     /// Whether the measurement includes waiting, sleeping and faults.
     pub(super) system: bool,
+    /// Whether workers are to work all the time: of memory that is handled part by part, who is done leaves the rest to others.
+    pub(super) together: bool,
+    /// Whether values are made of blocks, of which those count that nothing disturbed.
+    pub(super) blocks: bool,
 }
 
 pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
-    let Conditions { timed, crowded, system } = conditions;
-    let causes: [(&Check, bool); 6] = [
+    let Conditions { timed, crowded, system, together, blocks } = conditions;
+    let whole = timed && !blocks;
+    let causes: [(&Check, bool); 7] = [
         (&V01, any(off_seat)),
         (&V02, any(moved)),
-        (&V03, timed && !crowded && !system && any(waited)),
-        (&V04, timed && !system && any(stood_still)),
-        (&V07, run.throttled_periods.is_some_and(|periods| periods > 0)),
+        (&V03, whole && !crowded && !system && any(waited)),
+        (&V04, whole && !system && any(stood_still)),
+        (&V07, whole && run.throttled_periods.is_some_and(|periods| periods > 0)),
+        (&V18, whole && !crowded && together && V18.dirties(1.0 - run.overlap())),
         (&V22, any(waited_for_disk) || (timed && !system && any(faulted))),
     ];
     run.dirty = causes.into_iter().filter(|(_, holds)| *holds).map(|(check, _)| check.code.to_owned()).collect();
+}
+
+/// The fewest invocations that must be left for others to be left out.
+const LEAST_LEFT: usize = INTERVAL_NEEDS;
+
+/// Leaves out the invocations during which other programs used the machine, if enough are left without.
+pub(super) fn leave_out_shared(invocations: &mut [Invocation]) {
+    let shared =
+        |invocation: &Invocation| others(slice::from_ref(invocation)).is_some_and(|used| V34.severity(used).is_some());
+    let alone = |invocation: &&Invocation| invocation.ending == Ending::Done && !shared(invocation);
+    if invocations.iter().filter(alone).count() >= LEAST_LEFT {
+        let runs =
+            invocations.iter_mut().filter(|invocation| shared(invocation)).flat_map(|invocation| &mut invocation.runs);
+        runs.for_each(|run| run.dirty.push(V34.code.to_owned()));
+    }
+}
+
+/// What other programs used for sure while these were made, in strands; `None` where that is not known of any.
+///
+/// `/proc/stat` shows whole ticks of three times: over n readings their differences are off by some 7 ms √n, of which twenty are
+/// three standard deviations.
+pub(super) fn others<'a>(invocations: impl IntoIterator<Item = &'a Invocation>) -> Option<f64> {
+    const DOUBT_NS: f64 = 20e6;
+    let (mut used, mut time, mut count) = (0.0, 0.0, 0.0);
+    let busy = invocations.into_iter().filter_map(|invocation| invocation.evidence.as_ref()?.busy);
+    busy.for_each(|busy: Busy| {
+        used += busy.others_ns() as f64;
+        time += busy.time_ns as f64;
+        count += 1.0;
+    });
+    (time > 0.0).then(|| ((used - DOUBT_NS * f64::sqrt(count)) / time).max(0.0))
 }
 
 pub(super) fn off_seat(lap: &Lap) -> bool {

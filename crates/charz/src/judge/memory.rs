@@ -2,14 +2,23 @@
 
 use charz_kernels::{PageKind, Sizes, params};
 
-use super::case::Case;
+use super::case::{Case, shares_memory};
 use super::{exclude, mark, raise};
-use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27};
+use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27, V34};
 use charz_data::report::{Mark, Nodes, Pages, Run, Severity};
 use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
-    vec![pages(case), nodes(case), faults(case), cached(case)]
+    vec![pages(case), nodes(case), faults(case), cached(case), used_by_others(case)]
+}
+
+/// Over the invocations that count.
+fn used_by_others(case: &Case<'_>) -> Option<Mark> {
+    if case.crowded || !shares_memory(case.cell, case.facts) {
+        return None;
+    }
+    let used = exclude::others(case.done().filter(|invocation| invocation.clean_runs().next().is_some()))?;
+    raise(&V34, used, || format!("other programs used {used:.2} of a strand meanwhile"))
 }
 
 /// By the worst invocation: the cell speaks of one kind of pages.

@@ -2,9 +2,9 @@
 
 use charz_kernels::params;
 
-use super::case::Case;
+use super::case::{Case, shares_memory};
 use super::mark;
-use charz_data::checks::{Check, V01, V02, V03, V04, V05, V06, V07, V08, V09, V11, V20, V21, V22, V25, V27};
+use charz_data::checks::{Check, V01, V02, V03, V04, V05, V06, V07, V08, V09, V11, V20, V21, V22, V25, V27, V34};
 use charz_data::report::Severity::{self, Note, Suspect};
 use charz_data::report::{Counts, Evidence, Lap, Mark, Run};
 
@@ -14,7 +14,10 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let guest = facts.virtual_machine != Some(false);
     // If a kernel measures the system itself, waits in the system are no disturbance, reported or not.
     let own = case.timed && !facts.card.blocks_in_kernel;
+    // Blocks tell by themselves.
+    let by_runs = case.modes.is_none();
     let blocks = case.obeys(&params::PAGES);
+    let memory = shares_memory(case.cell, facts);
     let nodes = blocks && facts.numa_nodes > 1 && case.cell.seats.iter().any(Option::is_some);
     let unskewed = facts.timer.as_ref().is_some_and(|timer| timer.skew_ns.is_none());
 
@@ -30,21 +33,21 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let faults = |counts: &Counts| counts.minor_faults.is_none() || counts.major_faults.is_none();
     let balance = |found: &Evidence| found.nodes.is_some_and(|nodes| nodes.balancing.is_none());
 
-    let gaps: [(&Check, Severity, bool, &str); 16] = [
+    let gaps: [(&Check, Severity, bool, &str); 17] = [
         // Nothing else says where the number belongs.
         (&V01, Suspect, seated(|lap| lap.on_seat.is_none()), "whether the binding was honoured"),
         // A worker may have been away and back: either of migrations and strands between blocks would have seen it.
         (&V02, Suspect, seated(unfollowed), "whether seated workers were moved in between"),
         // Nothing else says that a worker waited; run delay or involuntary switches will do.
-        (&V03, Suspect, own && !case.crowded && counts(&waits), "whether workers waited for a strand"),
+        (&V03, Suspect, own && by_runs && !case.crowded && counts(&waits), "whether workers waited for a strand"),
         // Nothing else says that a worker stood still.
-        (&V04, Suspect, own && counts(&stops), "whether workers stood still"),
+        (&V04, Suspect, own && by_runs && counts(&stops), "whether workers stood still"),
         // Bare metal has no hypervisor that steals.
-        (&V05, Suspect, case.timed && guest && run(|run| run.steal_ns.is_none()), "what the hypervisor took"),
+        (&V05, Note, case.timed && guest && run(|run| run.steal_ns.is_none()), "what the hypervisor took"),
         // V03 has the waits of the workers themselves; many Linux kernels are built without pressure.
         (&V06, Note, own && alone && run(|run| run.pressure_ns.is_none()), "whether other work waited for a processor"),
         // Without a quota nothing throttles.
-        (&V07, Suspect, facts.quota && run(|run| run.throttled_periods.is_none()), "whether the CPU quota was used up"),
+        (&V07, Note, facts.quota && run(|run| run.throttled_periods.is_none()), "whether the CPU quota was used up"),
         // Not every processor has a canary, and workers that share strands have none: it would measure the scheduler. V17
         // falls with it.
         (&V08, Note, alone && evidence(|found| found.frequency.is_none()), "the clock frequency"),
@@ -62,6 +65,13 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         (&V22, Suspect, counts(&faults), "whether memory was there when it was needed"),
         // No evidence at all came back.
         (&V25, Suspect, case.done().any(|invocation| invocation.evidence.is_none()), "whether the machine changed"),
+        // What others used shows in the spread too.
+        (
+            &V34,
+            Note,
+            alone && memory && evidence(|found| found.busy.is_none()),
+            "what other programs used of the machine",
+        ),
         // The number is said to be memory's.
         (&V27, Suspect, case.obeys(&params::SIZE) && facts.last_cache_bytes.is_none(), "how large the caches are"),
     ];

@@ -4,10 +4,14 @@
 //! all first repetitions are left out.
 
 use super::case::Case;
+use super::estimate::FastModes;
 use super::{attempts, mark, raise, summary};
-use charz_data::checks::{ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29};
+use charz_data::checks::{
+    ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29, V33, WIDEST, WIDEST_OF_COMPUTE,
+};
 use charz_data::report::{Cell, Ending, Mark, Run, Severity};
 use charz_data::units;
+use charz_kernels::Family;
 use charz_stats::{LEAST_FOR_INTERVAL, Sample, median_interval, trend};
 
 /// How sure it must be that first repetitions differ.
@@ -22,15 +26,12 @@ pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark
     }
     let clean = Sample::new(case.clean_values());
     let of_clean = |check: fn(&Case<'_>, &Sample) -> Option<Mark>| clean.as_ref().and_then(|clean| check(case, clean));
-    vec![
-        few(case),
-        of_clean(spread),
-        of_clean(outliers),
-        unsteady(case, slow_start),
-        of_clean(modes),
-        wide(case),
-        failed(case),
-    ]
+    let of_values = vec![few(case), unsteady(case, slow_start), wide(case), failed(case)];
+    let of_the_rest = match case.modes {
+        Some(found) => vec![headroom(case, found), other_speed(found)],
+        None => vec![of_clean(spread), of_clean(outliers), of_clean(modes)],
+    };
+    [of_values, of_the_rest].concat()
 }
 
 fn few(case: &Case<'_>) -> Option<Mark> {
@@ -59,7 +60,10 @@ fn outliers(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
 fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
     let trend = drift(&case.values()).and_then(|drift| {
         let signed = format!("{:+.1}%", drift * 100.0);
-        raise(&V15, drift.abs(), || format!("the last invocations differ from the first by {signed}, by and by"))
+        let found =
+            raise(&V15, drift.abs(), || format!("the last invocations differ from the first by {signed}, by and by"))?;
+        // What is left of disturbances in repetitions has trends of its own.
+        Some(if case.modes.is_some() { found } else { Mark { severity: Severity::Note, ..found } })
     });
     let start = slow_start.map(|difference| {
         let signed = format!("{:+.1}%", difference * 100.0);
@@ -79,10 +83,33 @@ fn modes(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
 fn wide(case: &Case<'_>) -> Option<Mark> {
     let wanted = case.cell.precision;
     let values = Sample::new(case.values())?;
-    let reached = summary::interval(&values)?.half_width(values.median());
-    raise(&V28, reached / wanted, || {
+    let reached = summary::interval(case, &values)?.half_width(values.median());
+    let widest = if case.facts.card.family == Family::Compute { WIDEST_OF_COMPUTE } else { WIDEST };
+    let too_wide = if reached > widest { V28.suspect.unwrap_or_default().next_up() } else { 0.0 };
+    raise(&V28, (reached / wanted).max(too_wide), || {
         format!("the interval is ±{} wide, and ±{} was asked for", units::percent(reached), units::percent(wanted))
     })
+}
+
+/// By how much the fastest blocks are faster than the number, which is that of the others then.
+fn headroom(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
+    let values: Vec<_> = case.cell.invocations.iter().map(|invocation| invocation.value).collect();
+    let headroom = modes.headroom(&values, case.cell.unit)?;
+    raise(&V33, headroom, || {
+        format!("a twentieth of the work was done {} faster or more, and no sharp mode shows", units::percent(headroom))
+    })
+}
+
+/// The number is that of the fast blocks, and more are of another speed.
+fn other_speed(modes: &FastModes) -> Option<Mark> {
+    let [(fast, share), (slow, other)] = modes.other_speed()?;
+    let reason = format!(
+        "there is no single value: {} of the work had the speed of the number, and {} another, {} slower",
+        units::percent(share),
+        units::percent(other),
+        units::percent(slow / fast - 1.0)
+    );
+    Some(mark(&V16, Severity::Suspect, reason))
 }
 
 fn failed(case: &Case<'_>) -> Option<Mark> {

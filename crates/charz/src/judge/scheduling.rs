@@ -6,7 +6,7 @@ use charz_kernels::params;
 
 use super::case::{Case, excess, total};
 use super::{exclude, raise};
-use charz_data::checks::{Check, LEAST_CLEAN, STEAL_TICKS_NS, STEAL_WINDOW_NS};
+use charz_data::checks::{Check, STEAL_TICKS_NS, STEAL_WINDOW_NS};
 use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32};
 use charz_data::escape::counted;
 use charz_data::report::{Evidence, Mark};
@@ -62,15 +62,12 @@ fn changed(case: &Case<'_>, check: &Check, of_the_clock: bool, what: &str) -> Op
     raise(check, changes.len() as f64, || format!("{what}: {}", Vec::from_iter(changes).join("; ")))
 }
 
-/// By the share of repetitions that do not count for this cause, which is the whole where too few are left to say anything.
+/// By the share of repetitions that do not count for this cause.
 fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
     let dirty = case.runs().filter(|run| run.dirty.iter().any(|code| code == check.code)).count();
-    let (all, clean) = (case.runs().count(), case.clean_runs().count());
-    let too_few = dirty > 0 && all >= LEAST_CLEAN && clean < LEAST_CLEAN;
-    let share = if too_few { 1.0 } else { dirty as f64 / all.max(1) as f64 };
-    raise(check, share, || {
-        let left = if too_few { format!("; {clean} are left, too few to say anything") } else { String::new() };
-        format!("in {dirty} of {all} repetitions, which do not count, {what}{left}")
+    let all = case.runs().count();
+    raise(check, dirty as f64 / all.max(1) as f64, || {
+        format!("in {dirty} of {all} repetitions, which do not count, {what}")
     })
 }
 

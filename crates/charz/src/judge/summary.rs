@@ -39,7 +39,7 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
 /// The median of the invocations' values.
 pub(super) fn capacity(case: &Case<'_>) -> Option<Estimate> {
     let values = Sample::new(case.values())?;
-    Some(Estimate { value: values.median(), interval: interval(&values) })
+    Some(Estimate { value: values.median(), interval: interval(case, &values) })
 }
 
 /// What all repetitions gave together, dirty ones included: the median of the invocations' work over their time.
@@ -47,11 +47,28 @@ pub(super) fn delivered(case: &Case<'_>) -> Option<Estimate> {
     let unit = case.cell.unit;
     let values: Vec<f64> = case.done().filter_map(|invocation| invocation.delivered(unit)).collect();
     let values = Sample::new(values)?;
-    Some(Estimate { value: values.median(), interval: interval(&values) })
+    Some(Estimate { value: values.median(), interval: median_within(&values) })
 }
 
-/// Where the median of the invocations' values lies; `None` with too few of them, and for a median of 0.
-pub(super) fn interval(values: &Sample) -> Option<Interval> {
+/// Where the capacity lies. What is made of blocks is no surer than a block, and no slower than the fastest of them.
+pub(super) fn interval(case: &Case<'_>, values: &Sample) -> Option<Interval> {
+    let Interval { low, high } = median_within(values)?;
+    let Some(modes) = case.modes else { return Some(Interval { low, high }) };
+    let each: Vec<_> = case.cell.invocations.iter().map(|invocation| invocation.value).collect();
+    let (value, unit) = (values.median(), case.cell.unit);
+    let faster = modes.headroom(&each, unit).unwrap_or(0.0).max(BLOCK_ERROR);
+    Some(match unit.more_is_better() {
+        true => Interval { low: low.min(value * (1.0 - BLOCK_ERROR)), high: high.max(value * (1.0 + faster)) },
+        false => Interval { low: low.min(value / (1.0 + faster)), high: high.max(value * (1.0 + BLOCK_ERROR)) },
+    })
+}
+
+/// The systematic error of a block: reading the clock, looking at the strand and entering a stretch take 0.1 to 0.2 µs of some 40, and
+/// the place of a mode is known to 0.2%.
+const BLOCK_ERROR: f64 = 0.006;
+
+/// Where the median of the values lies; `None` with too few of them, and for a median of 0.
+fn median_within(values: &Sample) -> Option<Interval> {
     let found = median_interval(values, CONFIDENCE)?;
     (values.median() != 0.0).then_some(Interval { low: found.low, high: found.high })
 }

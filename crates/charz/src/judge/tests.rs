@@ -10,7 +10,8 @@ use charz_kernels::{Card, Layout, PageKind, Params, Sizes};
 
 use super::{JudgeContext, judge};
 use charz_data::report::{
-    Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Pages, Run, Severity, Status, Timer, Unit, fixtures,
+    Busy, Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Pages, Run, Severity, Status, Timer, Unit,
+    fixtures,
 };
 
 const MIB: u64 = 1 << 20;
@@ -70,6 +71,7 @@ fn invocation(number: usize) -> Invocation {
         started_ns: number as u64 * 1_000_000_000,
         seed: number as u64,
         evidence: Some(Evidence {
+            busy: Some(Busy { time_ns: 500_000_000, all_ns: 1_000_000_000, own_ns: 1_000_000_000 }),
             pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: 1024 * MIB, ..Pages::default() }),
             nodes: Some(Nodes {
                 local_bytes: 1024 * MIB,

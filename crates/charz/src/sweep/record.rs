@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::journal::JournalError;
-use charz_data::report::{self, Ending, Invocation, Report, Status};
+use charz_data::report::{self, Invocation, Report, Status};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -20,8 +20,7 @@ impl Record {
         let place = place.ok_or_else(|| format!("there is no cell {}", self.cell))?;
         let cell = super::cell_mut(report, place);
         report::check_invocation(cell, &self.invocation).map_err(|what| format!("cell {} {what}", self.cell))?;
-        let done = self.invocation.ending == Ending::Done;
-        self.invocation.value = if done { self.invocation.estimate(cell.unit, cell.estimator) } else { None };
+        self.invocation.value = None;
         cell.invocations.push(self.invocation);
         (cell.summary, cell.status) = (None, Status::Pending);
         (cell.capacity, cell.delivered) = (None, None);

@@ -128,6 +128,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         mappings: distinct(plan.cells.iter().map(|cell| cell.mapping.to_string())),
         threads: plan.threads.iter().map(|&workers| workers as u64).collect(),
         params: plan.params,
+        precision: plan.precision,
         repetitions: plan.repetitions.map(|repetitions| repetitions as u64),
         min_invocations: plan.invocations.least as u64,
         max_invocations: plan.invocations.most as u64,

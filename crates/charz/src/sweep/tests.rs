@@ -80,7 +80,6 @@ pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
 pub(super) struct Setting {
     machine: Machine,
     predictor: Predictor,
-    facts: JudgeContext,
     order: MeasureRequest,
     /// The report before its first cell.
     pub(super) blank: Report,
@@ -94,22 +93,11 @@ impl Setting {
         let plan = Plan::new(request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
         let (command, clock, binder) = ("charz sweep", "os", "hwloc");
         let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-        let context = Context { command, machine: &machine, limits: &limits, clock, binder, timer: timer.clone() };
-        let blank = new_report(&plan, &context);
-        let facts = JudgeContext {
-            sizes: charz_kernels::Sizes::Block,
-            card: charz_kernels::find("noop").unwrap().card(),
-            params: plan.params,
-            strands,
-            numa_nodes: 1,
-            last_cache_bytes: None,
-            timer: Some(timer),
-            virtual_machine: Some(false),
-            quota: false,
-            optimised: true,
-        };
+        let context = Context { command, machine: &machine, limits: &limits, clock, binder, timer };
+        let mut blank = new_report(&plan, &context);
+        blank.host.virtual_machine = Some(false);
         let order = MeasureRequest { strands: strands as u64, ..MeasureRequest::new(&plan.params) };
-        Setting { machine, predictor, facts, order, blank }
+        Setting { machine, predictor, order, blank }
     }
 
     pub(super) fn sweep<'a>(
@@ -126,7 +114,6 @@ impl Setting {
             invoke,
             order: self.order.clone(),
             machine: &self.machine,
-            facts: self.facts.clone(),
             stop,
             predictor: &self.predictor,
             limits: &Limits::unlimited,

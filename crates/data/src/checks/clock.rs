@@ -20,16 +20,15 @@ pub fn needed_ns(resolution_ns: f64, overhead_ns: f64) -> f64 {
 pub static V08: Check = Check {
     code: "V08",
     title: "the clock frequency drifted",
-    cause: "Turbo, a governor, heat, a power limit or wide vectors changed the processor's frequency between the beginning \
-            and the end of the cell. Rates of arithmetic follow it one to one, those of memory less.",
-    quantity: "The difference of the canary's time before and after the cell, as a share of the smaller, in the invocation \
-               in the middle; what only fewer than half of them saw is a note, however much it was. The canary is a \
-               chain of dependent multiplications, whose length in cycles never changes.",
+    cause: "Turbo, a governor, heat, a power limit, wide vectors or the neighbours of a guest changed the processor's frequency while \
+            the cell was measured. Rates of arithmetic follow it one to one, those of memory less.",
+    quantity: "By how much the highest frequency that the canary saw exceeds that of the invocation in the middle, as a fraction; \
+               for numbers of memory a note. The canary is a chain of dependent multiplications, whose length in cycles never \
+               changes; what disturbs it only makes it slower, so the fastest of several counts.",
     scale: Scale::Share,
     note: Some(0.01),
     suspect: Some(0.02),
-    invalid: Some(0.05),
-    evidence: "The canary on the seat before and after each cell; where the processor tells, cycles and throttle counters.",
+    evidence: "The canary on the seats before and after the repetitions of each invocation.",
     families: "All.",
     mend: "Fix the frequency: `cpupower frequency-set -g performance`, and turbo off with `echo 0 > \
            /sys/devices/system/cpu/cpufreq/boost` or `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`. Let the \

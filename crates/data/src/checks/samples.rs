@@ -11,8 +11,11 @@ pub const ENOUGH: usize = 10;
 /// The fewest clean repetitions of which a share of outliers says anything (V14): of fewer, one is more than the limit.
 pub const LEAST_FOR_OUTLIERS: usize = 10;
 
-/// The share of clean repetitions that may lack more overlap than a limit of V18 allows: as many as may be dirty.
-pub const LEFT_ASIDE: f64 = 0.10;
+/// Half of the width that an interval may have, as a fraction, whatever was asked for (V28).
+pub const WIDEST: f64 = 0.05;
+
+/// The same of kernels that only compute.
+pub const WIDEST_OF_COMPUTE: f64 = 0.03;
 
 pub static V12: Check = Check {
     code: "V12",
@@ -20,11 +23,12 @@ pub static V12: Check = Check {
     cause: "Repetitions within a process share its layout and its luck; only fresh processes (invocations) tell how much \
             numbers differ. With fewer than 6 there is no interval, and the cell cannot be compared. With fewer than 10 the \
             interval is smallest to largest or nearly so.",
-    quantity: "Invocations with clean repetitions that are missing to 10.",
+    quantity: "Invocations with a value that are missing to 10.",
     scale: Scale::Count,
     note: Some(0.0),
-    // More than 4 missing are fewer than `INTERVAL_NEEDS`.
+    // More than 4 missing are fewer than `INTERVAL_NEEDS`; all 10, and there is no number.
     suspect: Some(4.0),
+    invalid: Some(9.0),
     evidence: "The report's own samples.",
     families: "All.",
     mend: "Ask for more repetitions and invocations, or a larger `--budget`.",
@@ -40,10 +44,9 @@ pub static V13: Check = Check {
     quantity: "1.4826 times the median absolute deviation of the clean repetitions, as a share of their median: a standard \
                deviation that outliers cannot move.",
     scale: Scale::Share,
-    note: Some(0.05),
-    suspect: Some(0.10),
+    note: Some(0.10),
     evidence: "The report's own samples.",
-    families: "Kernels with work to repeat.",
+    families: "Numbers made of repetitions.",
     mend: "Quieten the machine (`charz doctor`), and repeat the cell with more invocations.",
     source: "Pyperf warns at a standard deviation of 10%, nanobench at 5%; the factor: Rousseeuw and Croux (JASA 1993).",
     // What spreads repetitions spreads invocations.
@@ -58,9 +61,9 @@ pub static V14: Check = Check {
             Outliers are never dropped for their value; many of them say that what disturbs is no accident.",
     quantity: "The share of clean repetitions outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles.",
     scale: Scale::Share,
-    suspect: Some(0.10),
+    note: Some(0.10),
     evidence: "The report's own samples.",
-    families: "Kernels with work to repeat.",
+    families: "Numbers made of repetitions.",
     mend: "Quieten the machine (`charz doctor`); look for interrupts with `watch -d cat /proc/interrupts`.",
     source: "Tukey, Exploratory Data Analysis (1977); criterion keeps outliers by the same fences. The 10% is charz's first \
              guess.",
@@ -74,7 +77,8 @@ pub static V15: Check = Check {
             how many repetitions were made.",
     quantity: "The difference between the medians of the first third and the last third of the invocations, as a share, where \
                they rise or fall by more than chance. First repetitions that differ by as much from the others of their \
-               process are a note, and are left out of every invocation alike.",
+               process are a note, and are left out of every invocation alike; so is a trend of numbers made of repetitions, which \
+               is that of the disturbances.",
     scale: Scale::Share,
     suspect: Some(0.02),
     evidence: "The report's own samples, in the order in which they were taken.",
@@ -89,18 +93,18 @@ pub static V15: Check = Check {
 
 pub static V16: Check = Check {
     code: "V16",
-    title: "the repetitions fall into groups",
-    cause: "There are two or more typical results, as when some pages land in other places, or a turbo step comes and goes. \
-            The median says which group is larger, and nothing of the other.",
-    quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode.",
+    title: "there is no single value",
+    cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, or a lock \
+            has two speeds. One number says nothing of the other.",
+    quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode. Numbers made of \
+               blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast one.",
     scale: Scale::Ratio,
-    note: Some(2.8),
-    suspect: Some(3.2),
+    note: Some(3.2),
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
     mend: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what tells the groups \
            apart, e.g. with `--pages 2m`.",
-    source: "Gregg, frequency trails: modes and modality (2015); the limits are BenchmarkDotNet's.",
+    source: "Gregg, frequency trails: modes and modality (2015); the limit is BenchmarkDotNet's.",
     // Two groups are spread.
     covers: &["V13", "V28"],
     ..Check::NEVER_RAISED
@@ -112,17 +116,18 @@ pub static V18: Check = Check {
     cause: "Workers started late or ended early, so that the interval from the first start to the last end holds less \
             parallel work than it says. The rate is too low as that of all workers, and too high for the few that had the \
             machine to themselves at the end.",
-    quantity: "The share of a repetition in which not all workers were at work: what (first end - last start) / (last end - \
-               first start) lacks to 1, in the worst clean repetition when a tenth of them, the worst, is left aside.",
+    quantity: "The share of repetitions that are dirty. A repetition is dirty if for more than the lap limit's share of it not all \
+               workers were at work: what (first end - last start) / (last end - first start) lacks to 1.",
     scale: Scale::Share,
-    suspect: Some(0.05),
-    invalid: Some(0.20),
+    lap: Some(0.20),
+    note: Some(0.0),
     evidence: "The stamps of all laps.",
-    families: "Kernels with work to repeat, with several workers on strands of their own (not V19).",
+    families: "Numbers made of repetitions of several workers on strands of their own (not V19). Of blocks those count during which \
+               all workers were at work.",
     mend: "Give a repetition more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
            by itself.",
-    source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limits are charz's first \
-             guesses.",
+    source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limit is charz's first \
+             guess.",
     ..Check::NEVER_RAISED
 };
 
@@ -132,7 +137,8 @@ pub static V28: Check = Check {
     cause: "The invocations differ so much, or were so few, that the budget ended before the confidence interval was as \
             narrow as the kernel's family is to have it. The number stands with the width that was reached; a difference \
             smaller than that cannot be seen in it.",
-    quantity: "Half of the interval's width, divided by what was asked for.",
+    quantity: "Half of the interval's width, divided by what was asked for; beyond 5% of the number (3% of kernels that compute) it is \
+               suspect whatever was asked for.",
     scale: Scale::Ratio,
     // A memory kernel on a busy guest that reaches 4% where 2% was asked for is not suspect: its interval shows the 4%.
     // Three times as wide takes nine times the invocations, which no budget that was a little too small explains.
@@ -142,6 +148,24 @@ pub static V28: Check = Check {
     families: "Kernels with work to repeat.",
     mend: "Give more time (`--budget`), or quieten the machine (`charz doctor`).",
     source: "Kalibera and Jones (ISMM 2013) for measuring until an interval is narrow enough; the 3 is charz's first guess.",
+    ..Check::NEVER_RAISED
+};
+
+pub static V33: Check = Check {
+    code: "V33",
+    title: "some of the work was faster than the number",
+    cause: "Hardly any block of the work was left alone, or too few to be told from chance: the number is that of disturbed blocks, and \
+            the hardware does better. The interval reaches as far as the fastest blocks.",
+    quantity: "By how much the fastest twentieth of the blocks is faster than the number, in the invocation in the middle, as a fraction.",
+    scale: Scale::Share,
+    note: Some(0.01),
+    suspect: Some(0.02),
+    evidence: "The times of the blocks of each lap.",
+    families: "Numbers made of blocks.",
+    mend: "Quieten the machine (`charz doctor`), or give more time (`--budget`): a neighbour that pauses leaves blocks alone.",
+    source: "Measured for charz: in 554 cells the distance to the fastest repetitions told which medians were wrong, where waiting did \
+             not.",
+    covers: &["V28"],
     ..Check::NEVER_RAISED
 };
 

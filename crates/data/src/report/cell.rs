@@ -265,22 +265,6 @@ impl Invocation {
         }
     }
 
-    /// The estimate that its clean repetitions give.
-    pub fn estimate(&self, unit: Unit, estimator: Estimator) -> Option<f64> {
-        let mut values: Vec<f64> = self.clean_runs().map(|run| run.value(unit)).collect();
-        if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
-            return None;
-        }
-        values.sort_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        Some(match estimator {
-            Estimator::Best if unit.more_is_better() => values[values.len() - 1],
-            Estimator::Best => values[0],
-            Estimator::Median if values.len() % 2 == 1 => values[middle],
-            Estimator::Median => f64::midpoint(values[middle - 1], values[middle]),
-        })
-    }
-
     /// All work of its repetitions over all of their time, dirty ones included; for times that are no quotient, their mean.
     pub fn delivered(&self, unit: Unit) -> Option<f64> {
         let runs = || self.runs.iter().map(|run| (run.value(unit), run.interval_ns as f64));

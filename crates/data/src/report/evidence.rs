@@ -24,6 +24,8 @@ pub struct Evidence {
     pub nodes: Option<Nodes>,
     /// The frequency of the workers' cores around the repetitions; null where it cannot be measured.
     pub frequency: Option<Frequency>,
+    /// What the machine was busy with while the repetitions were made; null where the system does not tell.
+    pub busy: Option<Busy>,
     /// What of the machine was not after the repetitions what it had been before them: the setting's name, a colon, and how
     /// it changed.
     pub changes: Vec<String>,
@@ -32,6 +34,24 @@ pub struct Evidence {
 impl Evidence {
     /// The name of the kernel's clock source among [`Evidence::changes`].
     pub const CLOCK_SOURCE: &str = "clock source";
+}
+
+/// Processor time from before the first repetition to after the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Busy {
+    /// The nanoseconds that passed.
+    pub time_ns: u64,
+    /// Nanoseconds in which strands were busy, summed over all strands of the machine; counted in ticks of 10 ms.
+    pub all_ns: u64,
+    /// Nanoseconds of processor time of the measuring process.
+    pub own_ns: u64,
+}
+
+impl Busy {
+    /// What others used.
+    pub fn others_ns(self) -> u64 {
+        self.all_ns.saturating_sub(self.own_ns)
+    }
 }
 
 /// Resident bytes by kind of page.

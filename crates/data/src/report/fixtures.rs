@@ -296,8 +296,8 @@ impl Cell {
 
     /// With a summary of its invocations whose number is `value`, without an interval.
     fn summed_up(mut self, value: f64) -> Self {
-        let (unit, estimator) = (self.unit, self.estimator);
-        self.invocations.iter_mut().for_each(|one| one.value = one.estimate(unit, estimator));
+        let unit = self.unit;
+        self.invocations.iter_mut().for_each(|one| one.value = one.runs.first().map(|run| run.value(unit)));
         let values = || self.invocations.iter().filter_map(|one| one.value);
         let low = values().fold(value, f64::min);
         let high = values().fold(value, f64::max);

@@ -8,9 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{
-    Cell, Ending, Interval, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
-};
+use super::{Cell, Interval, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit};
 
 /// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
 pub const MAX_BYTES: u64 = 2 << 30;
@@ -157,7 +155,6 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     }
     for invocation in &cell.invocations {
         check_invocation(cell, invocation)?;
-        check_value(cell, invocation)?;
     }
     if let Some(distribution) = &cell.distribution {
         distribution.contradiction(&cell.samples()).map_or(Ok(()), Err)?;
@@ -203,22 +200,9 @@ fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
     if run.laps.iter().filter_map(|lap| lap.contention).any(|met| met.failures > met.attempts) {
         return Err("has a lap with more failures than attempts");
     }
-    run.samples.as_ref().and_then(|samples| samples.contradiction()).map_or(Ok(()), Err)
-}
-
-/// How far a derived number may be from the one that is recomputed: sums of another order differ in their last digits.
-const ROUNDING: f64 = 1e-9;
-
-fn check_value(cell: &Cell, invocation: &Invocation) -> Result<(), &'static str> {
-    // Half of an invocation is kept, and is no value.
-    let done = invocation.ending == Ending::Done;
-    let estimate = if done { invocation.estimate(cell.unit, cell.estimator) } else { None };
-    let agree = match (invocation.value, estimate) {
-        (None, None) => true,
-        (Some(told), Some(found)) => (told - found).abs() <= ROUNDING * found.abs(),
-        _ => false,
-    };
-    if agree { Ok(()) } else { Err("has an invocation whose value does not follow from its runs") }
+    let blocks = run.laps.iter().filter_map(|lap| lap.blocks.as_ref()).find_map(|blocks| blocks.contradiction());
+    let samples = || run.samples.as_ref().and_then(|samples| samples.contradiction());
+    blocks.or_else(samples).map_or(Ok(()), Err)
 }
 
 /// Whether it is a number that can be measured. What is shown is computed from such numbers: of zeros and of numbers without

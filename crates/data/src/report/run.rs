@@ -1,6 +1,6 @@
 //! One repetition: laps and what was counted around them.
 
-use crate::{Contention, Growth, JointHistogram};
+use crate::{Blocks, Contention, Growth, JointHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -58,6 +58,8 @@ pub struct Lap {
     pub counts: Counts,
     /// What it met at what it shares with others; null where it shares nothing.
     pub contention: Option<Contention>,
+    /// The times of its blocks while all workers were at work; null of kernels whose workers share more than the machine.
+    pub blocks: Option<Blocks>,
 }
 
 /// What the system counted for a thread; null where it does not say.

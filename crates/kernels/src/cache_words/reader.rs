@@ -75,7 +75,7 @@ pub(super) fn sum(words: &[AtomicU64]) -> u64 {
 impl Worker for Reader {
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut passes, mut pace) = (0, Pace::up_to(MOST));
-        while !watch.should_stop() {
+        while !watch.should_stop_after(passes * (self.region.bytes / 8) as u64) {
             for _ in 0..pace.attempts() {
                 self.found = self.found.wrapping_add(self.pass());
             }

@@ -97,7 +97,7 @@ impl Worker for Chaser {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut done, mut pace) = (0, Pace::start());
-        while !watch.should_stop() {
+        while !watch.should_stop_after(done * self.rings.rings() as u64) {
             done += self.stretch(pace.attempts());
             pace.adapt();
         }

@@ -145,7 +145,7 @@ impl Worker for Passer {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let mut lines = 0;
-        while !watch.should_stop() {
+        while !watch.should_stop_after(self.stage.bytes(lines).bytes.0) {
             lines += self.go_on(self.pace.attempts() as usize);
             self.pace.adapt();
         }

@@ -184,7 +184,8 @@ impl<O: Operation> Worker for Repeater<O> {
         let (mut hand, mut pace, mut rounds) = (std::mem::take(&mut *self.hand), Pace::start(), 0);
         (hand.failures, hand.waits) = (0, 0);
         let word = self.word();
-        while !watch.should_stop() {
+        let alone = matches!(self.lie, Lie::Padded | Lie::Private);
+        while !(if alone { watch.should_stop_after(ROUND * rounds) } else { watch.should_stop() }) {
             (0..pace.attempts()).for_each(|_| O::round(word, &mut hand));
             rounds += pace.attempts();
             pace.adapt();

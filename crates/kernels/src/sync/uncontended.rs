@@ -58,7 +58,7 @@ struct Locker<M> {
 impl<M: Mutex> Worker for Locker<M> {
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut done, mut pace) = (0, Pace::start());
-        while done < self.pairs && !watch.should_stop() {
+        while !watch.should_stop_after(done) && done < self.pairs {
             let pairs = pace.attempts().min(self.pairs - done);
             block(&self.mutex, pairs);
             done += pairs;

@@ -53,7 +53,7 @@ impl<C: Source> Worker for Reader<C> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut done, mut pace, mut last) = (0, Pace::start(), None);
-        while !watch.should_stop() {
+        while !watch.should_stop_after(done) {
             let next = C::place(block::<C>(pace.attempts()));
             done += pace.attempts();
             if last.is_some_and(|last| next < last) {

@@ -3,15 +3,15 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Kernel, Params, Sizes};
-use charz_topology::{Backend, Binder, CacheHolds, Machine, Source, discover};
+use charz_kernels::{Kernel, Params};
+use charz_topology::{Backend, Binder, Machine, Source, discover};
 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::harness::clock::{self, Clock, OsClock, TscClock};
 use crate::invoke::{Invoke, MeasureRequest, Processes};
-use crate::judge::JudgeContext;
+use crate::judge::worth;
 use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
@@ -117,7 +117,7 @@ impl MeasuringContext {
         Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, invoke)
     }
 
-    /// The sweep that fills a report; the card of its facts is the empty kernel's until a cell names its own.
+    /// The sweep that fills a report.
     pub(crate) fn sweep_of<'a>(
         &'a self,
         report: &'a mut Report,
@@ -127,25 +127,12 @@ impl MeasuringContext {
         budget: Duration,
     ) -> Sweep<'a> {
         let params = report.plan.params;
-        let facts = JudgeContext {
-            card: charz_kernels::noop::NOOP.card(),
-            sizes: Sizes::Block,
-            params,
-            strands: worth(&self.machine),
-            numa_nodes: self.machine.numa_nodes.len(),
-            last_cache_bytes: last_cache(&self.machine),
-            timer: report.timer.clone(),
-            virtual_machine: report.host.virtual_machine,
-            quota: self.machine.usable.quota_cpus.is_some(),
-            optimised: report.tool.optimised(),
-        };
         Sweep {
             report,
             recorder,
             invoke,
             order: self.order(&params),
             machine: &self.machine,
-            facts,
             stop: self.signals.stop(),
             predictor,
             limits: &Limits::read,
@@ -217,15 +204,3 @@ pub(super) struct Session<'a> {
 
 /// A pilot takes milliseconds; one that takes longer than this is stuck.
 const PILOT_TIME: Duration = Duration::from_secs(2);
-
-/// How many workers run at once: the usable strands, or fewer if a CPU quota says so.
-fn worth(machine: &Machine) -> usize {
-    let strands = machine.usable_strands().count();
-    let quota = machine.usable.quota_cpus.map_or(strands, |cpus| cpus.ceil() as usize);
-    strands.min(quota).max(1)
-}
-
-fn last_cache(machine: &Machine) -> Option<u64> {
-    let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
-    data.filter_map(|cache| cache.size_bytes).max()
-}

@@ -1,0 +1,109 @@
+//! What an invocation's value is: from the times of blocks where the workers share nothing but the machine, else from repetitions.
+//!
+//! Blocks fit between disturbances, so what was taken from a worker is no part of the value (see [`FastMode`]). Where a fast mode shows
+//! in some invocations of a worker, one without it was disturbed from its beginning to its end, and shows nothing of what the hardware
+//! does: its worker is taken to do what it does in the others, and where that is most workers, the invocation has no value.
+
+use charz_data::report::{Cell, Ending, Estimator, Invocation, Unit};
+use charz_stats::{FastMode, Sample};
+
+use super::{JudgeContext, case};
+
+/// The share of a worker's invocations in which its fast mode must show for the others to be called disturbed.
+const SHOWN: f64 = 1.0 / 3.0;
+/// And the fewest: in two it may be chance.
+const LEAST_SHOWN: usize = 3;
+
+/// The fast ends of the blocks of each worker, for each invocation: none of those without a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FastModes(Vec<Vec<FastMode>>);
+
+/// Whether the blocks are about what the core does by itself. Beyond its own caches others take part in what a block takes, and no
+/// block is without them.
+pub(super) fn is_by_blocks(cell: &Cell, facts: &JudgeContext, crowded: bool) -> bool {
+    let laps = || cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
+    !case::shares_memory(cell, facts) && !crowded && laps().any(|lap| lap.blocks.is_some())
+}
+
+impl FastModes {
+    /// Of the repetitions that count.
+    pub(super) fn of(cell: &Cell) -> Self {
+        let of_worker = |invocation: &Invocation, rank: usize| {
+            let laps = invocation.clean_runs().filter_map(|run| run.laps.get(rank));
+            FastMode::of(laps.filter_map(|lap| lap.blocks.as_ref()).flat_map(|blocks| blocks.weighted()).collect())
+        };
+        let of_all = |invocation: &Invocation| {
+            let modes: Option<Vec<FastMode>> = (0..cell.seats.len()).map(|rank| of_worker(invocation, rank)).collect();
+            modes.filter(|_| invocation.ending == Ending::Done).unwrap_or_default()
+        };
+        FastModes(cell.invocations.iter().map(of_all).collect())
+    }
+
+    /// The value of each invocation.
+    pub(super) fn values(&self, unit: Unit) -> Vec<Option<f64>> {
+        let workers = self.0.iter().map(Vec::len).max().unwrap_or(0);
+        let usual: Vec<Option<f64>> = (0..workers).map(|rank| self.usual(rank)).collect();
+        let value = |modes: &Vec<FastMode>| {
+            let disturbed = |(mode, usual): (&FastMode, &Option<f64>)| usual.is_some() && !mode.is_sharp();
+            let count = modes.iter().zip(&usual).filter(|pair| disturbed(*pair)).count();
+            let times = modes.iter().zip(&usual).map(|(mode, usual)| match usual {
+                Some(usual) if !mode.is_sharp() => *usual,
+                _ => mode.value,
+            });
+            (!modes.is_empty() && count * 2 <= modes.len()).then(|| combined(times, unit))
+        };
+        self.0.iter().map(value).collect()
+    }
+
+    /// The middle of a worker's fast modes, where enough of its invocations show one.
+    fn usual(&self, rank: usize) -> Option<f64> {
+        let modes = || self.0.iter().filter_map(|modes| modes.get(rank));
+        let shown = Sample::new(modes().filter(|mode| mode.is_sharp()).map(|mode| mode.value).collect())?;
+        let enough = shown.len() >= LEAST_SHOWN && shown.len() as f64 >= SHOWN * modes().count() as f64;
+        enough.then(|| shown.median())
+    }
+
+    /// By how much the fastest twentieth of the blocks is faster than the value, in the invocation in the middle; as a fraction.
+    pub(super) fn headroom(&self, values: &[Option<f64>], unit: Unit) -> Option<f64> {
+        let of = |(modes, value): (&Vec<FastMode>, &Option<f64>)| {
+            let fastest = combined(modes.iter().map(|mode| mode.fastest), unit);
+            value.map(|value| if unit.more_is_better() { fastest / value - 1.0 } else { value / fastest - 1.0 })
+        };
+        Some(Sample::new(self.0.iter().zip(values).filter_map(of).collect())?.median())
+    }
+
+    /// Another speed that at least a fourth of the blocks have, and no fewer than the fast one: both speeds as times of a unit of work,
+    /// each with its share, of the worker and the invocation in the middle by the share of the slower one.
+    pub(super) fn other_speed(&self) -> Option<[(f64, f64); 2]> {
+        const LEAST: f64 = 0.25;
+        let mut modes: Vec<&FastMode> = self.0.iter().flatten().filter(|mode| mode.is_sharp()).collect();
+        modes.sort_by(|one, other| one.slower.1.total_cmp(&other.slower.1));
+        let middle = modes.get(modes.len() / 2)?;
+        let larger = middle.slower.1 >= LEAST && middle.slower.1 >= middle.share;
+        larger.then_some([(middle.value, middle.share), middle.slower])
+    }
+}
+
+/// What workers do together that take so many nanoseconds each for a unit of work.
+fn combined(times: impl Iterator<Item = f64> + Clone, unit: Unit) -> f64 {
+    let rate: f64 = times.clone().map(f64::recip).sum();
+    match unit {
+        Unit::OpsPerSecond | Unit::BytesPerSecond => rate * 1e9,
+        Unit::NanosecondsPerOp => rate.recip(),
+        Unit::MillisecondsPerGib => (1_u64 << 30) as f64 / 1e6 / rate,
+        Unit::NanosecondsPerStep => times.clone().sum::<f64>() / times.count() as f64,
+        // No work is counted.
+        Unit::Nanoseconds | Unit::NanosecondsSampled => f64::NAN,
+    }
+}
+
+/// The value that the clean repetitions of an invocation have by themselves.
+pub(super) fn by_repetitions(invocation: &Invocation, unit: Unit, estimator: Estimator) -> Option<f64> {
+    let values = Sample::new(invocation.clean_runs().map(|run| run.value(unit)).collect())?;
+    let value = match estimator {
+        Estimator::Best if unit.more_is_better() => values.max(),
+        Estimator::Best => values.min(),
+        Estimator::Median => values.median(),
+    };
+    Some(value).filter(|_| invocation.ending == Ending::Done)
+}

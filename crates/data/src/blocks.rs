@@ -1,0 +1,82 @@
+//! The times of the blocks of a lap.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How long the work between two looks at the watch took, while all workers were at work.
+///
+/// A look is made every 20 to 100 µs, so most blocks fit between disturbances of the strand, where a whole lap does not: their
+/// times show what the hardware does and what was taken from it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Blocks {
+    /// How many blocks; of laps beyond 0.15 s some are left out evenly.
+    pub count: u64,
+    /// Nanoseconds an operation, or a byte, whichever the kernel's card counts, ascending: of each block, or of the blocks at equal
+    /// distances in rank from the fastest to the slowest.
+    pub times: Vec<f64>,
+}
+
+impl Blocks {
+    /// The most times that are kept of a lap: [`Blocks::times`] of a lap of 5 ms has every fourth.
+    pub const MOST: usize = 33;
+
+    /// Those of the times of blocks, in any order.
+    pub fn of(mut times: Vec<f64>) -> Self {
+        times.sort_by(f64::total_cmp);
+        let count = times.len() as u64;
+        if times.len() > Self::MOST {
+            let last = times.len() - 1;
+            times = (0..Self::MOST).map(|at| times[at * last / (Self::MOST - 1)]).collect();
+        }
+        times.iter_mut().for_each(|time| *time = rounded(*time));
+        Blocks { count, times }
+    }
+
+    /// The times, and the blocks that each stands for.
+    pub fn weighted(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let weight = self.count as f64 / self.times.len() as f64;
+        self.times.iter().map(move |time| (*time, weight))
+    }
+
+    /// Why they are no times of blocks.
+    pub fn contradiction(&self) -> Option<&'static str> {
+        let kept = usize::try_from(self.count).unwrap_or(usize::MAX).min(Self::MOST);
+        let is_time = |time: &f64| (1e-24..=1e24).contains(time);
+        let right = self.times.len() == kept && self.times.is_sorted() && self.times.iter().all(is_time);
+        (!right).then_some("has a lap whose blocks contradict each other")
+    }
+}
+
+/// To six digits: the clock resolves no more of 40 µs, and a report is no longer than it needs.
+fn rounded(time: f64) -> f64 {
+    format!("{time:.5e}").parse().unwrap_or(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_times_are_kept_as_they_are() {
+        let blocks = Blocks::of(vec![3.0, 1.0, 2.000_000_4]);
+        assert_eq!(blocks, Blocks { count: 3, times: vec![1.0, 2.0, 3.0] });
+        assert_eq!(blocks.weighted().collect::<Vec<_>>(), [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0)]);
+        assert_eq!(Blocks::of(vec![]).weighted().count(), 0);
+    }
+
+    #[test]
+    fn of_many_times_the_ends_and_equal_ranks_are_kept() {
+        let blocks = Blocks::of((1..=3201).rev().map(f64::from).collect());
+        assert_eq!((blocks.count, blocks.times.len()), (3201, Blocks::MOST));
+        assert_eq!((blocks.times[0], blocks.times[16], blocks.times[32]), (1.0, 1601.0, 3201.0));
+        assert_eq!(blocks.contradiction(), None);
+    }
+
+    #[test]
+    fn made_up_blocks_are_refused() {
+        let with = |count, times: &[f64]| Blocks { count, times: times.to_vec() }.contradiction().is_some();
+        assert!(
+            with(1, &[]) && with(1, &[0.0]) && with(1, &[f64::NAN]) && with(2, &[2.0, 1.0]) && with(34, &[1.0; 34])
+        );
+    }
+}

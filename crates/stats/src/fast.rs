@@ -1,0 +1,184 @@
+//! What an undisturbed block of work takes, from the times of many blocks of which some were disturbed.
+//!
+//! What disturbs a block only ever lengthens it, by an amount of its own: what the hardware itself takes shows as a sharp mode at the
+//! fast end, however few of the blocks are in it. The noise benchmarks FTQ and FWQ (M. Sottile and R. Minnich, "Analysis of
+//! Microbenchmarks for Performance Tuning of Clusters", CLUSTER 2004) use such blocks to show what an operating system takes; J. Chen
+//! and J. Revels ("Robust benchmarking in noisy environments", arXiv:1608.04295) argue for the minimum. The minimum of some thousand
+//! blocks is an error of the clock, or a moment of turbo: a mode is what several have in common.
+//!
+//! A mode is a window of 0.4% of the time that holds more than its neighbours do. It is sharp where it holds a fourth of the blocks, or
+//! four times as many as the windows up to 2% beyond it hold on average, and those up to 10%. So a plateau at a physical limit counts where only one block
+//! in twenty reaches it, and the flank of a broad distribution does not.
+
+/// The width of a mode, as a fraction of the time: the step of the clock and the cost of reading it are half of that in 20 µs.
+const WIDTH: f64 = 0.004;
+/// The least share of all blocks that makes a mode.
+const LEAST_SHARE: f64 = 0.04;
+/// And the fewest times: three may be together by chance.
+const LEAST_TIMES: usize = 4;
+/// A mode with this share of all is sharp.
+const LARGE_SHARE: f64 = 0.25;
+/// So is one that is this many times as dense as what follows.
+const DENSITY: f64 = 4.0;
+/// How much more time that is: next to it, where a broad distribution may have a gap by chance, and further on.
+const NEAR: [f64; 2] = [0.02, 0.1];
+/// Beyond so much more time another mode is another speed.
+const APART: f64 = 0.02;
+/// The share of the blocks that are called the fastest.
+const FASTEST: f64 = 0.05;
+
+/// The fast end of a set of times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FastMode {
+    /// The middle of the fastest mode if it is sharp, else the median of all.
+    pub value: f64,
+    /// The share of the blocks in that mode, as a fraction; 0 where it is not sharp.
+    pub share: f64,
+    /// A twentieth of the blocks take no longer.
+    pub fastest: f64,
+    /// The time and the share of the largest mode that takes at least 2% longer; of none both are 0.
+    pub slower: (f64, f64),
+}
+
+impl FastMode {
+    pub fn is_sharp(&self) -> bool {
+        self.share > 0.0
+    }
+
+    /// That of positive times, each with the number of blocks that it stands for; `None` without a time.
+    pub fn of(mut times: Vec<(f64, f64)>) -> Option<Self> {
+        times.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let blocks = Blocks::new(&times);
+        let (&(first, _), &(last, _)) = (times.first()?, times.last()?);
+        let widths: Vec<f64> = (0..times.len()).map(|at| blocks.window(at)).collect();
+        let large = |at: &usize| widths[*at] >= LEAST_SHARE && blocks.end(*at) - at >= LEAST_TIMES;
+        let summit = (0..times.len()).find(large).map(|mut at| {
+            // From the flank upwards.
+            while let Some(higher) = highest(&widths, at..blocks.end(at)).filter(|higher| widths[*higher] > widths[at])
+            {
+                at = higher;
+            }
+            at
+        });
+        let after = |at: usize| NEAR.into_iter().map(|reach| blocks.density_after(at, reach)).fold(0.0, f64::max);
+        let sharp = summit.filter(|at| widths[*at] >= LARGE_SHARE.min(DENSITY * after(*at)));
+        let value = sharp.map_or(blocks.quantile(0.5), |at| blocks.quantile_within(at..blocks.end(at), 0.5));
+        let beyond = times.partition_point(|(time, _)| *time <= value * (1.0 + APART));
+        let slower = highest(&widths, beyond..times.len());
+        debug_assert!(first <= value && value <= last);
+        Some(FastMode {
+            value,
+            share: sharp.map_or(0.0, |at| widths[at]),
+            fastest: blocks.quantile(FASTEST),
+            slower: slower.map_or((0.0, 0.0), |at| (times[at].0, widths[at])),
+        })
+    }
+}
+
+/// The place of the largest of these, the first of equals.
+fn highest(widths: &[f64], mut range: std::ops::Range<usize>) -> Option<usize> {
+    let first = range.next()?;
+    Some(range.fold(first, |best, at| if widths[at] > widths[best] { at } else { best }))
+}
+
+/// Times in order.
+struct Blocks<'a> {
+    times: &'a [(f64, f64)],
+    /// How many blocks are before each time; at the end, all.
+    before: Vec<f64>,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(times: &'a [(f64, f64)]) -> Self {
+        let mut sum = 0.0;
+        let add = |(_, weight): &(f64, f64)| {
+            sum += weight;
+            sum
+        };
+        let before = std::iter::once(0.0).chain(times.iter().map(add)).collect();
+        Blocks { times, before }
+    }
+
+    /// Where the window that begins at this time ends.
+    fn end(&self, at: usize) -> usize {
+        let limit = self.times[at].0 * (1.0 + WIDTH);
+        at + self.times[at..].partition_point(|(time, _)| *time <= limit)
+    }
+
+    /// The share of all blocks in that window.
+    fn window(&self, at: usize) -> f64 {
+        (self.before[self.end(at)] - self.before[at]) / self.before[self.times.len()]
+    }
+
+    /// The share of all blocks in a window on average, from the end of that window to so much more time.
+    fn density_after(&self, at: usize, reach: f64) -> f64 {
+        let limit = self.times[at].0 * (1.0 + reach);
+        let until = self.times.partition_point(|(time, _)| *time <= limit);
+        (self.before[until] - self.before[self.end(at)]) / self.before[self.times.len()] * WIDTH / (reach - WIDTH)
+    }
+
+    fn quantile(&self, share: f64) -> f64 {
+        self.quantile_within(0..self.times.len(), share)
+    }
+
+    fn quantile_within(&self, range: std::ops::Range<usize>, share: f64) -> f64 {
+        let (low, high) = (self.before[range.start], self.before[range.end]);
+        let wanted = low + share * (high - low);
+        let at = self.before.partition_point(|sum| *sum < wanted);
+        self.times[at.saturating_sub(1).clamp(range.start, range.end - 1)].0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The fast mode of blocks of which so many shares take 1 and a disturbance, which `disturb` draws.
+    fn mode(count: usize, seed: u64, disturb: impl Fn(&mut fastrand::Rng) -> f64) -> FastMode {
+        let mut random = fastrand::Rng::with_seed(seed);
+        // Reading the clock: 0.1%.
+        let times = (0..count).map(|_| (1.0 + 0.001 * random.f64() + disturb(&mut random), 1.0));
+        FastMode::of(times.collect()).unwrap()
+    }
+
+    proptest! {
+        /// A hog takes the strand for whole blocks; a neighbour on the core slows all but a few down, each by its own amount.
+        #[test]
+        fn what_the_hardware_takes_is_found_below_any_disturbance(seed: u64, undisturbed in 0.15..1.0_f64, most in 0.2..10.0_f64) {
+            let found = mode(260, seed, |random| if random.f64() < undisturbed { 0.0 } else { most * (0.02 + random.f64()) });
+            prop_assert!((found.value - 1.0).abs() < 0.01, "{found:?}");
+            prop_assert!(found.is_sharp() && found.share > undisturbed / 2.0, "{found:?}");
+        }
+
+        /// Bandwidth of a memory that others use too: nothing of the hardware shows.
+        #[test]
+        fn a_broad_distribution_has_its_median(seed: u64) {
+            let found = mode(400, seed, |random| 0.3 * (random.f64() + random.f64()));
+            prop_assert!((found.value - 1.3).abs() < 0.1, "{found:?}");
+            prop_assert!(found.value / found.fastest > 1.05, "what is faster is to be seen: {found:?}");
+        }
+
+        #[test]
+        fn any_times_have_one_within(times in prop::collection::vec((1e-3..1e3_f64, 0.1..9.0_f64), 1..99)) {
+            let found = FastMode::of(times.clone()).unwrap();
+            let range = |value: f64| times.iter().any(|(time, _)| *time == value);
+            prop_assert!(range(found.value) && range(found.fastest) && (0.0..=1.0).contains(&found.share));
+        }
+    }
+
+    #[test]
+    fn two_speeds_are_seen_with_their_shares() {
+        let found = mode(400, 1, |random| if random.f64() < 0.2 { 0.0 } else { 0.05 });
+        assert!((found.value - 1.0).abs() < 0.002 && (found.share - 0.2).abs() < 0.08, "{found:?}");
+        assert!((found.slower.0 - 1.05).abs() < 0.002 && (found.slower.1 - 0.8).abs() < 0.08, "{found:?}");
+    }
+
+    #[test]
+    fn nothing_has_no_mode() {
+        assert_eq!(FastMode::of(vec![]), None);
+        let one = FastMode::of(vec![(2.0, 5.0)]).unwrap();
+        assert_eq!((one.value, one.share, one.fastest, one.slower), (2.0, 0.0, 2.0, (0.0, 0.0)));
+    }
+}
