@@ -198,7 +198,7 @@ mod tests {
         let place = |memory| Point { memory: Some(memory), ..Point::default() };
         let in_cache = Cell { level: Some("L1".into()), ..cell(LATENCY, &[0], Point::default(), 1.0) };
         let mut without = cell(LATENCY, &[0], Point::default(), 1.0);
-        without.summary = None;
+        without.capacity = None;
         report.cells = vec![
             in_cache,
             without,

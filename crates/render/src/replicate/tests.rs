@@ -66,7 +66,7 @@ fn a_hostile_report_steers_nothing() {
     for cell in &mut report.cells {
         cell.reason = Some(EVIL.into());
         cell.status = CellStatus::Skipped;
-        cell.summary = None;
+        (cell.capacity, cell.summary) = (None, None);
     }
     let replication = replication(Some(&report));
     for format in FORMATS {

@@ -181,6 +181,6 @@ fn cells_that_are_no_curve_tell_nothing() {
     let crowd = curve(RANDOM, PageKind::Small, 64, guest).into_iter().map(|cell| Cell { workers: 2, ..cell }).collect();
     check(&sentences(false, crowd), &[]);
     let void =
-        curve(RANDOM, PageKind::Small, 64, guest).into_iter().map(|cell| Cell { summary: None, ..cell }).collect();
+        curve(RANDOM, PageKind::Small, 64, guest).into_iter().map(|cell| Cell { capacity: None, ..cell }).collect();
     check(&sentences(false, void), &[]);
 }
