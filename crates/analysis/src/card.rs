@@ -167,12 +167,10 @@ fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
             let (bytes_per_second, suspect) = (cell.value()?, cell.is_suspect());
             Some(Bandwidth { operation, workers: cell.workers, bytes_per_second, suspect })
         });
-        // Of several for a number of workers the best: the others are on other pages, or under other mappings. A sound number goes
-        // before a suspect one, whose rate may be none.
+        // Of several for a number of workers the best: the others are on other pages, or under other mappings.
         let mut numbers: Vec<Bandwidth> = numbers.collect();
         numbers.sort_by(|one, other| {
-            let order = (one.workers, one.suspect).cmp(&(other.workers, other.suspect));
-            order.then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
+            one.workers.cmp(&other.workers).then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
         });
         numbers.dedup_by_key(|number| number.workers);
         found.extend(numbers.iter().filter(|number| number.workers == 1));

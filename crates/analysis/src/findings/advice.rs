@@ -2,7 +2,7 @@
 
 use super::on_cell;
 use super::series::{Series, list};
-use crate::number::{Number, contests};
+use crate::number::{Best, Number, contests};
 use charz_data::card::{CounterKind, LineOperation, Waiter};
 use charz_data::report::{Finding, FindingKind, Unit};
 use charz_data::{Role, units};
@@ -134,7 +134,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
 fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
     let barriers = all.iter().filter(|series| *series.role() == Role::Barrier).flat_map(Series::numbers);
     let fastest = contests(barriers, |number| (number.cell.mapping.as_str(), number.cell.workers));
-    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+    let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let workers = best.cell.workers;
         let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
         on_cell(best.cell, FindingKind::Advice, Some(best.value), text)
@@ -157,7 +157,7 @@ fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
     sleeping.truncate(MOST);
     spinning.truncate(MOST);
     sleeping.retain(|number| number.cell.workers == 2);
-    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+    let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let mapping = &best.cell.mapping;
         let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_better(&best));
         let spin = flag.map(|flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));

@@ -3,7 +3,7 @@
 use super::on_cell;
 use super::series::{Series, list};
 use crate::group::grouped;
-use crate::number::{Number, contests};
+use crate::number::{Best, Number, contests};
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Unit};
@@ -20,7 +20,7 @@ pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
         };
         let references = numbers(|role| matches!(role, Role::LockPool { is_reference: true, .. }));
         for (kind, what) in [(numbers(is_lock), "lock"), (numbers(|role| !is_lock(role)), "pool without a lock")] {
-            for (best, alike) in contests(kind, |number| number.cell.workers) {
+            for Best { number: best, alike, .. } in contests(kind, |number| number.cell.workers) {
                 let reference = references.iter().find(|number| number.cell.workers == best.cell.workers);
                 found.push(winner(&best, &alike, reference, what));
             }
