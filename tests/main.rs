@@ -5,6 +5,7 @@ mod ab;
 mod axes;
 mod bad_input;
 mod c2c;
+mod clocks;
 mod compare;
 mod docs;
 mod doctor;

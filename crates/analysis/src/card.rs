@@ -43,6 +43,8 @@ pub struct Card {
     pub remote: Option<Remote>,
     /// What contradicts what: what it is about, the name of a level or `clock` or `numa`, and a sentence.
     pub contradictions: Vec<(String, String)>,
+    /// What was not measured well enough to contradict anything: what it is about, and a clause.
+    pub unknown: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,6 +52,8 @@ pub struct Clock {
     pub claimed_hz: Option<f64>,
     /// By a chain of dependent multiplications on the cores of the workers, the median.
     pub measured_hz: Option<f64>,
+    /// In so many invocations.
+    pub measurements: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -100,15 +104,16 @@ impl Card {
         let points = curves.last().map_or(&[][..], |curve| &curve.points);
         let plateaus = plateaus(points, &sizes);
         let mut card = Card {
-            clock: Clock { claimed_hz: report.host.claimed_hz, measured_hz: clock(report) },
+            clock: clock(report),
             line_bytes: claims.first().and_then(|(cache, _)| cache.line_bytes),
             levels: levels(&claims, &plateaus, report),
             tlb: tlb(&curves),
             pages: curves.iter().map(|curve| pages(curve, &sizes, report)).collect(),
             remote: remote(report),
             contradictions: Vec::new(),
+            unknown: Vec::new(),
         };
-        card.contradictions = doubts::all(&card, points, &plateaus, report);
+        (card.contradictions, card.unknown) = doubts::all(&card, curves.last(), &plateaus, report);
         card
     }
 }
@@ -162,12 +167,10 @@ fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
             let (bytes_per_second, suspect) = (cell.value()?, cell.is_suspect());
             Some(Bandwidth { operation, workers: cell.workers, bytes_per_second, suspect })
         });
-        // Of several for a number of workers the best: the others are on other pages, or under other mappings. A sound number goes
-        // before a suspect one, whose rate may be none.
+        // Of several for a number of workers the best: the others are on other pages, or under other mappings.
         let mut numbers: Vec<Bandwidth> = numbers.collect();
         numbers.sort_by(|one, other| {
-            let order = (one.workers, one.suspect).cmp(&(other.workers, other.suspect));
-            order.then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
+            one.workers.cmp(&other.workers).then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
         });
         numbers.dedup_by_key(|number| number.workers);
         found.extend(numbers.iter().filter(|number| number.workers == 1));
@@ -223,14 +226,17 @@ fn points(report: &Report) -> impl Iterator<Item = &Cell> {
     })
 }
 
-/// The clock of the cores on which latencies were measured, else on which anything was: the median.
-fn clock(report: &Report) -> Option<f64> {
-    median_clock(points(report)).or_else(|| median_clock(report.cells.iter()))
-}
-
-fn median_clock<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<f64> {
-    let clocks = cells.flat_map(clocks).filter(|hz| hz.is_finite() && *hz > 0.0);
-    Sample::new(clocks.collect()).map(|sample| sample.median())
+/// The clock of the cores on which latencies were measured, else on which anything was.
+fn clock(report: &Report) -> Clock {
+    let of = |cells: &mut dyn Iterator<Item = &Cell>| {
+        Sample::new(cells.flat_map(clocks).filter(|hz| hz.is_finite() && *hz > 0.0).collect())
+    };
+    let found = of(&mut points(report)).or_else(|| of(&mut report.cells.iter()));
+    Clock {
+        claimed_hz: report.host.claimed_hz,
+        measured_hz: found.as_ref().map(Sample::median),
+        measurements: found.map_or(0, |found| found.len()),
+    }
 }
 
 /// Blocks that are smaller than two huge pages hold mostly what is left over.

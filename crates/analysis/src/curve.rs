@@ -9,6 +9,7 @@
 //! | where is the curve flat, and what is that level | [`plateaus`] |
 //! | did the hardware read ahead | [`reading`] |
 //! | up to which size are small pages as fast as huge ones | [`reach`] |
+//! | what it lacks to contradict a claim | [`lack`] |
 //!
 //! # How well an edge is known
 //!
@@ -22,12 +23,15 @@
 //! A level that holds less than about eight times what the one inside of it does, and drops anything, has no plateau: it is not
 //! found, and the edge of the one inside is where that leaves its plateau.
 
+mod evidence;
 mod flat;
 mod levels;
 #[cfg(test)]
 mod tests;
 
 use charz_stats::Sample;
+use evidence::ENOUGH;
+pub use evidence::lack;
 use flat::Flat;
 use levels::{BEYOND, MEMORY};
 
@@ -63,6 +67,16 @@ pub enum Level {
     Memory,
 }
 
+impl Level {
+    /// The size that is claimed for it, after that of the cache inside of it, or 0.
+    pub(crate) fn claim(self, caches: &[u64]) -> Option<(u64, u64)> {
+        let Level::Cache(level) = self else { return None };
+        let at = usize::from(level).checked_sub(1)?;
+        let bytes = *caches.get(at)?;
+        Some((at.checked_sub(1).map_or(0, |inner| caches[inner]), bytes))
+    }
+}
+
 /// Between two sizes a plateau ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
@@ -70,7 +84,7 @@ pub struct Edge {
     pub inside_bytes: u64,
     /// The smallest one that is nearer to the next.
     pub beyond_bytes: u64,
-    /// Whether one of the two points, or one of the plateaus beside them, is doubtful.
+    /// Whether one of the two points, or one of the plateaus beside them, is doubtful, or too few points are sound.
     pub doubtful: bool,
 }
 
@@ -105,6 +119,16 @@ pub fn plateaus(points: &[Point], caches: &[u64]) -> Vec<Plateau> {
     plateaus.retain(|plateau| plateau.level.is_some() || plateau.to_bytes >= UNCLAIMED * plateau.from_bytes);
     for at in 0..plateaus.len() {
         plateaus[at].edge = plateaus.get(at + 1).and_then(|next| edge(&points, &plateaus[at], next, caches.len()));
+    }
+    for plateau in &mut plateaus {
+        let Some((inner, bytes)) = plateau.level.and_then(|level| level.claim(caches)) else { continue };
+        if lack(&points, &[], inner, bytes, plateau.edge).is_some() {
+            match &mut plateau.edge {
+                Some(edge) => edge.doubtful = true,
+                // It may be another level.
+                None => plateau.doubtful = true,
+            }
+        }
     }
     if let Some(memory) = plateaus.last_mut().filter(|last| last.level == Some(Level::Memory)) {
         (memory.ns, memory.doubtful) = far(&points, memory);
@@ -173,11 +197,8 @@ pub struct Reach {
 /// Small pages are slower where a load takes this many times as long on them.
 const SLOWER: f64 = 1.1;
 
-/// Points beyond the edge, at least: one or two may be off by chance.
-const LEAST_BEYOND: usize = 3;
-
 /// Up to which size `small` pages are as fast as `huge` ones, and what they cost beyond: two curves of the same chase. `None` if
-/// they are as fast at all sizes, or slower at all.
+/// they are as fast at all sizes, or slower at all, and where there are too few points on one of the sides.
 ///
 /// Where translations are found in several TLBs, one behind the other, it is the first one that is small enough for the difference to
 /// show from there on.
@@ -188,19 +209,19 @@ pub fn reach(small: &[Point], huge: &[Point]) -> Option<Reach> {
         .filter_map(|point| Some((*point, *huge.iter().find(|other| other.size_bytes == point.size_bytes)?)))
         .collect();
     let is_slower = |(small, huge): &(Point, Point)| small.ns > SLOWER * huge.ns;
+    let is_doubtful = |(small, huge): &(Point, Point)| small.doubtful || huge.doubtful;
+    let sound = |pairs: &[(Point, Point)]| pairs.iter().filter(|pair| !is_doubtful(pair)).count();
     let at = split(&pairs, is_slower);
     let (before, after) = pairs.split_at_checked(at)?;
     // On each side of the split, most pairs belong to that side.
     let most = |pairs: &[(Point, Point)], slower: bool| {
         2 * pairs.iter().filter(|pair| is_slower(pair) == slower).count() > pairs.len()
     };
-    if after.len() < LEAST_BEYOND || !most(before, false) || !most(after, true) {
+    if [before, after].into_iter().any(|side| side.len() < ENOUGH) || !most(before, false) || !most(after, true) {
         return None;
     }
     let (inside, beyond) = (before.last()?, after.first()?);
-    let is_doubtful = |(small, huge): &(Point, Point)| small.doubtful || huge.doubtful;
-    let most_doubtful =
-        |pairs: &[(Point, Point)]| 2 * pairs.iter().filter(|pair| is_doubtful(pair)).count() >= pairs.len();
+    let most_doubtful = |pairs: &[(Point, Point)]| sound(pairs) < ENOUGH || 2 * sound(pairs) <= pairs.len();
     let edge = Edge {
         inside_bytes: inside.0.size_bytes,
         beyond_bytes: beyond.0.size_bytes,

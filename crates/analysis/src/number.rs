@@ -78,23 +78,41 @@ pub(crate) fn time(ns: f64, doubtful: bool) -> String {
     format!("{}{}", units::nanos(ns), units::doubt(doubtful))
 }
 
-/// The best of several numbers, and the others that meet it; of equals the first.
-fn best<'a>(numbers: &[Number<'a>]) -> Option<(Number<'a>, Vec<Number<'a>>)> {
-    let best = numbers.iter().copied().reduce(|best, next| if next.is_better(&best) { next } else { best })?;
-    let alike = numbers.iter().filter(|other| !std::ptr::eq(other.cell, best.cell) && other.meets(&best));
-    Some((best, alike.copied().collect()))
+/// The answer to which of several cells is best.
+pub(crate) struct Best<'a> {
+    /// Of the numbers that meet the best value the one of the fewest workers; of those of as many the best, of equals the first.
+    pub(crate) number: Number<'a>,
+    /// The others that meet the best value with as many workers.
+    pub(crate) alike: Vec<Number<'a>>,
+    /// Whether it may be another one: its number or the best value is suspect.
+    pub(crate) doubtful: bool,
 }
 
-/// The best number of each group of two or more with the others that meet it, in the order of the keys.
+impl<'a> Best<'a> {
+    /// The only rule for it, by which all outputs agree: suspect numbers compete too, for the best of those that happen to be
+    /// `ok` may be far from the best.
+    pub(crate) fn of(numbers: &[Number<'a>]) -> Option<Self> {
+        let better = |best: Number<'a>, next: Number<'a>| if next.is_better(&best) { next } else { best };
+        let top = numbers.iter().copied().reduce(better)?;
+        let reaching = || numbers.iter().copied().filter(|number| number.meets(&top));
+        let fewest = reaching().map(|number| number.cell.workers).min()?;
+        let with_fewest = || reaching().filter(|number| number.cell.workers == fewest);
+        let number = with_fewest().reduce(better)?;
+        let alike = with_fewest().filter(|other| !std::ptr::eq(other.cell, number.cell)).collect();
+        Some(Best { number, alike, doubtful: number.is_doubtful() || top.is_doubtful() })
+    }
+}
+
+/// The best of each group of two or more numbers, in the order of the keys.
 pub(crate) fn contests<'a, K: Ord>(
     numbers: impl IntoIterator<Item = Number<'a>>,
     key: impl Fn(&Number<'a>) -> K,
-) -> impl Iterator<Item = (Number<'a>, Vec<Number<'a>>)> {
+) -> impl Iterator<Item = Best<'a>> {
     let mut groups: BTreeMap<K, Vec<Number<'a>>> = BTreeMap::new();
     for number in numbers {
         groups.entry(key(&number)).or_default().push(number);
     }
     let same_unit = |numbers: &[Number<'_>]| numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit);
     let contests = groups.into_values().filter(move |numbers| numbers.len() > 1 && same_unit(numbers));
-    contests.filter_map(|numbers| best(&numbers))
+    contests.filter_map(|numbers| Best::of(&numbers))
 }

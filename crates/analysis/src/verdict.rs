@@ -10,7 +10,7 @@ mod tests;
 use std::collections::HashMap;
 
 use crate::group::grouped;
-use crate::number::Number;
+use crate::number::{Best, Number};
 use crate::point;
 use charz_data::report::{Cell, Point, Report, Unit};
 
@@ -28,11 +28,11 @@ pub struct Verdict<'a> {
     pub mappings: usize,
     /// At how many points the kernel has numbers, this one included.
     pub points: usize,
-    /// The best number. A sound one goes before a suspect one; among equals the first one counts.
+    /// Of the numbers whose intervals reach the best value, that of the fewest workers; of those of as many the best.
     pub best: Number<'a>,
-    /// Whether the best mapping may be another one: its number is suspect, or a suspect number is better.
+    /// Whether it may be another one: its number or the best value is suspect.
     pub doubtful: bool,
-    /// The numbers of other mappings that, with as many workers, are not apart from the best.
+    /// The numbers of other mappings that reach the best value with as many workers.
     pub alike: Vec<Number<'a>>,
     /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
     /// times.
@@ -53,8 +53,8 @@ pub enum Auto<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss<'a> {
     pub number: Number<'a>,
-    /// How much less it gives, or how much longer it takes, as a fraction of the best. Negative where it is suspect and better than
-    /// the best sound one.
+    /// How much less it gives, or how much longer it takes, as a fraction of the best. Negative where its value is better, and
+    /// its interval does not reach the best value of any number of workers.
     pub share: f64,
     /// Whether the intervals of the two leave open which is better; `None` where one of them has no interval.
     pub open: Option<bool>,
@@ -79,13 +79,8 @@ impl<'a> Verdict<'a> {
         // A kernel has one unit; a file may say otherwise.
         let Cell { kernel, point, unit, .. } = numbers.first()?.cell;
         let numbers: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.unit == *unit).collect();
-        let best_of = |sound: bool| {
-            let candidates = numbers.iter().copied().filter(|number| !(sound && number.is_doubtful()));
-            candidates.reduce(|best, next| if next.is_better(&best) { next } else { best })
-        };
-        let best = best_of(true).or_else(|| best_of(false))?;
+        let Best { number: best, alike, doubtful } = Best::of(&numbers)?;
         let beside = |other: &&Number<'_>| other.cell.workers == best.cell.workers;
-        let others = numbers.iter().filter(beside).filter(|other| other.cell.mapping != best.cell.mapping);
         let auto = match numbers.iter().filter(beside).find(|number| number.cell.mapping == AUTO) {
             None => Auto::Unmeasured,
             Some(auto) if std::ptr::eq(auto.cell, best.cell) => Auto::Best,
@@ -99,8 +94,8 @@ impl<'a> Verdict<'a> {
             mappings: by_mapping.len(),
             points: 1,
             best,
-            doubtful: best.is_doubtful() || numbers.iter().any(|number| number.is_better(&best)),
-            alike: others.filter(|other| overlap(other, &best)).copied().collect(),
+            doubtful,
+            alike,
             saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers)).collect(),
             auto,
         })
@@ -125,22 +120,13 @@ impl<'a> Loss<'a> {
         Loss {
             number,
             share: if number.cell.unit.more_is_better() { -more } else { more },
-            open: number.interval.and(best.interval).map(|_| overlap(&number, best)),
+            open: number.interval.and(best.interval).map(|_| number.meets(best)),
             doubtful: number.is_doubtful() || best.is_doubtful(),
         }
     }
 }
 
-/// Whether the intervals have a value in common; a number without one is its own interval.
-fn overlap(one: &Number<'_>, other: &Number<'_>) -> bool {
-    let ends = |number: &Number<'_>| {
-        number.interval.map_or((number.value, number.value), |interval| (interval.low, interval.high))
-    };
-    let ((low, high), (other_low, other_high)) = (ends(one), ends(other));
-    low <= other_high && other_low <= high
-}
-
-/// A mapping is saturated where it first reaches this share of its best, as a fraction.
+/// A mapping is saturated where it first reaches this share of its best, as a fraction, or its interval the best's.
 pub const SATURATED: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +136,7 @@ pub struct Saturation<'a> {
     /// might give more.
     pub workers: Option<u64>,
     pub most: u64,
-    /// Whether it may be another number of workers: suspect numbers say so, or there are no others.
+    /// Whether it may be another number of workers: without the suspect numbers it is, or is unknown.
     pub doubtful: bool,
 }
 
@@ -162,10 +148,11 @@ impl<'a> Saturation<'a> {
             return None;
         }
         let sound: Vec<Number<'_>> = numbers.iter().copied().filter(|number| !number.is_doubtful()).collect();
-        let (of_sound, of_all) = (knee(&sound), knee(numbers));
-        let (workers, most) = of_sound.or(of_all)?;
-        let doubtful =
-            of_sound.is_none_or(|(workers, _)| of_all.is_none_or(|(with_suspect, _)| with_suspect != workers));
+        let (workers, most) = knee(numbers)?;
+        // Where it is not saturated, the most count.
+        let differs =
+            |of_sound: (Option<u64>, u64)| of_sound != (workers, most) && (workers.is_none() || of_sound.0 != workers);
+        let doubtful = knee(&sound).is_none_or(differs);
         Some(Saturation { mapping: &cell.mapping, workers, most, doubtful })
     }
 }
@@ -174,7 +161,8 @@ impl<'a> Saturation<'a> {
 fn knee(numbers: &[Number<'_>]) -> Option<(Option<u64>, u64)> {
     let workers = |number: &Number<'_>| number.cell.workers;
     let (least, most) = (numbers.iter().map(workers).min()?, numbers.iter().map(workers).max()?);
-    let best = numbers.iter().map(|number| number.value).fold(0.0, f64::max);
-    let first = numbers.iter().filter(|number| number.value >= SATURATED * best).map(workers).min();
+    let best = numbers.iter().copied().max_by(Number::by_value)?;
+    let nearly = |number: &&Number<'_>| number.value >= SATURATED * best.value || number.meets(&best);
+    let first = numbers.iter().filter(nearly).map(workers).min();
     (least < most).then_some((first.filter(|first| *first < most), most))
 }

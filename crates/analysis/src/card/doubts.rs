@@ -1,40 +1,71 @@
 //! What of a card contradicts what.
 
 use super::{Card, Level};
-use crate::curve::{Level as Place, Plateau, Point};
+use crate::curve::{Level as Place, Plateau, lack};
+use crate::findings::Curve;
 use crate::number::time;
+use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::units;
 
 /// A measured clock that is further than this from the claimed one is another one.
 const CLOCK: f64 = 0.05;
 
+/// In how many invocations it takes to be measured to contradict.
+const ENOUGH: usize = 3;
+
 /// Remote memory that is further than this from the firmware's distances, as a factor either way: they come in steps of tenths,
 /// and are seldom measured.
 const DISTANCE: f64 = 1.25;
 
-/// All contradictions, in the order of the card.
-pub(super) fn all(card: &Card, points: &[Point], plateaus: &[Plateau], report: &Report) -> Vec<(String, String)> {
-    let mut found = Vec::new();
+/// What something is about, and what is to be said of it.
+type Said = Vec<(String, String)>;
+
+/// All contradictions, in the order of the card, and what was not measured well enough for one.
+pub(super) fn all(card: &Card, curve: Option<&Curve<'_>>, plateaus: &[Plateau], report: &Report) -> (Said, Said) {
+    let (mut found, mut unknown) = (Said::new(), Said::new());
     let mut say = |about: &str, sentence: Option<String>| {
         found.extend(sentence.map(|sentence| (about.to_owned(), sentence)));
     };
-    say("clock", clock(card));
+    match clock(card) {
+        Some(_) if card.clock.measurements < ENOUGH => {
+            let measured = counted(card.clock.measurements, "run");
+            unknown.push((
+                "clock".into(),
+                format!("measured in {measured}; {ENOUGH} are needed to contradict the system"),
+            ));
+        }
+        contradiction => say("clock", contradiction),
+    }
     let guest = report.host.virtual_machine == Some(true);
     for (at, level) in card.levels.iter().enumerate() {
         let inner = at.checked_sub(1).and_then(|inner| card.levels[inner].claimed.as_ref()?.0.size_bytes);
-        say(&level.name, size(level, guest).or_else(|| missing(level, inner.unwrap_or(0), points)));
+        let Some((curve, bytes)) = curve.zip(level.claimed.as_ref().and_then(|claimed| claimed.0.size_bytes)) else {
+            continue;
+        };
+        let edge = level.found.and_then(|found| found.edge);
+        match lack(&curve.points, &curve.asked, inner.unwrap_or(0), bytes, edge) {
+            Some(lack) => unknown.push((level.name.clone(), lack)),
+            None => say(&level.name, size(level, bytes, guest).or_else(|| missing(level, bytes))),
+        }
     }
     // Beyond the last cache that is named there may be a stretch on the way to memory.
     let named = plateaus.iter().rposition(|plateau| matches!(plateau.level, Some(Place::Cache(_)))).unwrap_or(0);
-    for plateau in plateaus[..named.min(plateaus.len())].iter().filter(|plateau| plateau.level.is_none()) {
+    let unclaimed = plateaus[..named.min(plateaus.len())].iter().filter(|plateau| plateau.level.is_none());
+    // As long as a level is not known, any plateau may be its.
+    for plateau in unclaimed.filter(|plateau| unknown.is_empty() && !plateau.doubtful) {
         let (from, to) = (units::iec(plateau.from_bytes), units::iec(plateau.to_bytes));
         let time = time(plateau.ns, plateau.doubtful);
         let sentence = format!("{from} to {to} take {time} a load, and no cache of that size is claimed");
         say("unclaimed", Some(sentence));
     }
-    say("numa", numa(card));
-    found
+    match card.remote.filter(|remote| remote.times.suspect && remote.claimed_times.is_some()) {
+        Some(_) => {
+            unknown.push(("numa".into(), "too few sound latencies to compare with the firmware's distances".into()))
+        }
+        None => say("numa", numa(card)),
+    }
+    (found, unknown)
 }
 
 fn clock(card: &Card) -> Option<String> {
@@ -48,8 +79,7 @@ fn clock(card: &Card) -> Option<String> {
     Some(format!("{} measured, {} claimed: {why}", hertz(measured), hertz(claimed)))
 }
 
-fn size(level: &Level, guest: bool) -> Option<String> {
-    let claimed = level.claimed.as_ref()?.0.size_bytes?;
+fn size(level: &Level, claimed: u64, guest: bool) -> Option<String> {
     let edge = level.found?.edge?;
     if edge.agrees(claimed) {
         return None;
@@ -70,19 +100,12 @@ fn size(level: &Level, guest: bool) -> Option<String> {
     ))
 }
 
-const PLATEAU: usize = 3;
-
-/// A cache that is claimed, and has no plateau, although there are points for one between its size and that of the inner cache.
-fn missing(level: &Level, inner: u64, points: &[Point]) -> Option<String> {
-    let claimed = level.claimed.as_ref()?.0.size_bytes?;
-    let inside = points.iter().filter(|point| point.size_bytes > inner && point.size_bytes <= claimed);
-    if points.is_empty() || level.found.is_some() || inside.count() < PLATEAU {
-        return None;
-    }
+/// A cache that is claimed, and has no plateau.
+fn missing(level: &Level, claimed: u64) -> Option<String> {
     let size = units::iec(claimed);
-    Some(format!(
-        "{size} claimed, and no plateau found: it is too small beside its neighbours to show, or others use it"
-    ))
+    level.found.is_none().then(|| {
+        format!("{size} claimed, and no plateau found: it is too small beside its neighbours to show, or others use it")
+    })
 }
 
 fn numa(card: &Card) -> Option<String> {

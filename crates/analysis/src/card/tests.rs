@@ -63,17 +63,41 @@ fn suspect_cells_leave_their_mark_on_what_is_drawn_from_them() {
 }
 
 #[test]
-fn a_sound_bandwidth_goes_before_a_suspect_one() {
-    let mut report = measured(32 * MIB);
-    let suspect = cell("level-read", &[0], Point::default(), 300e9).suspect().under("dumb");
-    report.cells.push(Cell { level: Some("L1".into()), ..suspect });
-    let of = |report: &Report| {
-        let found = Card::of(report).levels[0].bandwidths[0];
+fn a_suspect_bandwidth_that_is_best_has_its_mark() {
+    let of = |gigabytes: f64| {
+        let mut report = measured(32 * MIB);
+        let suspect = cell("level-read", &[0], Point::default(), gigabytes * 1e9).suspect().under("dumb");
+        report.cells.push(Cell { level: Some("L1".into()), ..suspect });
+        let found = Card::of(&report).levels[0].bandwidths[0];
         (found.bytes_per_second, found.suspect)
     };
-    assert_eq!(of(&report), (100e9, false));
-    report.cells.retain(|cell| cell.kernel != "level-read" || cell.mapping == "dumb");
-    assert_eq!(of(&report), (300e9, true));
+    assert_eq!(of(300.0), (300e9, true));
+    assert_eq!(of(90.0), (100e9, false));
+}
+
+/// About which levels the card of a machine with 8 of 32 MiB says that too little is known, and about which it contradicts, where
+/// the chases of other sizes have no number.
+#[track_caller]
+fn check_known(keep: impl Fn(u64) -> bool, unknown: &[&str], contradicted: &[&str]) {
+    let mut report = measured(8 * MIB);
+    let lost = |cell: &Cell| cell.kernel == LATENCY && cell.point.size_bytes.is_some_and(|size| !keep(size));
+    for at in 0..report.cells.len() {
+        if lost(&report.cells[at]) {
+            let cell = report.cells[at].clone();
+            report.cells[at] = cell.unmeasured(Status::Pending, "");
+        }
+    }
+    let card = Card::of(&report);
+    let found: Vec<&str> = card.unknown.iter().map(|(about, _)| about.as_str()).collect();
+    assert_eq!((found.as_slice(), about(&card).as_slice()), (unknown, contradicted), "{:#?}", card.unknown);
+}
+
+#[test]
+fn too_few_sizes_contradict_nothing() {
+    check_known(|_| true, &[], &["L3"]);
+    check_known(|size| size <= 48 * MIB, &["L3"], &[]);
+    check_known(|size| size <= MIB || size > 20 * MIB, &["L3"], &[]);
+    check_known(|size| size.is_power_of_two() && size % 3 == 1, &["L1", "L3"], &[]);
 }
 
 #[test]
@@ -114,6 +138,9 @@ fn another_clock_contradicts() {
         let card = Card::of(&report);
         assert_eq!(about(&card), if contradicts { vec!["clock"] } else { vec![] }, "{claimed}");
         assert_eq!(card.clock.measured_hz, Some(3e9));
+        report.cells.truncate(2);
+        let unknown = Card::of(&report).unknown;
+        assert_eq!(unknown.iter().any(|(about, _)| about == "clock"), contradicts, "{unknown:?}");
     }
 }
 
@@ -123,6 +150,10 @@ fn distances_that_are_no_measurement_contradict() {
     let card = Card::of(&report);
     assert_eq!(card.remote, Some(Remote { times: Number { value: 1.6, suspect: false }, claimed_times: Some(2.1) }));
     assert_eq!(about(&card), ["numa"]);
+    let mut suspect = two();
+    suspect.cells.iter_mut().for_each(|cell| cell.status = Status::Suspect);
+    let suspect = Card::of(&suspect);
+    assert_eq!((about(&suspect), suspect.unknown.len()), (vec![], 1), "{:?}", suspect.unknown);
     for row in &mut report.machine.numa_distances {
         row.iter_mut().for_each(|distance| *distance = if *distance == 10 { 10 } else { 16 });
     }

@@ -308,6 +308,33 @@ fn the_tlb_reaches_up_to_where_small_pages_cost_more() {
     }
 }
 
+#[test]
+fn a_claim_is_contradicted_by_enough_sound_points() {
+    let claims = three().sizes();
+    let all = Shape { drops: Drops::Oldest, ..three() }.curve(512 * MIB, 0.0, 0);
+    let sizes: Vec<u64> = all.iter().map(|point| point.size_bytes).collect();
+    let check = |points: &[Point], bytes: u64, edge: Option<Edge>, lacks: bool| {
+        let found = lack(points, &sizes, claims[1], bytes, edge);
+        assert_eq!(found.is_some(), lacks, "{found:?}");
+    };
+    let kept = |keep: &dyn Fn(u64) -> bool| -> Vec<Point> {
+        all.iter().filter(|point| keep(point.size_bytes)).copied().collect()
+    };
+    let edge = |inside_bytes, beyond_bytes| Some(Edge { inside_bytes, beyond_bytes, doubtful: false });
+    check(&all, 32 * MIB, None, false);
+    check(&kept(&|size| size <= MIB || size > 16 * MIB), 32 * MIB, None, true);
+    check(&kept(&|size| size <= 64 * MIB), 32 * MIB, None, true);
+    check(&doubt(&all, 33 * MIB..=512 * MIB), 32 * MIB, None, true);
+    // Far below the claim, and far beyond it.
+    check(&all, 32 * MIB, edge(8 * MIB, 11 * MIB), false);
+    check(&all, 3 * MIB, edge(8 * MIB, 11 * MIB), false);
+    let sparse = |from: u64, to: u64| kept(&|size| size <= from || size >= to);
+    check(&sparse(8 * MIB, 32 * MIB), 32 * MIB, edge(8 * MIB, 16 * MIB), true);
+    check(&sparse(3 * MIB, 8 * MIB), 3 * MIB, edge(8 * MIB, 11 * MIB), true);
+    // An edge that agrees contradicts nothing.
+    check(&sparse(8 * MIB, 32 * MIB), 32 * MIB, edge(8 * MIB, 32 * MIB), false);
+}
+
 /// The same points, of which those of these sizes are doubtful.
 fn doubt(points: &[Point], sizes: std::ops::RangeInclusive<u64>) -> Vec<Point> {
     points.iter().map(|point| Point { doubtful: sizes.contains(&point.size_bytes), ..*point }).collect()
@@ -345,6 +372,9 @@ fn doubt_of_either_kind_of_pages_is_doubt_of_their_difference() {
     assert_eq!(found(&small, &huge), (false, false));
     assert_eq!(found(&doubt(&small, 32 * MIB..=512 * MIB), &huge), (true, true));
     assert_eq!(found(&small, &doubt(&huge, 32 * MIB..=512 * MIB)), (true, true));
+    let beyond =
+        |points: &[Point]| points.iter().filter(|point| point.size_bytes <= 23 * MIB).copied().collect::<Vec<_>>();
+    assert_eq!(reach(&beyond(&small), &huge), None, "two beyond");
     assert_eq!(found(&small, &doubt(&huge, 16 * MIB..=16 * MIB)), (false, true), "the first one beyond");
 }
 

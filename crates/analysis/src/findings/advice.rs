@@ -1,8 +1,8 @@
 //! What a program on this machine should do, each with the cells that it is drawn from.
 
 use super::on_cell;
-use super::series::{Series, list};
-use crate::number::{Number, contests};
+use super::series::{Series, list, unknown};
+use crate::number::{Best, Number, contests};
 use charz_data::card::{CounterKind, LineOperation, Waiter};
 use charz_data::report::{Finding, FindingKind, Unit};
 use charz_data::{Role, units};
@@ -132,11 +132,14 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
 
 /// The fastest barrier, under each mapping, for each number of workers.
 fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
-    let barriers = all.iter().filter(|series| *series.role() == Role::Barrier).flat_map(Series::numbers);
-    let fastest = contests(barriers, |number| (number.cell.mapping.as_str(), number.cell.workers));
-    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+    let barriers = || all.iter().filter(|series| *series.role() == Role::Barrier);
+    let fastest =
+        contests(barriers().flat_map(Series::numbers), |number| (number.cell.mapping.as_str(), number.cell.workers));
+    let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let workers = best.cell.workers;
-        let text = format!("{workers} workers meet fastest at {}{}", best.cited(), or_others(&alike));
+        let rivals = barriers().filter(|series| series.mapping == best.cell.mapping);
+        let (others, unknown) = (or_others(&alike), unknown(rivals, workers));
+        let text = format!("{workers} workers meet fastest at {}{others}{unknown}", best.cited());
         on_cell(best.cell, FindingKind::Advice, Some(best.value), text)
     };
     fastest.map(finding).collect()
@@ -148,21 +151,22 @@ fn or_others(alike: &[Number<'_>]) -> String {
 
 /// Under each mapping, how to hand something to another thread.
 fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
-    let [mut sleeping, mut spinning] = [false, true].map(|spins| {
-        of(all, Unit::NanosecondsSampled, |series| match series.role() {
-            Role::HandOff(waiter) => (*waiter == Waiter::Spinning) == spins,
-            _ => false,
-        })
-    });
+    let is_one = |series: &Series<'_>, spins: bool| match series.role() {
+        Role::HandOff(waiter) => (*waiter == Waiter::Spinning) == spins,
+        _ => false,
+    };
+    let [mut sleeping, mut spinning] =
+        [false, true].map(|spins| of(all, Unit::NanosecondsSampled, |series| is_one(series, spins)));
     sleeping.truncate(MOST);
     spinning.truncate(MOST);
     sleeping.retain(|number| number.cell.workers == 2);
-    let finding = |(best, alike): (Number<'_>, Vec<Number<'_>>)| {
+    let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let mapping = &best.cell.mapping;
         let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_better(&best));
         let spin = flag.map(|flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
-        let (others, spin) = (or_others(&alike), spin.unwrap_or_default());
-        let text = format!("a thread that sleeps is reached fastest by {}{others}{spin}", best.cited());
+        let rivals = all.iter().filter(|series| is_one(series, false) && series.mapping == *mapping);
+        let (others, spin, unknown) = (or_others(&alike), spin.unwrap_or_default(), unknown(rivals, best.cell.workers));
+        let text = format!("a thread that sleeps is reached fastest by {}{others}{unknown}{spin}", best.cited());
         Finding { mapping: Some(mapping.clone()), ..finding(&best, Some(best.value), text) }
     };
     contests(sleeping.iter().copied(), |number| number.cell.mapping.as_str()).map(finding).collect()

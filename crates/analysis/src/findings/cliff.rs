@@ -3,6 +3,7 @@
 use super::series::Series;
 use crate::number::Number;
 use charz_data::Role;
+use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Unit};
 
 /// How many times as long a hop takes behind the cliff, at least. Neighbours in a series without one differ by far less, and
@@ -25,7 +26,16 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
             None => String::new(),
         };
         let (low, high) = (before.shown(), after.shown());
-        let text = format!(": the cliff is at {workers} workers{place}: {low} a hop before, {high} after");
+        let inside = numbers[at - 1].cell.workers;
+        let missing = series.cells.iter().filter(|cell| cell.workers > inside && cell.workers < workers).count();
+        let at = match missing {
+            0 => format!("at {workers} workers{place}"),
+            _ => format!(
+                "between {inside} and {workers} workers{place} ({} between have no number)",
+                counted(missing, "cell")
+            ),
+        };
+        let text = format!(": the cliff is {at}: {low} a hop before, {high} after");
         let times = after.value / before.value;
         return Some(series.finding(FindingKind::Cliff, Some(workers), Some(times), &text));
     }

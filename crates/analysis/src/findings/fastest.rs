@@ -1,9 +1,9 @@
 //! The fastest of the pools that do the same: of those under a lock, and of those without.
 
 use super::on_cell;
-use super::series::{Series, list};
+use super::series::{Series, list, unknown};
 use crate::group::grouped;
-use crate::number::{Number, contests};
+use crate::number::{Best, Number, contests};
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Unit};
@@ -14,15 +14,17 @@ pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
     let pools = all.iter().filter(|series| is_pool(series.role()) && series.counts(Unit::OpsPerSecond));
     let mut found = Vec::new();
     for pools in grouped(pools, |series| series.mapping) {
-        let numbers = |is_one: fn(&Role) -> bool| {
-            let chosen = pools.iter().filter(move |series| is_one(series.role()));
-            chosen.flat_map(|series| series.numbers()).collect::<Vec<Number<'_>>>()
-        };
-        let references = numbers(|role| matches!(role, Role::LockPool { is_reference: true, .. }));
-        for (kind, what) in [(numbers(is_lock), "lock"), (numbers(|role| !is_lock(role)), "pool without a lock")] {
-            for (best, alike) in contests(kind, |number| number.cell.workers) {
-                let reference = references.iter().find(|number| number.cell.workers == best.cell.workers);
-                found.push(winner(&best, &alike, reference, what));
+        let is_reference = |series: &&&Series<'_>| matches!(series.role(), Role::LockPool { is_reference: true, .. });
+        let references: Vec<Number<'_>> =
+            pools.iter().filter(is_reference).flat_map(|series| series.numbers()).collect();
+        for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
+            let kind = || pools.iter().copied().filter(move |series| is_lock(series.role()) == locks);
+            for Best { number: best, alike, .. } in contests(kind().flat_map(Series::numbers), |one| one.cell.workers) {
+                let workers = best.cell.workers;
+                let reference = references.iter().find(|number| number.cell.workers == workers);
+                let mut finding = winner(&best, &alike, reference, what);
+                finding.text += &unknown(kind(), workers);
+                found.push(finding);
             }
         }
     }

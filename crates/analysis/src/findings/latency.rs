@@ -43,31 +43,34 @@ fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
     }
     let plateaus = curve::plateaus(&curve.points, caches);
     let last = plateaus.last()?;
-    let parts: Vec<String> = plateaus.iter().map(|plateau| part(plateau, curve)).collect();
+    let unknown: String = plateaus.iter().filter_map(|plateau| unknown(plateau, curve)).collect();
+    let other = if unknown.is_empty() { "a level that the OS does not know" } else { "an unnamed level" };
+    let parts: Vec<String> = plateaus.iter().map(|plateau| part(plateau, curve, other)).collect();
     let factor = plateaus.iter().filter_map(|plateau| plateau.edge).map(|edge| edge.factor()).fold(0.0, f64::max);
     let known = if factor > 0.0 { format!(". Edges tell sizes within a factor of {factor:.1}") } else { String::new() };
-    let text = format!("{name}: {}{}{known}", parts.join(", "), contradictions(report, curve, &plateaus));
+    let contradictions = contradictions(report, curve, &plateaus);
+    let text = format!("{name}: {}{unknown}{contradictions}{known}", parts.join(", "));
     Some(finding(curve, Some(last.ns), text))
 }
 
 /// `L2 4.00 ns (14.5 cycles) to 724 KiB-1 MiB (the OS claims 1 MiB)`.
-fn part(plateau: &Plateau, curve: &Curve<'_>) -> String {
+fn part(plateau: &Plateau, curve: &Curve<'_>, other: &str) -> String {
     let doubt = units::doubt(plateau.doubtful);
     let cycles = curve.hz.map(|hz| format!(" ({}{doubt} cycles)", units::count_of(plateau.ns * hz / 1e9)));
     let cycles = cycles.unwrap_or_default();
     let end = plateau.edge.map_or(String::new(), |edge| format!(" to {}", between(edge)));
-    let claim = match (plateau.edge, claimed(plateau, &curve.caches)) {
-        (Some(_), Some(bytes)) => format!(" (the OS claims {})", units::iec(bytes)),
+    let claim = match (plateau.edge, plateau.level.and_then(|level| level.claim(&curve.caches))) {
+        (Some(_), Some((_, bytes))) => format!(" (the OS claims {})", units::iec(bytes)),
         _ => String::new(),
     };
-    format!("{} {}{cycles}{end}{claim}", word(plateau.level), time(plateau.ns, plateau.doubtful))
+    let level = plateau.level.map_or(other.to_owned(), word);
+    format!("{level} {}{cycles}{end}{claim}", time(plateau.ns, plateau.doubtful))
 }
 
-fn word(level: Option<Level>) -> String {
+fn word(level: Level) -> String {
     match level {
-        Some(Level::Cache(level)) => format!("L{level}"),
-        Some(Level::Memory) => "memory".into(),
-        None => "a level that the OS does not know".into(),
+        Level::Cache(level) => format!("L{level}"),
+        Level::Memory => "memory".into(),
     }
 }
 
@@ -76,19 +79,20 @@ fn between(edge: Edge) -> String {
     format!("{}-{}{doubt}", units::iec(edge.inside_bytes), units::iec(edge.beyond_bytes))
 }
 
-fn claimed(plateau: &Plateau, caches: &[u64]) -> Option<u64> {
-    match plateau.level? {
-        Level::Cache(level) => caches.get(usize::from(level).checked_sub(1)?).copied(),
-        Level::Memory => None,
-    }
+/// What the curve lacks to say that a plateau is, or ends, where no claim would put it.
+fn unknown(plateau: &Plateau, curve: &Curve<'_>) -> Option<String> {
+    let (level, edge) = (plateau.level?, plateau.edge);
+    let (inner, bytes) = level.claim(&curve.caches)?;
+    let lack = curve::lack(&curve.points, &curve.asked, inner, bytes, edge)?;
+    edge.is_none_or(|edge| !edge.agrees(bytes)).then(|| format!(". {}: {lack}", word(level)))
 }
 
 /// Edges that are not where the claims would put them, and what that is likely to be.
 fn contradictions(report: &Report, curve: &Curve<'_>, plateaus: &[Plateau]) -> String {
-    let words = plateaus.iter().filter_map(|plateau| {
-        let (edge, bytes) = (plateau.edge?, claimed(plateau, &curve.caches)?);
-        let level = word(plateau.level);
-        let (place, claim) = (between(edge), units::iec(bytes));
+    let words = plateaus.iter().filter(|plateau| unknown(plateau, curve).is_none()).filter_map(|plateau| {
+        let (edge, level) = (plateau.edge?, plateau.level?);
+        let (_, bytes) = level.claim(&curve.caches)?;
+        let (level, place, claim) = (word(level), between(edge), units::iec(bytes));
         if edge.agrees(bytes) {
             None
         } else if bytes > edge.beyond_bytes {

@@ -2,7 +2,7 @@
 
 use crate::group::grouped;
 use crate::number::Number;
-use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
+use charz_data::report::{Cell, Finding, FindingKind, Report, Status, Unit};
 use charz_data::{Card, Role};
 
 /// The cells of a kernel under a mapping, by ascending number of workers.
@@ -42,6 +42,16 @@ impl<'a> Series<'a> {
         let Series { kernel, mapping, .. } = *self;
         let text = format!("{kernel} {mapping}{text}");
         Finding { kind, kernel: kernel.to_owned(), mapping: Some(mapping.to_owned()), workers, value, text }
+    }
+}
+
+/// How many cells of these, with so many workers, should have a number and have none: any of them may be better than the best.
+pub(super) fn unknown<'a>(rivals: impl IntoIterator<Item = &'a Series<'a>>, workers: u64) -> String {
+    let lacks = |cell: &&&Cell| cell.workers == workers && cell.status != Status::Skipped && cell.value().is_none();
+    match rivals.into_iter().flat_map(|series| &series.cells).filter(lacks).count() {
+        0 => String::new(),
+        1 => "; 1 other has no number".to_owned(),
+        missing => format!("; {missing} others have no number"),
     }
 }
 

@@ -71,6 +71,18 @@ fn a_cliff_is_steep_certain_and_lasting() {
     check(&of(FindingKind::Cliff, 4, vague), &[None], &["no cliff"]);
 }
 
+#[test]
+fn a_cliff_beyond_cells_without_a_number_lies_somewhere_between() {
+    let mut cells = series("ring-mutex", &[(2, 400.0), (8, 1600.0)]);
+    let pending = |workers| cell("ring-mutex", workers, 1.0).unmeasured(Status::Pending, "");
+    cells.extend([pending(4), pending(5), pending(9)]);
+    check(
+        &of(FindingKind::Cliff, 4, cells),
+        &[Some(8)],
+        &["between 2 and 8 workers", "2 cells between have no number"],
+    );
+}
+
 #[track_caller]
 fn check_collapse(cells: Vec<Cell>, workers: &[Option<u64>], words: &[&str]) {
     check(&of(FindingKind::Collapse, 4, cells), workers, words);
@@ -132,6 +144,12 @@ fn the_fastest_lock_is_held_against_the_reference() {
     check_fastest(cells(20e6, 30e6), &["pool-parking-lot"], &["is pool-parking-lot, 30.0 Mop/s"]);
     check_fastest(cells(30.1e6, 30e6), &["pool-mcs"], &["30.1 Mop/s, within the intervals of pool-parking-lot"]);
     check_fastest(vec![cell("pool-mcs", 2, 30e6)], &[], &[]);
+    // Of those without a number it counts which might be faster.
+    let mut some = cells(30e6, 20e6);
+    some.push(cell("pool-std", 2, 1.0).invalid());
+    some.push(cell("pool-tas-backoff", 2, 1.0).unmeasured(Status::Pending, ""));
+    some.push(without("pool-std", 2, Status::Skipped, None));
+    check_fastest(some, &["pool-mcs"], &["1.50 times pool-parking-lot; 2 others have no number"]);
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<ReferenceLine> {
     let rule = |plateau: &curve::Plateau| {
         let (edge, level) = (plateau.edge?, plateau.level?);
         let curve::Level::Cache(level) = level else { return None };
-        let doubt = units::doubt(plateau.doubtful);
+        let doubt = units::doubt(edge.doubtful);
         let label = format!("L{level} ends, measured{doubt}");
         Some(ReferenceLine { from: edge.inside_bytes as f64, to: edge.beyond_bytes as f64, label })
     };

@@ -79,7 +79,7 @@ pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     let what = if best.unit.more_is_better() { "most" } else { "least" };
     let value = verdict.best.shown();
     words.push(format!(
-        "The {what} is {value} under {}{} with {}{alike}",
+        "The {what} is reached under {}{} with {}: {value}{alike}",
         best.mapping,
         units::doubt(verdict.doubtful),
         counted(best.workers as usize, "worker")

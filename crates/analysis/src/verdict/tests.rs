@@ -54,14 +54,28 @@ fn a_curve_under_one_mapping_compares_nothing() {
 }
 
 #[test]
-fn a_sound_number_goes_before_a_suspect_one() {
+fn the_fewest_workers_that_reach_the_best_are_the_answer() {
     check_best(vec![rate("rr", 1, 10.0), rate("rr", 2, 20.0), rate("auto", 2, 15.0)], ("rr", 2, false));
-    check_best(vec![rate("rr", 2, 20.0).suspect(), rate("auto", 2, 15.0)], ("auto", 2, true));
+    check_best(vec![rate("rr", 4, 20.0), rate("rr", 2, 19.8), rate("auto", 2, 19.7)], ("rr", 2, false));
+    check_best(vec![rate("rr", 4, 20.0), rate("rr", 2, 18.0)], ("rr", 4, false));
+    check_best(vec![rate("rr", 4, 20.0), rate("auto", 1, 18.0).within(0.2)], ("auto", 1, false));
+    check_best(vec![rate("rr", 2, 20.0).invalid(), rate("auto", 2, 15.0)], ("auto", 2, false));
+    let time = |mapping, workers, ns| cell("chase", workers, Unit::NanosecondsPerStep, ns).under(mapping);
+    check_best(vec![time("rr", 1, 5.0), time("auto", 1, 4.0)], ("auto", 1, false));
+    check_best(vec![time("rr", 2, 4.0), time("rr", 1, 4.02), time("rr", 4, 9.0)], ("rr", 1, false));
+}
+
+#[test]
+fn suspect_numbers_compete_and_leave_their_mark() {
+    check_best(vec![rate("rr", 2, 20.0).suspect(), rate("auto", 2, 15.0)], ("rr", 2, true));
     check_best(vec![rate("rr", 2, 10.0).suspect(), rate("auto", 2, 15.0)], ("auto", 2, false));
     check_best(vec![rate("rr", 2, 20.0).suspect(), rate("auto", 2, 15.0).suspect()], ("rr", 2, true));
-    check_best(vec![rate("rr", 2, 20.0).invalid(), rate("auto", 2, 15.0)], ("auto", 2, false));
-    let time = |mapping, ns| cell("chase", 1, Unit::NanosecondsPerStep, ns).under(mapping);
-    check_best(vec![time("rr", 5.0), time("auto", 4.0)], ("auto", 1, false));
+    // The only sound number is not the answer where fewer workers do as much.
+    check_best(
+        vec![rate("rr", 4, 24.8), rate("rr", 2, 25.3).suspect(), rate("rr", 1, 13.0).suspect()],
+        ("rr", 2, true),
+    );
+    check_best(vec![rate("rr", 4, 25.3).suspect(), rate("rr", 2, 24.9)], ("rr", 2, true));
 }
 
 #[test]
@@ -78,17 +92,19 @@ fn what_auto_loses_is_told_with_as_many_workers() {
     );
     assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 19.8)]), (0.01, Some(true), false));
     assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0).suspect()]), (0.25, Some(false), true));
-    assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 30.0).suspect()]), (-0.5, Some(false), true));
+    let wide = || rate("rr", 2, 20.0).within(0.5);
+    assert_eq!(loss(vec![rate("rr", 4, 29.5), wide(), rate("auto", 2, 25.0)]), (-0.25, Some(true), false));
     assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0).without_interval()]), (0.25, None, false));
     let time = |mapping, ns| cell("chase", 1, Unit::NanosecondsPerStep, ns).under(mapping);
     assert_eq!(loss(vec![time("rr", 10.0), time("auto", 15.0)]), (0.5, Some(false), false));
+    assert!(only(vec![rate("rr", 2, 20.0), rate("auto", 2, 30.0).suspect()], |verdict| verdict.auto == Auto::Best));
     let elsewhere = only(vec![rate("rr", 2, 20.0), rate("auto", 1, 19.0)], |verdict| verdict.auto == Auto::Unmeasured);
     assert!(elsewhere, "auto has another number of workers");
 }
 
 #[test]
 fn mappings_that_are_not_apart_are_alike() {
-    let cells = vec![rate("rr", 2, 20.0), rate("dumb", 2, 19.8), rate("auto", 2, 15.0), rate("dumb", 1, 20.0)];
+    let cells = vec![rate("rr", 2, 20.0), rate("dumb", 2, 19.8), rate("auto", 2, 15.0), rate("dumb", 1, 15.0)];
     let alike = only(cells, |verdict| verdict.alike.iter().map(|one| one.cell.mapping.clone()).collect::<Vec<_>>());
     assert_eq!(alike, ["dumb"]);
 }
@@ -107,8 +123,10 @@ fn a_mapping_is_saturated_where_it_nearly_has_its_best() {
     check_saturation(sound(&[(1, 5.0), (2, 10.0), (4, 20.0)]), Some((None, 4, false)));
     check_saturation(sound(&[(4, 20.0)]), None);
     let one_suspect = |gb| [sound(&[(1, 5.0), (2, 10.0), (4, 10.0)]), vec![rate("rr", 8, gb).suspect()]].concat();
-    check_saturation(one_suspect(9.0), Some((Some(2), 4, false)));
-    check_saturation(one_suspect(20.0), Some((Some(2), 4, true)));
+    check_saturation(one_suspect(9.0), Some((Some(2), 8, false)));
+    check_saturation(one_suspect(20.0), Some((None, 8, true)));
+    // Its interval reaches the best.
+    check_saturation(vec![rate("rr", 1, 9.0).within(0.2), rate("rr", 2, 10.0)], Some((Some(1), 2, false)));
     check_saturation(vec![rate("rr", 1, 5.0).suspect(), rate("rr", 2, 5.0)], Some((Some(1), 2, true)));
     let time = |workers, ns| cell("chase", workers, Unit::NanosecondsPerStep, ns);
     check_saturation(vec![time(1, 4.0), time(2, 5.0)], None);

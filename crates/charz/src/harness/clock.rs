@@ -1,12 +1,13 @@
 //! Clocks: the operating system's, the processor's time-stamp counter, and a fake one for tests.
 #![allow(unsafe_code)] // Reading the time-stamp counter is an intrinsic; see `ticks`.
 
+mod rates;
 mod timer;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 pub use charz_kernels::{Clock, OsClock};
+pub(crate) use rates::{Rates, claimed_hz};
 pub(crate) use timer::{skew, watch};
 
 /// The invariant time-stamp counter, calibrated against the operating system's clock. Its ticks are not core cycles.
@@ -16,26 +17,14 @@ pub struct TscClock {
     pub(crate) nanos_per_tick: f64,
 }
 
-/// How long the calibration takes: the two clock readings at its ends err by well under 1 µs, so by under 50 ppm.
-const CALIBRATION_NS: u128 = 20_000_000;
-
 impl TscClock {
-    pub fn calibrate() -> Result<Self, String> {
+    /// That of a machine whose clocks ran at these rates.
+    pub(crate) fn calibrate(rates: &Rates) -> Result<Self, String> {
         check_tsc()?;
-        let start = Instant::now();
-        let origin = ticks();
-        let mut elapsed = start.elapsed().as_nanos();
-        let mut end = ticks();
-        while elapsed < CALIBRATION_NS {
-            std::hint::spin_loop();
-            elapsed = start.elapsed().as_nanos();
-            end = ticks();
-        }
-        let passed = end.saturating_sub(origin);
-        if passed == 0 {
+        if rates.ticks == 0.0 {
             return Err("the time-stamp counter stood still during its calibration".into());
         }
-        Ok(TscClock { origin, nanos_per_tick: elapsed as f64 / passed as f64 })
+        Ok(Self::calibrated(rates.libc_ns / rates.ticks))
     }
 
     /// The clock of another process of this machine, by what that found out.
@@ -133,7 +122,7 @@ mod tests {
     fn clocks_never_go_backwards() {
         check_forward(&OsClock::default());
         check_forward(&FakeClock::new(7));
-        match TscClock::calibrate() {
+        match TscClock::calibrate(&Rates::measure()) {
             Ok(clock) => check_forward(&clock),
             Err(reason) => assert!(!reason.is_empty()),
         }
@@ -141,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_tsc_agrees_with_the_system_clock() {
-        let Ok(tsc) = TscClock::calibrate() else { return };
+        let Ok(tsc) = TscClock::calibrate(&Rates::measure()) else { return };
         let os = OsClock::default();
         let (os_start, tsc_start) = (os.now(), tsc.now());
         std::thread::sleep(std::time::Duration::from_millis(30));

@@ -56,6 +56,10 @@ fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
     }
     let contradictions = card.contradictions.iter();
     blocks.extend(contradictions.map(|(about, sentence)| Block::Item(format!("! {about}"), sentence.clone())));
+    if !card.unknown.is_empty() {
+        blocks.push(Block::Heading("Not enough measured".to_owned()));
+    }
+    blocks.extend(card.unknown.iter().map(|(about, clause)| Block::Item(about.clone(), clause.clone())));
     blocks
 }
 

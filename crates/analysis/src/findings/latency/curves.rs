@@ -31,6 +31,8 @@ pub(crate) struct Curve<'a> {
     pub(crate) stride: u64,
     pub(crate) chains: u64,
     pub(crate) points: Vec<Point>,
+    /// All sizes of its cells, those without a number included.
+    pub(crate) asked: Vec<u64>,
     /// What the operating system claims that the data caches of its strand hold, from the innermost outwards.
     pub(crate) caches: Vec<u64>,
     /// The clock of its core, if that is known: the fastest that it was found to have.
@@ -53,11 +55,14 @@ impl<'a> Curve<'a> {
         let is_one = |cell: &&Cell| cell.kernel == kernel && cell.workers == 1 && cell.unit == Unit::NanosecondsPerStep;
         let own = |cell: &Cell| cell.point.params(&report.plan.params);
         let place = |cell: &Cell| Place { size_bytes: None, pages: Some(own(cell).pages), ..cell.point };
-        let numbers = report.cells.iter().filter(is_one).filter_map(Number::of);
-        let groups = grouped(numbers, |number| (number.cell.mapping.as_str(), place(number.cell)));
-        let curve = |numbers: Vec<Number<'a>>| {
-            let mut curve = Curve::begin(report, numbers[0].cell, place(numbers[0].cell));
-            for number in numbers.iter().take(MOST_POINTS) {
+        let cells = report.cells.iter().filter(is_one);
+        let groups = grouped(cells, |cell| (cell.mapping.as_str(), place(cell)));
+        let curve = |cells: Vec<&'a Cell>| {
+            let numbers = || cells.iter().filter_map(|cell| Number::of(cell));
+            let first = numbers().next()?.cell;
+            let mut curve = Curve::begin(report, first, place(first));
+            curve.asked = cells.iter().map(|cell| own(cell).size_bytes).collect();
+            for number in numbers().take(MOST_POINTS) {
                 let doubtful = number.is_doubtful();
                 let slack = if doubtful { DOUBT } else { number.slack().min(DOUBT) };
                 let size_bytes = own(number.cell).size_bytes;
@@ -65,9 +70,9 @@ impl<'a> Curve<'a> {
                 curve.hz = clocks(number.cell).chain(curve.hz).max_by(f64::total_cmp);
             }
             curve.points.sort_by_key(|point| point.size_bytes);
-            curve
+            Some(curve)
         };
-        groups.into_iter().take(MOST_CURVES).map(curve).collect()
+        groups.into_iter().filter_map(curve).take(MOST_CURVES).collect()
     }
 
     fn begin(report: &'a Report, cell: &'a Cell, place: Place) -> Self {
@@ -85,6 +90,7 @@ impl<'a> Curve<'a> {
             stride: own.stride_bytes.max(LINE),
             chains: own.chains,
             points: Vec::new(),
+            asked: Vec::new(),
             caches: strand.map_or_else(Vec::new, |strand| report.machine.cache_sizes(strand)),
             hz: None,
             place,

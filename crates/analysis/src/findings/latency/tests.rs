@@ -105,6 +105,23 @@ fn an_edge_beyond_the_claim_is_told() {
 }
 
 #[test]
+fn too_few_sizes_contradict_no_claim() {
+    let without = |keep: fn(u64) -> bool| {
+        let mut cells = curve(RANDOM, PageKind::Transparent, 64, guest);
+        let lost = |cell: &Cell| !keep(cell.point.size_bytes.unwrap());
+        cells
+            .iter_mut()
+            .filter(|cell| lost(cell))
+            .for_each(|cell| *cell = cell.clone().unmeasured(Status::Pending, ""));
+        sentences(true, cells)
+    };
+    let beyond = without(|size| size <= 32 * MIB);
+    check(&beyond, &[&["an unnamed level 15.0 ns", "L3 140 ns ?", "L3: where it ends is not known", "0 of 8 beyond"]]);
+    let between = without(|size| size <= 12 * MIB || size > 24 * MIB);
+    assert!(!between[0].contains("The edge of"), "{}", between[0]);
+}
+
+#[test]
 fn what_was_read_ahead_shows_no_latency() {
     let ahead = |size: u64| guest(size).min(3.5);
     check(

@@ -9,7 +9,7 @@ use charz_topology::{Backend, Binder, Machine, Source, discover};
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
 use crate::exit::{Error, Exit};
-use crate::harness::clock::{self, Clock, OsClock, TscClock};
+use crate::harness::clock::{self, Clock, OsClock, Rates, TscClock};
 use crate::invoke::{Invoke, MeasureRequest, Processes};
 use crate::judge::worth;
 use crate::limits::Limits;
@@ -49,12 +49,16 @@ impl MeasuringContext {
             LockError::Cancelled => Error::new(signals.received().map_or(Exit::Environment, |(exit, _)| exit), error),
             _ => Error::new(Exit::Environment, error),
         })?;
+        let rates = Rates::measure();
+        if let Some(reason) = rates.disagreement(clock::claimed_hz()) {
+            return Err(Error::environment(format!("nothing was measured: {reason}")));
+        }
         let mut nanos_per_tick = None;
         let tsc = match clock {
             ClockKind::Os => None,
-            ClockKind::Auto => TscClock::calibrate().ok(),
+            ClockKind::Auto => TscClock::calibrate(&rates).ok(),
             ClockKind::Tsc => Some(
-                TscClock::calibrate()
+                TscClock::calibrate(&rates)
                     .map_err(|reason| Error::environment(format!("--clock: no tsc here: {reason}; take --clock os")))?,
             ),
         };

@@ -23,6 +23,14 @@ fn what_contradicts_is_marked_and_explained() {
 }
 
 #[test]
+fn what_too_few_sizes_leave_open_has_a_list_of_its_own() {
+    let mut report = measured(8 << 20);
+    report.cells.retain(|cell| cell.point.size_bytes.is_none_or(|size| size <= 48 << 20));
+    let text = shown(&report);
+    assert!(text.contains("NOT ENOUGH MEASURED\nL3 ") && !text.contains("CONTRADICTIONS"), "{text}");
+}
+
+#[test]
 fn suspect_numbers_carry_their_mark() {
     let mut report = measured(32 << 20);
     assert!(!shown(&report).contains('?'), "{}", shown(&report));

@@ -1,0 +1,49 @@
+//! Whether a curve has enough points to say where a cache ends.
+
+use charz_data::units;
+
+use super::{Edge, Point};
+
+/// How many sizes it takes within a cache, and beyond it, to tell the two apart: as many as make a plateau.
+pub(super) const ENOUGH: usize = 3;
+
+/// How many sizes it takes between an edge and a stated size to contradict it: one may be off by chance.
+const BETWEEN: usize = 2;
+
+/// What a curve lacks to contradict that a cache of `bytes`, around one of `inner`, ends where it is claimed to, in a clause;
+/// `None` if nothing.
+///
+/// Only sound points count. `asked` are all sizes of the curve, those without a number included; `edge` is where it was found to end.
+pub fn lack(points: &[Point], asked: &[u64], inner: u64, bytes: u64, edge: Option<Edge>) -> Option<String> {
+    let sound = || points.iter().filter(|point| !point.doubtful).map(|point| point.size_bytes);
+    let count = |sizes: &mut dyn Iterator<Item = u64>, above: u64, to: u64| {
+        sizes.filter(|size| *size > above && *size <= to).count()
+    };
+    let sides = [(inner, bytes), (bytes, u64::MAX)];
+    let found = sides.map(|(above, to)| count(&mut sound(), above, to));
+    if found.iter().any(|found| *found < ENOUGH) {
+        let asked = sides.map(|(above, to)| count(&mut asked.iter().copied(), above, to));
+        let within = if inner > 0 { format!("beyond {} ", units::iec(inner)) } else { String::new() };
+        return Some(format!(
+            "where it ends is not known: sound numbers at {} of {} sizes {within}up to {}, and at {} of {} beyond; {ENOUGH} of each \
+             are needed",
+            found[0],
+            asked[0],
+            units::iec(bytes),
+            found[1],
+            asked[1]
+        ));
+    }
+    let edge = edge.filter(|edge| !edge.agrees(bytes))?;
+    // The sizes that would be on the other side of a cache of the stated size.
+    let (above, to) = if edge.beyond_bytes < bytes { (edge.inside_bytes, bytes) } else { (bytes, edge.inside_bytes) };
+    let found = count(&mut sound(), above, to);
+    (found < BETWEEN).then(|| {
+        let sizes = if found == 1 { "size" } else { "sizes" };
+        format!(
+            "where it ends is not known: sound numbers at {found} {sizes} beyond {} up to {}; {BETWEEN} are needed",
+            units::iec(above),
+            units::iec(to)
+        )
+    })
+}
