@@ -1,5 +1,6 @@
 //! Cells that nothing speaks against, to be spoilt in one way at a time.
 
+mod blocks;
 mod endings;
 mod laws;
 mod raised;

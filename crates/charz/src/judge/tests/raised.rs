@@ -41,16 +41,15 @@ fn v03_waited() {
         (lap.run_delay_ns, lap.cpu_ns) = (Some(delay), lap.cpu_ns.map(|ran| ran - delay));
     };
     check(&[], |trial| trial.some_runs(50, |run| wait(run, 0.0099)));
-    check(&[("V03", Note)], |trial| trial.some_runs(5, |run| wait(run, 0.0101)));
-    check(&[("V03", Suspect)], |trial| trial.some_runs(6, |run| wait(run, 0.0101)));
-    check(&[("V03", Suspect)], |trial| trial.some_runs(25, |run| wait(run, 0.5)));
-    check(&[("V03", Invalid)], |trial| trial.some_runs(26, |run| wait(run, 0.5)));
-    check(&[("V03", Invalid)], |trial| trial.some_runs(50, |run| wait(run, 0.5)));
+    check(&[("V03", Note)], |trial| trial.some_runs(1, |run| wait(run, 0.0101)));
+    // However many: what is left is as good.
+    check(&[("V03", Note)], |trial| trial.some_runs(40, |run| wait(run, 0.5)));
+    check(&[("V03", Note), ("V12", Invalid)], |trial| trial.some_runs(50, |run| wait(run, 0.5)));
     // The switch is used only if the system does not report the time that it cost.
     let unknown = |run: &mut Run, switches| {
         run.laps[0].counts = Counts { run_delay_ns: None, involuntary_switches: Some(switches), ..run.laps[0].counts }
     };
-    check(&[("V03", Suspect)], |trial| trial.some_runs(6, |run| unknown(run, 1)));
+    check(&[("V03", Note)], |trial| trial.some_runs(6, |run| unknown(run, 1)));
     check(&[], |trial| trial.some_runs(50, |run| unknown(run, 0)));
 }
 
@@ -61,11 +60,10 @@ fn v04_stood_still() {
         lap.cpu_ns = Some((run.interval_ns as f64 * (1.0 - share)) as u64);
     };
     check(&[], |trial| trial.some_runs(50, |run| stand(run, 0.0099)));
-    check(&[("V04", Note)], |trial| trial.some_runs(5, |run| stand(run, 0.0101)));
-    check(&[("V04", Suspect)], |trial| trial.some_runs(6, |run| stand(run, 0.9)));
-    check(&[("V04", Invalid)], |trial| trial.some_runs(50, |run| stand(run, 0.9)));
+    check(&[("V04", Note)], |trial| trial.some_runs(1, |run| stand(run, 0.0101)));
+    check(&[("V04", Note), ("V12", Invalid)], |trial| trial.some_runs(50, |run| stand(run, 0.9)));
     // Also where workers share strands; and a wait is not a stop, even where only its switches are known.
-    check(&[("V04", Suspect), ("V19", Note)], |trial| {
+    check(&[("V04", Note), ("V19", Note)], |trial| {
         trial.facts.strands = 1;
         trial.some_runs(6, |run| stand(run, 0.9));
     });
@@ -75,8 +73,8 @@ fn v04_stood_still() {
         trial.some_runs(6, |run| stand(run, 0.9));
     };
     check(&[("V19", Note)], |trial| spinning(trial, 1));
-    check(&[("V04", Suspect)], |trial| spinning(trial, 2));
-    check(&[("V03", Suspect)], |trial| {
+    check(&[("V04", Note)], |trial| spinning(trial, 2));
+    check(&[("V03", Note)], |trial| {
         trial.some_runs(6, |run| {
             stand(run, 0.9);
             run.laps[0].counts.run_delay_ns = None;
@@ -91,23 +89,23 @@ fn too_few_clean_repetitions_are_left() {
         trial.cell.invocations.iter_mut().for_each(|invocation| invocation.runs.truncate(1));
         trial.runs().take(dirty).for_each(wait);
     };
-    check_each(of_ten, &[(4, &[("V03", Suspect)]), (5, &[("V03", Invalid)])]);
+    let few = |severity| [("V03", Note), ("V12", severity)];
+    check_each(of_ten, &[(4, &few(Note)), (5, &few(Suspect)), (9, &few(Suspect)), (10, &few(Invalid))]);
 }
 
 #[test]
 fn v05_stolen() {
-    let [suspect, invalid] = [V05.suspect, V05.invalid].map(Option::unwrap);
+    let note = V05.note.unwrap();
     let steal = |trial: &mut Trial, share: f64| {
         trial.runs().for_each(|run| run.steal_ns = Some((run.interval_ns as f64 * 2.0 * share) as u64));
     };
-    let (over, far) = (suspect * 1.01, invalid * 1.01);
-    check_each(steal, &[(suspect * 0.99, &[]), (over, &[("V05", Suspect)]), (far, &[("V05", Invalid)])]);
+    check_each(steal, &[(note * 0.99, &[]), (note * 1.01, &[("V05", Note)]), (0.5, &[("V05", Note)])]);
     // Of a single tick in a short time nothing is known.
     let ticks = |trial: &mut Trial, count: u64| {
         trial.runs().for_each(|run| stretch(run, 0.15));
         trial.some_runs(1, |run| run.steal_ns = Some(count * 10_000_000));
     };
-    check_each(ticks, &[(1, &[]), (2, &[("V05", Suspect)])]);
+    check_each(ticks, &[(1, &[]), (2, &[("V05", Note)])]);
 }
 
 #[test]
@@ -115,16 +113,15 @@ fn v06_pressure() {
     let press = |trial: &mut Trial, share: f64| {
         trial.runs().for_each(|run| run.pressure_ns = Some((run.interval_ns as f64 * share) as u64));
     };
-    let (note, suspect) = (V06.note.unwrap(), V06.suspect.unwrap());
-    check_each(press, &[(note * 0.99, &[]), (note * 1.01, &[("V06", Note)])]);
-    check_each(press, &[(suspect * 0.99, &[("V06", Note)]), (suspect * 1.01, &[("V06", Suspect)])]);
+    let note = V06.note.unwrap();
+    check_each(press, &[(note * 0.99, &[]), (note * 1.01, &[("V06", Note)]), (1.0, &[("V06", Note)])]);
 }
 
 #[test]
 fn v07_throttled() {
-    check(&[("V07", Invalid)], |trial| trial.some_runs(1, |run| run.throttled_periods = Some(1)));
+    check(&[("V07", Note)], |trial| trial.some_runs(1, |run| run.throttled_periods = Some(1)));
     // It was the quota that the workers waited for.
-    check(&[("V07", Invalid)], |trial| {
+    check(&[("V07", Note), ("V12", Invalid)], |trial| {
         trial.some_runs(50, |run| {
             run.throttled_periods = Some(1);
             run.laps[0].counts.run_delay_ns = Some(run.interval_ns);
@@ -134,17 +131,19 @@ fn v07_throttled() {
 
 #[test]
 fn v08_drifted() {
-    let drift = |trial: &mut Trial, share: f64| {
-        trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().drift = share);
-    };
-    let [note, suspect, invalid] = [V08.note, V08.suspect, V08.invalid].map(Option::unwrap);
-    check_each(drift, &[(note * 0.99, &[]), (note * 1.01, &[("V08", Note)])]);
-    check_each(drift, &[(suspect * 1.01, &[("V08", Suspect)]), (invalid * 1.01, &[("V08", Invalid)])]);
-    // In fewer than half of the invocations it cannot move their median.
-    check(&[("V08", Note)], |trial| {
-        for invocation in &mut trial.cell.invocations[..4] {
-            invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap().drift = 0.5;
+    let faster = |kernel| {
+        move |trial: &mut Trial, share: f64| {
+            trial.facts.card = card(kernel);
+            let first = trial.cell.invocations[0].evidence.as_mut().unwrap();
+            first.frequency.as_mut().unwrap().highest_hz *= 1.0 + share;
         }
+    };
+    let [note, suspect] = [V08.note, V08.suspect].map(Option::unwrap);
+    check_each(faster("mem-read"), &[(note * 0.99, &[]), (note * 1.01, &[("V08", Note)]), (0.5, &[("V08", Note)])]);
+    check_each(faster("futex-wake"), &[(note * 1.01, &[("V08", Note)]), (suspect * 1.01, &[("V08", Suspect)])]);
+    // Slower for a moment is what a disturbed canary says.
+    check(&[], |trial| {
+        trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().drift = 0.5);
     });
 }
 
@@ -195,9 +194,9 @@ fn v18_apart() {
             run.start_skew_ns = run.laps[1].start_ns;
         });
     };
-    let [suspect, invalid] = [V18.suspect, V18.invalid].map(Option::unwrap);
-    check_each(late, &[((50, suspect * 0.99), &[]), ((5, 0.5), &[])]);
-    check_each(late, &[((6, suspect * 1.01), &[("V18", Suspect)]), ((50, invalid * 1.01), &[("V18", Invalid)])]);
+    let limit = V18.lap.unwrap();
+    check_each(late, &[((50, limit * 0.99), &[]), ((1, limit * 1.01), &[("V18", Note)])]);
+    check_each(late, &[((50, limit * 1.01), &[("V12", Invalid), ("V18", Note)])]);
 }
 
 #[test]

@@ -1,0 +1,128 @@
+//! Cells whose numbers are made of blocks.
+
+use charz_data::Blocks;
+use charz_data::report::{Busy, Interval};
+
+use super::*;
+
+/// Two workers of `arith-int`, of which each does an operation in a nanosecond, in ten invocations of repetitions of 130 blocks. What a
+/// block takes, in nanoseconds an operation, follows from the invocation, the worker and a number below 1 that is drawn.
+fn of_blocks(time: impl Fn(usize, usize, f64) -> f64) -> Trial {
+    let mut trial = clean();
+    (trial.facts.card, trial.cell.unit, trial.cell.precision) = (card("arith-int"), Unit::OpsPerSecond, 0.01);
+    let mut random = fastrand::Rng::with_seed(7);
+    for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+        for (rank, lap) in invocation.runs.iter_mut().flat_map(|run| run.laps.iter_mut().enumerate()) {
+            // Reading the clock: 0.1%.
+            let times = (0..130).map(|_| time(number, rank, random.f64()) * (1.0 + 0.001 * random.f64()));
+            (lap.ops, lap.bytes, lap.blocks) = (100_000_000, 0, Some(Blocks::of(times.collect())));
+        }
+    }
+    trial
+}
+
+/// The capacity, and the marks beyond notes.
+#[track_caller]
+fn check(trial: Trial, capacity: f64, expected: &[(&str, Severity)]) {
+    let mut trial = trial;
+    trial.judge();
+    let marks: Vec<_> = trial.marks().into_iter().filter(|(_, severity)| *severity > Severity::Note).collect();
+    assert_eq!(marks, expected, "{:#?}", trial.cell.marks);
+    let found = trial.cell.capacity.unwrap();
+    assert!((found.value / capacity - 1.0).abs() < 0.003, "{found:?}");
+    let Interval { low, high } = found.interval.unwrap();
+    assert!(low <= capacity && capacity <= high, "{found:?}");
+}
+
+/// Of a hundred blocks, so many are disturbed, each by an amount of its own.
+fn disturbed(share: f64) -> impl Fn(usize, usize, f64) -> f64 {
+    move |_, _, drawn| if drawn < share { 1.02 + drawn } else { 1.0 }
+}
+
+#[test]
+fn capacity_is_what_undisturbed_blocks_show() {
+    check(of_blocks(disturbed(0.0)), 2e9, &[]);
+    check(of_blocks(disturbed(0.5)), 2e9, &[]);
+    check(of_blocks(disturbed(0.9)), 2e9, &[]);
+}
+
+#[test]
+fn waits_and_the_quota_leave_blocks_alone() {
+    let mut trial = of_blocks(disturbed(0.5));
+    for run in trial.runs() {
+        (run.throttled_periods, run.laps[0].counts.run_delay_ns) = (Some(1), Some(run.interval_ns / 2));
+    }
+    check(trial, 2e9, &[]);
+}
+
+#[test]
+fn an_invocation_without_a_fast_mode_does_not_count() {
+    // A neighbour on the core from its beginning to its end.
+    let mut trial = of_blocks(|number, _, drawn| if number % 5 < 3 { 1.0 } else { 1.1 + 0.2 * drawn });
+    trial.judge();
+    assert_eq!(trial.values().len(), 6);
+    check(trial, 2e9, &[]);
+    // One worker of two: the other shows what it does all the same.
+    let one = |number: usize, rank, drawn| if number % 2 == 0 || rank == 0 { 1.0 } else { 1.1 + 0.2 * drawn };
+    check(of_blocks(one), 2e9, &[]);
+}
+
+#[test]
+fn invocations_that_differ_do_not_take_the_fastest() {
+    // Pages in other places: each is sharp by itself.
+    let mut trial = of_blocks(|number, _, _| 1.0 + 0.004 * number as f64);
+    trial.judge();
+    let capacity = trial.cell.capacity.unwrap();
+    assert!((capacity.value / (2e9 / 1.018) - 1.0).abs() < 0.003, "{capacity:?}");
+}
+
+#[test]
+fn v33_some_of_the_work_was_faster() {
+    let broad = |_, _, drawn: f64| 1.0 + 0.2 * drawn;
+    let mut trial = of_blocks(broad);
+    trial.judge();
+    assert!(trial.marks().contains(&("V33", Severity::Suspect)), "{:?}", trial.cell.marks);
+    let interval = trial.cell.capacity.unwrap().interval.unwrap();
+    assert!(interval.high > 2e9 / 1.011, "it reaches the fastest blocks: {interval:?}");
+}
+
+#[test]
+fn v16_two_speeds() {
+    let two = |fast: f64| of_blocks(move |_, _, drawn| if drawn < fast { 1.0 } else { 1.05 });
+    check(two(0.3), 2e9, &[("V16", Severity::Suspect)]);
+    check(two(0.8), 2e9, &[]);
+}
+
+#[test]
+fn beyond_the_caches_of_a_core_repetitions_count() {
+    let mut trial = of_blocks(disturbed(0.0));
+    trial.facts.card = card("chase-random");
+    for (level, by_blocks) in [(None, false), (Some("L1"), true), (Some("L2"), true), (Some("L3"), false)] {
+        trial.cell.level = level.map(str::to_owned);
+        assert_eq!(super::super::estimate::is_by_blocks(&trial.cell, &trial.facts, false), by_blocks, "{level:?}");
+    }
+    assert!(!super::super::estimate::is_by_blocks(&trial.cell, &trial.facts, true), "no block has a strand to itself");
+}
+
+/// What other programs use, in strands, during so many invocations of the clean cell of memory.
+fn used(invocations: usize, strands: f64) -> Trial {
+    let mut trial = clean();
+    for invocation in &mut trial.cell.invocations[..invocations] {
+        let busy = invocation.evidence.as_mut().unwrap().busy.as_mut().unwrap();
+        *busy = Busy { all_ns: busy.own_ns + (strands * busy.time_ns as f64) as u64, ..*busy };
+    }
+    trial
+}
+
+#[test]
+fn v34_other_programs() {
+    let marks = |mut trial: Trial| {
+        trial.judge();
+        (trial.values().len(), trial.marks().iter().any(|mark| *mark == ("V34", Severity::Suspect)))
+    };
+    assert_eq!(marks(used(10, 0.04)), (10, false));
+    assert_eq!(marks(used(10, 1.0)), (10, true));
+    // Those without are enough.
+    assert_eq!(marks(used(4, 1.0)), (6, false));
+    assert_eq!(marks(used(5, 1.0)), (10, true));
+}
