@@ -15,12 +15,18 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![drifted(case), short(case), skewed(case), impossible(case), apart(case)]
 }
 
-/// By how much the core can run faster than it did in the invocation in the middle. Drifts within an invocation are those of the
-/// canary: what disturbs it looks like a lower clock.
+/// By how much the core can run faster than it did in the invocation in the middle, where the values show it too: what does not follow
+/// the clock is no less right for it. Drifts within an invocation are those of the canary: what disturbs it looks like a lower clock.
 fn drifted(case: &Case<'_>) -> Option<Mark> {
     let highest = case.evidence().filter_map(|evidence| Some(evidence.frequency.as_ref()?.highest_hz)).collect();
     let highest = Sample::new(highest).filter(|_| !case.crowded)?;
-    let found = raise(&V08, highest.max() / highest.median() - 1.0, || {
+    let values = Sample::new(case.values())?;
+    let best = match case.cell.unit.more_is_better() {
+        true => values.max() / values.median(),
+        false => values.median() / values.min(),
+    };
+    let faster = highest.max() / highest.median();
+    let found = raise(&V08, faster.min(best) - 1.0, || {
         let (usual, most) = (units::hertz(highest.median()), units::hertz(highest.max()));
         format!("the clock of the cores moved: {usual} in the invocation in the middle, {most} in another")
     })?;

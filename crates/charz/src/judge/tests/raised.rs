@@ -134,13 +134,18 @@ fn v08_drifted() {
     let faster = |kernel| {
         move |trial: &mut Trial, share: f64| {
             trial.facts.card = card(kernel);
-            let first = trial.cell.invocations[0].evidence.as_mut().unwrap();
-            first.frequency.as_mut().unwrap().highest_hz *= 1.0 + share;
+            let first = &mut trial.cell.invocations[0];
+            first.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.0 + share;
+            first.runs.iter_mut().for_each(|run| stretch(run, 1.0 / (1.03 + share)));
         }
     };
     let [note, suspect] = [V08.note, V08.suspect].map(Option::unwrap);
     check_each(faster("mem-read"), &[(note * 0.99, &[]), (note * 1.01, &[("V08", Note)]), (0.5, &[("V08", Note)])]);
     check_each(faster("futex-wake"), &[(note * 1.01, &[("V08", Note)]), (suspect * 1.01, &[("V08", Suspect)])]);
+    // What does not follow the clock is as right at another.
+    check(&[], |trial| {
+        trial.cell.invocations[0].evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.5;
+    });
     // Slower for a moment is what a disturbed canary says.
     check(&[], |trial| {
         trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().drift = 0.5);
