@@ -30,7 +30,7 @@ use charz_kernels::{Card, Params, Sizes};
 use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Invocation, Mark, Severity, Status, Timer};
 
-pub use attempts::{RETRIES, wants_more};
+pub use attempts::{ATTEMPTS, RETRIES, wants_more};
 
 use case::Case;
 
