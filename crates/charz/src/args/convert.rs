@@ -1,18 +1,19 @@
 //! From what was typed to what it means.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use charz_kernels::{Family, Kernel};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
-use super::flags::{CompareArgs, MapArgs, SweepArgs, Verb};
+use super::flags::{CompareArgs, MapArgs, RunArgs, SweepArgs, Verb};
 use super::generate::{Page, pages};
 use super::history;
 use super::layers::Layers;
 use super::parameters::{self, amount};
 use super::presets;
-use super::quantities::{budget, count, percentage};
+use super::quantities::{budget, count, percentage, time};
 use super::replicate;
 use crate::command::{Command, compare, render, sweep};
 use crate::exit::Error;
@@ -40,6 +41,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 budget: budget_of(&args.run.budget, layers)?,
                 wait: args.run.bench.wait,
                 strict: args.run.strict,
+                wait_quiet: wait_quiet(&args.run, layers)?,
             }),
             None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
         })),
@@ -143,6 +145,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         )));
     }
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
+    let wait_quiet = wait_quiet(&run, layers)?;
     let oversubscribe = count("--oversubscribe", &args.what.oversubscribe, MOST_OVERSUBSCRIBED);
     Ok(sweep::New {
         command: layers.command_line(),
@@ -170,10 +173,17 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         dry_run: run.dry_run,
         wait: run.bench.wait,
         strict: run.strict,
+        wait_quiet,
     })
 }
 
 fn budget_of(text: &str, layers: &Layers) -> Result<Budget, Error> {
+fn wait_quiet(run: &RunArgs, layers: &Layers) -> Result<Option<Duration>, Error> {
+    const FLAG: &str = "--wait-quiet";
+    let most = run.wait_quiet.as_deref().map(|text| time(FLAG, text, "--wait-quiet=1m"));
+    most.map(|most| layers.blame(FLAG, most)).transpose()
+}
+
     match text {
         "auto" => Ok(Budget::Fitting),
         _ => layers.blame("--budget", budget(text)).map(Budget::Of),

@@ -249,6 +249,11 @@ pub(super) struct RunArgs {
     pub(super) bench: BenchArgs,
 }
 
+    /// Wait first until other programs use less than a tenth of a CPU, for TIME at most [default without TIME: 1m]
+    ///
+    /// The sweep begins when TIME is over, quiet or not, and prints which. The wait is not part of the budget.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1m")]
+    pub(super) wait_quiet: Option<String>,
 // What cells are measured with, and in which order.
 #[derive(Clone, Debug, Args)]
 pub(super) struct BenchArgs {
