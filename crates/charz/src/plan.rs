@@ -44,8 +44,8 @@ pub struct Request {
     pub precision: Option<f64>,
     /// From it comes the order of the cells; `None` draws one.
     pub seed: Option<u64>,
-    /// How many times the strands workers that contend may be.
-    pub oversubscribe: usize,
+    /// How many times the strands automatic worker counts, and workers that contend, may be.
+    pub oversubscribed: usize,
     /// Whether workers that contend may outnumber strands although the kernel panics on a lockup.
     pub accept_panic: bool,
     pub budget: Budget,
@@ -200,7 +200,7 @@ impl Request {
             memory_homes(policy, machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
         }
         let strands = machine.usable_strands().count();
-        let threads = self.threads.resolve(strands, limits)?;
+        let threads = self.threads.resolve(strands, self.oversubscribed, limits)?;
         let ladder = BlockSizes::of(machine);
         let points: Vec<Vec<Point>> =
             self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &self.params, &ladder)).collect();
@@ -394,12 +394,14 @@ fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize)
         return None;
     }
     let times = workers.div_ceil(strands.max(1));
-    if times > request.oversubscribe {
+    if times > request.oversubscribed {
         let most = MOST_OVERSUBSCRIBED;
         return Some(match times > most {
             true => format!("safety: {workers} workers that contend are more than {most} times the {strands} strands"),
             false => {
-                format!("safety: {workers} workers contend on {strands} strands; allow it with --oversubscribe {times}")
+                format!(
+                    "safety: {workers} workers contend on {strands} strands; allow it with --oversubscribed={times}"
+                )
             }
         });
     }

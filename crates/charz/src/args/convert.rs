@@ -146,7 +146,8 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     }
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let wait_quiet = wait_quiet(&run, layers)?;
-    let oversubscribe = count("--oversubscribe", &args.what.oversubscribe, MOST_OVERSUBSCRIBED);
+    let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
+    let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
     Ok(sweep::New {
         command: layers.command_line(),
         request: Request {
@@ -162,7 +163,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             invocations,
             precision,
             seed,
-            oversubscribe: layers.blame("--oversubscribe", oversubscribe)?,
+            oversubscribed: layers.blame("--oversubscribed", oversubscribed)?,
             accept_panic: args.what.accept_panic,
             budget,
         },

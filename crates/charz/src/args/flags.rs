@@ -156,7 +156,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "invocations",
         "precision",
         "seed",
-        "oversubscribe",
+        "oversubscribed",
         "accept_panic",
         "clock",
         "binder",
@@ -196,8 +196,8 @@ pub(super) struct WhatArgs {
     pub(super) family: Vec<String>,
     /// Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
     ///
-    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to twice the usable strands, and their number itself; in memory kernels other than mem-read and
-    /// mem-write, and in timer kernels, one worker and as many as there are usable strands.
+    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable strands, and their number itself; in memory kernels other than mem-read and
+    /// mem-write, and in timer kernels, one worker and as many as there are usable strands. --oversubscribed takes it further.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]
@@ -207,14 +207,24 @@ pub(super) struct WhatArgs {
     /// auto takes 2 of compute and sync kernels, and 5 of memory kernels.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub(super) repetitions: String,
-    /// Let up to K times as many workers as strands contend in sync kernels
-    ///
-    /// Without it, cells of kernels whose workers fight for one line are skipped where there are more workers than strands.
-    #[arg(long, value_name = "K", default_value = "1", allow_hyphen_values = true)]
-    pub(super) oversubscribe: String,
+    #[command(flatten)]
+    pub(super) oversubscribed: OversubscribedArgs,
     /// Run such cells also where the kernel is set to panic on a lockup (softlockup_panic, hung_task_panic)
     #[arg(long)]
     pub(super) accept_panic: bool,
+}
+
+// A type of its own: `charz replicate` takes it too.
+#[derive(Clone, Debug, Args)]
+pub(super) struct OversubscribedArgs {
+    /// Measure up to K times as many workers as strands [default without K: 2]
+    ///
+    /// --threads auto goes that far, and kernels whose workers fight for one line (sync) run with so many; without the flag such
+    /// cells are skipped where there are more workers than strands. Intervals of cells with more workers than strands are
+    /// narrowed last.
+    #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_value = "1", default_missing_value = "2",
+        hide_default_value = true)]
+    pub(super) oversubscribed: String,
 }
 
 // How a sweep is made, by any command, and where its report goes.
@@ -239,6 +249,11 @@ pub(super) struct RunArgs {
     /// Replace an existing output file
     #[arg(long)]
     pub(super) force: bool,
+    /// Wait first until other programs use less than a tenth of a CPU, for TIME at most [default without TIME: 1m]
+    ///
+    /// The sweep begins when TIME is over, quiet or not, and prints which. The wait is not part of the budget.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1m")]
+    pub(super) wait_quiet: Option<String>,
     /// Print the plan and its predicted time; measure nothing but a few milliseconds of pilot runs
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -249,11 +264,6 @@ pub(super) struct RunArgs {
     pub(super) bench: BenchArgs,
 }
 
-    /// Wait first until other programs use less than a tenth of a CPU, for TIME at most [default without TIME: 1m]
-    ///
-    /// The sweep begins when TIME is over, quiet or not, and prints which. The wait is not part of the budget.
-    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1m")]
-    pub(super) wait_quiet: Option<String>,
 // What cells are measured with, and in which order.
 #[derive(Clone, Debug, Args)]
 pub(super) struct BenchArgs {

@@ -23,7 +23,7 @@ pub(crate) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
         invocations: Invocations { least: 1, most: 1 },
         precision: None,
         seed: Some(1),
-        oversubscribe: 1,
+        oversubscribed: 1,
         accept_panic: false,
         budget: Budget::Of(Duration::from_secs(100)),
     }

@@ -70,7 +70,7 @@ pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
         iterations: Some(1_000_000),
         repetitions: Some(2),
         invocations: Invocations { least: 6, most: 20 },
-        oversubscribe: 64,
+        oversubscribed: 64,
         accept_panic: true,
         ..crate::plan::tests::request(kernels, mappings, threads)
     }
