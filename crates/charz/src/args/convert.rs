@@ -18,7 +18,8 @@ use super::replicate;
 use crate::command::{Command, compare, render, sweep};
 use crate::exit::Error;
 use crate::plan::{
-    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, Request, Threads,
+    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, QUICK_REPETITIONS,
+    Request, Threads,
 };
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement};
 use charz_analysis::compare::Options as Rules;
@@ -40,8 +41,8 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 file: file.clone(),
                 budget: budget_of(&args.run.budget, layers)?,
                 wait: args.run.bench.wait,
-                strict: args.run.strict,
                 wait_quiet: wait_quiet(&args.run, layers)?,
+                strict: args.run.strict,
             }),
             None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
         })),
@@ -129,7 +130,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let samples = amount(amounts, &params::SAMPLES, |params| params.samples, layers)?;
     let span = amount(amounts, &params::SPAN, |params| params.span(), layers)?;
     let repetitions = match args.what.repetitions.as_str() {
-        "auto" => None,
+        "auto" => args.quick.then_some(QUICK_REPETITIONS),
         text => Some(layers.blame("--repetitions", count("--repetitions", text, MOST_REPETITIONS as usize))?),
     };
     let invocations = layers.blame("--invocations", invocations(&run.invocations))?;
@@ -144,7 +145,6 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             invocations.most
         )));
     }
-    let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let wait_quiet = wait_quiet(&run, layers)?;
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
@@ -173,18 +173,18 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         force: run.force,
         dry_run: run.dry_run,
         wait: run.bench.wait,
-        strict: run.strict,
         wait_quiet,
+        strict: run.strict,
     })
 }
 
-fn budget_of(text: &str, layers: &Layers) -> Result<Budget, Error> {
 fn wait_quiet(run: &RunArgs, layers: &Layers) -> Result<Option<Duration>, Error> {
     const FLAG: &str = "--wait-quiet";
     let most = run.wait_quiet.as_deref().map(|text| time(FLAG, text, "--wait-quiet=1m"));
     most.map(|most| layers.blame(FLAG, most)).transpose()
 }
 
+fn budget_of(text: &str, layers: &Layers) -> Result<Budget, Error> {
     match text {
         "auto" => Ok(Budget::Fitting),
         _ => layers.blame("--budget", budget(text)).map(Budget::Of),
