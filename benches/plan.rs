@@ -43,7 +43,7 @@ fn request() -> Request {
         invocations: Invocations::default(),
         precision: None,
         seed: Some(1),
-        oversubscribe: 1,
+        oversubscribed: 1,
         accept_panic: false,
         budget: charz::plan::Budget::Of(Duration::from_secs(100)),
     }

@@ -90,7 +90,7 @@ fn a_signal_stops_a_storm() {
     let strands = thread::available_parallelism().unwrap().get();
     let workers = (64 * strands).min(4096).to_string();
     for _ in 0..5 {
-        let trial = Trial::of("cas-counter").with("--threads", &workers).with("--oversubscribe", "64");
+        let trial = Trial::of("cas-counter").with("--threads", &workers).with("--oversubscribed", "64");
         let trial = trial.with("--iterations", "50000000").with("--invocations", "20");
         let mut child = trial.start();
         trial.measuring(&child);

@@ -27,7 +27,7 @@ fn a_worker_ends_itself_at_its_deadline() {
     // One more than there are strands: a storm.
     let workers = (std::thread::available_parallelism().unwrap().get() + 1).to_string();
     let trial = Trial::of("cas-counter").with("--iterations", "2000000000").with("--repetitions", "1");
-    let trial = trial.with("--threads", &workers).with("--oversubscribe", "2");
+    let trial = trial.with("--threads", &workers).with("--oversubscribed", "2");
     check_overdue(&trial, "cas-counter", "time box of 500 ms");
 }
 
@@ -48,7 +48,7 @@ fn the_sweeping_process_kills_what_cannot_end_itself() {
 #[test]
 fn a_storm_that_did_not_end_is_not_made_larger() {
     let _machine = together();
-    let ended = Trial::of("fights,honest").with("--threads", "1,2").with("--oversubscribe", "2").run();
+    let ended = Trial::of("fights,honest").with("--threads", "1,2").with("--oversubscribed", "2").run();
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     let cells = ended.report.as_ref().unwrap()["cells"].as_array().unwrap();
     let two = cells.iter().find(|cell| cell["kernel"] == "fights" && cell["workers"] == 2).unwrap();

@@ -108,7 +108,7 @@ impl Trial {
 
     /// The sweep, not yet started.
     pub fn command(&self) -> Command {
-        let flags = self.flags.iter().flat_map(|(flag, value)| [flag.into(), value.into()]);
+        let flags = self.flags.iter().map(|(flag, value)| format!("{flag}={value}").into());
         let output = ["--output".into(), self.file.clone().into()];
         self.shell(&self.setup, flags.chain(output))
     }

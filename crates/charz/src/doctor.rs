@@ -6,6 +6,7 @@
 mod load;
 mod memory;
 mod processors;
+pub mod quiet;
 mod root;
 mod system;
 #[cfg(test)]

@@ -33,7 +33,7 @@ use charz_kernels::{Card, Kernel, Params, Sizes};
 use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
-pub use attempts::{RETRIES, wants_more};
+pub use attempts::{ATTEMPTS, RETRIES, wants_more};
 pub(crate) use reread::contradiction;
 
 use case::Case;

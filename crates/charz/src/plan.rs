@@ -44,8 +44,8 @@ pub struct Request {
     pub precision: Option<f64>,
     /// From it comes the order of the cells; `None` draws one.
     pub seed: Option<u64>,
-    /// How many times the strands workers that contend may be.
-    pub oversubscribe: usize,
+    /// How many times the strands automatic worker counts, and workers that contend, may be.
+    pub oversubscribed: usize,
     /// Whether workers that contend may outnumber strands although the kernel panics on a lockup.
     pub accept_panic: bool,
     pub budget: Budget,
@@ -74,6 +74,8 @@ pub const USUAL_BUDGET: Duration = Duration::from_secs(120);
 pub const LARGER_BUDGET: Duration = Duration::from_secs(230);
 /// What a coarse look is given.
 pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
+/// The repetitions of its invocations: half as many let a busy machine make six invocations of each cell in that time.
+pub const QUICK_REPETITIONS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invocations {
@@ -169,8 +171,8 @@ const LEAST_SPAN: Duration = Duration::from_millis(2);
 /// Divided by more than this, every amount is at its least.
 const LARGEST_FACTOR: u32 = 100;
 /// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
-/// prediction. The rest is for those that narrow wide intervals.
-pub const PLANNED_SHARE: f64 = 0.5;
+/// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
+const PLANNED_SHARE: f64 = 0.2;
 
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
@@ -201,7 +203,7 @@ impl Request {
             memory_homes(policy, machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
         }
         let strands = machine.usable_strands().count();
-        let threads = self.threads.resolve(strands, limits)?;
+        let threads = self.threads.resolve(strands, self.oversubscribed, limits)?;
         let ladder = BlockSizes::of(machine);
         let points: Vec<Vec<Point>> =
             self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &self.params, &ladder)).collect();
@@ -372,19 +374,17 @@ impl Plan {
     }
 }
 
-/// Repetitions in an invocation: two show whether the first differs from the others. There are more where a fresh process
-/// costs several times as much as a repetition, by the square root of the ratio (T. Kalibera and R. Jones, "Rigorous
-/// benchmarking in reasonable time", ISMM 2013, section 5): touching the blocks takes some ten to twenty passes, and less
-/// beside a repetition whose length is a parameter. Fixed by the kernel, so the best of them is the best of as many in
-/// every sweep.
+/// Repetitions in an invocation. Ten take at least as long as what a fresh process takes around them: some 10 ms, and the touching
+/// of its blocks, which is some ten passes. T. Kalibera and R. Jones ("Rigorous benchmarking in reasonable time", ISMM 2013,
+/// section 5) take the square root of that ratio, times the deviation within processes over that between them: on a busy machine
+/// the former is the larger. Fixed by the kernel, so the best of them is the best of as many in every sweep.
 fn repetitions(card: &Card) -> usize {
     match card.family {
-        Family::Compute | Family::Sync | Family::Timer => 2,
-        Family::Memory if card.obeys(&params::SPAN) => 3,
         // Each repetition makes its memory anew, which takes several times what is timed.
         Family::Memory if card.blocks_in_kernel => 2,
-        Family::Memory => 5,
-        Family::Floor => 10,
+        Family::Compute | Family::Memory | Family::Floor => 10,
+        // Where workers wait for each other, two outlast the start of a process.
+        Family::Sync | Family::Timer => 2,
     }
 }
 
@@ -396,12 +396,14 @@ fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize)
         return None;
     }
     let times = workers.div_ceil(strands.max(1));
-    if times > request.oversubscribe {
+    if times > request.oversubscribed {
         let most = MOST_OVERSUBSCRIBED;
         return Some(match times > most {
             true => format!("safety: {workers} workers that contend are more than {most} times the {strands} strands"),
             false => {
-                format!("safety: {workers} workers contend on {strands} strands; allow it with --oversubscribe {times}")
+                format!(
+                    "safety: {workers} workers contend on {strands} strands; allow it with --oversubscribed={times}"
+                )
             }
         });
     }

@@ -1,10 +1,12 @@
-//! Runs a plan in rounds: one invocation of every cell that still wants one, in an order drawn anew for each round, each
+//! Runs a plan in rounds: one invocation of every cell of the most urgent [`Turn`], in an order drawn anew for each round, each
 //! kept on the disk before the next begins.
 //!
 //! Rounds put the invocations of a cell far apart in time, so their spread includes what changes on the machine meanwhile,
 //! and a drift of the machine favours no cell.
 
 mod host;
+mod order;
+mod pace;
 mod record;
 mod start;
 #[cfg(test)]
@@ -16,6 +18,8 @@ use std::time::{Duration, Instant};
 use charz_kernels::{Params, Stop};
 
 pub use host::{host, tool};
+use order::Turn;
+use pace::Pace;
 pub use record::{Record, Recorder};
 pub use start::{Context, new_report};
 pub use turns::take_turns;
@@ -27,7 +31,7 @@ use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
-use charz_data::report::{self, Cell, Ending, Invocation, Report, Status};
+use charz_data::report::{self, Cell, Ending, Invocation, Report};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
@@ -36,6 +40,9 @@ pub trait Listener {
     fn start(&mut self, _cell: &Cell) {}
     /// It is over; `left` is the predicted rest of the fewest invocations.
     fn finish(&mut self, _cell: &Cell, _left: Duration) {}
+    /// Every cell has its fewest invocations, `took` after the begin. The sweep goes on until `until` at most: for cells without a
+    /// number, then to narrow intervals.
+    fn fill(&mut self, _report: &Report, _took: Duration, _until: Duration) {}
     fn end(&mut self) {}
 }
 
@@ -86,43 +93,39 @@ impl Sweep<'_> {
         let made: u64 = (0..places(self.report)).map(|place| self.cell(place).invocations.len() as u64).sum();
         let mut random = fastrand::Rng::with_seed(self.report.plan.seed.wrapping_add(made));
         let mut left = self.left();
+        let mut filling = (0..places(self.report)).any(|place| self.missing(place) > 0);
         loop {
-            let mut progress = false;
-            for place in self.round(&mut random, |place| self.wants_more(place)) {
+            let fits = |place| sitting.elapsed() + pace.expect(place, self.predicted(self.cell(place))) <= self.budget;
+            let Some((turn, places)) = self.next_round(&mut random, fits) else { break };
+            if filling && turn != Turn::Due {
+                filling = false;
+                listener.fill(self.report, sitting.elapsed(), self.budget);
+            }
+            for place in places {
                 if self.stop.raised() {
                     return Ok(());
                 }
                 let predicted = self.predicted(self.cell(place));
-                if sitting.elapsed() + pace.correct(predicted) > self.budget {
+                if sitting.elapsed() + pace.expect(place, predicted) > self.budget {
                     // Another cell may be cheap enough: this one stays as it is.
-                    self.report.stopped_by = Some("budget".into());
                     continue;
                 }
-                progress = true;
                 let begun = Instant::now();
                 let owed = self.owed(place);
                 match self.step(place, random.u64(..), sitting, listener)? {
                     Ending::Stopped => return Ok(()),
-                    Ending::Done => pace.learn(predicted, begun.elapsed()),
+                    Ending::Done => pace.learn(place, predicted, begun.elapsed()),
                     _ => {}
                 }
                 left = (left + self.owed(place)).saturating_sub(owed);
                 listener.finish(self.cell(place), pace.correct(left));
                 self.cool_down(place, begun.elapsed());
             }
-            if !progress {
-                return Ok(());
-            }
         }
-    }
-
-    /// The cells that want an invocation, in random order; those whose workers contend last, with ever more workers: one that does
-    /// not end in time forbids the larger ones.
-    fn round(&self, random: &mut fastrand::Rng, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut round: Vec<usize> = (0..places(self.report)).filter(|&place| wanted(place)).collect();
-        random.shuffle(&mut round);
-        round.sort_by_key(|&at| if contends(self.cell(at)) { self.cell(at).workers } else { 0 });
-        round
+        if (0..places(self.report)).any(|place| self.wants_more(place)) {
+            self.report.stopped_by = Some("budget".into());
+        }
+        Ok(())
     }
 
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
@@ -139,7 +142,6 @@ impl Sweep<'_> {
         let invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed) };
         let ending = invocation.ending;
         if ending == Ending::Stopped {
-            abort(self.report, place);
             return Ok(ending);
         }
         let record = Record { cell: place as u64, invocation };
@@ -245,10 +247,9 @@ impl Sweep<'_> {
         judge::wants_more(self.cell(place), count(plan.min_invocations), count(plan.max_invocations))
     }
 
-    /// How many invocations are missing to the fewest of a cell.
+    /// How many invocations with a value are missing to the fewest of a cell.
     fn missing(&self, place: usize) -> u64 {
-        let missing = self.report.plan.min_invocations.saturating_sub(self.cell(place).invocations.len() as u64);
-        if self.wants_more(place) { missing } else { 0 }
+        if self.wants_more(place) { order::missing(self.cell(place), self.report.plan.min_invocations) } else { 0 }
     }
 
     fn left(&self) -> Duration {
@@ -258,28 +259,6 @@ impl Sweep<'_> {
     /// What the invocations will take that are missing to the fewest of a cell.
     fn owed(&self, place: usize) -> Duration {
         self.predicted(self.cell(place)) * u32::try_from(self.missing(place)).unwrap_or(u32::MAX)
-    }
-}
-
-/// How far the predictions have been off so far.
-#[derive(Default)]
-struct Pace {
-    predicted: Duration,
-    taken: Duration,
-}
-
-impl Pace {
-    fn learn(&mut self, predicted: Duration, taken: Duration) {
-        self.predicted += predicted;
-        self.taken += taken;
-    }
-
-    fn correct(&self, predicted: Duration) -> Duration {
-        if self.predicted.is_zero() {
-            return predicted;
-        }
-        // One odd cell at the start must not stop a sweep or let it run for ever.
-        predicted.mul_f64((self.taken.as_secs_f64() / self.predicted.as_secs_f64()).clamp(0.2, 5.0))
     }
 }
 
@@ -300,15 +279,4 @@ fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
 
 fn contends(cell: &Cell) -> bool {
     charz_kernels::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
-}
-
-/// The user stopped the sweep in the middle of a cell: what was kept of it is no result yet.
-fn abort(report: &mut Report, place: usize) {
-    let least = report.plan.min_invocations;
-    let cell = cell_mut(report, place);
-    let made = cell.invocations.len() as u64;
-    if made < least {
-        let reason = Some(format!("stopped after {made} of {least} invocations"));
-        (cell.status, cell.reason, cell.capacity, cell.delivered) = (Status::Failed, reason, None, None);
-    }
 }

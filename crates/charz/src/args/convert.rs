@@ -1,23 +1,25 @@
 //! From what was typed to what it means.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use charz_kernels::{Family, Kernel};
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
 
 use super::ab;
-use super::flags::{CompareArgs, MapArgs, SweepArgs, Verb};
+use super::flags::{CompareArgs, MapArgs, RunArgs, SweepArgs, Verb};
 use super::generate::{Page, pages};
 use super::history;
 use super::layers::Layers;
 use super::parameters::{self, amount};
 use super::presets;
-use super::quantities::{budget, count, percentage};
+use super::quantities::{budget, count, percentage, time};
 use super::replicate;
 use crate::command::{Command, compare, render, sweep};
 use crate::exit::Error;
 use crate::plan::{
-    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, Request, Threads,
+    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, QUICK_REPETITIONS,
+    Request, Threads,
 };
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement};
 use charz_analysis::compare::Options as Rules;
@@ -39,6 +41,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 file: file.clone(),
                 budget: budget_of(&args.run.budget, layers)?,
                 wait: args.run.bench.wait,
+                wait_quiet: wait_quiet(&args.run, layers)?,
                 strict: args.run.strict,
             }),
             None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
@@ -127,7 +130,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let samples = amount(amounts, &params::SAMPLES, |params| params.samples, layers)?;
     let span = amount(amounts, &params::SPAN, |params| params.span(), layers)?;
     let repetitions = match args.what.repetitions.as_str() {
-        "auto" => None,
+        "auto" => args.quick.then_some(QUICK_REPETITIONS),
         text => Some(layers.blame("--repetitions", count("--repetitions", text, MOST_REPETITIONS as usize))?),
     };
     let invocations = layers.blame("--invocations", invocations(&run.invocations))?;
@@ -142,8 +145,9 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             invocations.most
         )));
     }
+    let wait_quiet = wait_quiet(&run, layers)?;
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
-    let oversubscribe = count("--oversubscribe", &args.what.oversubscribe, MOST_OVERSUBSCRIBED);
+    let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
     Ok(sweep::New {
         command: layers.command_line(),
         request: Request {
@@ -159,7 +163,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             invocations,
             precision,
             seed,
-            oversubscribe: layers.blame("--oversubscribe", oversubscribe)?,
+            oversubscribed: layers.blame("--oversubscribed", oversubscribed)?,
             accept_panic: args.what.accept_panic,
             budget,
         },
@@ -169,8 +173,15 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         force: run.force,
         dry_run: run.dry_run,
         wait: run.bench.wait,
+        wait_quiet,
         strict: run.strict,
     })
+}
+
+fn wait_quiet(run: &RunArgs, layers: &Layers) -> Result<Option<Duration>, Error> {
+    const FLAG: &str = "--wait-quiet";
+    let most = run.wait_quiet.as_deref().map(|text| time(FLAG, text, "--wait-quiet=1m"));
+    most.map(|most| layers.blame(FLAG, most)).transpose()
 }
 
 fn budget_of(text: &str, layers: &Layers) -> Result<Budget, Error> {

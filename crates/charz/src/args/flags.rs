@@ -118,10 +118,10 @@ pub(super) struct KernelsArgs {
 /// Measure kernels under mappings with growing numbers of workers
 ///
 /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
-/// workers up to twice the strands. Each cell is measured by at least six invocations, which are fresh
-/// processes, in rounds and in random order; the time that is left goes where the interval is still too wide. Every
-/// invocation is on the disk before the next begins: a sweep that is killed loses at most the one in flight, and `--resume`
-/// finishes it.
+/// workers up to one per strand. Each cell is measured by at least six invocations, which are fresh processes, in rounds and in
+/// random order. The rest of the budget narrows intervals that are too wide: first those of cells that may be the best of their
+/// kernel, then the others. Every invocation is on the disk before the next begins: a sweep that is killed loses at most the one
+/// in flight, and `--resume` finishes it.
 ///
 /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
 /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--dry-run`
@@ -156,7 +156,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "invocations",
         "precision",
         "seed",
-        "oversubscribe",
+        "oversubscribed",
         "accept_panic",
         "clock",
         "binder",
@@ -196,25 +196,35 @@ pub(super) struct WhatArgs {
     pub(super) family: Vec<String>,
     /// Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
     ///
-    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to twice the usable strands, and their number itself; in memory kernels other than mem-read and
-    /// mem-write, and in timer kernels, one worker and as many as there are usable strands.
+    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable strands, and their number itself; in memory kernels other than mem-read and
+    /// mem-write, and in timer kernels, one worker and as many as there are usable strands. --oversubscribed takes it further.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]
     pub(super) amounts: AmountArgs,
     /// Repetitions in each invocation: auto, or a number; all are kept
     ///
-    /// auto takes 2 of compute and sync kernels, and 5 of memory kernels.
+    /// auto takes 10 of compute and most memory kernels, and 2 of sync and timer kernels.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub(super) repetitions: String,
-    /// Let up to K times as many workers as strands contend in sync kernels
-    ///
-    /// Without it, cells of kernels whose workers fight for one line are skipped where there are more workers than strands.
-    #[arg(long, value_name = "K", default_value = "1", allow_hyphen_values = true)]
-    pub(super) oversubscribe: String,
+    #[command(flatten)]
+    pub(super) oversubscribed: OversubscribedArgs,
     /// Run such cells also where the kernel is set to panic on a lockup (softlockup_panic, hung_task_panic)
     #[arg(long)]
     pub(super) accept_panic: bool,
+}
+
+// A type of its own: `charz replicate` takes it too.
+#[derive(Clone, Debug, Args)]
+pub(super) struct OversubscribedArgs {
+    /// Measure up to K times as many workers as strands [default without K: 2]
+    ///
+    /// --threads auto goes that far, and kernels whose workers fight for one line (sync) run with so many; without the flag such
+    /// cells are skipped where there are more workers than strands. Intervals of cells with more workers than strands are
+    /// narrowed last.
+    #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_value = "1", default_missing_value = "2",
+        hide_default_value = true)]
+    pub(super) oversubscribed: String,
 }
 
 // How a sweep is made, by any command, and where its report goes.
@@ -239,6 +249,11 @@ pub(super) struct RunArgs {
     /// Replace an existing output file
     #[arg(long)]
     pub(super) force: bool,
+    /// Wait first until other programs use less than a tenth of a CPU, for TIME at most [default without TIME: 1m]
+    ///
+    /// The sweep begins when TIME is over, quiet or not, and prints which. The wait is not part of the budget.
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1m")]
+    pub(super) wait_quiet: Option<String>,
     /// Print the plan and its predicted time; measure nothing but a few milliseconds of pilot runs
     #[arg(long)]
     pub(super) dry_run: bool,

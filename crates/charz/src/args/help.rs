@@ -3,7 +3,7 @@
 use charz_topology::mappers;
 
 use crate::exit::EXITS;
-use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, USUAL_BUDGET};
+use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
 use charz_data::units;
 
 pub(super) fn mappings(first: &str) -> String {
@@ -43,7 +43,11 @@ pub(super) fn budget() -> String {
 }
 
 pub(super) fn quick() -> String {
-    format!("A coarse look in about {} seconds: 1 worker and one per strand, 128 MiB blocks", QUICK_BUDGET.as_secs())
+    format!(
+        "A coarse look in about {} seconds: 1 worker and one per strand, 128 MiB blocks, {} repetitions",
+        QUICK_BUDGET.as_secs(),
+        QUICK_REPETITIONS
+    )
 }
 
 /// The examples, with the time that a sweep without flags takes: `2 to 4 minutes`.

@@ -25,16 +25,21 @@ pub(super) fn percentage(flag: &str, text: &str, example: &str) -> Result<f64, E
 }
 
 pub(super) fn budget(text: &str) -> Result<Duration, Error> {
-    const EXAMPLE: &str = "example: --budget 10m";
+    match time("--budget", text, "--budget 10m")? {
+        Duration::ZERO => {
+            Err(Error::bad_input(format!("--budget: {text:?} leaves no time to measure; example: --budget 10m")))
+        }
+        duration => Ok(duration),
+    }
+}
+
+pub(super) fn time(flag: &str, text: &str, example: &str) -> Result<Duration, Error> {
+    let refuse = |what: String| Err(Error::bad_input(format!("{flag}: {text:?} is {what}; example: {example}")));
     match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err(Error::bad_input(format!("--budget: {text:?} leaves no time to measure; {EXAMPLE}"))),
         Ok(duration) if duration > MOST_BUDGET => {
-            let days = MOST_BUDGET.as_secs() / (24 * 60 * 60);
-            Err(Error::bad_input(format!("--budget: {text:?} is more than {days} days; {EXAMPLE}")))
+            refuse(format!("more than {} days", MOST_BUDGET.as_secs() / (24 * 60 * 60)))
         }
         Ok(duration) => Ok(duration),
-        Err(_) => {
-            Err(Error::bad_input(format!("--budget: {text:?} is not a time with a unit (ms, s, m, h); {EXAMPLE}")))
-        }
+        Err(_) => refuse("not a time with a unit (ms, s, m, h)".into()),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::convert::{choice, sweep};
-use super::flags::{RunArgs, SweepArgs, WhatArgs};
+use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
 use super::layers::Layers;
 use super::parameters::AmountArgs;
 use super::presets::preset;
@@ -43,9 +43,8 @@ pub(crate) struct ReplicateArgs {
     pub(crate) only: Vec<String>,
     #[command(flatten)]
     pub(crate) amounts: AmountArgs,
-    /// Let up to K times as many workers as strands contend
-    #[arg(long, value_name = "K", default_value = "1", allow_hyphen_values = true)]
-    pub(crate) oversubscribe: String,
+    #[command(flatten)]
+    pub(crate) oversubscribed: OversubscribedArgs,
     /// Run such cells also where the kernel is set to panic on a lockup
     #[arg(long)]
     pub(crate) accept_panic: bool,
@@ -88,7 +87,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     }
     let what = WhatArgs {
         amounts: args.amounts.or(&params::SAMPLES, &protocol.samples),
-        oversubscribe: args.oversubscribe,
+        oversubscribed: args.oversubscribed,
         accept_panic: args.accept_panic,
         ..own.what
     };

@@ -11,7 +11,7 @@ use super::sweep::{self, MeasuringContext, New};
 use crate::exit::{Error, Exit};
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::limits::Limits;
-use crate::plan::{PLANNED_SHARE, Plan, Request};
+use crate::plan::{Plan, Request};
 use crate::predict::Predictor;
 use charz_analysis::pairs::{self, Choice, Class};
 use charz_render::formats::Format;
@@ -68,13 +68,16 @@ pub(crate) fn plan(
     };
     request.mappings = Some(mappings(&[[strands[0].os_id, strands[1].os_id]])?);
     let of_one = planned(request)?.predicted();
-    let affordable = |time: Duration| time.mul_f64(PLANNED_SHARE).as_nanos() / of_one.as_nanos().max(1);
+    let affordable = |time: Duration| time.mul_f64(PAIRS_SHARE).as_nanos() / of_one.as_nanos().max(1);
     let most = time.map_or(u64::MAX, |time| u64::try_from(affordable(time)).unwrap_or(u64::MAX));
     let choice = pairs::choose(machine, strands, most, request.seed.unwrap_or_default());
     request.mappings = Some(mappings(&choice.pairs)?);
     let plan = planned(request)?;
     Ok((choice, plan))
 }
+
+/// The share of the budget that the fewest invocations of all pairs may take, by their prediction.
+const PAIRS_SHARE: f64 = 0.5;
 
 /// The pair with the fastest transfer of a line, by distance.
 fn nearest(machine: &Machine, strands: &[&Strand], seed: u64) -> [u32; 2] {

@@ -1,6 +1,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use charz_kernels::Kernel;
 use charz_topology::{Backend, Machine};
@@ -44,6 +44,8 @@ pub struct New {
     pub force: bool,
     pub dry_run: bool,
     pub wait: bool,
+    /// The longest to wait until the machine is quiet.
+    pub wait_quiet: Option<Duration>,
     pub strict: bool,
 }
 
@@ -53,6 +55,7 @@ pub struct Resume {
     /// time if that is more.
     pub budget: Budget,
     pub wait: bool,
+    pub wait_quiet: Option<Duration>,
     pub strict: bool,
 }
 
@@ -94,7 +97,10 @@ pub(super) fn measure(
     plan: impl FnOnce(&MeasuringContext, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
 ) -> Result<Exit, Error> {
     let file = new.file()?;
-    let stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
+    let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
+    if file.is_some() {
+        stage.wait_quiet(new.wait_quiet);
+    }
     let limits = Limits::read();
     let predictor = stage.predictor(&kernels(&stage.machine, &limits)?, &new.request.params, &stage.processes());
     if let Some((exit, _)) = stage.signals.received() {

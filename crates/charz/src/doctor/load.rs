@@ -42,7 +42,7 @@ pub(super) const ITEMS: &[Item] = &[
 
 /// Work of others in strands' worth from which on it will be noticed: a tenth of a strand makes about a tenth of a worker's
 /// repetitions dirty, which makes a cell suspect.
-const BUSY_STRANDS: f64 = 0.1;
+pub(super) const BUSY_STRANDS: f64 = 0.1;
 
 pub(super) const QUIETEN: &str = "End other programs; `top` shows them.";
 

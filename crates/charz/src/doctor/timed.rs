@@ -64,7 +64,7 @@ impl Processors {
         Ok(Processors { strands, total, idle: idle.saturating_add(wait), steal })
     }
 
-    fn until(self, later: Self) -> Self {
+    pub(super) fn until(self, later: Self) -> Self {
         Processors {
             strands: later.strands,
             total: later.total.saturating_sub(self.total),

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn blocks_with_another_worker_away_are_left_out() {
         // Away before its first block, after its last, and in its block of five.
-        check([(0, &[1; 10]), (2, &[1, 1, 5, 1])], [&[1.0; 2], &[1.0; 3]]);
+        check([(0, &[1; 11]), (2, &[1, 1, 5, 1])], [&[1.0; 3], &[1.0; 3]]);
     }
 
     #[test]

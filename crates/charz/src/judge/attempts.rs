@@ -1,31 +1,38 @@
 //! How often a cell is measured.
 
+use charz_data::checks::V12;
 use charz_data::report::{Cell, Ending, Invocation, Severity, Status};
 use charz_stats::{LOOKS, Sample, Step, next_step};
 
-/// How many invocations a cell is given beyond what its precision takes, where some gave nothing or were disturbed. All of
-/// them count; none takes the place of another.
+/// How many invocations may fail, and how many a cell that is suspect for a passing disturbance gets beyond what its precision
+/// takes. All of them count; none takes the place of another.
 pub const RETRIES: usize = 2;
 
+/// The most invocations per value that is wanted: a machine that disturbs two of three still fills its table.
+pub const ATTEMPTS: usize = 3;
+
 /// Marks of disturbances that another time may be without. Any other that makes a cell invalid stays.
-const PASSING: [&str; 4] = ["V03", "V04", "V05", "V08"];
+const PASSING: [&str; 6] = ["V08", "V16", "V22", "V32", "V33", "V34"];
 
 /// Whether a [judged](super::judge) cell is to be measured once more.
 ///
 /// It is looked at after `least` invocations with a value, and then at the statistics' [`LOOKS`]: precise enough at one of
-/// them, it is settled, else at `most`. Where some have no value it takes others for them, as long as those without are no
-/// more than [`RETRIES`] beyond those with one: a machine that is busy half of the time gives its numbers later, and one that
-/// is always busy gives none. It takes [`RETRIES`] more where it is doubtful for a disturbance that may pass. A cell that is
-/// wrong for good, or cannot be measured, wants nothing.
+/// them, it is settled, else at `most`. A disturbance never ends a cell: invocations without a value are replaced, and a cell
+/// that is invalid for a disturbance goes on to `most` values, within [`ATTEMPTS`] times `most` invocations. One that is suspect
+/// for a disturbance gets [`RETRIES`] more. A cell that is wrong, fails repeatedly, or cannot be measured wants nothing.
 pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
     let most = most.max(least);
     let attempts = cell.invocations.iter().filter(|invocation| invocation.ending != Ending::Stopped).count();
-    let values: Vec<f64> = cell.invocations.iter().filter_map(|invocation| invocation.value).collect();
-    if is_hopeless(cell) || attempts.saturating_sub(values.len()) > RETRIES + values.len() {
+    if is_hopeless(cell) || attempts >= ATTEMPTS.saturating_mul(most) {
         return false;
     }
+    let values: Vec<f64> = cell.invocations.iter().filter_map(|invocation| invocation.value).collect();
     let settled = settled_at(&values, cell.precision, least).unwrap_or(most);
-    values.len() < settled || (is_disturbed(cell) && attempts < settled + RETRIES)
+    match disturbance(cell) {
+        Some(Severity::Invalid) => values.len() < most,
+        Some(_) => values.len() < settled || attempts < settled + RETRIES,
+        None => values.len() < settled,
+    }
 }
 
 /// After how many values it was precise enough, or there was no further look to wait for.
@@ -43,14 +50,18 @@ fn settled_at(values: &[f64], precision: f64, least: usize) -> Option<usize> {
 
 fn is_hopeless(cell: &Cell) -> bool {
     let done = cell.invocations.iter().any(|invocation| invocation.ending == Ending::Done);
-    let lasting = |severity, code: &str| severity == Severity::Invalid && !PASSING.contains(&code);
+    // Without a value yet (V12), it may have one the next time.
+    let passing = |code: &str| code == V12.code || PASSING.contains(&code);
+    let lasting = |severity, code: &str| severity == Severity::Invalid && !passing(code);
     (!done && failed(&cell.invocations) > 0)
         || matches!(cell.status, Status::Skipped)
         || cell.marks.iter().any(|mark| lasting(mark.severity, &mark.code))
 }
 
-fn is_disturbed(cell: &Cell) -> bool {
-    cell.marks.iter().any(|mark| mark.severity >= Severity::Suspect && PASSING.contains(&mark.code.as_str()))
+/// The most severe doubt that a passing disturbance raises, beyond a note.
+fn disturbance(cell: &Cell) -> Option<Severity> {
+    let passing = cell.marks.iter().filter(|mark| PASSING.contains(&mark.code.as_str()));
+    passing.map(|mark| mark.severity).filter(|severity| *severity >= Severity::Suspect).max()
 }
 
 /// How many invocations gave nothing, and not because they were asked to stop.

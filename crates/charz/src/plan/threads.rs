@@ -8,7 +8,7 @@ use crate::limits::Limits;
 /// `auto`, or a list such as `1,2,4-8,16-64:16`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to twice the strands, and the number of strands itself.
+    /// 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the strands, or as many times the strands as is asked for, and the number of strands itself.
     Auto,
     /// The smallest useful set: one worker, and one a strand.
     Quick,
@@ -22,11 +22,12 @@ const MOST_NUMBERS: usize = 4096;
 const EXAMPLE: &str = "example: --threads 1,2,4-8,16-64:16, or --threads auto";
 
 impl Threads {
-    /// The numbers for a machine of which `strands` strands are usable.
-    pub fn resolve(&self, strands: usize, limits: &Limits) -> Result<Vec<usize>, Error> {
+    /// The numbers for a machine of which `strands` strands are usable. `times` as many workers as strands are the most that
+    /// [`Auto`](Threads::Auto) takes.
+    pub fn resolve(&self, strands: usize, times: usize, limits: &Limits) -> Result<Vec<usize>, Error> {
         let cap = limits.threads.at_most;
         match self {
-            Threads::Auto => Ok(series(strands)),
+            Threads::Auto => Ok(series(strands, times)),
             Threads::Quick => {
                 let mut few = vec![1, strands];
                 few.dedup();
@@ -44,8 +45,8 @@ impl Threads {
 }
 
 /// The source document's thread counts (SPARC T3-4 report, section 3.3), and the strand count, where the knee is.
-fn series(strands: usize) -> Vec<usize> {
-    let most = 2 * strands.max(1);
+fn series(strands: usize, times: usize) -> Vec<usize> {
+    let most = times.saturating_mul(strands.max(1));
     let powers = (0..usize::BITS - 1).map(|n| 1 << n).take_while(|&power| power <= most);
     let mut series: Vec<_> = powers.flat_map(|power| [power, power + power / 2]).collect();
     series.push(strands);
@@ -141,11 +142,13 @@ mod tests {
     #[test]
     fn the_series_is_the_reports() {
         let t3_4 = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
-        assert_eq!(series(512), t3_4);
-        assert_eq!(series(2), [1, 2, 3, 4]);
-        assert_eq!(series(1), [1, 2]);
+        assert_eq!(series(512, 2), t3_4);
+        assert_eq!(series(512, 1), t3_4[..18]);
+        assert_eq!([series(2, 1), series(2, 2)], [vec![1, 2], vec![1, 2, 3, 4]]);
+        assert_eq!([series(1, 1), series(1, 2)], [vec![1], vec![1, 2]]);
         // Ten strands: the knee is no member of the series, and is measured all the same.
-        assert_eq!(series(10), [1, 2, 3, 4, 6, 8, 10, 12, 16]);
+        assert_eq!(series(10, 1), [1, 2, 3, 4, 6, 8, 10]);
+        assert_eq!(series(10, 2), [1, 2, 3, 4, 6, 8, 10, 12, 16]);
     }
 
     #[test]
@@ -153,12 +156,12 @@ mod tests {
         let mut limits = Limits::unlimited();
         limits.threads.at_most = 100;
         limits.threads.because = "pids.max is 120".into();
-        let error = "50,101".parse::<Threads>().unwrap().resolve(64, &limits).unwrap_err().to_string();
+        let error = "50,101".parse::<Threads>().unwrap().resolve(64, 1, &limits).unwrap_err().to_string();
         assert!(error.contains("101") && error.contains("100") && error.contains("pids.max is 120"), "{error}");
         assert!(limits.obstacle(101, 0, charz_kernels::PageKind::Small).unwrap().contains("pids.max is 120"));
         assert_eq!(limits.obstacle(100, 0, charz_kernels::PageKind::Small), None);
-        assert_eq!(Threads::Auto.resolve(64, &limits).unwrap().last(), Some(&128), "reported, not left out");
-        assert_eq!(Threads::Quick.resolve(64, &limits).unwrap(), [1, 64]);
-        assert_eq!(Threads::Quick.resolve(1, &limits).unwrap(), [1]);
+        assert_eq!(Threads::Auto.resolve(64, 2, &limits).unwrap().last(), Some(&128), "reported, not left out");
+        assert_eq!(Threads::Quick.resolve(64, 1, &limits).unwrap(), [1, 64]);
+        assert_eq!(Threads::Quick.resolve(1, 1, &limits).unwrap(), [1]);
     }
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Listener, Pace, Sweep, places};
+use super::{Listener, Sweep, pace::Pace, places};
 use crate::journal::JournalError;
 use crate::plan::nanos;
 use charz_data::report::Ending;
@@ -69,7 +69,7 @@ fn blocks(
                 let rest = left(sides);
                 listener.finish(sides[turn as usize].cell(place), pace.correct(rest));
             }
-            pace.learn(predicted, begun.elapsed());
+            pace.learn(place, predicted, begun.elapsed());
         }
         if !progress {
             return Ok(());

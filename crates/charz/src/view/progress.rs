@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::sweep::Listener;
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, Status};
+use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
 
 pub fn on_stderr(terminal: bool) -> Box<dyn Listener> {
@@ -40,6 +40,10 @@ impl Listener for Bar {
         self.bar.set_message(format!("{}, {}", told(cell), rest(left)));
     }
 
+    fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
+        self.bar.suspend(|| note(&filled(report, took, until)));
+    }
+
     fn end(&mut self) {
         self.bar.finish_and_clear();
     }
@@ -58,7 +62,12 @@ impl Listener for Lines {
     fn begin(&mut self, invocations: usize, predicted: Duration) {
         self.invocations = invocations;
         self.last = Some(Instant::now());
-        note(&format!("{}, about {}", counted(invocations, "invocation"), units::duration(predicted)));
+        let first = counted(invocations, "invocation");
+        note(&format!("{first} for a first table, about {}", units::duration(predicted)));
+    }
+
+    fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
+        note(&filled(report, took, until));
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration) {
@@ -82,6 +91,17 @@ fn told(cell: &Cell) -> String {
         }
         None => format!("{}: {}", title(cell), plain(cell.reason.as_deref().unwrap_or("nothing"))),
     }
+}
+
+fn filled(report: &Report, took: Duration, until: Duration) -> String {
+    let numbers = report.cells.iter().filter(|cell| cell.capacity.is_some()).count();
+    let cells = counted(report.cells.len(), "cell");
+    let (took, until) = (units::duration(took), units::duration(until));
+    let (share, next) = match numbers == report.cells.len() {
+        true => (format!("all {cells}"), "narrowing the intervals"),
+        false => (format!("{numbers} of {cells}"), "measuring the others again, then narrowing the intervals,"),
+    };
+    format!("{share} have a number after {took}; {next} until {until}; ^C keeps everything")
 }
 
 fn rest(left: Duration) -> String {

@@ -8,6 +8,7 @@ use charz_topology::{Backend, Binder, Machine, Source, discover};
 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
+use crate::doctor::quiet::{self, Quiet};
 use crate::exit::{Error, Exit};
 use crate::harness::clock::{self, Clock, OsClock, Rates, TscClock};
 use crate::invoke::{Invoke, MeasureRequest, Processes};
@@ -18,8 +19,9 @@ use crate::predict::Predictor;
 use crate::signals::Signals;
 use crate::sweep::{Context, Recorder, Sweep};
 use crate::view::look::{self, Colour};
-use crate::view::progress;
+use crate::view::progress::{self, note};
 use charz_data::report::{Ending, Report, Status, Timer};
+use charz_data::units;
 use charz_render::formats::ReportWriter;
 
 /// Some 100,000 readings of the clock.
@@ -82,6 +84,29 @@ impl MeasuringContext {
             begun,
             _lock: lock,
         })
+    }
+
+    /// Waits until other programs leave the machine alone, at most as long as that, and reports how it is then. No part of a
+    /// budget.
+    pub(crate) fn wait_quiet(&mut self, most: Option<Duration>) {
+        let Some(most) = most else { return };
+        let waiting = Instant::now();
+        let processes = self.processes();
+        let rest = |time| {
+            processes.rest(time);
+            !self.signals.stop().raised()
+        };
+        let report = |what: &str, busy: f64| {
+            let took = units::duration(waiting.elapsed());
+            note(&format!("{what}: other programs use {busy:.2} CPUs after {took} of waiting"));
+        };
+        match quiet::wait(most, rest) {
+            Ok(Quiet::Now(busy)) => report("the machine is quiet", busy),
+            Ok(Quiet::Never(busy)) => report("the machine is still busy; measuring anyway", busy),
+            Ok(Quiet::Cancelled) => {}
+            Err(why) => note(&format!("--wait-quiet: {why}; measuring at once")),
+        }
+        self.begun += waiting.elapsed();
     }
 
     /// What is left of a budget, of which discovery and pilots are a part.

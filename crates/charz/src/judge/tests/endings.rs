@@ -1,7 +1,7 @@
 //! How a cell ends, and when it wants no more.
 
 use super::*;
-use crate::judge::{RETRIES, wants_more};
+use crate::judge::{ATTEMPTS, RETRIES, wants_more};
 use charz_data::report::Severity::{Invalid, Suspect};
 
 /// A cell whose invocations ended in these ways, in this order.
@@ -149,11 +149,11 @@ fn a_user_who_asks_for_few_or_many_gets_them() {
 }
 
 #[test]
-fn what_may_pass_is_tried_again_and_what_will_not_is_not() {
+fn a_disturbance_never_ends_a_cell_and_a_lasting_cause_does() {
     let wait = |run: &mut Run| run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
     let disturbed = |trial: &mut Trial, count: usize| {
         trial.cell.invocations = (0..count).map(invocation).collect();
-        trial.some_runs(count, wait);
+        trial.evidence(|evidence| evidence.busy.as_mut().unwrap().own_ns = 0);
     };
     check_more(|trial| disturbed(trial, 6), true);
     check_more(|trial| disturbed(trial, 6 + RETRIES - 1), true);
@@ -163,14 +163,30 @@ fn what_may_pass_is_tried_again_and_what_will_not_is_not() {
     }
     check_more(|trial| trial.cell.invocations.iter_mut().take(1).for_each(|only| only.ending = Ending::Wrong), false);
     check_more(|trial| trial.some_runs(1, |run| run.laps[0].on_seat = Some(false)), false);
+    // Invocations of which no repetition is clean, before others.
     let dirty = |trial: &mut Trial, count: usize, clean: usize| {
-        trial.cell.invocations.truncate(count + clean);
+        trial.cell.invocations = (0..count + clean).map(invocation).collect();
         trial.cell.invocations.iter_mut().take(count).flat_map(|one| &mut one.runs).for_each(wait);
     };
-    check_more(|trial| dirty(trial, RETRIES, 0), true);
-    check_more(|trial| dirty(trial, RETRIES + 1, 0), false);
-    check_more(|trial| dirty(trial, RETRIES + 1, 1), true);
-    check_more(|trial| dirty(trial, RETRIES + 2, 1), false);
+    check_more(|trial| dirty(trial, 3, 0), true);
+    check_more(|trial| dirty(trial, 3, 4), true);
+    check_more(|trial| dirty(trial, ATTEMPTS * 30 - 1, 0), true);
+    check_more(|trial| dirty(trial, ATTEMPTS * 30, 0), false);
+    // Whatever the quota stopped, and workers that did not work together.
+    let alone = |trial: &mut Trial, change: &dyn Fn(&mut Run)| {
+        trial.cell.invocations.truncate(1);
+        trial.runs().for_each(change);
+    };
+    check_more(|trial| alone(trial, &|run| run.throttled_periods = Some(1)), true);
+    check_more(
+        |trial| {
+            alone(trial, &|run| {
+                run.laps[1].start_ns = run.interval_ns * 7 / 10;
+                run.start_skew_ns = run.laps[1].start_ns;
+            })
+        },
+        true,
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::judge::wants_more;
+use crate::judge::{ATTEMPTS, wants_more};
 use charz_data::report::{self, Report};
 
 /// Something that can happen to a repetition, with and without a cause.
@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn no_cell_is_measured_for_ever(mut trial in spoilt(), least in 1..10_usize, more in 0..10_usize) {
-        trial.cell.invocations = (0..least + more + 2).map(invocation).collect();
+        trial.cell.invocations = (0..ATTEMPTS * (least + more)).map(invocation).collect();
         trial.judge();
         prop_assert!(!wants_more(&trial.cell, least, least + more));
     }
