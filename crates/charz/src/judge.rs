@@ -31,7 +31,7 @@ use charz_data::machine::{CacheHolds, Machine};
 use charz_kernels::{Card, Kernel, Params, Sizes};
 
 use charz_data::checks::{self, Check, V23, V24, V29};
-use charz_data::report::{Cell, Ending, Invocation, Mark, Report, Severity, Status, Timer, Unit};
+use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
 pub use attempts::{ATTEMPTS, RETRIES, wants_more};
 pub(crate) use reread::contradiction;
@@ -114,6 +114,7 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     }
     let modes = blocks.then(|| FastModes::of(cell));
     if let Some(modes) = &modes {
+        cell.estimator = Estimator::FastMode;
         let values = modes.values(cell.unit);
         cell.invocations.iter_mut().zip(values).for_each(|(invocation, value)| invocation.value = value);
     }

@@ -59,7 +59,7 @@ fn of_kernel(report: &Report, kernel: &str) -> Vec<(String, Table)> {
     tables
 }
 
-/// `mem-read [assembly]: median of the invocations, each the median of its repetitions`.
+/// `mem-read [assembly]: median of the invocations, each the best of its repetitions`.
 fn caption(kernel: &str, cells: &[&Cell]) -> String {
     // More than one where a report was resumed and the kernel chose otherwise.
     let invocations = cells.iter().flat_map(|cell| &cell.invocations);
@@ -67,8 +67,9 @@ fn caption(kernel: &str, cells: &[&Cell]) -> String {
     let variants: Vec<&str> = variants.into_iter().collect();
     let variant = if variants.is_empty() { String::new() } else { format!(" [{}]", variants.join("; ")) };
     let of = match cells.first().map(|cell| cell.estimator) {
-        Some(Estimator::Best) => "best",
-        _ => "median",
+        Some(Estimator::Best) => "best of its repetitions",
+        Some(Estimator::FastMode) => "speed of its undisturbed blocks",
+        Some(Estimator::Median) | None => "median of its repetitions",
     };
     let moved = cells.first().and_then(|cell| cell.traffic).filter(|factor| *factor != 1.0).map(|factor| {
         format!(
@@ -76,10 +77,7 @@ fn caption(kernel: &str, cells: &[&Cell]) -> String {
             units::count_of(factor)
         )
     });
-    format!(
-        "{kernel}{variant}: median of the invocations, each the {of} of its repetitions{}",
-        moved.unwrap_or_default()
-    )
+    format!("{kernel}{variant}: median of the invocations, each the {of}{}", moved.unwrap_or_default())
 }
 
 /// A row per point and number of workers, a column per mapping. A kernel of pairs has no cells under a mapping of more strands, and

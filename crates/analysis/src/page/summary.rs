@@ -8,7 +8,7 @@ use crate::verdict::{Auto, Loss, Verdict};
 use charz_data::Role;
 use charz_data::card::{Access, Numbers};
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Report, Status, Unit};
+use charz_data::report::{Cell, Estimator, Report, Status, Unit};
 use charz_data::units;
 
 /// Roles that show what a machine can do, each with the beginning of its sentence.
@@ -18,6 +18,8 @@ const TELLING: [(Role, &str); 4] = [
     (Role::Arithmetic(Numbers::Integer), "Integer arithmetic is fastest"),
     (Role::Arithmetic(Numbers::Float), "Floating-point arithmetic is fastest"),
 ];
+/// Below this share of the capacity something took the rest; above it are looks, clocks and the start of workers.
+const TAKEN: f64 = 0.99;
 /// How many other verdicts are reported if none of these was measured.
 const OTHERS: usize = 3;
 
@@ -30,6 +32,7 @@ pub(super) fn summary(sorted: &CellsByKernel<'_>, source: usize, report: &Report
     sentences.extend(memory(report));
     sentences.extend(nearest(sorted, source));
     sentences.push(soundness(report));
+    sentences.extend(delivered(report));
     sentences
 }
 
@@ -127,6 +130,16 @@ fn nearest(sorted: &CellsByKernel<'_>, source: usize) -> Option<String> {
             format!("A line of memory takes {} from strand to strand at least, and {} at most", said(least), said(most))
         }
     })
+}
+
+/// How much of its capacity the machine delivered while it was measured, by the cell in the middle of those that show both.
+fn delivered(report: &Report) -> Option<String> {
+    let shows_both = |cell: &&Cell| cell.estimator == Estimator::FastMode && cell.value().is_some();
+    let mut shares: Vec<f64> = report.cells.iter().filter(shows_both).filter_map(Cell::delivered_share).collect();
+    shares.sort_by(f64::total_cmp);
+    let share = *shares.get(shares.len() / 2)?;
+    let taken = if share < TAKEN { ": other programs or the host took the rest" } else { "" };
+    Some(format!("While it was measured, the machine delivered {} of its capacity{taken}", units::percent(share)))
 }
 
 /// How many numbers there are, and how many of them can be believed.

@@ -90,18 +90,16 @@ fn passport(cell: &Cell) -> Vec<(String, String)> {
 
 fn measured(cell: &Cell, summary: &Summary) -> String {
     let of = match cell.estimator {
-        Estimator::Median => "the median",
-        Estimator::Best => "the best",
+        Estimator::Median => "the median of its repetitions",
+        Estimator::Best => "the best of its repetitions",
+        Estimator::FastMode => "the speed of its undisturbed blocks",
     };
     let dirty = if summary.dirty_runs == 0 {
         String::new()
     } else {
         format!(", {} disturbed ones not counted", summary.dirty_runs)
     };
-    format!(
-        "median of {} processes, each {of} of its repetitions; {} repetitions count{dirty}",
-        summary.invocations, summary.clean_runs
-    )
+    format!("median of {} processes, each {of}; {} repetitions count{dirty}", summary.invocations, summary.clean_runs)
 }
 
 /// The first seats, and how many more there are.

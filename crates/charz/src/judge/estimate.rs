@@ -103,7 +103,7 @@ pub(super) fn by_repetitions(invocation: &Invocation, unit: Unit, estimator: Est
     let value = match estimator {
         Estimator::Best if unit.more_is_better() => values.max(),
         Estimator::Best => values.min(),
-        Estimator::Median => values.median(),
+        Estimator::Median | Estimator::FastMode => values.median(),
     };
     Some(value).filter(|_| invocation.ending == Ending::Done)
 }

@@ -30,7 +30,8 @@ pub struct Cell {
     pub seats: Vec<Option<u32>>,
     /// What the number counts.
     pub unit: Unit,
-    /// How the repetitions of an invocation become its value. Chosen by the kernel's family before anything is measured.
+    /// How an invocation becomes its value. It follows from the kernel, from where its blocks lie, and from whether workers share
+    /// strands; never from a value.
     pub estimator: Estimator,
     /// The relative half width of the interval that is wanted, as a fraction.
     pub precision: f64,
@@ -95,14 +96,16 @@ impl Unit {
     }
 }
 
-/// How the clean repetitions of one invocation become its value.
+/// How one invocation becomes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Estimator {
-    /// The one in the middle: for what a processor does by itself.
+    /// The clean repetition in the middle: for what workers do together.
     Median,
-    /// The best one: for streams, which others on the same memory can only slow down.
+    /// The best clean repetition: for streams, which others on the same memory can only slow down.
     Best,
+    /// The sharp fast mode of the blocks: for what a core does by itself, where no block has to be disturbed.
+    FastMode,
 }
 
 /// The kinds of endings.
@@ -237,6 +240,13 @@ impl Cell {
     pub fn value(&self) -> Option<f64> {
         let has_number = matches!(self.status, Status::Ok | Status::Suspect);
         self.capacity.map(|capacity| capacity.value).filter(|value| has_number && value.is_finite())
+    }
+
+    /// What was delivered as a share of the capacity, as a fraction of performance.
+    pub fn delivered_share(&self) -> Option<f64> {
+        let (capacity, delivered) = (self.capacity?.value, self.delivered?.value);
+        let share = if self.unit.more_is_better() { delivered / capacity } else { capacity / delivered };
+        Some(share).filter(|share| share.is_finite())
     }
 
     pub fn is_suspect(&self) -> bool {
