@@ -33,12 +33,13 @@ impl<'a> Number<'a> {
         if self.cell.unit.more_is_better() { self.value > other.value } else { self.value < other.value }
     }
 
-    /// The ends of its interval; of all repetitions after too few invocations for one.
+    /// The ends of its interval; the least and the largest value after too few invocations for one.
     fn ends(&self) -> (f64, f64) {
-        let repetitions = self.cell.summary.map_or((self.value, self.value), |summary| {
-            (summary.best.min(summary.worst), summary.best.max(summary.worst))
-        });
-        self.interval.map_or(repetitions, |interval| (interval.low, interval.high))
+        if let Some(Interval { low, high }) = self.interval {
+            return (low, high);
+        }
+        let values = self.cell.invocations.iter().filter_map(|invocation| invocation.value);
+        values.fold((self.value, self.value), |(low, high), value| (low.min(value), high.max(value)))
     }
 
     /// Half of the distance of its ends, as a fraction.

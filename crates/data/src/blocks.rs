@@ -20,6 +20,9 @@ impl Blocks {
     /// The most times that are kept of a lap: [`Blocks::times`] of a lap of 5 ms has every fourth.
     pub const MOST: usize = 33;
 
+    /// The fewest blocks that are kept of a lap with more.
+    pub const MOST_OF_A_LAP: u64 = 2048;
+
     /// Those of the times of blocks, in any order.
     pub fn of(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);

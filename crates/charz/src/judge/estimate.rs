@@ -4,7 +4,8 @@
 //! in some invocations of a worker, one without it was disturbed from its beginning to its end, and shows nothing of what the hardware
 //! does: its worker is taken to do what it does in the others, and where that is most workers, the invocation has no value.
 
-use charz_data::report::{Cell, Ending, Estimator, Invocation, Unit};
+use charz_data::Blocks;
+use charz_data::report::{Cell, Ending, Estimator, Invocation, Lap, Run, Unit};
 use charz_stats::{FastMode, Sample};
 
 use super::{JudgeContext, case};
@@ -97,9 +98,32 @@ fn combined(times: impl Iterator<Item = f64> + Clone, unit: Unit) -> f64 {
     }
 }
 
+/// The least share of a lap's blocks during which all workers must have been at work: what they take then is that of the lap.
+const ENOUGH: f64 = 0.25;
+
+/// Whether what disturbed a repetition is known block by block: each worker has enough blocks during which all were at work.
+pub(super) fn is_told_by_blocks(run: &Run) -> bool {
+    let enough = |lap: &Lap| {
+        let looks = lap.checks.saturating_sub(1).clamp(1, Blocks::MOST_OF_A_LAP) as f64;
+        lap.blocks.as_ref().is_some_and(|blocks| blocks.count as f64 >= (ENOUGH * looks).max(1.0))
+    };
+    !run.laps.is_empty() && run.laps.iter().all(enough)
+}
+
+/// What a repetition gave while all workers were at work: its work over its time, without the blocks in which one was away.
+fn of_repetition(run: &Run, unit: Unit) -> f64 {
+    let mean =
+        |lap: &Lap| lap.blocks.as_ref().map(|blocks| blocks.times.iter().sum::<f64>() / blocks.times.len() as f64);
+    let means: Option<Vec<f64>> = run.laps.iter().map(mean).collect();
+    match means.filter(|_| is_told_by_blocks(run)) {
+        Some(means) => combined(means.into_iter(), unit),
+        None => run.value(unit),
+    }
+}
+
 /// The value that the clean repetitions of an invocation have by themselves.
 pub(super) fn by_repetitions(invocation: &Invocation, unit: Unit, estimator: Estimator) -> Option<f64> {
-    let values = Sample::new(invocation.clean_runs().map(|run| run.value(unit)).collect())?;
+    let values = Sample::new(invocation.clean_runs().map(|run| of_repetition(run, unit)).collect())?;
     let value = match estimator {
         Estimator::Best if unit.more_is_better() => values.max(),
         Estimator::Best => values.min(),

@@ -2,6 +2,7 @@
 
 use std::slice;
 
+use super::estimate;
 use charz_data::checks::{Check, FEW_FAULTS, INTERVAL_NEEDS, V01, V02, V03, V04, V07, V18, V22, V34};
 use charz_data::report::{Busy, Ending, Invocation, Lap, Run};
 
@@ -24,7 +25,7 @@ pub(super) struct Conditions {
 pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
     let Conditions { timed, crowded, system, together, blocks } = conditions;
-    let whole = timed && !blocks;
+    let whole = timed && !blocks && (crowded || !estimate::is_told_by_blocks(run));
     let causes: [(&Check, bool); 7] = [
         (&V01, any(off_seat)),
         (&V02, any(moved)),

@@ -37,7 +37,9 @@ pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark
 fn few(case: &Case<'_>) -> Option<Mark> {
     let count = case.values().len();
     raise(&V12, ENOUGH.saturating_sub(count) as f64, || {
-        if count < INTERVAL_NEEDS {
+        if count == 0 {
+            "every repetition was disturbed: there is no value".into()
+        } else if count < INTERVAL_NEEDS {
             format!("{count} of the {INTERVAL_NEEDS} invocations that an interval takes: it cannot be compared")
         } else {
             format!("{count} invocations: the interval is smallest to largest, or nearly so")

@@ -91,7 +91,7 @@ impl<const N: usize> Worker for Reader<N> {
         let lines = self.block.lines();
         let streams: [_; N] = std::array::from_fn(|i| &lines[i * length..][..length]);
         let (mut found, mut done) = (0_u64, 0);
-        while done < length && !watch.should_stop() {
+        while !watch.should_stop_after(bytes(N * done).bytes.0) && done < length {
             let end = length.min(done + STRETCH / N);
             found = found.wrapping_add(sum(vectors, ahead, streams.map(|stream| &stream[done..end])));
             done = end;

@@ -262,7 +262,7 @@ impl Worker for Writer {
         let ahead = way.ahead(pages);
         let (to, from) = self.block.lines_mut().split_at_mut(length);
         let mut done = 0;
-        while done < length && !watch.should_stop() {
+        while !watch.should_stop_after(bytes(way.arrays() * done).bytes.0) && done < length {
             let end = length.min(done.saturating_add(way.stretch()));
             way.pass(ahead, to, from, length, done..end);
             done = end;

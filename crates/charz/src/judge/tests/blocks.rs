@@ -126,3 +126,25 @@ fn v34_other_programs() {
     assert_eq!(marks(used(4, 1.0)), (6, false));
     assert_eq!(marks(used(5, 1.0)), (10, true));
 }
+
+/// The clean cell of memory, in which a worker waited half of each lap, and so many of 999 blocks were made while both were at work, each
+/// in two nanoseconds a byte.
+fn waiting(together: usize) -> Trial {
+    let mut trial = clean();
+    for run in trial.runs() {
+        run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
+        run.laps.iter_mut().for_each(|lap| lap.blocks = Some(Blocks::of(vec![2.0; together])));
+    }
+    trial.judge();
+    trial
+}
+
+#[test]
+fn of_memory_the_blocks_count_during_which_all_were_at_work() {
+    let trial = waiting(300);
+    assert_eq!(trial.cell.capacity.unwrap().value, 1e9);
+    assert!(trial.marks().iter().all(|(code, _)| *code != "V03"), "{:?}", trial.cell.marks);
+    // Of too few nothing is known of the rest.
+    let trial = waiting(200);
+    assert_eq!((trial.cell.capacity, trial.marks()), (None, vec![("V03", Severity::Note), ("V12", Severity::Invalid)]));
+}
