@@ -1,8 +1,9 @@
 //! Two reports, compared cell by cell. Pure: what is read, printed, and returned to the shell is up to others.
 //!
-//! Cells are matched by kernel, mapping and number of workers. What is compared are the values of their invocations, by
-//! [`charz_stats::compare`]: the rank test at [`ALPHA`] after adjusting for all comparisons, and an interval against a margin. Cells
-//! that are not `ok` are listed with the reason, and compared only where they are suspect and that was asked for.
+//! Cells are matched by kernel, mapping and number of workers. What is compared are the capacities of their invocations, or what they
+//! [delivered](Quantity), by [`charz_stats::compare`]: the rank test at [`ALPHA`] after adjusting for all comparisons, and an interval
+//! against a margin. Suspect cells are compared where none of their marks makes this comparison unsafe, else where that was asked
+//! for; others that are not `ok` are listed with the reason.
 //!
 //! # Sequential
 //!
@@ -20,13 +21,16 @@
 //! for the whole report, and so is the promise behind it. The price is reported: [`Totals::needed`] is how many invocations a
 //! side would show a single difference.
 
+mod carried;
 mod differences;
 mod row;
 mod wire;
 
 pub use differences::{built, other_machine, surroundings};
 pub use row::{Caveat, Row, Side, Verdict};
-pub use wire::{Comparison, Design, Origin, Totals, schema};
+pub use wire::{Comparison, Design, Origin, Quantity, Totals, schema};
+
+use std::fmt;
 
 use charz_data::report::Report;
 use charz_stats::{LEAST_FOR_VERDICT, Rule, min_invocations};
@@ -39,32 +43,48 @@ pub const MARGIN: f64 = 0.02;
 /// How many times the margin where one side was measured after the other.
 pub const SEQUENTIAL: f64 = 2.0;
 
-/// What may be compared, beyond `ok` cells of one machine, one build and one plan.
+/// What is compared, and what may be beyond sound cells of one machine, one build and one plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
+    pub quantity: Quantity,
     pub cross_machine: bool,
     /// Reports of different builds of the kernels.
     pub cross_build: bool,
     /// Reports of plans that change what a number means.
     pub cross_plan: bool,
+    /// Suspect cells with any mark.
     pub allow_suspect: bool,
     /// What the machine, compared with itself, has shown as a difference, as a fraction; the margin is at least that.
     pub noise_floor: Option<f64>,
 }
 
+/// Why two reports are not compared: a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// They differ in something that [`Options`] does not allow.
+    Unlike(String),
+    /// No cell can be compared.
+    Nothing(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Refusal::Unlike(sentence) | Refusal::Nothing(sentence)) = self;
+        f.write_str(sentence)
+    }
+}
+
 /// Compares `new` with `base`.
-///
-/// # Errors
-/// A sentence: the reports have nothing that can be compared, or differ in something that [`Options`] does not allow.
-pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Comparison, String> {
+pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Comparison, Refusal> {
     if let Some((difference, flag)) = obstacle(base, new, options) {
-        return Err(format!(
+        return Err(Refusal::Unlike(format!(
             "the reports cannot be compared: {difference}; measure both alike, or compare them all the same with {flag}"
-        ));
+        )));
     }
     let (caveats, differences) = differences::between(base, new).into_iter().unzip();
-    let rows = row::matched(base, new, &Allowed { options, caveats, on_purpose: false });
-    refuse_nothing(&rows, options)?;
+    let allowed = Allowed { options, caveats, design: Design::Sequential };
+    let rows = row::matched(base, new, &allowed);
+    refuse_nothing(&rows, &allowed).map_err(Refusal::Nothing)?;
     let comparison = judged(base, new, rows, Design::Sequential, options);
     Ok(Comparison { differences, notes: differences::notes(base, new), ..comparison })
 }
@@ -76,9 +96,9 @@ pub fn obstacle(base: &Report, new: &Report, options: &Options) -> Option<(Strin
 }
 
 /// Compares two reports that took turns on one machine, and whose cells are pairs by their place: what the sides differ in is
-/// the question. Of [`Options`] only the suspect cells and the noise floor are looked at.
+/// the question, and [`Options`] need not allow it.
 pub fn interleaved(base: &Report, new: &Report, options: &Options) -> Comparison {
-    let rows = row::paired(base, new, &Allowed { options, caveats: Vec::new(), on_purpose: true });
+    let rows = row::paired(base, new, &Allowed { options, caveats: Vec::new(), design: Design::Interleaved });
     judged(base, new, rows, Design::Interleaved, options)
 }
 
@@ -100,6 +120,7 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
         base: Origin::of(base),
         new: Origin::of(new),
         design,
+        quantity: options.quantity,
         alpha: ALPHA,
         margin,
         noise_floor: options.noise_floor,
@@ -114,8 +135,8 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
 struct Allowed<'a> {
     options: &'a Options,
     caveats: Vec<Caveat>,
-    /// Whether they were made to differ.
-    on_purpose: bool,
+    /// Interleaved sides were made to differ.
+    design: Design,
 }
 
 fn allows(options: &Options, caveat: Caveat) -> bool {
@@ -137,7 +158,7 @@ fn flag(caveat: Caveat) -> &'static str {
 }
 
 /// Two reports of which nothing can be compared are no comparison without a regression.
-fn refuse_nothing(rows: &[Candidate<'_>], options: &Options) -> Result<(), String> {
+fn refuse_nothing(rows: &[Candidate<'_>], allowed: &Allowed<'_>) -> Result<(), String> {
     if rows.iter().any(Candidate::is_compared) {
         return Ok(());
     }
@@ -148,9 +169,10 @@ fn refuse_nothing(rows: &[Candidate<'_>], options: &Options) -> Result<(), Strin
                 .into(),
         );
     }
-    let usable = |side| rows.iter().any(|row| row.is_common() && row.is_usable(side, options));
+    let usable = |side| rows.iter().any(|row| row.is_common() && row.is_usable(side, allowed));
     if let Some(side) = ["base", "new"].into_iter().find(|side| !usable(side)) {
-        let instead = if options.allow_suspect { "" } else { ", or compare suspect cells with --allow-suspect" };
+        let instead =
+            if allowed.options.allow_suspect { "" } else { ", or compare suspect cells with --allow-suspect" };
         return Err(format!(
             "no cell of the {side} report that both have can be used; see charz render for what speaks against them, \
              mend what charz doctor finds and measure again{instead}"

@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic_file;
+use charz_analysis::compare::Quantity;
 use charz_analysis::point;
 use charz_data::report::{Cell, Report};
 
@@ -39,10 +40,11 @@ pub struct Subject {
     pub workers: u64,
     /// The parameters that the kernel obeys, with their values.
     pub parameters: String,
+    pub quantity: Quantity,
 }
 
 impl Subject {
-    pub fn of(report: &Report, cell: &Cell) -> Self {
+    pub fn of(report: &Report, cell: &Cell, quantity: Quantity) -> Self {
         Subject {
             host: report.host.name.clone(),
             processor: report.host.processor.clone(),
@@ -50,6 +52,7 @@ impl Subject {
             kernel: cell.kernel.clone(),
             workers: cell.workers,
             parameters: point::parameters(cell, report),
+            quantity,
         }
     }
 }
@@ -86,11 +89,12 @@ pub fn noise_file(named: Option<&Path>) -> Option<PathBuf> {
 
 /// The largest known floor of the reports' cells, and a note if the file cannot be read. A comparison has one margin, so its noisiest
 /// cell counts.
-pub fn largest_floor(named: Option<&Path>, reports: [&Report; 2]) -> (Option<f64>, Option<String>) {
+pub fn largest_floor(named: Option<&Path>, reports: [&Report; 2], quantity: Quantity) -> (Option<f64>, Option<String>) {
     let Some(file) = noise_file(named) else { return (None, None) };
     match Floors::read(&file) {
         Ok(floors) => {
-            let subjects = reports.iter().flat_map(|report| report.cells.iter().map(|cell| Subject::of(report, cell)));
+            let subject = |report, cell| Subject::of(report, cell, quantity);
+            let subjects = reports.iter().flat_map(|report| report.cells.iter().map(|cell| subject(report, cell)));
             (subjects.filter_map(|subject| floors.of(&subject)).max_by(f64::total_cmp), None)
         }
         Err(why) => (None, Some(format!("{file:?} {why}: no noise floor is known"))),

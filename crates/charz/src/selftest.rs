@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use charz_kernels::params;
+use charz_kernels::{Params, params};
 
 use crate::invoke::{Invoke, MeasureRequest};
 use charz_analysis::compare::{Row, Verdict};
@@ -98,8 +98,11 @@ impl Invoke for Planted<'_> {
             let share = done / (u128::from(more.params.iterations) * u128::from(more.params.size_bytes)).max(1);
             u64::try_from(share).unwrap_or(u64::MAX)
         };
+        let work = |params: &Params| params.iterations as f64 * params.size_bytes as f64;
+        let slowdown = work(&more.params) / work(&order.params);
         for lap in invocation.runs.iter_mut().flat_map(|run| &mut run.laps) {
             (lap.ops, lap.bytes) = (credited(lap.ops), credited(lap.bytes));
+            lap.blocks.iter_mut().flat_map(|blocks| &mut blocks.times).for_each(|time| *time *= slowdown);
         }
         invocation
     }

@@ -122,7 +122,8 @@ fn rule(comparison: &Comparison) -> String {
         None => String::new(),
     };
     format!(
-        "{}: margin {}{floor}, at most {} of the calls false, intervals of {}",
+        "{}, {}: margin {}{floor}, at most {} of the calls false, intervals of {}",
+        comparison.quantity.name(),
         comparison.design.name(),
         units::percent(comparison.margin),
         units::percent(comparison.alpha),

@@ -248,7 +248,7 @@ impl Bench {
         let (rounds, noise) = (ROUNDS.to_string(), self.folder.join("noise.json"));
         let _ = fs::remove_file(&noise);
         let noise = noise.to_string_lossy();
-        let words = ["selftest", "--aa", "--rounds", &rounds, "--planted", "5%", "--noise", &noise];
+        let words = ["selftest", "--aa", "--rounds", &rounds, "--planted", "5%", "--format", "json", "--noise", &noise];
         let printed = self.charz(&mut held, "selftest", &words, SELFTEST_SECONDS)?;
         report::selftest(&printed).ok_or_else(|| {
             let last = printed.lines().rfind(|line| !line.trim().is_empty());

@@ -5,8 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Allowed, Options, allows, flag};
-use charz_data::report::{Cell, Estimator, Interval, Point, Report, Status, Unit};
+use super::carried::objection;
+use super::wire::{Design, Quantity};
+use super::{Allowed, allows, flag};
+use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
 use charz_stats::{Better, Pair};
 
 /// A cell, compared or with the reason why not.
@@ -50,7 +52,7 @@ pub struct Row {
 pub struct Side {
     /// How the cell ended.
     pub status: Status,
-    /// Its capacity; null where the report gives none.
+    /// Its capacity, or what it delivered, whichever is compared; null where the report gives none.
     pub value: Option<f64>,
     /// Invocations with a value.
     pub invocations: u64,
@@ -82,7 +84,7 @@ pub enum Caveat {
     OtherBuild,
     /// The plans, or the ways from repetitions to values, differ.
     OtherPlan,
-    /// A side is suspect.
+    /// A side is suspect for a reason that makes the comparison unsafe.
     Suspect,
 }
 
@@ -127,6 +129,7 @@ pub(super) fn paired<'a>(base: &'a Report, new: &'a Report, allowed: &Allowed<'_
 impl<'a> Candidate<'a> {
     fn new(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed<'_>) -> Self {
         let cell = cells.0.or(cells.1).expect("a row has a side");
+        let quantity = allowed.options.quantity;
         let mut candidate = Candidate {
             cells,
             values: None,
@@ -136,8 +139,8 @@ impl<'a> Candidate<'a> {
                 mapping: mapping(cells).unwrap_or_default(),
                 workers: cell.workers,
                 unit: cell.unit,
-                base: cells.0.map(Side::of),
-                new: cells.1.map(Side::of),
+                base: cells.0.map(|cell| Side::of(cell, quantity)),
+                new: cells.1.map(|cell| Side::of(cell, quantity)),
                 verdict: Verdict::Uncompared,
                 reason: None,
                 effect: None,
@@ -150,7 +153,7 @@ impl<'a> Candidate<'a> {
         };
         match comparable(cells, allowed) {
             Ok((base, new, despite)) => {
-                candidate.values = Some((values(base), values(new)));
+                candidate.values = Some((values(base, quantity), values(new, quantity)));
                 candidate.row.despite = despite.into_iter().collect();
             }
             Err(reason) => candidate.row.reason = Some(reason),
@@ -173,9 +176,9 @@ impl<'a> Candidate<'a> {
     }
 
     /// Whether the number of a side, `base` or `new`, can be used.
-    pub(super) fn is_usable(&self, side: &str, options: &Options) -> bool {
+    pub(super) fn is_usable(&self, side: &str, allowed: &Allowed<'_>) -> bool {
         let cell = if side == "new" { self.cells.1 } else { self.cells.0 };
-        cell.is_some_and(|cell| usable(side, cell, options).is_ok())
+        cell.is_some_and(|cell| usable(side, cell, allowed).is_ok())
     }
 
     pub(super) fn conclude(&mut self, judged: &charz_stats::Comparison) {
@@ -193,11 +196,15 @@ impl<'a> Candidate<'a> {
 }
 
 impl Side {
-    fn of(cell: &Cell) -> Self {
+    fn of(cell: &Cell, quantity: Quantity) -> Self {
+        let estimate = match quantity {
+            Quantity::Capacity => cell.capacity,
+            Quantity::Delivered => cell.delivered,
+        };
         Side {
             status: cell.status,
-            value: cell.capacity.map(|capacity| capacity.value),
-            invocations: values(cell).len() as u64,
+            value: estimate.map(|estimate| estimate.value),
+            invocations: values(cell, quantity).len() as u64,
         }
     }
 }
@@ -210,8 +217,15 @@ fn mapping(cells: (Option<&Cell>, Option<&Cell>)) -> Option<String> {
     }
 }
 
-fn values(cell: &Cell) -> Vec<f64> {
-    cell.invocations.iter().filter_map(|invocation| invocation.value).collect()
+/// One of each invocation that has one.
+fn values(cell: &Cell, quantity: Quantity) -> Vec<f64> {
+    match quantity {
+        Quantity::Capacity => cell.invocations.iter().filter_map(|invocation| invocation.value).collect(),
+        Quantity::Delivered => {
+            let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
+            done.filter_map(|invocation| invocation.delivered(cell.unit)).collect()
+        }
+    }
 }
 
 /// Two cells that can be compared, and what in spite of.
@@ -224,7 +238,7 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
         (_, None) => return Err("not in the new report".into()),
     };
     let mut despite: BTreeSet<Caveat> = allowed.caveats.iter().copied().collect();
-    match [("base", base), ("new", new)].map(|(side, cell)| usable(side, cell, allowed.options)) {
+    match [("base", base), ("new", new)].map(|(side, cell)| usable(side, cell, allowed)) {
         // The one may be a consequence of the other.
         [Err(one), Err(other)] => return Err(format!("{one}; {other}")),
         sides => {
@@ -236,7 +250,8 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
     if base.unit != new.unit {
         return Err("the two count different things".into());
     }
-    for (caveat, what) in unlike(base, new).filter(|_| !allowed.on_purpose) {
+    let on_purpose = allowed.design == Design::Interleaved;
+    for (caveat, what) in unlike(base, new, allowed.options.quantity).filter(|_| !on_purpose) {
         // On another machine a kernel takes another path, and that is the machine's.
         let path_of_machine = caveat == Caveat::OtherBuild && allowed.options.cross_machine;
         if !allows(allowed.options, caveat) && !path_of_machine {
@@ -247,18 +262,22 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
     Ok((base, new, despite))
 }
 
-/// Whether a cell's number can be used, and what in spite of.
-fn usable(side: &str, cell: &Cell, options: &Options) -> Result<Option<Caveat>, String> {
-    let word = match cell.status {
+/// Whether a cell's number can be used in this comparison, and what in spite of.
+fn usable(side: &str, cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat>, String> {
+    let reason = match cell.status {
         Status::Ok => return Ok(None),
-        Status::Suspect if options.allow_suspect => return Ok(Some(Caveat::Suspect)),
-        status => status.name(),
+        Status::Suspect => match objection(cell, allowed.design, allowed.options.quantity) {
+            None => return Ok(None),
+            Some(_) if allowed.options.allow_suspect => return Ok(Some(Caveat::Suspect)),
+            objection => objection,
+        },
+        _ => cell.reason.as_deref(),
     };
-    let reason = cell.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    Err(format!("{word} in the {side} report{reason}"))
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    Err(format!("{} in the {side} report{reason}", cell.status.name()))
 }
 
-fn unlike(base: &Cell, new: &Cell) -> impl Iterator<Item = (Caveat, String)> {
+fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (Caveat, String)> {
     let seats = (base.seats != new.seats)
         .then(|| (Caveat::OtherMachine, "its workers sat on different strands in the two reports".to_owned()));
     let (one, other) = (variants(base), variants(new));
@@ -266,11 +285,13 @@ fn unlike(base: &Cell, new: &Cell) -> impl Iterator<Item = (Caveat, String)> {
         let told = |variants: BTreeSet<&str>| format!("{:?}", variants.into_iter().collect::<Vec<_>>().join("; "));
         (Caveat::OtherBuild, format!("the kernel chose different code paths ({} and {})", told(one), told(other)))
     });
-    let estimator = (base.estimator != new.estimator)
+    // What was delivered is all work over all time, however the values are made.
+    let of_values = quantity == Quantity::Capacity;
+    let estimator = (of_values && base.estimator != new.estimator)
         .then(|| (Caveat::OtherPlan, "the values come from the repetitions in different ways".to_owned()));
     // The best of more is better; the median of more is only surer.
     let counts = (base.repetitions, new.repetitions);
-    let repetitions = (base.estimator == Estimator::Best && counts.0 != counts.1).then(|| {
+    let repetitions = (of_values && base.estimator == Estimator::Best && counts.0 != counts.1).then(|| {
         let what = format!(
             "the best of {} repetitions against the best of {}; give both sweeps the same --repetitions",
             counts.0, counts.1

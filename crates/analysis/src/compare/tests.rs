@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use charz_data::PageKind;
 use charz_data::params::{Layout, Params, Period};
-use charz_data::report::{Cell, Ending, Estimator, Invocation, Status, Unit, fixtures};
+use charz_data::report::{Cell, Ending, Estimate, Estimator, Invocation, Severity, Status, Unit, fixtures};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
 fn report(cells: &[(&str, &[f64])]) -> Report {
@@ -40,11 +40,19 @@ fn check(base: &Report, new: &Report, options: Options, expected: &[(Verdict, &s
 }
 
 #[track_caller]
-fn check_refused(base: &Report, new: &Report, options: Options, word: &str) {
+fn check_refused(base: &Report, new: &Report, options: Options, word: &str) -> Refusal {
     match compare(base, new, &options) {
-        Err(refusal) => assert!(refusal.to_string().contains(word), "{word:?} is missing: {refusal}"),
+        Err(refusal) => {
+            assert!(refusal.to_string().contains(word), "{word:?} is missing: {refusal}");
+            refusal
+        }
         Ok(comparison) => panic!("not refused for {word:?}: {:?}", comparison.totals),
     }
+}
+
+#[track_caller]
+fn check_nothing(base: &Report, new: &Report, options: Options, word: &str) {
+    assert!(matches!(check_refused(base, new, options, word), Refusal::Nothing(_)), "{word}");
 }
 
 #[test]
@@ -148,8 +156,9 @@ fn unlike_reports_are_refused_unless_asked_for() {
         let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
         let mut new = report(&[("a", &around(0.9)), ("b", &around(1.0))]);
         change(&mut new);
-        check_refused(&base, &new, Options::default(), word);
-        check_refused(&new, &base, Options::default(), word);
+        for [base, new] in [[&base, &new], [&new, &base]] {
+            assert!(matches!(check_refused(base, new, Options::default(), word), Refusal::Unlike(_)), "{word}");
+        }
         let mut options = Options::default();
         allow(&mut options);
         let comparison = compare(&base, &new, &options).unwrap();
@@ -247,18 +256,81 @@ fn suspect_cells_are_compared_on_demand_and_say_so() {
 }
 
 #[test]
+fn a_suspicion_refuses_only_what_it_makes_unsafe() {
+    let sound = || fixtures::cell("a", 1, Unit::OpsPerSecond, 1e9);
+    let base = fixtures::report(vec![sound(), sound().under("auto")]);
+    let delivered = Options { quantity: Quantity::Delivered, ..Options::default() };
+    // Whether it is compared: capacities one after the other, the same in turns, and what was delivered.
+    for (codes, expected) in [
+        (&["V12"][..], [true; 3]),
+        (&["V28", "V12"], [true; 3]),
+        (&["V08"], [false, true, true]),
+        (&["V15", "V28"], [false, true, true]),
+        (&["V16", "V33"], [false, true, true]),
+        (&["V34"], [false, true, true]),
+        (&["V09"], [false; 3]),
+        (&["V08", "V24"], [false; 3]),
+        (&["V29", "V33"], [false; 3]),
+    ] {
+        let marked = codes.iter().fold(sound(), |cell, code| cell.marked(code, Severity::Suspect, code));
+        for report in [base.clone(), fixtures::report(vec![marked.clone(), sound().under("auto")])] {
+            let new = fixtures::report(vec![marked.clone(), sound().under("auto")]);
+            let comparisons = [
+                compare(&report, &new, &Options::default()).unwrap(),
+                interleaved(&report, &new, &Options::default()),
+                compare(&report, &new, &delivered).unwrap(),
+            ];
+            for (comparison, expected) in comparisons.iter().zip(expected) {
+                let row = &comparison.rows[0];
+                assert_eq!(row.verdict != Verdict::Uncompared, expected, "{codes:?}: {:?}", row.reason);
+                // A mark that is carried is no reason, and no caveat.
+                let reason = row.reason.as_deref().unwrap_or_default();
+                assert_eq!(codes.iter().any(|code| reason.contains(code)), !expected, "{reason}");
+                assert_eq!(row.despite, []);
+            }
+        }
+        let allowed =
+            interleaved(&base, &fixtures::report(vec![marked]), &Options { allow_suspect: true, ..delivered });
+        assert_eq!(allowed.rows[0].despite.contains(&Caveat::Suspect), !expected[1], "{codes:?}");
+    }
+    let invalid = fixtures::report(vec![sound().marked("V12", Severity::Invalid, "none"), sound().under("auto")]);
+    assert_eq!(interleaved(&base, &invalid, &Options::default()).rows[0].verdict, Verdict::Uncompared);
+}
+
+#[test]
+fn what_was_delivered_is_compared_on_demand() {
+    let base = fixtures::report(vec![fixtures::cell("a", 1, Unit::OpsPerSecond, 1e9)]);
+    let mut new = base.clone();
+    // Half of the time went to others, which blocks do not show.
+    new.cells[0].invocations.iter_mut().flat_map(|one| &mut one.runs).for_each(|run| run.interval_ns *= 2);
+    new.cells[0].delivered = new.cells[0].delivered.map(|found| Estimate { value: found.value / 2.0, ..found });
+    new.cells[0].estimator = Estimator::Best;
+    let options = Options { cross_plan: true, ..Options::default() };
+    for (quantity, verdict, share) in
+        [(Quantity::Capacity, Verdict::Same, 1.0), (Quantity::Delivered, Verdict::Slower, 0.5)]
+    {
+        let comparison = compare(&base, &new, &Options { quantity, ..options }).unwrap();
+        assert_eq!(comparison.quantity, quantity);
+        let row = &comparison.rows[0];
+        assert_eq!((row.verdict, row.despite.is_empty()), (verdict, quantity == Quantity::Delivered), "{row:?}");
+        let [base, new] = [row.base, row.new].map(|side| side.unwrap().value.unwrap());
+        assert!((new / base / share - 1.0).abs() < 1e-9, "{new} and {base}");
+    }
+}
+
+#[test]
 fn nothing_to_compare_is_no_comparison() {
     let options = Options::default();
     let (base, other) = (report(&[("a", &around(1.0))]), report(&[("b", &around(1.0))]));
-    check_refused(&base, &other, options, "no cell in common");
-    check_refused(&report(&[]), &report(&[]), options, "no cell in common");
+    check_nothing(&base, &other, options, "no cell in common");
+    check_nothing(&report(&[]), &report(&[]), options, "no cell in common");
     let mut suspect = base.clone();
     (suspect.cells[0].status, suspect.cells[0].reason) = ended(Status::Suspect, "waited");
-    check_refused(&suspect, &base, options, "no cell of the base report");
-    check_refused(&base, &suspect, options, "--allow-suspect");
+    check_nothing(&suspect, &base, options, "no cell of the base report");
+    check_nothing(&base, &suspect, options, "--allow-suspect");
     let mut elsewhere = base.clone();
     elsewhere.cells[0].seats = vec![Some(1)];
-    check_refused(&base, &elsewhere, options, "different strands");
+    check_nothing(&base, &elsewhere, options, "different strands");
 }
 
 prop_compose! {

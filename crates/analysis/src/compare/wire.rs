@@ -8,7 +8,7 @@ use charz_data::report::{Report, Schema};
 
 /// The major version changes when a field changes its meaning or goes away, the minor one grows with every added field.
 pub fn schema() -> Schema {
-    Schema { name: "charz-comparison".into(), major: 1, minor: 0 }
+    Schema { name: "charz-comparison".into(), major: 1, minor: 1 }
 }
 
 /// Two reports, compared.
@@ -22,13 +22,15 @@ pub struct Comparison {
     pub new: Origin,
     /// In which order the two were measured.
     pub design: Design,
+    /// What of the cells is compared.
+    pub quantity: Quantity,
     /// The share of false calls to accept over all comparisons.
     pub alpha: f64,
     /// How much is still the same, as a fraction.
     pub margin: f64,
     /// What the machine, compared with itself, has shown as a difference, as a fraction; null where it was not asked.
     pub noise_floor: Option<f64>,
-    /// Whether suspect cells are compared.
+    /// Whether suspect cells are compared whatever their marks.
     pub allow_suspect: bool,
     /// Differences between the reports that would have prevented the comparison without an option: one clause each.
     pub differences: Vec<String>,
@@ -85,6 +87,26 @@ impl Design {
         match self {
             Design::Sequential => "sequential",
             Design::Interleaved => "interleaved",
+        }
+    }
+}
+
+/// What of a cell is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// What the hardware does when nothing else takes the strands.
+    #[default]
+    Capacity,
+    /// What the machine gave with everything that ran on it meanwhile: all work over all time.
+    Delivered,
+}
+
+impl Quantity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Capacity => "capacity",
+            Quantity::Delivered => "delivered",
         }
     }
 }

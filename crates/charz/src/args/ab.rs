@@ -14,7 +14,7 @@ use crate::command::compare::Terms;
 use crate::command::{ab, selftest};
 use crate::exit::Error;
 use crate::plan::MOST_INVOCATIONS;
-use charz_analysis::compare::Options as Rules;
+use charz_analysis::compare::{Options as Rules, Quantity};
 use charz_render::compare::FORMATS;
 
 /// Compare two configurations, or two builds of charz, interleaved on this machine
@@ -22,7 +22,7 @@ use charz_render::compare::FORMATS;
 /// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
 /// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
 /// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
-/// B is slower than A anywhere. Inconclusive is not a pass.
+/// B is slower than A anywhere, and with code 6 if nothing could be compared. Inconclusive is not a pass.
 ///
 /// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
 /// --mapping round-robin. Environment variables are ignored.
@@ -77,12 +77,22 @@ pub(crate) struct TermsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct FloorArgs {
-    /// Compare suspect cells too; every such line says so
+    /// Compare what the machine delivered, all work over all time, instead of capacity, which leaves out what others took
+    #[arg(long)]
+    pub(crate) delivered: bool,
+    /// Also compare cells that are suspect for a reason that makes the comparison unsafe; every such line says so
     #[arg(long)]
     pub(crate) allow_suspect: bool,
     /// The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]
     #[arg(long, value_name = "FILE")]
     pub(crate) noise: Option<PathBuf>,
+}
+
+impl FloorArgs {
+    fn rules(&self) -> Rules {
+        let quantity = if self.delivered { Quantity::Delivered } else { Quantity::Capacity };
+        Rules { quantity, allow_suspect: self.allow_suspect, ..Rules::default() }
+    }
 }
 
 /// Compare this machine with itself, and learn its noise floor
@@ -123,6 +133,8 @@ pub(crate) struct SelftestArgs {
     pub(crate) wait: bool,
     #[command(flatten)]
     pub(crate) floor: FloorArgs,
+    #[arg(long, default_value = "table", help = help::formats(selftest::FORMATS.iter().map(|f| f.name)))]
+    pub(crate) format: String,
 }
 
 // In `--a` and `--b`. No doc comment: clap would take it for a description.
@@ -181,7 +193,7 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
 
 pub(super) fn terms(args: TermsArgs) -> Result<Terms, Error> {
     Ok(Terms {
-        rules: Rules { allow_suspect: args.floor.allow_suspect, ..Rules::default() },
+        rules: args.floor.rules(),
         noise: args.floor.noise,
         strict: args.strict,
         format: choice("--format", &args.format, FORMATS.iter().map(|f| (f.name, f)))?,
@@ -216,8 +228,9 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         rounds: count("--rounds", &args.rounds, MOST_ROUNDS)?,
         planted,
         wait: new.wait,
-        allow_suspect: args.floor.allow_suspect,
+        rules: args.floor.rules(),
         noise: args.floor.noise,
+        format: choice("--format", &args.format, selftest::FORMATS.iter().map(|f| (f.name, f)))?,
     })
 }
 

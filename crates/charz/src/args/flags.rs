@@ -299,7 +299,8 @@ pub(super) struct RenderArgs {
 /// Cells are matched by kernel, mapping and number of workers. A verdict needs a difference that chance explains in less than
 /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
 /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
-/// data could not say, and the reason says what would. Ends with code 1 if anything is slower.
+/// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 6 if nothing could be
+/// compared.
 ///
 /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
 #[derive(Debug, Args)]

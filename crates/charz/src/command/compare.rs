@@ -7,7 +7,7 @@ use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::noise::largest_floor;
 use crate::view::look::{self, Colour};
-use charz_analysis::compare::{self, Totals};
+use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
 use charz_data::report::Report;
 use charz_render::compare::Format;
@@ -40,7 +40,7 @@ pub enum Base {
 impl Terms {
     /// The rules for these reports, and a note if the file of noise floors cannot be read.
     pub(super) fn rules(&self, reports: [&Report; 2]) -> (compare::Options, Option<String>) {
-        let (noise_floor, unread) = largest_floor(self.noise.as_deref(), reports);
+        let (noise_floor, unread) = largest_floor(self.noise.as_deref(), reports, self.rules.quantity);
         (compare::Options { noise_floor, ..self.rules }, unread)
     }
 }
@@ -64,8 +64,13 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
     };
     let (rules, unread) = terms.rules([&base, &new]);
-    let mut comparison = compare::compare(&base, &new, &rules)
-        .map_err(|refusal| Error::bad_input(format!("{name} and {:?}: {refusal}", options.new)))?;
+    let mut comparison = compare::compare(&base, &new, &rules).map_err(|refusal| {
+        let exit = match refusal {
+            Refusal::Unlike(_) => Exit::BadInput,
+            Refusal::Nothing(_) => Exit::NothingCompared,
+        };
+        Error::ended(exit, format!("{name} and {:?}: {refusal}", options.new))
+    })?;
     comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);
     (terms.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use charz_topology::Backend;
+use serde::Serialize;
 
 use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
@@ -17,11 +18,12 @@ use crate::predict::Predictor;
 use crate::selftest::{Planted, Tally};
 use crate::sweep::{new_report, take_turns};
 use crate::view::progress::note;
-use charz_analysis::compare::{self, Row, Verdict};
+use charz_analysis::compare::{self, Quantity, Row, Verdict};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, Report};
+use charz_data::report::{Cell, Point, Report, Schema};
 use charz_data::units;
+use charz_render::json;
 
 pub struct Options {
     /// Kernels under one mapping with one number of workers. Its budget is that of the whole, its iterations are ignored.
@@ -31,9 +33,97 @@ pub struct Options {
     /// The slowdown to inject, as a fraction, in as many further comparisons.
     pub planted: Option<f64>,
     pub wait: bool,
-    pub allow_suspect: bool,
+    pub rules: compare::Options,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
+    pub format: &'static Format,
+}
+
+pub struct Format {
+    pub name: &'static str,
+    write: fn(&Page<'_>, &mut dyn Write) -> io::Result<()>,
+}
+
+/// All formats; the first is the default.
+pub const FORMATS: &[Format] = &[
+    Format { name: "table", write: |page, out| page.cells.iter().try_for_each(|cell| write_finding(cell, page, out)) },
+    Format { name: "json", write: |page, out| json::write_pretty_line(page, out) },
+];
+
+/// What a self-test found.
+#[derive(Serialize)]
+struct Page<'a> {
+    schema: Schema,
+    quantity: Quantity,
+    /// The injected slowdown, as a fraction.
+    planted: Option<f64>,
+    cells: Vec<Finding<'a>>,
+}
+
+/// What the comparisons of a cell showed.
+#[derive(Serialize)]
+struct Finding<'a> {
+    kernel: &'a str,
+    point: Point,
+    mapping: &'a str,
+    workers: u64,
+    equal: Outcome<'a>,
+    planted: Option<Outcome<'a>>,
+}
+
+impl<'a> Finding<'a> {
+    fn of(cell: &'a Cell, [equal, slowed]: &'a [Tally; 2], planted: bool) -> Self {
+        Finding {
+            kernel: &cell.kernel,
+            point: cell.point,
+            mapping: &cell.mapping,
+            workers: cell.workers,
+            equal: Outcome::of(equal),
+            planted: planted.then(|| Outcome::of(slowed)),
+        }
+    }
+}
+
+/// How the comparisons ended, and the distances between their sides as fractions.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    comparisons: usize,
+    faster: usize,
+    slower: usize,
+    same: usize,
+    inconclusive: usize,
+    uncompared: usize,
+    median: Option<f64>,
+    floor: Option<f64>,
+    max: Option<f64>,
+    /// Why there was no verdict, and how often.
+    reasons: &'a BTreeMap<String, usize>,
+}
+
+impl<'a> Outcome<'a> {
+    fn of(tally: &'a Tally) -> Self {
+        let times = |verdict| tally.times(verdict);
+        Outcome {
+            comparisons: tally.verdicts.len(),
+            faster: times(Verdict::Faster),
+            slower: times(Verdict::Slower),
+            same: times(Verdict::Same),
+            inconclusive: times(Verdict::Inconclusive),
+            uncompared: times(Verdict::Uncompared),
+            median: tally.quantile(0.5),
+            floor: tally.floor(),
+            max: tally.quantile(1.0),
+            reasons: &tally.reasons,
+        }
+    }
+
+    /// What has no verdict, in brackets.
+    fn unsettled(&self) -> String {
+        let parts = [(self.inconclusive, "inconclusive"), (self.uncompared, "not compared")];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+        let parts: Vec<String> = parts.collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -53,9 +143,14 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &stage.context("", &limits)) };
     let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
     let findings = trial.findings(&stage.processes(), request.budget.least())?;
-    for (cell, [equal, planted]) in blank.cells.iter().zip(&findings) {
-        write_finding(cell, equal, options.planted.map(|share| (share, planted)), out)?;
-    }
+    let finding = |(cell, tallies)| Finding::of(cell, tallies, options.planted.is_some());
+    let page = Page {
+        schema: Schema { name: "charz-selftest".into(), major: 1, minor: 0 },
+        quantity: options.rules.quantity,
+        planted: options.planted,
+        cells: blank.cells.iter().zip(&findings).map(finding).collect(),
+    };
+    (options.format.write)(&page, out)?;
     if let Some((exit, _)) = stage.signals.received() {
         // The next comparison would rely on a floor of too few.
         return Ok(exit);
@@ -65,11 +160,17 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     for ([equal, _], cell) in findings.iter().zip(&blank.cells) {
         let Some(floor) = equal.floor() else { continue };
         let comparisons = equal.effects.len() as u64;
-        floors.learn(Floor { subject: Subject::of(&blank, cell), floor, comparisons, learned: now.clone() });
+        floors.learn(Floor {
+            subject: Subject::of(&blank, cell, options.rules.quantity),
+            floor,
+            comparisons,
+            learned: now.clone(),
+        });
         learned = true;
     }
     if !learned {
-        return Err(Error::environment(
+        return Err(Error::ended(
+            Exit::NothingCompared,
             "nothing could be compared; charz doctor reports what disturbs measurements here",
         ));
     }
@@ -147,22 +248,23 @@ impl Trial<'_> {
             self.stage.sweep_of(&mut b, &mut none_b, invoke[1], self.predictor, budget),
         ];
         take_turns(&mut sides, seed, &mut ()).map_err(cannot_record)?;
-        let rules = compare::Options { allow_suspect: self.options.allow_suspect, ..compare::Options::default() };
-        Ok(compare::interleaved(&a, &b, &rules).rows)
+        Ok(compare::interleaved(&a, &b, &self.options.rules).rows)
     }
 }
 
-/// The paragraph of a cell; `planted` is the injected slowdown as a fraction, and what was found of it.
-fn write_finding(cell: &Cell, equal: &Tally, planted: Option<(f64, &Tally)>, out: &mut dyn Write) -> io::Result<()> {
-    let kernel = format!("{}{}", plain(&cell.kernel), point::label(&cell.point));
-    writeln!(out, "{kernel}, {} against itself:", counted(cell.workers as usize, "worker"))?;
-    let false_verdicts = equal.times(Verdict::Faster) + equal.times(Verdict::Slower);
-    writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.verdicts.len(), unsettled(equal))?;
-    if let Some((share, tally)) = planted {
-        let (found, percent) = (tally.times(Verdict::Slower), units::percent(share));
-        writeln!(out, "  a planted {percent} was found in {found} of {}{}", tally.verdicts.len(), unsettled(tally))?;
+/// The paragraph of a cell.
+fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Finding { workers, equal, planted, .. } = cell;
+    let kernel = format!("{}{}", plain(cell.kernel), point::label(&cell.point));
+    let (workers, quantity) = (counted(*workers as usize, "worker"), page.quantity.name());
+    writeln!(out, "{kernel}, {workers} against itself, {quantity}:")?;
+    let false_verdicts = equal.faster + equal.slower;
+    writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.comparisons, equal.unsettled())?;
+    if let (Some(share), Some(planted)) = (page.planted, planted) {
+        let (found, percent) = (planted.slower, units::percent(share));
+        writeln!(out, "  a planted {percent} was found in {found} of {}{}", planted.comparisons, planted.unsettled())?;
     }
-    if let (Some(median), Some(floor), Some(max)) = (equal.quantile(0.5), equal.floor(), equal.quantile(1.0)) {
+    if let (Some(median), Some(floor), Some(max)) = (equal.median, equal.floor, equal.max) {
         // Fractions of a percent matter here.
         let [median, floor, max] = [median, floor, max].map(|share| format!("{:.2}%", share * 100.0));
         writeln!(out, "  differences between equal sides: median {median}, 95th percentile {floor}, max {max}")?;
@@ -171,7 +273,7 @@ fn write_finding(cell: &Cell, equal: &Tally, planted: Option<(f64, &Tally)>, out
         writeln!(out, "  nothing could be compared: no noise floor was learned")?;
     }
     let mut reasons = BTreeMap::<&str, usize>::new();
-    for (reason, times) in equal.reasons.iter().chain(planted.iter().flat_map(|(_, tally)| &tally.reasons)) {
+    for (reason, times) in equal.reasons.iter().chain(planted.iter().flat_map(|planted| planted.reasons)) {
         *reasons.entry(reason).or_default() += times;
     }
     let mut reasons: Vec<_> = reasons.into_iter().collect();
@@ -183,11 +285,3 @@ fn write_finding(cell: &Cell, equal: &Tally, planted: Option<(f64, &Tally)>, out
 }
 
 const MOST_REASONS: usize = 4;
-
-fn unsettled(tally: &Tally) -> String {
-    let parts = [(Verdict::Inconclusive, "inconclusive"), (Verdict::Uncompared, "not compared")];
-    let parts = parts.map(|(verdict, word)| (tally.times(verdict), word)).into_iter();
-    let parts = parts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
-    let parts: Vec<String> = parts.collect();
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
-}

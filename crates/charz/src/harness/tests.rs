@@ -9,6 +9,7 @@ use charz_kernels::{
 };
 use charz_topology::{Binder, Seating, Seats};
 
+use charz_data::checks::FEW_FAULTS;
 use charz_data::report::{Ending, Invocation};
 
 use super::clock::{Clock, FakeClock};
@@ -183,6 +184,14 @@ fn every_worker_has_a_lap_in_every_run() {
             }
         }
     }
+}
+
+#[test]
+fn what_the_harness_touches_is_no_fault_of_the_lap() {
+    let measurement = run(Fault::None, 1).unwrap();
+    // Where the code has run before.
+    let faults = measurement.runs.last().unwrap().laps[0].counts.minor_faults;
+    assert!(faults.is_none_or(|faults| faults <= FEW_FAULTS), "{faults:?}");
 }
 
 #[test]

@@ -91,6 +91,8 @@ impl WorkerContext<'_> {
         }
         for round in 1..=self.cell.repetitions {
             worker.prepare();
+            // Before the first reading: its memory is touched here, and those page faults are no part of the run.
+            let watch = Watch::new(self.bench.stop).with_seat(seat).with_clock(Arc::clone(self.bench.clock));
             // Where workers spin, the reading follows the sleep at the gate: waking up is no part of the run.
             // Without one it would only set the starts apart, and waiting is what is to be expected then.
             let early = (!self.gate.spins()).then(|| Reading::before(self.bench.binder));
@@ -99,8 +101,7 @@ impl WorkerContext<'_> {
             }
             let before = early.unwrap_or_else(|| Reading::before(self.bench.binder));
             let deadline = Instant::now().checked_add(self.bench.time_box);
-            let watch = Watch::new(self.bench.stop).with_seat(seat).with_deadline(deadline);
-            let watch = watch.with_clock(Arc::clone(self.bench.clock));
+            let watch = watch.with_deadline(deadline);
             self.gate.spin_release(round);
             watch.begin(self.stage.span());
             let (start_ns, end_ns, work) = self.timed(worker, &watch);

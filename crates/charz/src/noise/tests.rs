@@ -10,6 +10,7 @@ fn subject(kernel: &str) -> Subject {
         kernel: kernel.into(),
         workers: 1,
         parameters: "size 65536".into(),
+        quantity: Quantity::Capacity,
     }
 }
 
@@ -33,6 +34,8 @@ fn the_last_floor_is_read_again_for_its_own_subject_only() {
     assert_eq!(read.of(&other), None, "another build of the kernels");
     let larger = Subject { parameters: "size 1048576".into(), ..subject("mem-read") };
     assert_eq!(read.of(&larger), None, "a block of another size");
+    let delivered = Subject { quantity: Quantity::Delivered, ..subject("arith-int") };
+    assert_eq!(read.of(&delivered), None, "another quantity");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 }
 

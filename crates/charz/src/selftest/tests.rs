@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use charz_analysis::compare;
+use charz_data::Blocks;
 use charz_data::report::{Ending, Lap, Run, Unit, fixtures};
 
 /// Does what is ordered, at one step or byte per ns.
@@ -15,7 +16,8 @@ impl Invoke for Honest {
         let memory = order.kernel.starts_with("mem");
         let done = if memory { order.params.size_bytes } else { order.params.iterations };
         let (ops, bytes) = if memory { (0, done) } else { (8 * done, 0) };
-        let lap = Lap { ops, bytes, ..Lap::undisturbed(0, None, done) };
+        let blocks = Some(Blocks::of(vec![1.0, 2.0]));
+        let lap = Lap { ops, bytes, blocks, ..Lap::undisturbed(0, None, done) };
         let run = Run::undisturbed(vec![lap]);
         Invocation { runs: vec![run], ..Invocation::without_runs(Ending::Done, "") }
     }
@@ -37,9 +39,12 @@ fn an_injected_slowdown_has_the_size_that_was_asked_for() {
     for (kernel, unit) in [("arith-int", Unit::OpsPerSecond), ("mem-read", Unit::BytesPerSecond)] {
         for share in [0.01, 0.05, 1.0] {
             let order = order(kernel);
-            let value = |invoke: &dyn Invoke| invoke.invoke(&order, 0).runs[0].value(unit);
-            let slowdown = value(&Honest) / value(&Planted { inner: &Honest, share });
-            assert!((slowdown / (1.0 + share) - 1.0).abs() < 1e-4, "{kernel} was slowed down by {slowdown}");
+            let run = |invoke: &dyn Invoke| invoke.invoke(&order, 0).runs.remove(0);
+            let block = |run: &Run| run.laps[0].blocks.as_ref().unwrap().times[1];
+            let (honest, planted) = (run(&Honest), run(&Planted { inner: &Honest, share }));
+            for slowdown in [honest.value(unit) / planted.value(unit), block(&planted) / block(&honest)] {
+                assert!((slowdown / (1.0 + share) - 1.0).abs() < 1e-4, "{kernel} was slowed down by {slowdown}");
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
-use charz_analysis::compare::{Caveat, Design, Origin, Row, Side, Verdict};
+use charz_analysis::compare::{Caveat, Design, Origin, Quantity, Row, Side, Verdict};
 use charz_data::report::{Status, Unit};
 
 fn row(verdict: Verdict, kernel: &str) -> Row {
@@ -41,6 +41,7 @@ fn comparison() -> Comparison {
         base: origin.clone(),
         new: origin,
         design: Design::Sequential,
+        quantity: Quantity::Capacity,
         alpha: 0.01,
         margin: 0.04,
         noise_floor: None,
@@ -69,6 +70,16 @@ fn no_format_hides_what_is_no_pass() {
         let caveats = text.lines().filter(|line| line.contains("(sequential, other machine)")).count();
         assert_eq!(caveats, 3, "{name}: every line says so: {text}");
         assert!(text.find("slow ") < text.find("same ") || name == "markdown", "{text}");
+    }
+}
+
+#[test]
+fn every_format_names_what_was_compared() {
+    for quantity in [Quantity::Capacity, Quantity::Delivered] {
+        let comparison = Comparison { quantity, ..comparison() };
+        for format in FORMATS {
+            assert!(shown(format.name, &comparison).contains(quantity.name()), "{}", format.name);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a report says of its cells, and what `charz selftest` printed.
+//! What a report says of its cells, and what `charz selftest` found.
 
 use serde_json::Value;
 
@@ -68,19 +68,17 @@ pub struct SelfTest {
     pub found: u64,
 }
 
-/// Reads, e.g., `0 of 30 false verdicts (4 inconclusive, 3 not compared)` and `was found in 26 of 30`.
-pub fn selftest(text: &str) -> Option<SelfTest> {
-    let count = |line: &str, label: &str| -> Option<u64> {
-        let before = line.split_once(label)?.0.trim_end();
-        before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-    };
-    let equal = text.lines().find(|line| line.contains("false verdicts"))?;
-    let planted = text.lines().find(|line| line.contains("found in"))?.split_once("found in")?.1;
+/// Reads the only cell of what `--format json` printed, among what went to the standard error.
+pub fn selftest(printed: &str) -> Option<SelfTest> {
+    let [begin, end] = [printed.find('{')?, printed.rfind('}')?];
+    let page: Value = serde_json::from_str(printed.get(begin..=end)?).ok()?;
+    let [cell] = page["cells"].as_array()?.as_slice() else { return None };
+    let count = |tally: &str, key: &str| cell[tally][key].as_u64();
     Some(SelfTest {
-        rounds: count(equal, "false verdicts")?,
-        false_verdicts: count(equal, "of ")?,
-        not_compared: count(equal, "not compared").unwrap_or(0),
-        found: count(planted, "of ")?,
+        rounds: count("equal", "comparisons")?,
+        false_verdicts: count("equal", "faster")? + count("equal", "slower")?,
+        not_compared: count("equal", "uncompared")?,
+        found: count("planted", "slower")?,
     })
 }
 
@@ -133,11 +131,13 @@ mod tests {
 
     #[test]
     fn self_tests() {
-        let text = "arith-int, 1 worker against itself:\n  1 of 30 false verdicts (4 inconclusive, 13 not compared)\n  \
-            a planted 5.0% was found in 26 of 30 (2 not compared)\n";
-        let expected = SelfTest { rounds: 30, false_verdicts: 1, not_compared: 13, found: 26 };
+        let text = r#"12 of 60 comparisons
+            {"cells": [{"kernel": "arith-int", "equal": {"comparisons": 30, "faster": 1, "slower": 2, "uncompared": 13},
+            "planted": {"comparisons": 30, "slower": 26}}]}
+            noise floors"#;
+        let expected = SelfTest { rounds: 30, false_verdicts: 3, not_compared: 13, found: 26 };
         assert_eq!(selftest(text), Some(expected));
-        assert_eq!(selftest(&text.replace(", 13 not compared", "")).unwrap().not_compared, 0);
         assert_eq!(selftest("charz: refused\n"), None);
+        assert_eq!(selftest(&text.replace("planted", "other")), None);
     }
 }
