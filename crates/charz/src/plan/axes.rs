@@ -84,13 +84,13 @@ impl BlockSizes {
         BlockSizes { levels, last_cache }
     }
 
-    /// The sizes of a kind, ascending; `block` is the one for memory. `None` for that one alone.
+    /// The sizes of a kind, ascending; `block` is the one for memory where caches are small. `None` for that one alone.
     pub(super) fn sizes(&self, kind: Sizes, block: u64) -> Option<Vec<u64>> {
+        let memory = block.max(self.last_cache.saturating_mul(BEYOND));
         match kind {
-            Sizes::Block => None,
+            Sizes::Block => (memory > block).then(|| vec![memory]),
             Sizes::Fixed(size) => Some(vec![size]),
             Sizes::Levels => {
-                let memory = block.max(self.last_cache.saturating_mul(BEYOND));
                 let inside = self.levels.iter().copied().filter(|&size| size < memory);
                 Some(inside.chain([memory]).collect())
             }

@@ -35,11 +35,18 @@ fn levels_fit_well_inside_each_strands_share() {
 #[test]
 fn a_single_size_and_a_list_of_another_kernels_parameter_are_the_plans() {
     let kernel = charz_kernels::find("mem-read").unwrap();
-    let points = |asked: Asked| points(kernel, &asked, &Params::SMALL, &ladder());
+    let large = Params { size_bytes: 1 << 30, ..Params::SMALL };
+    let points = |asked: Asked| points(kernel, &asked, &large, &ladder());
     let size = Asked { sizes: Some(AskedSizes::List(vec![4096])), ..Asked::default() };
     assert_eq!(points(size), [Point::default()]);
     let strides = Asked { lists: vec![(&STRIDE, STRIDE.list("64,128").unwrap())], ..Asked::default() };
     assert_eq!(points(strides), [Point::default()]);
+}
+
+#[test]
+fn memory_is_well_beyond_the_last_cache() {
+    assert_eq!(ladder().sizes(Sizes::Block, 1 << 30), None);
+    assert_eq!(ladder().sizes(Sizes::Block, 1 << 20), Some(vec![128 << 20]));
 }
 
 #[test]
