@@ -1,6 +1,7 @@
 //! Cells that nothing speaks against, to be spoilt in one way at a time.
 
 mod blocks;
+mod calibration;
 mod endings;
 mod laws;
 mod raised;
