@@ -10,6 +10,7 @@
 //! | `xml` | what is no XML, no topology or no machine; depth, entities, encodings, sizes, special files; odd machines that are accepted; hostile names |
 //! | `report_contents` | reports that contradict themselves, or JSON |
 //! | `reports` | what is no report; hostile names in one |
+//! | `tampered` | verdicts and numbers that do not follow from what was measured |
 //! | `config` | keys, types, values and files of `--config`; the variables; which layer wins |
 //! | `files` | outputs that exist, are links, folders, devices, too long or without rights; full, closed and left streams; setuid |
 
@@ -21,5 +22,6 @@ pub mod place;
 mod report_contents;
 mod reports;
 mod synthetic;
+mod tampered;
 mod words;
 mod xml;

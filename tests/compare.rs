@@ -87,7 +87,7 @@ fn json_obeys_its_schema_and_has_the_numbers() {
     let row = &comparison["rows"][1];
     let number = |path: &str| row.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}: {row}"));
     assert!((number("/effect") - 0.8).abs() < 0.01);
-    assert!(number("/interval/low") < number("/effect") && number("/effect") < number("/interval/high"));
+    assert!(number("/interval/0") < number("/effect") && number("/effect") < number("/interval/1"));
     assert!(number("/smallest_effect") > 1.04 && number("/adjusted_p") < 0.01);
 }
 

@@ -181,15 +181,21 @@ fn a_report_of_another_machine_is_not_finished_here() {
     wait_for(&file, 1);
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let mut report = read_json(&file);
-    report["machine"]["strands"][0]["os_id"] = 4711.into();
-    let text = report.to_string();
-    std::fs::write(&file, &text).unwrap();
-    let ran = run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("another machine"), "{}", ran.err);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "the file is untouched");
-    assert!(!journal(&file).exists());
+    let report = read_json(&file);
+    for (place, value, word) in [
+        ("/machine/strands/0/os_id", Value::from(4711), "another machine"),
+        ("/host/microcode", "0xbad".into(), "the microcode"),
+    ] {
+        let mut edited = report.clone();
+        *edited.pointer_mut(place).unwrap() = value;
+        let text = edited.to_string();
+        std::fs::write(&file, &text).unwrap();
+        let ran = run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
+        assert_eq!(ran.code, Some(2));
+        assert!(ran.err.contains(word), "{}", ran.err);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "the file is untouched");
+        assert!(!journal(&file).exists());
+    }
 }
 
 /// A refusal to resume leaves the journal in place.

@@ -8,7 +8,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{Cell, Interval, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit};
+use super::{
+    Cell, Ending, Interval, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
+};
 
 /// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
 pub const MAX_BYTES: u64 = 2 << 30;
@@ -155,6 +157,9 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     }
     for invocation in &cell.invocations {
         check_invocation(cell, invocation)?;
+        if invocation.value.is_some_and(|value| !is_measurable(value, cell.unit)) {
+            return Err("has an invocation with a value that nobody can have measured");
+        }
     }
     if let Some(distribution) = &cell.distribution {
         distribution.contradiction(&cell.samples()).map_or(Ok(()), Err)?;
@@ -229,8 +234,12 @@ fn check_summary(cell: &Cell, summary: &Summary) -> Result<(), &'static str> {
 
 fn check_estimates(cell: &Cell) -> Result<(), &'static str> {
     let has_number = matches!(cell.status, Status::Ok | Status::Suspect);
-    let valued = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64;
-    for estimate in [cell.capacity, cell.delivered].into_iter().flatten() {
+    let count = |holds: fn(&&Invocation) -> bool| cell.invocations.iter().filter(holds).count() as u64;
+    let valued = count(|invocation| invocation.value.is_some());
+    // What was delivered includes invocations of which no repetition counts.
+    let done = count(|invocation| invocation.ending == Ending::Done);
+    for (estimate, invocations) in [(cell.capacity, valued), (cell.delivered, done)] {
+        let Some(estimate) = estimate else { continue };
         if !has_number {
             return Err("has a number although its status denies it one");
         }
@@ -238,7 +247,9 @@ fn check_estimates(cell: &Cell) -> Result<(), &'static str> {
             return Err("has a number that nobody can have measured");
         }
         match estimate.interval {
-            Some(_) if valued < LEAST_FOR_INTERVAL => return Err("has an interval without the invocations for one"),
+            Some(_) if invocations < LEAST_FOR_INTERVAL => {
+                return Err("has an interval without the invocations for one");
+            }
             Some(Interval { low, high }) if low.partial_cmp(&high).is_none_or(|order| order.is_gt()) => {
                 return Err("has an interval that ends before it begins");
             }

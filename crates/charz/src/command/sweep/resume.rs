@@ -114,6 +114,7 @@ fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option
     let pairs = [
         ("the host", word(&then.name), word(&now.name)),
         ("the processor", word(&then.processor), word(&now.processor)),
+        ("the microcode", word(&then.microcode), word(&now.microcode)),
         ("the system", word(&then.kernel), word(&now.kernel)),
         ("the policy of huge pages", word(&then.transparent_huge_pages), word(&now.transparent_huge_pages)),
         ("the frequency governor", word(&then.frequency_governor), word(&now.frequency_governor)),
