@@ -141,7 +141,7 @@ impl PlannedCell {
             footprint_bytes: kernel.footprint(&own).0.saturating_mul(seats.len() as u64),
             seats,
             repetitions: 1,
-            precision: request.precision.unwrap_or(precision(kernel.card().family)),
+            precision: request.precision.unwrap_or(kernel.card().family.precision()),
             predicted: Duration::ZERO,
             obstacle: homes.err(),
         }
@@ -411,18 +411,6 @@ fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize)
     Some(format!(
         "safety: kernel.{setting} is 1, so that starving the system would crash it; allow it with --accept-panic"
     ))
-}
-
-/// The relative half width of the interval that is wanted: what the family's kernels reach on a quiet machine in a few
-/// invocations.
-pub fn precision(family: Family) -> f64 {
-    match family {
-        Family::Compute => 0.01,
-        Family::Memory => 0.02,
-        Family::Sync | Family::Timer => 0.05,
-        // Nothing is concluded from the floor but its order of magnitude.
-        Family::Floor => 1.0,
-    }
 }
 
 #[cfg(test)]

@@ -174,6 +174,20 @@ pub enum Family {
     Floor,
 }
 
+impl Family {
+    /// The relative half width of the interval that is wanted: what the family's kernels reach on a quiet machine in a few
+    /// invocations.
+    pub fn precision(self) -> f64 {
+        match self {
+            Family::Compute => 0.01,
+            Family::Memory => 0.02,
+            Family::Sync | Family::Timer => 0.05,
+            // Nothing is concluded from the floor but its order of magnitude.
+            Family::Floor => 1.0,
+        }
+    }
+}
+
 // In the order of the catalog.
 words! { Family { Compute = "compute", Memory = "memory", Sync = "sync", Timer = "timer", Floor = "floor" } }
 

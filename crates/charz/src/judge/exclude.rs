@@ -4,7 +4,7 @@ use std::slice;
 
 use super::estimate;
 use charz_data::checks::{Check, FEW_FAULTS, INTERVAL_NEEDS, V01, V02, V03, V04, V07, V18, V22, V34};
-use charz_data::report::{Busy, Ending, Invocation, Lap, Run};
+use charz_data::report::{Ending, Invocation, Lap, Run};
 
 /// What a minor fault takes in the kernel, in nanoseconds: about a microsecond on the machines that charz was made on.
 const MINOR_FAULT_NS: f64 = 1000.0;
@@ -58,14 +58,29 @@ pub(super) fn leave_out_shared(invocations: &mut [Invocation]) {
 /// `/proc/stat` shows whole ticks of three times: over n readings their differences are off by some 7 ms √n, of which twenty are
 /// three standard deviations.
 pub(super) fn others<'a>(invocations: impl IntoIterator<Item = &'a Invocation>) -> Option<f64> {
+    others_less(invocations, |_| 0)
+}
+
+/// The same without what they used of the workers' own strands, for which the workers waited.
+pub(super) fn others_elsewhere<'a>(invocations: impl IntoIterator<Item = &'a Invocation>) -> Option<f64> {
+    others_less(invocations, |invocation| {
+        let laps = invocation.runs.iter().flat_map(|run| &run.laps);
+        laps.filter_map(|lap| lap.counts.run_delay_ns).fold(0, u64::saturating_add)
+    })
+}
+
+fn others_less<'a>(
+    invocations: impl IntoIterator<Item = &'a Invocation>,
+    less: impl Fn(&Invocation) -> u64,
+) -> Option<f64> {
     const DOUBT_NS: f64 = 20e6;
     let (mut used, mut time, mut count) = (0.0, 0.0, 0.0);
-    let busy = invocations.into_iter().filter_map(|invocation| invocation.evidence.as_ref()?.busy);
-    busy.for_each(|busy: Busy| {
-        used += busy.others_ns() as f64;
+    for invocation in invocations {
+        let Some(busy) = invocation.evidence.as_ref().and_then(|evidence| evidence.busy) else { continue };
+        used += busy.others_ns().saturating_sub(less(invocation)) as f64;
         time += busy.time_ns as f64;
         count += 1.0;
-    });
+    }
     (time > 0.0).then(|| ((used - DOUBT_NS * f64::sqrt(count)) / time).max(0.0))
 }
 

@@ -14,10 +14,14 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 
 /// Over the invocations that count.
 fn used_by_others(case: &Case<'_>) -> Option<Mark> {
-    if case.crowded || !shares_memory(case.cell, case.facts) {
-        return None;
-    }
-    let used = exclude::others(case.done().filter(|invocation| invocation.clean_runs().next().is_some()))?;
+    let counted = || case.done().filter(|invocation| invocation.clean_runs().next().is_some());
+    let used = match shares_memory(case.cell, case.facts) {
+        _ if case.crowded => return None,
+        true => exclude::others(counted())?,
+        // The second level is often shared, if only by the strands of a core, and in a guest nothing says with whom.
+        false if case.cell.level.as_deref() == Some("L2") => exclude::others_elsewhere(counted())?,
+        false => return None,
+    };
     raise(&V34, used, || format!("other programs used {used:.2} of a strand meanwhile"))
 }
 

@@ -3,7 +3,7 @@
 use charz_data::report::{Cell, Estimate, Interval, Report, Status};
 
 use super::{JudgeContext, judge};
-use crate::plan::precision;
+use charz_data::Family;
 
 /// How far numbers may be apart that were computed in another order.
 const ROUNDING: f64 = 1e-9;
@@ -25,8 +25,8 @@ pub(crate) fn contradiction(report: &Report) -> Option<String> {
 fn differs(report: &Report, cell: &Cell) -> Option<&'static str> {
     // What another program measured with a kernel of its own.
     let kernel = charz_kernels::find(&cell.kernel)?;
-    let wanted = report.plan.precision.unwrap_or(precision(kernel.card().family));
-    if cell.precision != precision(charz_kernels::Family::Floor) && cell.precision != wanted {
+    let wanted = report.plan.precision.unwrap_or(kernel.card().family.precision());
+    if cell.precision != Family::Floor.precision() && cell.precision != wanted {
         return Some("has a precision");
     }
     // Without a number there is none to be wrong.

@@ -159,7 +159,8 @@ pub static V34: Check = Check {
     suspect: Some(0.05),
     evidence: "`user` to `softirq` and `guest` of the line `cpu` of `/proc/stat` around the repetitions, less the processor time of \
                the measuring process.",
-    families: "Kernels whose blocks lie beyond the caches of a core.",
+    families: "Kernels whose blocks lie beyond the caches of a core; of those in the second level, what was used of other strands than the \
+               workers' own.",
     mend: "End other work (`charz doctor` and `top` show it) and repeat the cell, or start with `--wait-quiet`.",
     source: "Measured for charz: beside a program that copies memory on the other of two strands, reads were 15 to 19% slower, and \
              nothing else told.",
