@@ -90,6 +90,8 @@ impl WorkerContext<'_> {
             return Ok(laps);
         }
         for round in 1..=self.cell.repetitions {
+            // The memory for its blocks is touched here: within the counts it would be forty page faults of the run.
+            let watch = Watch::new(self.bench.stop).with_seat(seat).with_clock(Arc::clone(self.bench.clock));
             worker.prepare();
             // Where workers spin, the reading follows the sleep at the gate: waking up is no part of the run.
             // Without one it would only set the starts apart, and waiting is what is to be expected then.
@@ -99,8 +101,7 @@ impl WorkerContext<'_> {
             }
             let before = early.unwrap_or_else(|| Reading::before(self.bench.binder));
             let deadline = Instant::now().checked_add(self.bench.time_box);
-            let watch = Watch::new(self.bench.stop).with_seat(seat).with_deadline(deadline);
-            let watch = watch.with_clock(Arc::clone(self.bench.clock));
+            let watch = watch.with_deadline(deadline);
             self.gate.spin_release(round);
             watch.begin(self.stage.span());
             let (start_ns, end_ns, work) = self.timed(worker, &watch);
