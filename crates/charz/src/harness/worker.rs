@@ -93,8 +93,6 @@ impl WorkerContext<'_> {
             // The memory for its blocks is touched here: within the counts it would be forty page faults of the run.
             let watch = Watch::new(self.bench.stop).with_seat(seat).with_clock(Arc::clone(self.bench.clock));
             worker.prepare();
-            // Before the first reading: its memory is touched here, and those page faults are no part of the run.
-            let watch = Watch::new(self.bench.stop).with_seat(seat).with_clock(Arc::clone(self.bench.clock));
             // Where workers spin, the reading follows the sleep at the gate: waking up is no part of the run.
             // Without one it would only set the starts apart, and waiting is what is to be expected then.
             let early = (!self.gate.spins()).then(|| Reading::before(self.bench.binder));
