@@ -63,7 +63,7 @@ fn an_invocation_without_a_fast_mode_does_not_count() {
     assert_eq!(trial.values().len(), 6);
     check(trial, 2e9, &[]);
     // One worker of two: the other shows what it does all the same.
-    let one = |number: usize, rank, drawn| if number % 2 == 0 || rank == 0 { 1.0 } else { 1.1 + 0.2 * drawn };
+    let one = |number: usize, rank, drawn| if number.is_multiple_of(2) || rank == 0 { 1.0 } else { 1.1 + 0.2 * drawn };
     check(of_blocks(one), 2e9, &[]);
 }
 
@@ -118,7 +118,7 @@ fn used(invocations: usize, strands: f64) -> Trial {
 fn v34_other_programs() {
     let marks = |mut trial: Trial| {
         trial.judge();
-        (trial.values().len(), trial.marks().iter().any(|mark| *mark == ("V34", Severity::Suspect)))
+        (trial.values().len(), trial.marks().contains(&("V34", Severity::Suspect)))
     };
     assert_eq!(marks(used(10, 0.04)), (10, false));
     assert_eq!(marks(used(10, 1.0)), (10, true));
