@@ -172,7 +172,7 @@ const LEAST_SPAN: Duration = Duration::from_millis(2);
 const LARGEST_FACTOR: u32 = 100;
 /// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
 /// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
-const PLANNED_SHARE: f64 = 0.2;
+const PLANNED_SHARE: f64 = 0.12;
 
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
@@ -382,7 +382,8 @@ fn repetitions(card: &Card) -> usize {
     match card.family {
         // Each repetition makes its memory anew, which takes several times what is timed.
         Family::Memory if card.blocks_in_kernel => 2,
-        Family::Compute | Family::Memory | Family::Floor => 10,
+        Family::Memory => 5,
+        Family::Compute | Family::Floor => 10,
         // Where workers wait for each other, two outlast the start of a process.
         Family::Sync | Family::Timer => 2,
     }

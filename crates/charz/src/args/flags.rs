@@ -204,7 +204,7 @@ pub(super) struct WhatArgs {
     pub(super) amounts: AmountArgs,
     /// Repetitions in each invocation: auto, or a number; all are kept
     ///
-    /// auto takes 10 of compute and most memory kernels, and 2 of sync and timer kernels.
+    /// auto takes 10 of compute kernels, 5 of most memory kernels, and 2 of sync and timer kernels.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub(super) repetitions: String,
     #[command(flatten)]

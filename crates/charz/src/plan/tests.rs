@@ -46,7 +46,7 @@ pub(super) fn predictor(kernels: &[&'static str]) -> Predictor {
 
 #[test]
 fn automatic_iterations_fill_the_budget_but_not_more() {
-    for (budget, expected) in [(1000, 100_000_000), (4, 20_000_000), (2, 10_000_000), (0, 1_000_000)] {
+    for (budget, expected) in [(1000, 100_000_000), (6, 20_000_000), (3, 10_000_000), (0, 1_000_000)] {
         let mut request = request(&["arith-int"], "dumb", "1");
         // 3 repetitions of 10 ns a step: 20,000,000 steps take 0.6 s, and 50,000,000 take 1.5 s.
         request.budget = Budget::Of(Duration::from_secs(budget));
@@ -64,10 +64,10 @@ fn automatic_iterations_fill_the_budget_but_not_more() {
 fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
     let budget = |kernels: &[&str]| {
         let mut request = request(kernels, "dumb", "1");
-        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 700, most: 700 });
+        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 400, most: 400 });
         plan(&request, &Limits::unlimited(), &predictor(&["arith-int", "arith-float"])).budget
     };
-    // 700 invocations of 3 repetitions of at least 10 ms take 21 s a kernel, beside what each takes around them.
+    // 400 invocations of 3 repetitions of at least 10 ms take 12 s a kernel, beside what each takes around them.
     assert_eq!(budget(&["arith-int"]), Budget::Fitting.least());
     assert!(budget(&["arith-int", "arith-float"]) > Budget::Fitting.least());
 }
