@@ -25,8 +25,11 @@ pub(crate) fn contradiction(report: &Report) -> Option<String> {
 fn differs(report: &Report, cell: &Cell) -> Option<&'static str> {
     // What another program measured with a kernel of its own.
     let kernel = charz_kernels::find(&cell.kernel)?;
-    let wanted = report.plan.precision.unwrap_or(kernel.card().family.precision());
-    if cell.precision != Family::Floor.precision() && cell.precision != wanted {
+    let family = kernel.card().family;
+    let wanted = report.plan.precision.unwrap_or(family.precision());
+    // The floor of a report has its own, whatever was asked for.
+    let of_floor = family == Family::Floor && cell.precision == family.precision();
+    if cell.precision != wanted && !of_floor {
         return Some("has a precision");
     }
     // Without a number there is none to be wrong.

@@ -40,7 +40,7 @@ fn few(case: &Case<'_>) -> Option<Mark> {
         if count == 0 {
             "every repetition was disturbed: there is no value".into()
         } else if count < INTERVAL_NEEDS {
-            format!("{count} of the {INTERVAL_NEEDS} invocations that an interval takes: it cannot be compared")
+            format!("{count} of the {INTERVAL_NEEDS} invocations that an interval takes")
         } else {
             format!("{count} invocations: the interval is smallest to largest, or nearly so")
         }

@@ -21,7 +21,7 @@ pub static V12: Check = Check {
     code: "V12",
     title: "too few samples",
     cause: "Repetitions within a process share its layout and its luck; only fresh processes (invocations) tell how much \
-            numbers differ. With fewer than 6 there is no interval, and the cell cannot be compared. With fewer than 10 the \
+            numbers differ. With fewer than 6 there is no interval. With fewer than 10 the \
             interval is smallest to largest or nearly so.",
     quantity: "Invocations with a value that are missing to 10.",
     scale: Scale::Count,
