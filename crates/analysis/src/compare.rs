@@ -74,6 +74,8 @@ impl fmt::Display for Refusal {
     }
 }
 
+impl std::error::Error for Refusal {}
+
 /// Compares `new` with `base`.
 pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Comparison, Refusal> {
     if let Some((difference, flag)) = obstacle(base, new, options) {
