@@ -60,7 +60,7 @@ fn numbers_that_are_none() {
     check_with("/cells/0/summary/best", Value::Null, &["null"]);
     check_with("/cells/0/precision", Value::Null, &["null"]);
     for value in [-1.0, 0.0, 1e300] {
-        check_with(VALUE, json!(value), &["nobody can have measured"]);
+        check_with(VALUE, json!(value), &["cannot have been measured"]);
     }
     check_with(VALUE, Value::Null, &["other invocations than it has"]);
     check_with("/cells/0/workers", json!(2.5), &["2.5"]);
@@ -84,7 +84,7 @@ fn times_that_run_backwards() {
 #[test]
 fn summaries_that_no_repetitions_have() {
     check_with("/cells/0/capacity/value", json!(5e9), &["without its number"]);
-    check_with("/cells/0/delivered/value", json!(-1.0), &["nobody can have measured"]);
+    check_with("/cells/0/delivered/value", json!(-1.0), &["cannot have been measured"]);
     check_with("/cells/0/summary/best", json!(1e3), &["no repetitions can have"]);
     check_with("/cells/0/summary/worst", json!(-1.0), &["no repetitions can have"]);
     check_with("/cells/0/summary/best", json!(1e300), &["no repetitions can have"]);

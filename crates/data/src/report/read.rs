@@ -158,7 +158,7 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     for invocation in &cell.invocations {
         check_invocation(cell, invocation)?;
         if invocation.value.is_some_and(|value| !is_measurable(value, cell.unit)) {
-            return Err("has an invocation with a value that nobody can have measured");
+            return Err("has an invocation with a value that cannot have been measured");
         }
     }
     if let Some(distribution) = &cell.distribution {
@@ -184,7 +184,7 @@ pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'st
         // Too short for the clock is a result, and one that gives no number.
         let value = run.value(cell.unit);
         if value.is_finite() && !is_measurable(value, cell.unit) {
-            return Err("has a run that nobody can have measured");
+            return Err("has a run that cannot have been measured");
         }
     }
     Ok(())
@@ -244,7 +244,7 @@ fn check_estimates(cell: &Cell) -> Result<(), &'static str> {
             return Err("has a number although its status denies it one");
         }
         if !is_measurable(estimate.value, cell.unit) {
-            return Err("has a number that nobody can have measured");
+            return Err("has a number that cannot have been measured");
         }
         match estimate.interval {
             Some(_) if invocations < LEAST_FOR_INTERVAL => {
