@@ -73,6 +73,13 @@ impl FastModes {
         Some(Sample::new(self.0.iter().zip(values).filter_map(of).collect())?.median())
     }
 
+    /// The share of the blocks that have the speed of the number, of the worker and the invocation in the middle; `None` where none shows
+    /// a fast mode.
+    pub(super) fn share(&self) -> Option<f64> {
+        let shares = self.0.iter().flatten().filter(|mode| mode.is_sharp()).map(|mode| mode.share).collect();
+        Some(Sample::new(shares)?.median())
+    }
+
     /// Another speed that at least a fourth of the blocks have, and no fewer than the fast one: both speeds as times of a unit of work,
     /// each with its share, of the worker and the invocation in the middle by the share of the slower one.
     pub(super) fn other_speed(&self) -> Option<[(f64, f64); 2]> {

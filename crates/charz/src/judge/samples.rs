@@ -28,7 +28,7 @@ pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark
     let of_clean = |check: fn(&Case<'_>, &Sample) -> Option<Mark>| clean.as_ref().and_then(|clean| check(case, clean));
     let of_values = vec![few(case), unsteady(case, slow_start), wide(case), failed(case)];
     let of_the_rest = match case.modes {
-        Some(found) => vec![headroom(case, found), other_speed(found)],
+        Some(found) => vec![headroom(case, found), other_speed(found).or_else(|| rarely_fast(case, found))],
         None => vec![of_clean(spread), of_clean(outliers), of_clean(modes)],
     };
     [of_values, of_the_rest].concat()
@@ -111,6 +111,16 @@ fn other_speed(modes: &FastModes) -> Option<Mark> {
         units::percent(other),
         units::percent(slow / fast - 1.0)
     );
+    Some(mark(&V16, Severity::Suspect, reason))
+}
+
+/// Locks have speeds of their own, of which the fastest is not to pass for the usual one. What slows arithmetic and caches down is
+/// always something else.
+fn rarely_fast(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
+    const LEAST_SHARE: f64 = 0.2;
+    let share = modes.share().filter(|share| case.facts.card.family == Family::Sync && *share < LEAST_SHARE)?;
+    let reason =
+        format!("there is no single value: only {} of the work had the speed of the number", units::percent(share));
     Some(mark(&V16, Severity::Suspect, reason))
 }
 

@@ -1,6 +1,7 @@
 //! The numbers of a cell, and what workers cost each other at what they share.
 
 use super::case::{Case, total};
+use super::estimate::FastModes;
 use charz_data::report::{Contention, Estimate, Interval, Run, Sharing, Summary};
 use charz_stats::{Sample, median_interval};
 
@@ -32,6 +33,7 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
         best: best(&all),
         worst: if unit.more_is_better() { all.min() } else { all.max() },
         best_of_three: best(&first),
+        fast_share: case.modes.and_then(FastModes::share),
         start_skew_ns: runs().map(|run| run.start_skew_ns).max().unwrap_or(0),
     })
 }

@@ -314,6 +314,7 @@ impl Cell {
             best,
             worst,
             best_of_three: best,
+            fast_share: None,
             start_skew_ns: 0,
         });
         self

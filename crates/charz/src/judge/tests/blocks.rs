@@ -94,6 +94,25 @@ fn v16_two_speeds() {
 }
 
 #[test]
+fn v16_a_lock_that_is_rarely_fast() {
+    // The slower blocks have no speed in common.
+    let rarely = |kernel: &str, fast: f64| {
+        let mut trial = of_blocks(move |_, _, drawn| if drawn < fast { 1.0 } else { 1.05 + 0.2 * drawn });
+        trial.facts.card = card(kernel);
+        // A lock takes longer than a nanosecond at 3 GHz.
+        trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = 3e10);
+        trial
+    };
+    check(rarely("arith-int", 0.12), 2e9, &[]);
+    check(rarely("lock-std", 0.12), 2e9, &[("V16", Severity::Suspect)]);
+    check(rarely("lock-std", 0.5), 2e9, &[]);
+    let mut trial = rarely("lock-std", 0.5);
+    trial.judge();
+    let share = trial.cell.summary.unwrap().fast_share.unwrap();
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+}
+
+#[test]
 fn beyond_the_caches_of_a_core_repetitions_count() {
     let mut trial = of_blocks(disturbed(0.0));
     trial.facts.card = card("chase-random");
