@@ -27,7 +27,7 @@ mod row;
 mod wire;
 
 pub use differences::{built, other_machine, surroundings};
-pub use row::{Caveat, Row, Side, Verdict};
+pub use row::{Caveat, ClockEffect, Row, Side, Verdict};
 pub use wire::{Comparison, Design, Origin, Quantity, Totals, schema};
 
 use std::fmt;

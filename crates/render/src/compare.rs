@@ -1,5 +1,6 @@
 //! Two reports, compared: one format a line in [`FORMATS`].
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::look::TerminalStyle;
@@ -183,10 +184,14 @@ fn verdict(row: &Row, comparison: &Comparison) -> String {
         Verdict::Inconclusive => "inconclusive",
         Verdict::Uncompared => "not compared",
     };
-    let mut against: Vec<&str> = row.despite.iter().map(|caveat| caveat.name()).collect();
+    let mut against: Vec<Cow<'_, str>> = row.despite.iter().map(|caveat| caveat.name().into()).collect();
     if row.verdict != Verdict::Uncompared {
-        against.insert(0, comparison.design.name());
+        against.insert(0, comparison.design.name().into());
     }
+    against.extend(row.clock.map(|clock| match clock.is_counted {
+        true => format!("clock {}", signed(clock.ratio)).into(),
+        false => "at one clock".into(),
+    }));
     let against = if against.is_empty() { String::new() } else { format!(" ({})", against.join(", ")) };
     let reason = row.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("{word}{against}{reason}")

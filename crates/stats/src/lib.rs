@@ -6,6 +6,7 @@
 //! | how sure is the median | [`median_interval`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
 //! | when did a series change its level | [`changes`] |
+//! | do values follow the clock of the cores | [`follow_the_clock`] |
 //! | what did undisturbed blocks of work take | [`FastMode`] |
 //! | around which values do times gather | [`bands`] |
 //! | is this precise enough, and if not, when would it be | [`next_step`] |
@@ -19,6 +20,7 @@
 //! are not there.
 
 mod changes;
+mod clock;
 mod discoveries;
 mod distribution;
 mod fast;
@@ -33,6 +35,7 @@ mod trend;
 mod verdict;
 
 pub use changes::{Change, LEAST_FOR_CHANGE, LEAST_SEGMENT, MOST_FOR_CHANGE, changes};
+pub use clock::follow_the_clock;
 pub use discoveries::benjamini_hochberg;
 pub use fast::FastMode;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, median_interval};

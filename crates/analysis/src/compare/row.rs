@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::objection;
 use super::wire::{Design, Quantity};
-use super::{Allowed, allows, flag};
+use super::{ALPHA, Allowed, allows, flag};
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
-use charz_stats::{Better, Pair};
+use charz_stats::{Better, Pair, Ranks, Sample, follow_the_clock};
 
 /// A cell, compared or with the reason why not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,8 +43,19 @@ pub struct Row {
     /// The smallest effect that these data would have shown nine times in ten, above 1; null where they could have shown
     /// none.
     pub smallest_effect: Option<f64>,
+    /// The clock of the cores, where the values of both sides follow it; null elsewhere.
+    pub clock: Option<ClockEffect>,
     /// In what the two sides are not alike, or not sound, and were compared all the same.
     pub despite: Vec<Caveat>,
+}
+
+/// What the clock of the cores has to do with a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockEffect {
+    /// The middle clock of the new side over that of the base.
+    pub ratio: f64,
+    /// Whether the two differ, and are in the effect. Where the rank test does not show that they do, both sides are compared at one clock.
+    pub is_counted: bool,
 }
 
 /// One report's half of a row.
@@ -99,11 +110,14 @@ impl Caveat {
     }
 }
 
+/// What the base and the new side do in a time, one number an invocation.
+type Rates = (Vec<f64>, Vec<f64>);
+
 /// A row on its way.
 pub(super) struct Candidate<'a> {
     cells: (Option<&'a Cell>, Option<&'a Cell>),
-    /// The values of both sides where they can be compared.
-    values: Option<(Vec<f64>, Vec<f64>)>,
+    /// Of both sides where they can be compared.
+    rates: Option<Rates>,
     pub(super) row: Row,
 }
 
@@ -132,7 +146,7 @@ impl<'a> Candidate<'a> {
         let quantity = allowed.options.quantity;
         let mut candidate = Candidate {
             cells,
-            values: None,
+            rates: None,
             row: Row {
                 kernel: cell.kernel.clone(),
                 point: cell.point,
@@ -148,12 +162,18 @@ impl<'a> Candidate<'a> {
                 p: None,
                 adjusted_p: None,
                 smallest_effect: None,
+                clock: None,
                 despite: Vec::new(),
             },
         };
         match comparable(cells, allowed) {
             Ok((base, new, despite)) => {
-                candidate.values = Some((values(base, quantity), values(new, quantity)));
+                let at_one_clock = at_one_clock(base, new).filter(|_| quantity == Quantity::Capacity);
+                candidate.row.clock = at_one_clock.as_ref().map(|found| found.0);
+                candidate.rates = match at_one_clock {
+                    Some((_, rates)) => Some(rates),
+                    None => Some((rates(base, quantity), rates(new, quantity))),
+                };
                 candidate.row.despite = despite.into_iter().collect();
             }
             Err(reason) => candidate.row.reason = Some(reason),
@@ -162,13 +182,12 @@ impl<'a> Candidate<'a> {
     }
 
     pub(super) fn pair(&self) -> Option<Pair<'_>> {
-        let (base, new) = self.values.as_ref()?;
-        let better = if self.row.unit.more_is_better() { Better::Higher } else { Better::Lower };
-        Some(Pair { base, new, better })
+        let (base, new) = self.rates.as_ref()?;
+        Some(Pair { base, new, better: Better::Higher })
     }
 
     pub(super) fn is_compared(&self) -> bool {
-        self.values.is_some()
+        self.rates.is_some()
     }
 
     pub(super) fn is_common(&self) -> bool {
@@ -226,6 +245,28 @@ fn values(cell: &Cell, quantity: Quantity) -> Vec<f64> {
             done.filter_map(|invocation| invocation.delivered(cell.unit)).collect()
         }
     }
+}
+
+/// [`values`], as what is done in a time.
+fn rates(cell: &Cell, quantity: Quantity) -> Vec<f64> {
+    let values = values(cell, quantity).into_iter();
+    if cell.unit.more_is_better() { values.collect() } else { values.map(f64::recip).collect() }
+}
+
+/// What both sides do in a time, where it follows the clock: at the clock that they share, unless their clocks differ.
+fn at_one_clock(base: &Cell, new: &Cell) -> Option<(ClockEffect, Rates)> {
+    let sides = [base, new].map(Cell::clocked_rates);
+    if !follow_the_clock(&sides.each_ref().map(Vec::as_slice)) {
+        return None;
+    }
+    let clocks = sides.each_ref().map(|side| Sample::new(side.iter().map(|pair| pair.1).collect()));
+    let [Some(of_base), Some(of_new)] = clocks else { return None };
+    let is_counted = Ranks::default().p(&of_base, &of_new) < ALPHA;
+    let [base, new] = sides.map(|side| {
+        let rate = |(rate, clock): (f64, f64)| if is_counted { rate } else { rate / clock };
+        side.into_iter().map(rate).collect()
+    });
+    Some((ClockEffect { ratio: of_new.median() / of_base.median(), is_counted }, (base, new)))
 }
 
 /// Two cells that can be compared, and what in spite of.

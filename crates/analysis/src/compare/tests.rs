@@ -298,6 +298,40 @@ fn a_suspicion_refuses_only_what_it_makes_unsafe() {
 }
 
 #[test]
+fn what_follows_the_clock_is_compared_at_one() {
+    let steps = [2.2, 2.6, 2.4, 2.8, 2.3, 2.7, 2.5, 2.9, 2.2, 2.6];
+    // What it does in a cycle, at the clocks of a sweep.
+    let at = |per_cycle: f64, clocks: [f64; 10]| {
+        let mut cell = cell("a", &clocks.map(|clock| clock * per_cycle)).clocked(0.0);
+        for (invocation, clock) in cell.invocations.iter_mut().zip(clocks) {
+            let frequency = invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap();
+            (frequency.before_hz, frequency.after_hz, frequency.highest_hz) = (clock, clock, clock);
+        }
+        fixtures::report(vec![cell])
+    };
+    let ten_later: Vec<f64> = steps.iter().rev().copied().collect();
+    let ten_later: [f64; 10] = ten_later.try_into().unwrap();
+    let row = |new: &Report| compare(&at(0.5, steps), new, &Options::default()).unwrap().rows.remove(0);
+    let [same, slower, capped] =
+        [at(0.5, ten_later), at(0.45, ten_later), at(0.5, steps.map(|clock| clock * 0.6))].map(|new| row(&new));
+    assert_eq!(same.verdict, Verdict::Same);
+    assert_eq!(slower.verdict, Verdict::Slower);
+    assert!((slower.effect.unwrap() - 0.9).abs() < 1e-9);
+    assert_eq!(same.clock, Some(ClockEffect { ratio: 1.0, is_counted: false }));
+    // A clock that is lower is a difference between the two.
+    assert_eq!(capped.verdict, Verdict::Slower);
+    assert!(capped.clock.is_some_and(|clock| clock.is_counted && (clock.ratio - 0.6).abs() < 1e-9), "{capped:?}");
+    // What does not follow the clock is compared as it is.
+    let steady = |values: [f64; 10]| {
+        let mut report = at(0.5, steps);
+        report.cells[0].invocations.iter_mut().zip(values).for_each(|(one, value)| one.value = Some(value));
+        report
+    };
+    let [one, other] = [0.0, 0.01].map(|more| steady(std::array::from_fn(|at| 1.0 + 0.001 * at as f64 + more)));
+    assert_eq!(compare(&one, &other, &Options::default()).unwrap().rows[0].clock, None);
+}
+
+#[test]
 fn what_was_delivered_is_compared_on_demand() {
     let base = fixtures::report(vec![fixtures::cell("a", 1, Unit::OpsPerSecond, 1e9)]);
     let mut new = base.clone();

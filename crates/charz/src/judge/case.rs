@@ -1,6 +1,7 @@
 //! A cell with what it is judged by, and the questions that several checks ask.
 
 use charz_kernels::{Param, params};
+use charz_stats::follow_the_clock;
 
 use super::JudgeContext;
 use super::estimate::FastModes;
@@ -54,6 +55,11 @@ impl<'a> Case<'a> {
 
     pub(super) fn strands_in_use(&self) -> usize {
         self.cell.seats.len().min(self.facts.strands).max(1)
+    }
+
+    /// Whether the clock of the cores is what the values differ in: the number is then that of the middle clock.
+    pub(super) fn follows_the_clock(&self) -> bool {
+        follow_the_clock(&[&self.cell.clocked_rates()])
     }
 
     pub(super) fn obeys(&self, knob: &Param) -> bool {

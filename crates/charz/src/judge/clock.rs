@@ -16,7 +16,8 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 }
 
 /// By how much the core can run faster than it did in the invocation in the middle, where the values show it too: what does not follow
-/// the clock is no less right for it. Drifts within an invocation are those of the canary: what disturbs it looks like a lower clock.
+/// the clock is no less right for it. Where the clock is all that values differ in, the number is that of its clock, and as right.
+/// Drifts within an invocation are those of the canary: what disturbs it looks like a lower clock.
 fn drifted(case: &Case<'_>) -> Option<Mark> {
     let highest = case.evidence().filter_map(|evidence| Some(evidence.frequency.as_ref()?.highest_hz)).collect();
     let highest = Sample::new(highest).filter(|_| !case.crowded)?;
@@ -26,8 +27,14 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
         false => values.median() / values.min(),
     };
     let faster = highest.max() / highest.median();
+    let (least, usual, most) =
+        (units::hertz(highest.min()), units::hertz(highest.median()), units::hertz(highest.max()));
+    if case.follows_the_clock() {
+        let of_clock =
+            || format!("the clock of the cores moved between {least} and {most}; the number is that of {usual}");
+        return raise(&V08, faster.min(best) - 1.0, of_clock).map(|found| Mark { severity: Severity::Note, ..found });
+    }
     let found = raise(&V08, faster.min(best) - 1.0, || {
-        let (usual, most) = (units::hertz(highest.median()), units::hertz(highest.max()));
         format!("the clock of the cores moved: {usual} in the invocation in the middle, {most} in another")
     })?;
     // What goes through memory follows the clock of the memory.

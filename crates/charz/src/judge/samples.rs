@@ -28,7 +28,7 @@ pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark
     let of_clean = |check: fn(&Case<'_>, &Sample) -> Option<Mark>| clean.as_ref().and_then(|clean| check(case, clean));
     let of_values = vec![few(case), unsteady(case, slow_start), wide(case), failed(case)];
     let of_the_rest = match case.modes {
-        Some(found) => vec![headroom(case, found), other_speed(found).or_else(|| rarely_fast(case, found))],
+        Some(found) => vec![headroom(case, found), other_speed(case, found).or_else(|| rarely_fast(case, found))],
         None => vec![of_clean(spread), of_clean(outliers), of_clean(modes)],
     };
     [of_values, of_the_rest].concat()
@@ -88,9 +88,11 @@ fn wide(case: &Case<'_>) -> Option<Mark> {
     let reached = summary::interval(case, &values)?.half_width(values.median());
     let widest = if case.facts.card.family == Family::Compute { WIDEST_OF_COMPUTE } else { WIDEST };
     let too_wide = if reached > widest { V28.suspect.unwrap_or_default().next_up() } else { 0.0 };
-    raise(&V28, (reached / wanted).max(too_wide), || {
+    let found = raise(&V28, (reached / wanted).max(too_wide), || {
         format!("the interval is ±{} wide, and ±{} was asked for", units::percent(reached), units::percent(wanted))
-    })
+    })?;
+    // It is as wide as the clocks are apart.
+    Some(if case.follows_the_clock() { Mark { severity: Severity::Note, ..found } } else { found })
 }
 
 /// By how much the fastest blocks are faster than the number, which is that of the others then.
@@ -103,8 +105,11 @@ fn headroom(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
 }
 
 /// The number is that of the fast blocks, and more are of another speed.
-fn other_speed(modes: &FastModes) -> Option<Mark> {
+fn other_speed(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
     let [(fast, share), (slow, other)] = modes.other_speed()?;
+    if is_step(case, slow / fast) {
+        return None;
+    }
     let reason = format!(
         "there is no single value: {} of the work had the speed of the number, and {} another, {} slower",
         units::percent(share),
@@ -112,6 +117,21 @@ fn other_speed(modes: &FastModes) -> Option<Mark> {
         units::percent(slow / fast - 1.0)
     );
     Some(mark(&V16, Severity::Suspect, reason))
+}
+
+/// Whether the canary saw two clocks that are so much apart: the other speed is then that of another clock, and the number that of the
+/// highest one.
+fn is_step(case: &Case<'_>, ratio: f64) -> bool {
+    // The canary is read to 0.3%, and the place of a mode to 0.2%.
+    const ERROR: f64 = 0.006;
+    let seen = || case.evidence().filter_map(|evidence| evidence.frequency.as_ref());
+    let clocks = seen().flat_map(|seen| [seen.before_hz, seen.after_hz, seen.highest_hz]).collect();
+    let Some(clocks) = Sample::new(clocks) else { return false };
+    let clocks = clocks.values();
+    clocks.iter().any(|low| {
+        let higher = clocks.partition_point(|high| *high < low * ratio * (1.0 - ERROR));
+        clocks.get(higher).is_some_and(|high| *high < low * ratio * (1.0 + ERROR))
+    })
 }
 
 /// Locks have speeds of their own, of which the fastest is not to pass for the usual one. What slows arithmetic and caches down is

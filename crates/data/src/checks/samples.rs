@@ -97,7 +97,7 @@ pub static V16: Check = Check {
     cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, or a lock \
             has two speeds. One number says nothing of the other.",
     quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode. Numbers made of \
-               blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast one; those of \
+               blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast one, unless the canary saw two clocks that are as much apart; those of \
                locks and other primitives also where the fast mode holds less than a fifth.",
     scale: Scale::Ratio,
     note: Some(3.2),

@@ -35,7 +35,8 @@ pub struct Cell {
     pub estimator: Estimator,
     /// The relative half width of the interval that is wanted, as a fraction.
     pub precision: f64,
-    /// Repetitions in each invocation.
+    /// Repetitions in each invocation: at least two of them, and no more than fit into one and a half times the time that was predicted.
+    /// All of them where they were asked for, and where the best of them counts.
     pub repetitions: u64,
     /// Memory that the workers' blocks take in all.
     pub footprint_bytes: u64,
@@ -250,6 +251,17 @@ impl Cell {
         let (capacity, delivered) = (self.capacity?.value, self.delivered?.value);
         let share = if self.unit.more_is_better() { delivered / capacity } else { capacity / delivered };
         Some(share).filter(|share| share.is_finite())
+    }
+
+    /// The values of the invocations, times as rates, each with the highest clock that its cores had, in hertz; none unless all are known.
+    pub fn clocked_rates(&self) -> Vec<(f64, f64)> {
+        let with_clock = |invocation: &Invocation| {
+            let value = invocation.value?;
+            let rate = if self.unit.more_is_better() { value } else { value.recip() };
+            let clock = invocation.evidence.as_ref().and_then(|evidence| evidence.frequency.as_ref());
+            Some(clock.map(|clock| (rate, clock.highest_hz)))
+        };
+        self.invocations.iter().filter_map(with_clock).collect::<Option<_>>().unwrap_or_default()
     }
 
     pub fn is_suspect(&self) -> bool {

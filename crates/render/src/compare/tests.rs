@@ -22,6 +22,7 @@ fn row(verdict: Verdict, kernel: &str) -> Row {
         p: None,
         adjusted_p: None,
         smallest_effect: Some(1.07),
+        clock: None,
         despite: vec![Caveat::OtherMachine],
     }
 }

@@ -88,9 +88,14 @@ fn v33_some_of_the_work_was_faster() {
 
 #[test]
 fn v16_two_speeds() {
-    let two = |fast: f64| of_blocks(move |_, _, drawn| if drawn < fast { 1.0 } else { 1.05 });
+    const SLOWER: f64 = 1.05;
+    let two = |fast: f64| of_blocks(move |_, _, drawn| if drawn < fast { 1.0 } else { SLOWER });
     check(two(0.3), 2e9, &[("V16", Severity::Suspect)]);
     check(two(0.8), 2e9, &[]);
+    // The canary saw a clock that is as much lower.
+    let mut stepped = two(0.3);
+    stepped.evidence(|evidence| evidence.frequency.as_mut().unwrap().after_hz /= SLOWER);
+    check(stepped, 2e9, &[]);
 }
 
 #[test]

@@ -142,6 +142,15 @@ fn v08_drifted() {
     let [note, suspect] = [V08.note, V08.suspect].map(Option::unwrap);
     check_each(faster("mem-read"), &[(note * 0.99, &[]), (note * 1.01, &[("V08", Note)]), (0.5, &[("V08", Note)])]);
     check_each(faster("futex-wake"), &[(note * 1.01, &[("V08", Note)]), (suspect * 1.01, &[("V08", Suspect)])]);
+    // Where the clock is all that values differ in, the number is that of its clock.
+    check(&[("V08", Note)], |trial| {
+        trial.facts.card = card("futex-wake");
+        for (at, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+            let faster = 1.0 + 0.01 * at as f64;
+            invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= faster;
+            invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 / faster));
+        }
+    });
     // What does not follow the clock is as right at another.
     check(&[], |trial| {
         trial.cell.invocations[0].evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.5;
