@@ -18,7 +18,14 @@ fn floor(criterion: &mut Criterion) {
         "round-robin".parse::<Mapping>().and_then(|mapping| mapping.order(&machine)).expect("there are strands");
     let binder = Binder::new(Backend::Hwloc).expect("hwloc can describe this machine");
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(OsClock::default()), Stop::new());
-    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands, time_box: Duration::from_secs(60) };
+    let bench = Bench {
+        binder: &binder,
+        clock: &clock,
+        stop: &stop,
+        strands,
+        time_box: Duration::from_secs(60),
+        enough: Duration::MAX,
+    };
     let params = Params { iterations: 1, ..Params::SMALL };
     let kernel = find("noop").expect("it is in the catalog");
     for workers in [1, 2] {

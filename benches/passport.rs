@@ -69,7 +69,14 @@ fn main() {
     let seat = machine.usable_strands().last().expect("there is a strand").os_id;
     let binder = Binder::new(Backend::Hwloc).expect("threads can be bound");
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(OsClock::default()), Stop::new());
-    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };
+    let bench = Bench {
+        binder: &binder,
+        clock: &clock,
+        stop: &stop,
+        strands: 2,
+        time_box: Duration::from_secs(60),
+        enough: Duration::MAX,
+    };
     for (name, iterations) in [("arith-int", 10_000_000), ("mem-read", 1)] {
         let kernel = find(name).expect("the catalog has it");
         let params = Params { iterations, size_bytes: 256 << 20, pages: PageKind::Transparent, ..Params::SMALL };

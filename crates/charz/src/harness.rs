@@ -25,7 +25,7 @@ use charz_data::report::{Ending, Invocation};
 use charz_kernels::Stop;
 use charz_topology::Binder;
 
-pub use cell::{Cell, measure};
+pub use cell::{Cell, LEAST_REPETITIONS, measure};
 
 use clock::Clock;
 
@@ -36,6 +36,8 @@ pub struct Bench<'a> {
     pub stop: &'a Stop,
     /// The longest that a repetition may take: each worker ends itself then, whether or not anybody raises the flag.
     pub time_box: Duration,
+    /// After so long no other repetition begins, if there are [two](LEAST_REPETITIONS).
+    pub enough: Duration,
     /// Strands that this process may use; workers beyond it are parked at the gate instead of spinning.
     pub strands: usize,
 }

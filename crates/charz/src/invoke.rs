@@ -24,7 +24,7 @@ pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
 /// request of another version.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// The first argument of a measuring process.
 pub const VERB: &str = "measure";
@@ -57,6 +57,8 @@ pub struct MeasureRequest {
     pub nanos_per_tick: Option<f64>,
     pub binder: String,
     pub time_box_ns: u64,
+    /// After so long no other repetition begins, if there are two.
+    pub enough_ns: u64,
     pub deadline_ns: u64,
 }
 
@@ -75,6 +77,7 @@ impl MeasureRequest {
             nanos_per_tick: None,
             binder: "hwloc".into(),
             time_box_ns: 0,
+            enough_ns: u64::MAX,
             deadline_ns: 0,
         }
     }

@@ -31,7 +31,7 @@ use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
 use charz_analysis::findings::findings;
-use charz_data::report::{self, Cell, Ending, Invocation, Report};
+use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Unit};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
@@ -190,10 +190,19 @@ impl Sweep<'_> {
             homes,
             repetitions: cell.repetitions,
             time_box_ns: nanos(time_box),
+            enough_ns: self.enough(cell).map_or(u64::MAX, nanos),
             deadline_ns: nanos(deadline),
             params: self.params(cell),
             ..self.order.clone()
         }
+    }
+
+    /// When repetitions have taken so much longer than predicted that other invocations are worth more. The best of more is better, and
+    /// sampled times are counted.
+    fn enough(&self, cell: &Cell) -> Option<Duration> {
+        let by_kernel = self.report.plan.repetitions.is_none();
+        let any_number = cell.estimator != Estimator::Best && cell.unit != Unit::NanosecondsSampled;
+        (by_kernel && any_number).then(|| self.predicted(cell).mul_f64(ENOUGH))
     }
 
     fn judge(&mut self, place: usize) {
@@ -264,6 +273,8 @@ impl Sweep<'_> {
 
 /// The longest repetition of workers that contend (see `docs/methodology.md`): a scheduler full of them starves the machine.
 const STORM_BOX: Duration = Duration::from_millis(500);
+/// Predictions are right within a half on a quiet machine.
+const ENOUGH: f64 = 1.5;
 /// The least that an invocation is given before it is thought stuck.
 const LEAST_DEADLINE: Duration = Duration::from_secs(5);
 

@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use charz_data::JointHistogram;
 use charz_data::report::{Ending, Evidence, Invocation, Run};
@@ -32,6 +34,9 @@ pub struct Cell<'a> {
 /// thousands of workers stay within small limits of address space (`ulimit -v`).
 const STACK_BYTES: usize = 1024 * 1024;
 
+/// A repetition may be the first, which differs from the others.
+pub const LEAST_REPETITIONS: usize = 2;
+
 /// Runs a cell on its own threads and joins all of them, even if a worker fails.
 pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure> {
     if bench.stop.raised() {
@@ -42,16 +47,18 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let stage = cell.kernel.stage(&cell.params, workers)?;
     let spinners = if workers <= bench.strands { workers } else { 0 };
     let gate = Gate::new(workers + 1, spinners);
+    let enough = AtomicBool::new(false);
     let plots = Mutex::new(Vec::new());
     // On a shared strand a canary would measure the scheduler, and an empty kernel has no use for it.
     let frequencies = (spinners > 0 && !cell.kernel.card().params.is_empty()).then(Frequencies::default);
     let before = Fingerprint::read();
-    let mut watched = Watched::default();
+    let mut watched = Watched { repetitions: cell.repetitions, ..Watched::default() };
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
         for rank in 0..workers {
-            let (stage, gate, plots, frequencies) = (stage.as_ref(), &gate, &plots, frequencies.as_ref());
-            let post = WorkerContext { rank, cell, stage, bench, gate, plots, frequencies };
+            let (stage, gate, enough, plots, frequencies) =
+                (stage.as_ref(), &gate, &enough, &plots, frequencies.as_ref());
+            let post = WorkerContext { rank, cell, stage, bench, gate, enough, plots, frequencies };
             let builder = thread::Builder::new().name(format!("worker-{rank}")).stack_size(STACK_BYTES);
             match builder.spawn_scoped(scope, move || post.serve()) {
                 Ok(handle) => handles.push(handle),
@@ -64,7 +71,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
             }
         }
         if watched.failure.is_none() {
-            watched.watch(cell, bench, &gate, &plots);
+            watched.watch(cell, bench, &gate, &enough, &plots);
         }
         handles
             .into_iter()
@@ -78,19 +85,28 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     });
     watched.evidence.changes = before.changes(&Fingerprint::read());
     watched.evidence.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
-    conclude(stage.as_ref(), cell, bench, watched, outcomes)
+    conclude(stage.as_ref(), bench, watched, outcomes)
 }
 
 /// What the calling thread saw between the gates.
 #[derive(Default)]
 struct Watched {
+    /// How many are made.
+    repetitions: usize,
     evidence: Evidence,
     machine: Vec<MachineCounts>,
     failure: Option<Failure>,
 }
 
 impl Watched {
-    fn watch(&mut self, cell: &Cell<'_>, bench: Bench<'_>, gate: &Gate, plots: &Mutex<Vec<PlacedRegion>>) {
+    fn watch(
+        &mut self,
+        cell: &Cell<'_>,
+        bench: Bench<'_>,
+        gate: &Gate,
+        enough: &AtomicBool,
+        plots: &Mutex<Vec<PlacedRegion>>,
+    ) {
         if gate.arrive() == Decision::NoGo {
             return;
         }
@@ -103,8 +119,8 @@ impl Watched {
         // A floating worker may be anywhere.
         let seats: Option<BTreeSet<u32>> = cell.seats.iter().copied().collect();
         let seats: Vec<u32> = seats.into_iter().flatten().collect();
-        let begun = Usage::read();
-        for _ in 0..cell.repetitions {
+        let (begun, since) = (Usage::read(), Instant::now());
+        for round in 1..=cell.repetitions {
             if bench.stop.raised() {
                 gate.close();
                 return;
@@ -115,7 +131,11 @@ impl Watched {
             }
             self.machine.push(MachineCounts::read(&seats).since(before));
             self.evidence.busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));
-            if gate.arrive() == Decision::NoGo {
+            let last = round == cell.repetitions || round >= LEAST_REPETITIONS && since.elapsed() >= bench.enough;
+            self.repetitions = if last { round } else { cell.repetitions };
+            // Relaxed: the workers read it after the gate, which orders it before.
+            enough.store(last, Ordering::Relaxed);
+            if gate.arrive() == Decision::NoGo || last {
                 return;
             }
         }
@@ -124,7 +144,6 @@ impl Watched {
 
 fn conclude(
     stage: &dyn Stage,
-    cell: &Cell<'_>,
     bench: Bench<'_>,
     watched: Watched,
     outcomes: Vec<Outcome>,
@@ -142,7 +161,7 @@ fn conclude(
     let machine = watched.machine.into_iter().take(whole);
     let runs: Vec<Run> =
         machine.map(|machine| run(laps.iter_mut().filter_map(Iterator::next).collect(), machine)).collect();
-    let stopped = whole < cell.repetitions;
+    let stopped = whole < watched.repetitions;
     Ok(Invocation {
         ending: if stopped { Ending::Stopped } else { Ending::Done },
         reason: stopped.then(|| format!("stopped after {} whole repetitions", runs.len())),

@@ -137,11 +137,22 @@ fn run_with_memory(
     seats: &[Option<u32>],
     homes: &[Vec<u32>],
 ) -> Result<Invocation, Failure> {
+    run_for(system, kernel, seats, homes, Duration::MAX)
+}
+
+fn run_for(
+    system: System,
+    kernel: Faulty,
+    seats: &[Option<u32>],
+    homes: &[Vec<u32>],
+    enough: Duration,
+) -> Result<Invocation, Failure> {
     let params =
         Params { iterations: 1, size_bytes: 1, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
     let binder = Binder::through(system);
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(FakeClock::new(10)), Stop::new());
-    let bench = Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60) };
+    let bench =
+        Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60), enough };
     // A test's kernel lives as long as the program, as those of the catalog do.
     measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, nodes: &[], homes, repetitions: 3 }, bench)
 }
@@ -183,6 +194,17 @@ fn every_worker_has_a_lap_in_every_run() {
                 assert_eq!(lap.ops, 5);
             }
         }
+    }
+}
+
+#[test]
+fn two_repetitions_are_enough_where_they_take_too_long() {
+    for workers in [1, 3] {
+        let kernel = Faulty { fault: Fault::None, rank: 0 };
+        let seats = vec![Some(0); workers];
+        let invocation = run_for(System::default(), kernel, &seats, &[], Duration::ZERO).unwrap();
+        assert_eq!((invocation.runs.len(), invocation.ending), (super::LEAST_REPETITIONS, Ending::Done));
+        assert!(invocation.runs.iter().all(|run| run.laps.len() == workers));
     }
 }
 

@@ -1,4 +1,5 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -20,6 +21,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) stage: &'a dyn Stage,
     pub(super) bench: Bench<'a>,
     pub(super) gate: &'a Gate,
+    /// Whether the repetition at hand is the last; set before all pass the gate at its end.
+    pub(super) enough: &'a AtomicBool,
     pub(super) plots: &'a Mutex<Vec<PlacedRegion>>,
     pub(super) frequencies: Option<&'a Frequencies>,
 }
@@ -139,6 +142,9 @@ impl WorkerContext<'_> {
             // No worker prepares while another still verifies data that they share.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
+            }
+            if self.enough.load(Ordering::Relaxed) {
+                break;
             }
         }
         if let Some(frequencies) = self.frequencies {

@@ -68,6 +68,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         stop: &stop,
         strands: usize::try_from(order.strands).unwrap_or(usize::MAX),
         time_box: Duration::from_nanos(order.time_box_ns),
+        enough: Duration::from_nanos(order.enough_ns),
     };
     let repetitions = usize::try_from(order.repetitions).unwrap_or(usize::MAX);
     let cell =
