@@ -9,7 +9,7 @@
 //! microseconds. The rate is in GB/s or Gop/s (10^9), over the time from the first start to the last end; of kernels that
 //! stamp pairs of times the seconds are the median of the second one, and the rate is one over it. Worker `n` is bound to
 //! the `n`-th of the CPUs that the process may use, and beyond the last to the first again, so runs can be set
-//! beside those of other programs that bind so.
+//! beside those of other programs that bind so. With `--clock on` a sixth column has the clock of the fastest core, in GHz.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::error::Error;
@@ -30,6 +30,7 @@ struct Request {
     workers: usize,
     repetitions: usize,
     params: Params,
+    clock: bool,
 }
 
 /// When a worker ran, and what it did.
@@ -38,6 +39,8 @@ struct Lap {
     end: Instant,
     work: Work,
     samples: Option<JointHistogram>,
+    /// The clock of its core thereafter, where it is asked for and known.
+    hz: Option<f64>,
 }
 
 fn main() -> Result<()> {
@@ -49,12 +52,12 @@ fn main() -> Result<()> {
     };
     let stage = |kernel: &&dyn Kernel| kernel.stage(&request.params, request.workers);
     let stages: Vec<_> = request.kernels.iter().map(stage).collect::<Result<_, _>>()?;
-    let runs = request.repetitions * stages.len();
+    let (runs, clock) = (request.repetitions * stages.len(), request.clock);
     let gate = Gate { workers: request.workers, arrived: AtomicUsize::new(0) };
     let laps: Vec<Vec<Lap>> = thread::scope(|scope| {
         let (stages, gate) = (&stages[..], &gate);
         let workers: Vec<_> =
-            (0..request.workers).map(|rank| scope.spawn(move || work(rank, stages, gate, runs))).collect();
+            (0..request.workers).map(|rank| scope.spawn(move || work(rank, stages, gate, runs, clock))).collect();
         workers.into_iter().map(|worker| worker.join().expect("a worker panicked")).collect::<Result<_>>()
     })?;
     for run in 0..runs {
@@ -75,7 +78,9 @@ fn main() -> Result<()> {
             Metric::Duration => (end.duration_since(start).as_secs_f64(), 0),
         };
         let (name, variant) = (&*kernel.card().name, stage.variant());
-        println!("{name}\t{variant}\t{}\t{seconds:.9}\t{:.6}", request.workers, done as f64 / seconds / 1e9);
+        print!("{name}\t{variant}\t{}\t{seconds:.9}\t{:.6}", request.workers, done as f64 / seconds / 1e9);
+        let highest = laps().filter_map(|lap| lap.hz).reduce(f64::max);
+        println!("{}", highest.map(|hz| format!("\t{:.4}", hz / 1e9)).unwrap_or_default());
     }
     Ok(())
 }
@@ -107,7 +112,7 @@ fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request
         layout: Layout::default(),
         ..Params::SMALL
     };
-    let mut request = Request { kernels, workers: 1, repetitions: 3, params };
+    let mut request = Request { kernels, workers: 1, repetitions: 3, params, clock: false };
     while let Some(flag) = words.next() {
         let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
         match flag.as_str() {
@@ -125,6 +130,7 @@ fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request
             "--period" if value == "closed" => request.params.period = Period::Closed,
             "--inside-steps" => request.params.inside_steps = value.parse()?,
             "--outside-steps" => request.params.outside_steps = value.parse()?,
+            "--clock" => request.clock = value == "on",
             "--pages" => request.params.pages = value.parse()?,
             _ => return Err(format!("no flag is called {flag:?}").into()),
         }
@@ -136,7 +142,7 @@ fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request
 }
 
 /// The laps of worker `rank`, on each stage in turn.
-fn work(rank: usize, stages: &[Box<dyn Stage>], gate: &Gate, runs: usize) -> Result<Vec<Lap>> {
+fn work(rank: usize, stages: &[Box<dyn Stage>], gate: &Gate, runs: usize, clock: bool) -> Result<Vec<Lap>> {
     let build = || stages.iter().map(|stage| stage.worker(rank)).collect::<Result<Vec<_>, _>>();
     let workers = bind(rank).and_then(|()| Ok(build()?));
     // A worker that failed arrives as well, or the others would wait for ever.
@@ -155,7 +161,8 @@ fn work(rank: usize, stages: &[Box<dyn Stage>], gate: &Gate, runs: usize) -> Res
         // No worker verifies while another still runs.
         gate.pass(3 * run + 2);
         verdict = verdict.and(worker.verify());
-        laps.push(Lap { start, end, work, samples: worker.samples() });
+        let hz = clock.then(canary::measure).flatten().map(|canary| canary.hz);
+        laps.push(Lap { start, end, work, samples: worker.samples(), hz });
         // Nor does anybody prepare while another still verifies.
         gate.pass(3 * run + 3);
     }

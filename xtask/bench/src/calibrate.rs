@@ -214,7 +214,7 @@ impl Bench {
                 let cells = self.sweep(condition, &name, &words, request.seconds);
                 let after = self.reference(&request.given)?;
                 if let Some(cells) = noted(&name, cells, &mut results.notes) {
-                    let truths = truth::truths(&request.given, &before, &after);
+                    let truths = truth::truths(&cells, &request.given, &before, &after);
                     let judged: Vec<Judged> = table::judge(&cells, &truths).collect();
                     eprintln!("{name}: {} ok", table::figures(&judged).ok);
                     results.widths.extend(truths.values().map(|truth| truth.width()));

@@ -109,7 +109,9 @@ fn source() -> String {
 fn compile(source: &str) -> Outcome {
     let failed = |error| Failure::io("run rustc", &error);
     let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    command.args(["--crate-type", "lib", "--crate-name", "hog", "-O", "--emit", "asm", "-o", "-", "-"]).current_dir(std::env::temp_dir());
+    command
+        .args(["--crate-type", "lib", "--crate-name", "hog", "-O", "--emit", "asm", "-o", "-", "-"])
+        .current_dir(std::env::temp_dir());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(failed)?;
     child.stdin.take().expect("it was asked for").write_all(source.as_bytes()).map_err(failed)?;
     let status = child.wait().map_err(failed)?;

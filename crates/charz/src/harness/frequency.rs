@@ -1,4 +1,4 @@
-//! The frequency of the workers' cores, before the first repetition and after the last.
+//! The frequency of the workers' cores, before the first repetition and after each.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,26 +6,38 @@ use charz_data::report::Frequency;
 use charz_kernels::canary;
 
 #[derive(Debug, Default)]
-pub(super) struct Frequencies(Mutex<Vec<(f64, f64)>>);
+pub(super) struct Frequencies(Mutex<Vec<Seen>>);
+
+/// What one worker measured: first, last and highest.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    before_hz: f64,
+    after_hz: f64,
+    highest_hz: f64,
+}
 
 impl Frequencies {
-    pub(super) fn note(&self, before: Option<f64>, after: Option<f64>) {
-        let Some(pair) = before.zip(after) else { return };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pair);
+    /// Takes what a worker measured, in order.
+    pub(super) fn note(&self, measured: &[Option<f64>]) {
+        let known: Option<Vec<f64>> = measured.iter().copied().collect();
+        let known = known.unwrap_or_default();
+        let (Some(&before_hz), Some(&after_hz)) = (known.first(), known.last()) else { return };
+        let highest_hz = known.into_iter().fold(0.0, f64::max);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Seen { before_hz, after_hz, highest_hz });
     }
 
     /// `None` unless all `workers` measured a frequency: the one that did not may be the one that throttled.
     pub(super) fn summary(self, workers: usize) -> Option<Frequency> {
-        let pairs = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if pairs.is_empty() || pairs.len() < workers {
+        let seen = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if seen.is_empty() || seen.len() < workers {
             return None;
         }
         let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
         Some(Frequency {
-            before_hz: least(&mut pairs.iter().map(|pair| pair.0)),
-            after_hz: least(&mut pairs.iter().map(|pair| pair.1)),
-            highest_hz: pairs.iter().map(|pair| pair.0.max(pair.1)).fold(0.0, f64::max),
-            drift: pairs.iter().map(|(before, after)| (after / before - 1.0).abs()).fold(0.0, f64::max),
+            before_hz: least(&mut seen.iter().map(|worker| worker.before_hz)),
+            after_hz: least(&mut seen.iter().map(|worker| worker.after_hz)),
+            highest_hz: seen.iter().map(|worker| worker.highest_hz).fold(0.0, f64::max),
+            drift: seen.iter().map(|worker| (worker.after_hz / worker.before_hz - 1.0).abs()).fold(0.0, f64::max),
         })
     }
 }
@@ -41,17 +53,17 @@ mod tests {
     #[test]
     fn the_slowest_and_the_most_changed_are_reported() {
         let frequencies = Frequencies::default();
-        frequencies.note(Some(4e9), Some(4e9));
-        frequencies.note(Some(2e9), Some(3e9));
+        frequencies.note(&[Some(4e9), Some(4e9)]);
+        frequencies.note(&[Some(2e9), Some(5e9), Some(3e9)]);
         let found = frequencies.summary(2).unwrap();
-        assert_eq!(found, Frequency { before_hz: 2e9, after_hz: 3e9, highest_hz: 4e9, drift: 0.5 });
+        assert_eq!(found, Frequency { before_hz: 2e9, after_hz: 3e9, highest_hz: 5e9, drift: 0.5 });
     }
 
     #[test]
     fn a_silent_worker_makes_it_unknown() {
         let frequencies = Frequencies::default();
-        frequencies.note(Some(4e9), Some(4e9));
-        frequencies.note(Some(4e9), None);
+        frequencies.note(&[Some(4e9), Some(4e9)]);
+        frequencies.note(&[Some(4e9), None]);
         assert_eq!(frequencies.summary(2), None);
         assert_eq!(Frequencies::default().summary(0), None);
     }

@@ -83,7 +83,7 @@ impl WorkerContext<'_> {
     fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Stamped>, Failure> {
         let mut laps = Vec::new();
         let seat = self.cell.seats[self.rank];
-        let before_hz = self.frequencies.and_then(|_| frequency::measure());
+        let mut clocks = vec![self.frequencies.and_then(|_| frequency::measure())];
         // Every worker has built its block; the calling thread looks at the pages now.
         if self.gate.arrive() == Decision::NoGo {
             return Ok(laps);
@@ -139,6 +139,7 @@ impl WorkerContext<'_> {
             };
             let (samples, growth, blocks) = (worker.samples(), worker.growth(), watch.blocks());
             laps.push(Stamped { lap, blocks, samples, growth });
+            clocks.push(self.frequencies.and_then(|_| frequency::measure()));
             // No worker prepares while another still verifies data that they share.
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
@@ -148,7 +149,7 @@ impl WorkerContext<'_> {
             }
         }
         if let Some(frequencies) = self.frequencies {
-            frequencies.note(before_hz, frequency::measure());
+            frequencies.note(&clocks);
         }
         Ok(laps)
     }

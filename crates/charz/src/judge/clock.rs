@@ -16,7 +16,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 }
 
 /// By how much the core can run faster than it did in the invocation in the middle, where the values show it too: what does not follow
-/// the clock is no less right for it. Where the clock is all that values differ in, the number is that of its clock, and as right.
+/// the clock is no less right for it. Where the clock is the reason, the number is that of the middle clock, and as right.
 /// Drifts within an invocation are those of the canary: what disturbs it looks like a lower clock.
 fn drifted(case: &Case<'_>) -> Option<Mark> {
     let highest = case.evidence().filter_map(|evidence| Some(evidence.frequency.as_ref()?.highest_hz)).collect();
@@ -29,7 +29,7 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
     let faster = highest.max() / highest.median();
     let (least, usual, most) =
         (units::hertz(highest.min()), units::hertz(highest.median()), units::hertz(highest.max()));
-    if case.follows_the_clock() {
+    if is_of_the_clock(&case.cell.clocked_rates()) {
         let of_clock =
             || format!("the clock of the cores moved between {least} and {most}; the number is that of {usual}");
         return raise(&V08, faster.min(best) - 1.0, of_clock).map(|found| Mark { severity: Severity::Note, ..found });
@@ -40,6 +40,15 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
     // What goes through memory follows the clock of the memory.
     let follows = case.modes.is_some() || case.facts.card.family != Family::Memory;
     Some(if follows { found } else { Mark { severity: Severity::Note, ..found } })
+}
+
+/// Whether it is the clock that makes the fastest invocation faster than the others: in cycles it is so by no more than half as much.
+fn is_of_the_clock(rates: &[(f64, f64)]) -> bool {
+    let Some(fastest) = rates.iter().max_by(|one, other| one.0.total_cmp(&other.0)) else { return false };
+    let lead = |value: fn(&(f64, f64)) -> f64| {
+        Sample::new(rates.iter().map(value).collect()).map_or(f64::NAN, |rates| value(fastest) / rates.median() - 1.0)
+    };
+    lead(|rate| rate.0 / rate.1) <= 0.5 * lead(|rate| rate.0)
 }
 
 /// What is stamped within a repetition is as long as it is, however short the repetition.

@@ -23,13 +23,13 @@ pub static V08: Check = Check {
     cause: "Turbo, a governor, heat, a power limit, wide vectors or the neighbours of a guest changed the processor's frequency while \
             the cell was measured. Rates of arithmetic follow it one to one, those of memory less.",
     quantity: "By how much the highest frequency that the canary saw exceeds that of the invocation in the middle, as a fraction, and \
-               no more than by how much the best value exceeds the number. A note for numbers of memory, and where values differ by no \
-               more than half as much at one clock: the number is then that of the middle clock, and comparisons allow for it. The canary is a chain of dependent multiplications, whose length in cycles never \
+               no more than by how much the best value exceeds the number. A note for numbers of memory, and where the best value \
+               exceeds the number by no more than half as much in cycles: the number is then that of the middle clock, and comparisons allow for it. The canary is a chain of dependent multiplications, whose length in cycles never \
                changes; what disturbs it only makes it slower, so the fastest of several counts.",
     scale: Scale::Share,
     note: Some(0.01),
     suspect: Some(0.02),
-    evidence: "The canary on the seats before and after the repetitions of each invocation.",
+    evidence: "The canary on the seats, before the repetitions of an invocation and after each.",
     families: "All.",
     mend: "Fix the frequency: `cpupower frequency-set -g performance`, and turbo off with `echo 0 > \
            /sys/devices/system/cpu/cpufreq/boost` or `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`. Let the \

@@ -97,7 +97,7 @@ pub struct Frequency {
     pub before_hz: f64,
     /// Hertz of the slowest worker's core after the last repetition.
     pub after_hz: f64,
-    /// Hertz of the fastest worker's core at either time.
+    /// Hertz of the fastest worker's core, at these times and after each repetition.
     pub highest_hz: f64,
     /// The largest change of any one worker's core, as a fraction.
     pub drift: f64,

@@ -1,5 +1,6 @@
 //! What a report says of its cells, and what `charz selftest` found.
 
+use charz_stats::Sample;
 use serde_json::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Cell {
     pub status: Status,
     pub value: Option<f64>,
     pub interval: Option<[f64; 2]>,
+    /// The middle of the highest clocks that its invocations saw.
+    pub clock_hz: Option<f64>,
 }
 
 /// The cells of a report. One from before cells had a capacity has its numbers in their summaries.
@@ -49,7 +52,14 @@ fn cell(cell: &Value) -> Option<Cell> {
         status,
         value: number["value"].as_f64(),
         interval: interval(&number["interval"]),
+        clock_hz: clock(cell),
     })
+}
+
+fn clock(cell: &Value) -> Option<f64> {
+    let counted = cell["invocations"].as_array()?.iter().filter(|invocation| invocation["value"].is_number());
+    let clocks: Option<_> = counted.map(|counted| counted["evidence"]["frequency"]["highest_hz"].as_f64()).collect();
+    Some(Sample::new(clocks?)?.median())
 }
 
 /// An interval is an array of two numbers, or an object with `low` and `high`.
@@ -100,6 +110,7 @@ mod tests {
             status: Status::Ok,
             value: Some(2.0),
             interval: Some([1.5, 2.5]),
+            clock_hz: None,
         };
         assert_eq!(only(both), expected);
         let delivered = r#"{"kernel": "mem-read", "workers": 1, "status": "suspect", "capacity": null,

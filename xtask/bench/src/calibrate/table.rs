@@ -161,7 +161,7 @@ mod tests {
 
     fn cell(status: Status, value: Option<f64>) -> Cell {
         let interval = value.map(|value| [value * 0.99, value * 1.01]);
-        Cell { kernel: "arith-int".into(), workers: 1, status, value, interval }
+        Cell { kernel: "arith-int".into(), workers: 1, status, value, interval, clock_hz: None }
     }
 
     fn judged(cells: &[(Status, Option<f64>)]) -> Vec<Judged> {
@@ -185,9 +185,13 @@ mod tests {
 
     #[test]
     fn a_machine_that_changed_has_no_truth() {
-        let reference = |value| truth::Reference::from([(("arith-int", 1), vec![value; 10])]);
-        let judged = |cell| -> Vec<Judged> {
-            judge(&[cell], &truth::truths(&Truths::new(), &reference(100.0), &reference(106.0))).collect()
+        let reference = |value| truth::Reference::from([(("arith-int", 1), vec![(value, 0.0); 10])]);
+        let judged = |cell: Cell| -> Vec<Judged> {
+            judge(
+                std::slice::from_ref(&cell),
+                &truth::truths(std::slice::from_ref(&cell), &Truths::new(), &reference(100.0), &reference(106.0)),
+            )
+            .collect()
         };
         let cells = judged(cell(Status::Ok, Some(103.0)));
         assert_eq!(counts(&cells)[0], [0, 0, 0, 0, 0, 0, 1]);

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use charz_stats::Sample;
+use charz_stats::{Sample, follow_the_clock};
 use xtask::{Failure, Outcome};
+
+use super::report::Cell;
 
 /// A kernel that is swept, and how the reference runs it.
 pub struct Target {
@@ -19,11 +21,11 @@ pub struct Target {
 /// no neighbour's memory.
 #[rustfmt::skip]
 pub const TARGETS: [Target; 5] = [
-    Target { kernel: "arith-int", rate: true, workers: &[1, 2], reference: "--iterations 50000 --repetitions 1500" },
-    Target { kernel: "arith-float", rate: true, workers: &[1, 2], reference: "--iterations 30000 --repetitions 1500" },
-    Target { kernel: "lock-std", rate: false, workers: &[1], reference: "--iterations 30000 --repetitions 1500" },
-    Target { kernel: "chase-random", rate: false, workers: &[1, 2], reference: "--size-kib 16 --pages thp --span 1 --repetitions 500" },
-    Target { kernel: "level-read", rate: true, workers: &[1, 2], reference: "--size-kib 16 --pages thp --span 1 --repetitions 500" },
+    Target { kernel: "arith-int", rate: true, workers: &[1, 2], reference: "--clock on --iterations 50000 --repetitions 1500" },
+    Target { kernel: "arith-float", rate: true, workers: &[1, 2], reference: "--clock on --iterations 30000 --repetitions 1500" },
+    Target { kernel: "lock-std", rate: false, workers: &[1], reference: "--clock on --iterations 30000 --repetitions 1500" },
+    Target { kernel: "chase-random", rate: false, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --repetitions 500" },
+    Target { kernel: "level-read", rate: true, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --repetitions 500" },
 ];
 
 /// The size of blocks in the sweeps, that of the references.
@@ -43,10 +45,13 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// The middle four fifths of what the stretches showed: one that was disturbed throughout tells nothing of the machine.
-    fn of_stretches(shown: Vec<f64>) -> Option<Self> {
-        let shown = Sample::new(shown)?;
-        Some(Truth { low: shown.quantile(0.1), high: shown.quantile(0.9) })
+    /// The middle four fifths of what the stretches showed: one that was disturbed throughout tells nothing of the machine. Where they
+    /// follow the clock, at the clock of the cell.
+    fn of_stretches(shown: &[Stretch], is_rate: bool, clock_hz: Option<f64>) -> Option<Self> {
+        let clock = clock_hz.filter(|_| follow_the_clock(&[shown]));
+        let rates = shown.iter().map(|(rate, of_rate)| clock.map_or(*rate, |clock| rate * clock / of_rate));
+        let numbers = Sample::new(rates.map(|rate| if is_rate { rate } else { rate.recip() }).collect())?;
+        Some(Truth { low: numbers.quantile(0.1), high: numbers.quantile(0.9) })
     }
 
     /// How far a value is outside of it, as a share.
@@ -96,54 +101,83 @@ impl Target {
     }
 }
 
-/// What the stretches of a reference showed, by kernel and number of workers.
-pub type Reference = BTreeMap<(&'static str, u64), Vec<f64>>;
+/// What is done in a time, and the clock of the fastest core in hertz; of times the reciprocal.
+pub type Stretch = (f64, f64);
 
-/// Takes what the example `kernel` printed of a target.
-pub fn stretches(target: &Target, printed: &str) -> Vec<f64> {
-    let rate = |line: &str| line.split('\t').nth(4)?.parse::<f64>().ok();
-    let mut rates: Vec<f64> = printed.lines().filter_map(rate).collect();
-    let length = rates.len().div_ceil(STRETCHES).max(1);
-    let fastest = rates.chunks_mut(length).map(|stretch| {
-        stretch.sort_by(|a, b| b.total_cmp(a));
-        stretch[stretch.len() / FASTEST]
+/// What the stretches of a reference showed, by kernel and number of workers.
+pub type Reference = BTreeMap<(&'static str, u64), Vec<Stretch>>;
+
+/// Takes what the example `kernel` printed of a target. A clock that is not printed is 0.
+pub fn stretches(target: &Target, printed: &str) -> Vec<Stretch> {
+    let pair = |line: &str| {
+        let mut numbers = line.split('\t').skip(4).map(|word| word.parse::<f64>().ok());
+        Some((numbers.next()??, numbers.next().flatten().unwrap_or(0.0)))
+    };
+    let mut pairs: Vec<Stretch> = printed.lines().filter_map(pair).collect();
+    let length = pairs.len().div_ceil(STRETCHES).max(1);
+    let fastest = pairs.chunks_mut(length).map(|stretch| {
+        let highest = stretch.iter().map(|pair| pair.1).fold(0.0, f64::max);
+        stretch.sort_by(|a, b| b.0.total_cmp(&a.0));
+        // It prints billions a second, charz operations or bytes a second, or nanoseconds.
+        (stretch[stretch.len() / FASTEST].0 * if target.rate { 1e9 } else { 1.0 }, highest * 1e9)
     });
-    // It prints billions a second, charz operations or bytes a second, or nanoseconds.
-    fastest.map(|rate| if target.rate { rate * 1e9 } else { 1.0 / rate }).collect()
+    fastest.collect()
 }
 
-/// The truths of a sweep: those given, and for the rest what the references before and after it showed.
-pub fn truths(given: &Truths, before: &Reference, after: &Reference) -> Truths {
-    let shown = before.iter().filter_map(|(key, stretches)| {
-        let all = stretches.iter().chain(after.get(key).into_iter().flatten());
-        Some((*key, Truth::of_stretches(all.copied().collect())?))
-    });
-    shown.chain(given.iter().map(|(key, truth)| (*key, *truth))).collect()
+/// The truths of the cells of a sweep: those given, and for the rest what the references before and after it showed.
+pub fn truths(cells: &[Cell], given: &Truths, before: &Reference, after: &Reference) -> Truths {
+    let of_cell = |cell: &Cell| {
+        let target = TARGETS.iter().find(|target| target.kernel == cell.kernel)?;
+        let key = (target.kernel, cell.workers);
+        let shown: Vec<Stretch> =
+            [before, after].into_iter().filter_map(|found| found.get(&key)).flatten().copied().collect();
+        let truth = given.get(&key).copied().or_else(|| Truth::of_stretches(&shown, target.rate, cell.clock_hz))?;
+        Some((key, truth))
+    };
+    cells.iter().filter_map(of_cell).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::report::Status;
     use super::*;
 
     #[test]
     fn the_undisturbed_repetitions_of_each_stretch_count() {
         // A stretch of ten: one repetition is undisturbed. The clock is slower in the second half.
-        let rate = |at: usize| (if at.is_multiple_of(10) { 2.0 } else { 1.2 }) * if at < 50 { 1.0 } else { 0.9 };
-        let printed: String = (0..100).map(|at| format!("arith-int\tassembly\t1\t0.0003\t{:.6}\n", rate(at))).collect();
+        let clock = |at: usize| if at < 50 { 2.0 } else { 1.8 };
+        let rate = |at: usize| if at.is_multiple_of(10) { clock(at) } else { 0.6 * clock(at) };
+        let line = |at: usize| format!("arith-int\tassembly\t1\t0.0003\t{:.6}\t{}\n", rate(at), clock(at));
+        let printed: String = (0..100).map(line).collect();
         let [rates, times] = [&TARGETS[0], &TARGETS[2]].map(|target| stretches(target, &printed));
-        assert_eq!(rates, [[2.0e9; 5], [1.8e9; 5]].concat());
-        assert_eq!(times, [[0.5; 5], [1.0 / 1.8; 5]].concat());
+        assert_eq!(rates, [[(2.0e9, 2.0e9); 5], [(1.8e9, 1.8e9); 5]].concat());
+        assert_eq!(times, [[(2.0, 2.0e9); 5], [(1.8, 1.8e9); 5]].concat());
+        assert_eq!(stretches(&TARGETS[0], "a\tb\t1\t0.1\t2.5\n"), [(2.5e9, 0.0)]);
         assert!(stretches(&TARGETS[0], "refused\n").is_empty());
+    }
+
+    fn cell(clock_hz: Option<f64>) -> Cell {
+        Cell { kernel: "arith-int".into(), workers: 1, status: Status::Ok, value: None, interval: None, clock_hz }
     }
 
     #[test]
     fn a_truth_spans_what_both_references_showed() {
         let key = ("arith-int", 1);
-        let reference = |value: f64| Reference::from([(key, vec![value; 10])]);
-        let truth = truths(&Truths::new(), &reference(100.0), &reference(110.0))[&key];
-        assert_eq!(truth, Truth { low: 100.0, high: 110.0 });
-        let known = Truths::from([(key, Truth { low: 1.0, high: 1.0 })]);
-        assert_eq!(truths(&known, &reference(100.0), &reference(110.0)), known);
+        let reference = |value: f64| Reference::from([(key, vec![(value, 0.0); 10])]);
+        let truth = |given: Truths| truths(&[cell(None)], &given, &reference(100.0), &reference(110.0))[&key];
+        assert_eq!(truth(Truths::new()), Truth { low: 100.0, high: 110.0 });
+        let known = Truth { low: 1.0, high: 1.0 };
+        assert_eq!(truth(Truths::from([(key, known)])), known);
+    }
+
+    #[test]
+    fn a_truth_that_follows_the_clock_is_that_of_the_cells_clock() {
+        let key = ("arith-int", 1);
+        let reference = |clocks: [f64; 4]| Reference::from([(key, clocks.map(|clock| (clock / 2.0, clock)).to_vec())]);
+        let [before, after] = [[2.0, 2.2, 2.4, 2.1], [2.6, 2.3, 2.5, 2.2]].map(reference);
+        let truth = |clock| truths(&[cell(clock)], &Truths::new(), &before, &after)[&key];
+        assert_eq!(truth(Some(3.0)), Truth { low: 1.5, high: 1.5 });
+        assert!(truth(None).width() > 0.1);
     }
 
     #[test]

@@ -151,6 +151,12 @@ fn v08_drifted() {
             invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 / faster));
         }
     });
+    check(&[("V08", Note)], |trial| {
+        trial.facts.card = card("futex-wake");
+        let first = &mut trial.cell.invocations[0];
+        first.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.05;
+        first.runs.iter_mut().for_each(|run| stretch(run, 1.0 / 1.05));
+    });
     // What does not follow the clock is as right at another.
     check(&[], |trial| {
         trial.cell.invocations[0].evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.5;
