@@ -22,7 +22,7 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     let all = Sample::new(all.concat())?;
     let best = |sample: &Sample| if unit.more_is_better() { sample.max() } else { sample.min() };
     let values = Sample::new(case.values());
-    let raw = values.as_ref().map(Sample::median);
+    let raw = values.as_ref().map(|values| typical(case, values));
     let clean = Sample::new(case.clean_values());
     Some(Summary {
         raw,
@@ -38,10 +38,22 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     })
 }
 
-/// The median of the invocations' values.
 pub(super) fn capacity(case: &Case<'_>) -> Option<Estimate> {
     let values = Sample::new(case.values())?;
-    Some(Estimate { value: values.median(), interval: interval(case, &values) })
+    Some(Estimate { value: typical(case, &values), interval: interval(case, &values) })
+}
+
+/// The median of the invocations' values; where they follow the clock of the cores, the median of what is done in a cycle, at the median
+/// of the clocks: the invocation in the middle by its value may have had another clock than the one in the middle by its clock.
+fn typical(case: &Case<'_>, values: &Sample) -> f64 {
+    let rates = case.cell.clocked_rates();
+    let median = |of: fn(&(f64, f64)) -> f64| Some(Sample::new(rates.iter().map(of).collect())?.median());
+    let in_cycles = || Some(median(|rate| rate.0 / rate.1)? * median(|rate| rate.1)?);
+    match in_cycles().filter(|_| case.follows_the_clock()) {
+        Some(rate) if case.cell.unit.more_is_better() => rate,
+        Some(rate) => rate.recip(),
+        None => values.median(),
+    }
 }
 
 /// What all repetitions gave together, dirty ones included: the median of the invocations' work over their time.
@@ -55,9 +67,9 @@ pub(super) fn delivered(case: &Case<'_>) -> Option<Estimate> {
 /// Where the capacity lies. What is made of blocks is no surer than a block, and no slower than the fastest of them.
 pub(super) fn interval(case: &Case<'_>, values: &Sample) -> Option<Interval> {
     let Interval { low, high } = median_within(values)?;
-    let Some(modes) = case.modes else { return Some(Interval { low, high }) };
+    let (value, unit) = (typical(case, values), case.cell.unit);
+    let Some(modes) = case.modes else { return Some(Interval { low: low.min(value), high: high.max(value) }) };
     let each: Vec<_> = case.cell.invocations.iter().map(|invocation| invocation.value).collect();
-    let (value, unit) = (values.median(), case.cell.unit);
     let faster = modes.headroom(&each, unit).unwrap_or(0.0).max(BLOCK_ERROR);
     Some(match unit.more_is_better() {
         true => Interval { low: low.min(value * (1.0 - BLOCK_ERROR)), high: high.max(value * (1.0 + faster)) },
