@@ -60,7 +60,12 @@ fn outliers(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
 
 /// A trend of the invocations is in the number. First repetitions that differ are not, as they were left out.
 fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
-    let trend = drift(&case.values()).and_then(|drift| {
+    // A clock that rises or falls is told by V08.
+    let values = match case.follows_the_clock() {
+        true => case.cell.clocked_rates().iter().map(|(rate, clock)| rate / clock).collect(),
+        false => case.values(),
+    };
+    let trend = drift(&values).and_then(|drift| {
         let signed = format!("{:+.1}%", drift * 100.0);
         let found =
             raise(&V15, drift.abs(), || format!("the last invocations differ from the first by {signed}, by and by"))?;

@@ -76,7 +76,7 @@ pub static V15: Check = Check {
     cause: "The machine was still warming up, or cooling down: caches, page tables, frequency, heat. The result depends on \
             how many repetitions were made.",
     quantity: "The difference between the medians of the first third and the last third of the invocations, as a share, where \
-               they rise or fall by more than chance. First repetitions that differ by as much from the others of their \
+               they rise or fall by more than chance; in cycles where they follow the clock of the cores. First repetitions that differ by as much from the others of their \
                process are a note, and are left out of every invocation alike; so is a trend of numbers made of repetitions, which \
                is that of the disturbances.",
     scale: Scale::Share,

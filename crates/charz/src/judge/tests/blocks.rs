@@ -94,6 +94,17 @@ fn a_faster_invocation_was_not_disturbed() {
 }
 
 #[test]
+fn v15_a_clock_that_rises_by_and_by_is_no_trend() {
+    let faster = |number: usize| 1.0 + 0.01 * number as f64;
+    let mut trial = of_blocks(move |number, _, _| 1.0 / faster(number));
+    check(of_blocks(move |number, _, _| 1.0 / faster(number)), 2e9 * 1.045, &[("V15", Severity::Suspect)]);
+    for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+        invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= faster(number);
+    }
+    check(trial, 2e9 * 1.045, &[]);
+}
+
+#[test]
 fn v16_two_speeds() {
     const SLOWER: f64 = 1.05;
     let two = |fast: f64| of_blocks(move |_, _, drawn| if drawn < fast { 1.0 } else { SLOWER });
