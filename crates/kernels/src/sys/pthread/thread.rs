@@ -38,7 +38,7 @@ impl Attributes {
         let code = unsafe { libc::pthread_attr_setstacksize(attributes.raw.as_mut_ptr(), stack) };
         check("pthread_attr_setstacksize", code)?;
         if let Some(mask) = mask {
-            let (bytes, set) = (size_of_val(&mask.0), mask.0.as_ptr().cast());
+            let (bytes, set) = (size_of_val(&*mask.0), mask.0.as_ptr().cast());
             // SAFETY: the attributes were initialised, and the mask has as many bytes as it is said to have; they are copied.
             let code = unsafe { libc::pthread_attr_setaffinity_np(attributes.raw.as_mut_ptr(), bytes, set) };
             check("pthread_attr_setaffinity_np", code)?;
@@ -140,6 +140,19 @@ mod tests {
             assert_eq!(told.recv(), Ok(Mask::own().unwrap()), "detached: {detached}");
             drop(thread);
         }
+    }
+
+    /// The system cuts a wider mask to the strands that there are only when the thread is made.
+    #[test]
+    fn strands_beyond_the_first_word_of_a_mask_are_kept() {
+        let mut mask = Mask::none();
+        (mask.0[0], mask.0[1], mask.0[WORDS - 1]) = (1, 1, 1 << 63);
+        let attributes = Attributes::new(1 << 16, false, Some(&mask)).unwrap();
+        let mut kept = Mask::none();
+        let (bytes, set) = (size_of_val(&*kept.0), kept.0.as_mut_ptr().cast());
+        // SAFETY: the attributes were initialised, and the mask has as many bytes as it is said to have.
+        let code = unsafe { libc::pthread_attr_getaffinity_np(attributes.raw.as_ptr(), bytes, set) };
+        assert_eq!((code, kept), (0, mask));
     }
 
     #[test]
