@@ -86,8 +86,12 @@ fn every_number_follows_from_its_laps() {
             assert!(value.is_null() || !clean.is_empty(), "{value} without a repetition that counts");
             if by_blocks {
                 let bounds = bounds(cell);
+                // A repetition of workers that share a strand is slower than any block of theirs.
+                let by_mode = cell["estimator"] == "fast_mode";
                 let is_within = |value: f64| {
-                    bounds.is_some_and(|[low, high]| value > low * (1.0 - 1e-9) && value < high * (1.0 + 1e-9))
+                    let is_in =
+                        |[low, high]: [f64; 2]| (value > low * (1.0 - 1e-9) || !by_mode) && value < high * (1.0 + 1e-9);
+                    bounds.is_some_and(is_in)
                 };
                 assert!(value.as_f64().is_none_or(is_within), "{value} is not within {bounds:?}");
             } else if !clean.is_empty() {
