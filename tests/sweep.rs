@@ -30,12 +30,6 @@ fn median(mut values: Vec<f64>) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// Whether the cell's numbers are made of the times of blocks: where others may take part in what a block takes, they are not.
-fn is_by_blocks(cell: &Value) -> bool {
-    let in_own_caches = cell["level"].as_str().is_none_or(|level| ["L1", "L2"].contains(&level));
-    in_own_caches && runs(cell).any(|run| !run["laps"][0]["blocks"].is_null())
-}
-
 /// The rates of all workers if each of their blocks took as long as its worker's slowest, and as its fastest; `None` where a worker
 /// has no block.
 fn bounds(cell: &Value) -> Option<[f64; 2]> {
@@ -63,7 +57,8 @@ fn every_number_follows_from_its_laps() {
     assert_eq!(report["complete"], true);
     assert_eq!(cells(&report).len(), 8);
     for cell in cells(&report) {
-        let by_blocks = is_by_blocks(cell);
+        let by_mode = cell["estimator"] == "fast_mode";
+        let has_blocks = runs(cell).any(|run| !run["laps"][0]["blocks"].is_null());
         let (mut values, mut clocks, mut delivered) = (Vec::new(), Vec::new(), Vec::new());
         for invocation in invocations(cell) {
             let (mut clean, mut all_work, mut all_time) = (Vec::new(), 0.0, 0.0);
@@ -84,16 +79,13 @@ fn every_number_follows_from_its_laps() {
             delivered.push(all_work * 1e9 / all_time);
             let value = &invocation["value"];
             assert!(value.is_null() || !clean.is_empty(), "{value} without a repetition that counts");
-            if by_blocks {
-                let bounds = bounds(cell);
-                // A repetition of workers that share a strand is slower than any block of theirs.
-                let by_mode = cell["estimator"] == "fast_mode";
-                let is_within = |value: f64| {
-                    let is_in =
-                        |[low, high]: [f64; 2]| (value > low * (1.0 - 1e-9) || !by_mode) && value < high * (1.0 + 1e-9);
-                    bounds.is_some_and(is_in)
+            if has_blocks {
+                // Repetitions of workers that share a strand, or a cache, are slower than any block of theirs.
+                let is_within = |value: f64| match bounds(cell) {
+                    Some([low, high]) => (value > low * (1.0 - 1e-9) || !by_mode) && value < high * (1.0 + 1e-9),
+                    None => !by_mode,
                 };
-                assert!(value.as_f64().is_none_or(is_within), "{value} is not within {bounds:?}");
+                assert!(value.as_f64().is_none_or(is_within), "{value} is not within {:?}", bounds(cell));
             } else if !clean.is_empty() {
                 let best = clean.iter().copied().fold(f64::MIN, f64::max);
                 check_equal(value, if cell["estimator"] == "best" { best } else { median(clean) });
