@@ -57,9 +57,15 @@ impl<'a> Case<'a> {
         self.cell.seats.len().min(self.facts.strands).max(1)
     }
 
-    /// Whether the clock of the cores is what the values differ in: the number is then that of the middle clock.
-    pub(super) fn follows_the_clock(&self) -> bool {
-        follow_the_clock(&[&self.cell.clocked_rates()])
+    /// The rate of each invocation with a value, and its clock in hertz, where the clock of the cores is what the rates differ in: the
+    /// number is then that of the middle clock.
+    pub(super) fn rates_that_follow_the_clock(&self) -> Option<Vec<(f64, f64)>> {
+        Some(self.cell.clocked_rates()).filter(|rates| follow_the_clock(&[rates]))
+    }
+
+    /// The same in work per cycle.
+    pub(super) fn rates_in_cycles(&self) -> Option<Vec<f64>> {
+        Some(self.rates_that_follow_the_clock()?.iter().map(|(rate, clock)| rate / clock).collect())
     }
 
     pub(super) fn obeys(&self, knob: &Param) -> bool {

@@ -60,11 +60,8 @@ fn outliers(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
 
 /// A trend of the invocations is in the number. First repetitions that differ are not, as they were left out.
 fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
-    // A clock that rises or falls is told by V08.
-    let values = match case.follows_the_clock() {
-        true => case.cell.clocked_rates().iter().map(|(rate, clock)| rate / clock).collect(),
-        false => case.values(),
-    };
+    // V08 names a clock that rises or falls.
+    let values = case.rates_in_cycles().unwrap_or_else(|| case.values());
     let trend = drift(&values).and_then(|drift| {
         let signed = format!("{:+.1}%", drift * 100.0);
         let found =
@@ -86,18 +83,25 @@ fn modes(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
     raise(&V16, m_value, || format!("the repetitions fall into groups (m-value {m_value:.1})"))
 }
 
-/// The width that was reached is printed beside the number anyway.
+/// The width that was reached is printed beside the number anyway. What the clock adds to it is a note: in cycles the values are closer.
 fn wide(case: &Case<'_>) -> Option<Mark> {
-    let wanted = case.cell.precision;
+    let widest = if case.facts.card.family == Family::Compute { WIDEST_OF_COMPUTE } else { WIDEST };
+    let measure = |reached: f64| {
+        let too_wide = if reached > widest { V28.suspect.unwrap_or_default().next_up() } else { 0.0 };
+        (reached / case.cell.precision).max(too_wide)
+    };
     let values = Sample::new(case.values())?;
     let reached = summary::interval(case, &values)?.half_width(values.median());
-    let widest = if case.facts.card.family == Family::Compute { WIDEST_OF_COMPUTE } else { WIDEST };
-    let too_wide = if reached > widest { V28.suspect.unwrap_or_default().next_up() } else { 0.0 };
-    let found = raise(&V28, (reached / wanted).max(too_wide), || {
-        format!("the interval is ±{} wide, and ±{} was asked for", units::percent(reached), units::percent(wanted))
+    let found = raise(&V28, measure(reached), || {
+        let wanted = units::percent(case.cell.precision);
+        format!("the interval is ±{} wide, and ±{wanted} was asked for", units::percent(reached))
     })?;
-    // It is as wide as the clocks are apart.
-    Some(if case.follows_the_clock() { Mark { severity: Severity::Note, ..found } } else { found })
+    let in_cycles = case.rates_in_cycles().and_then(Sample::new).and_then(|rates| summary::half_width(&rates));
+    let severity = match in_cycles {
+        Some(in_cycles) => V28.severity(measure(in_cycles)).unwrap_or(Severity::Note),
+        None => found.severity,
+    };
+    Some(Mark { severity, ..found })
 }
 
 /// By how much the fastest blocks are faster than the number, which is that of the others then.
@@ -124,19 +128,14 @@ fn other_speed(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
     Some(mark(&V16, Severity::Suspect, reason))
 }
 
-/// Whether the canary saw two clocks that are so much apart: the other speed is then that of another clock, and the number that of the
-/// highest one.
+/// Whether the canary saw two clocks within an invocation that are so much apart: the other speed is then that of the lower clock, and
+/// the number that of the higher one. Locks have two speeds of their own.
 fn is_step(case: &Case<'_>, ratio: f64) -> bool {
     // The canary is read to 0.3%, and the place of a mode to 0.2%.
     const ERROR: f64 = 0.006;
-    let seen = || case.evidence().filter_map(|evidence| evidence.frequency.as_ref());
-    let clocks = seen().flat_map(|seen| [seen.before_hz, seen.after_hz, seen.highest_hz]).collect();
-    let Some(clocks) = Sample::new(clocks) else { return false };
-    let clocks = clocks.values();
-    clocks.iter().any(|low| {
-        let higher = clocks.partition_point(|high| *high < low * ratio * (1.0 - ERROR));
-        clocks.get(higher).is_some_and(|high| *high < low * ratio * (1.0 + ERROR))
-    })
+    let seen = case.evidence().filter_map(|evidence| evidence.frequency.as_ref());
+    let mut steps = seen.flat_map(|seen| [seen.highest_hz / seen.before_hz, seen.highest_hz / seen.after_hz]);
+    case.facts.card.family != Family::Sync && steps.any(|step| (step / ratio - 1.0).abs() < ERROR)
 }
 
 /// Locks have speeds of their own, of which the fastest is not to pass for the usual one. What slows arithmetic and caches down is

@@ -46,10 +46,12 @@ pub(super) fn capacity(case: &Case<'_>) -> Option<Estimate> {
 /// The median of the invocations' values; where they follow the clock of the cores, the median of what is done in a cycle, at the median
 /// of the clocks: the invocation in the middle by its value may have had another clock than the one in the middle by its clock.
 fn typical(case: &Case<'_>, values: &Sample) -> f64 {
-    let rates = case.cell.clocked_rates();
-    let median = |of: fn(&(f64, f64)) -> f64| Some(Sample::new(rates.iter().map(of).collect())?.median());
-    let in_cycles = || Some(median(|rate| rate.0 / rate.1)? * median(|rate| rate.1)?);
-    match in_cycles().filter(|_| case.follows_the_clock()) {
+    let at_middle_clock = || {
+        let rates = case.rates_that_follow_the_clock()?;
+        let median = |of: fn(&(f64, f64)) -> f64| Some(Sample::new(rates.iter().map(of).collect())?.median());
+        Some(median(|rate| rate.0 / rate.1)? * median(|rate| rate.1)?)
+    };
+    match at_middle_clock() {
         Some(rate) if case.cell.unit.more_is_better() => rate,
         Some(rate) => rate.recip(),
         None => values.median(),
@@ -80,6 +82,11 @@ pub(super) fn interval(case: &Case<'_>, values: &Sample) -> Option<Interval> {
 /// The systematic error of a block: reading the clock, looking at the strand and entering a stretch take 0.1 to 0.2 µs of some 40, and
 /// the place of a mode is known to 0.2%.
 const BLOCK_ERROR: f64 = 0.006;
+
+/// How far the ends of the median's interval are from it, as a fraction of it.
+pub(super) fn half_width(values: &Sample) -> Option<f64> {
+    Some(median_within(values)?.half_width(values.median()))
+}
 
 /// Where the median of the values lies; `None` with too few of them, and for a median of 0.
 fn median_within(values: &Sample) -> Option<Interval> {

@@ -20,12 +20,13 @@ pub fn needed_ns(resolution_ns: f64, overhead_ns: f64) -> f64 {
 pub static V08: Check = Check {
     code: "V08",
     title: "the clock frequency drifted",
-    cause: "Turbo, a governor, heat, a power limit, wide vectors or the neighbours of a guest changed the processor's frequency while \
-            the cell was measured. Rates of arithmetic follow it one to one, those of memory less.",
-    quantity: "By how much the highest frequency that the canary saw exceeds that of the invocation in the middle, as a fraction, and \
-               no more than by how much the best value exceeds the number. A note for numbers of memory, and where the best value \
-               exceeds the number by no more than half as much in cycles: the number is then that of the middle clock, and comparisons allow for it. The canary is a chain of dependent multiplications, whose length in cycles never \
-               changes; what disturbs it only makes it slower, so the fastest of several counts.",
+    cause: "Turbo, a governor, heat, a power limit, wide vectors or the neighbours of a guest changed the processor's \
+            frequency while the cell was measured. Rates of arithmetic follow it one to one, those of memory less.",
+    quantity: "By how much the highest frequency that the canary saw exceeds that of the invocation in the middle, as a \
+               fraction, and no more than by how much the best value exceeds the number. A note for numbers of memory, and \
+               where the best value exceeds the number by no more than half as much in cycles: the number is then that of the \
+               middle clock, and comparisons allow for it. The canary is a chain of dependent multiplications, whose length \
+               in cycles never changes; what disturbs it only makes it slower, so the fastest of several counts.",
     scale: Scale::Share,
     note: Some(0.01),
     suspect: Some(0.02),

@@ -76,9 +76,9 @@ pub static V15: Check = Check {
     cause: "The machine was still warming up, or cooling down: caches, page tables, frequency, heat. The result depends on \
             how many repetitions were made.",
     quantity: "The difference between the medians of the first third and the last third of the invocations, as a share, where \
-               they rise or fall by more than chance; in cycles where they follow the clock of the cores. First repetitions that differ by as much from the others of their \
-               process are a note, and are left out of every invocation alike; so is a trend of numbers made of repetitions, which \
-               is that of the disturbances.",
+               they rise or fall by more than chance; in cycles where they follow the clock of the cores. First repetitions \
+               that differ by as much from the others of their process are a note, and are left out of every invocation \
+               alike; so is a trend of numbers made of repetitions, which is that of the disturbances.",
     scale: Scale::Share,
     suspect: Some(0.02),
     evidence: "The report's own samples, in the order in which they were taken.",
@@ -96,9 +96,10 @@ pub static V16: Check = Check {
     title: "there is no single value",
     cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, or a lock \
             has two speeds. One number says nothing of the other.",
-    quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode. Numbers made of \
-               blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast one, unless the canary saw two clocks that are as much apart; those of \
-               locks and other primitives also where the fast mode holds less than a fifth.",
+    quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode. Numbers \
+               made of blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast \
+               one; unless the canary saw two clocks within an invocation that are as much apart, except for locks and other \
+               primitives. Those are suspect also where the fast mode holds less than a fifth.",
     scale: Scale::Ratio,
     note: Some(3.2),
     evidence: "The report's own samples.",
@@ -123,8 +124,8 @@ pub static V18: Check = Check {
     lap: Some(0.20),
     note: Some(0.0),
     evidence: "The stamps of all laps.",
-    families: "Numbers made of repetitions of several workers on strands of their own (not V19). Of blocks those count during which \
-               all workers were at work.",
+    families: "Numbers made of repetitions of several workers on strands of their own (not V19). Of blocks those count during \
+               which all workers were at work.",
     mend: "Give a repetition more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
            by itself.",
     source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limit is charz's first \
@@ -138,8 +139,9 @@ pub static V28: Check = Check {
     cause: "The invocations differ so much, or were so few, that the budget ended before the confidence interval was as \
             narrow as the kernel's family is to have it. The number stands with the width that was reached; a difference \
             smaller than that cannot be seen in it.",
-    quantity: "Half of the interval's width, divided by what was asked for; beyond 5% of the number (3% of kernels that compute) it is \
-               suspect whatever was asked for.",
+    quantity: "Half of the interval's width, divided by what was asked for; beyond 5% of the number (3% of kernels that \
+               compute) it is suspect whatever was asked for. Where values follow the clock of the cores, the width in cycles \
+               decides, and what the clock adds is a note.",
     scale: Scale::Ratio,
     // A memory kernel on a busy guest that reaches 4% where 2% was asked for is not suspect: its interval shows the 4%.
     // Three times as wide takes nine times the invocations, which no budget that was a little too small explains.
@@ -155,17 +157,18 @@ pub static V28: Check = Check {
 pub static V33: Check = Check {
     code: "V33",
     title: "some of the work was faster than the number",
-    cause: "Hardly any block of the work was left alone, or too few to be told from chance: the number is that of disturbed blocks, and \
-            the hardware does better. The interval reaches as far as the fastest blocks.",
-    quantity: "By how much the fastest twentieth of the blocks is faster than the number, in the invocation in the middle, as a fraction.",
+    cause: "Hardly any block of the work was left alone, or too few to be told from chance: the number is that of disturbed \
+            blocks, and the hardware does better. The interval reaches as far as the fastest blocks.",
+    quantity: "By how much the fastest twentieth of the blocks is faster than the number, in the invocation in the middle, as \
+               a fraction.",
     scale: Scale::Share,
     note: Some(0.01),
     suspect: Some(0.02),
     evidence: "The times of the blocks of each lap.",
     families: "Numbers made of blocks.",
     mend: "Quieten the machine (`charz doctor`), or give more time (`--budget`): a neighbour that pauses leaves blocks alone.",
-    source: "Measured for charz: in 554 cells the distance to the fastest repetitions told which medians were wrong, where waiting did \
-             not.",
+    source: "Measured for charz: in 554 cells the distance to the fastest repetitions told which medians were wrong, where \
+             waiting did not.",
     covers: &["V28"],
     ..Check::NEVER_RAISED
 };

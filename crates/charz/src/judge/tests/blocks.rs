@@ -113,7 +113,16 @@ fn v16_two_speeds() {
     // The canary saw a clock that is as much lower.
     let mut stepped = two(0.3);
     stepped.evidence(|evidence| evidence.frequency.as_mut().unwrap().after_hz /= SLOWER);
-    check(stepped, 2e9, &[]);
+    check(stepped.clone(), 2e9, &[]);
+    // A lock has two speeds of its own, whatever the clock.
+    stepped.facts.card = card("lock-std");
+    stepped.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz *= 10.0);
+    check(stepped, 2e9, &[("V16", Severity::Suspect)]);
+    // Clocks of different invocations explain no two speeds within one.
+    let mut apart = two(0.3);
+    let clock = apart.cell.invocations[0].evidence.as_mut().unwrap().frequency.as_mut().unwrap();
+    [&mut clock.before_hz, &mut clock.after_hz, &mut clock.highest_hz].into_iter().for_each(|hz| *hz *= SLOWER);
+    check(apart, 2e9, &[("V16", Severity::Suspect)]);
 }
 
 #[test]

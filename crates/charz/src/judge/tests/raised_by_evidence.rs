@@ -156,6 +156,18 @@ fn v28_wide() {
     let [note, suspect] = [V28.note, V28.suspect].map(|limit| limit.unwrap() * 0.005 / 3.5);
     check_each(apart, &[(note * 0.7, &[]), (note * 1.4, &[("V28", Note)])]);
     check_each(apart, &[(suspect * 0.8, &[("V28", Note)]), (suspect * 1.3, &[("V28", Suspect)])]);
+    // Beside what the clock adds, which is three times as much, the width in cycles counts.
+    let on_a_moving_clock = |trial: &mut Trial, by: f64| {
+        apart(trial, by);
+        for (invocation, step) in trial.cell.invocations.iter_mut().zip([6, 2, 9, 0, 4, 7, 1, 8, 5, 3]) {
+            let faster = 1.0 + 3.0 * suspect * (f64::from(step) - 4.5);
+            invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= faster;
+            invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 / faster));
+        }
+    };
+    let of_the_clock = ("V08", Note);
+    let expected: [(f64, &[_]); 2] = [(0.0, &[of_the_clock]), (suspect * 1.3, &[of_the_clock, ("V28", Suspect)])];
+    check_each(on_a_moving_clock, &expected);
 }
 
 #[test]
