@@ -151,14 +151,9 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(36);
         for _ in 0..300 {
             let (undisturbed, most) = (0.15 + 0.85 * random.f64(), 0.2 + 9.8 * random.f64());
-            let found =
-                mode(
-                    260,
-                    random.u64(..),
-                    |random| {
-                        if random.f64() < undisturbed { 0.0 } else { most * (0.02 + random.f64()) }
-                    },
-                );
+            let slowed = |random: &mut fastrand::Rng| most * (0.02 + random.f64());
+            let disturb = |random: &mut fastrand::Rng| if random.f64() < undisturbed { 0.0 } else { slowed(random) };
+            let found = mode(260, random.u64(..), disturb);
             assert!((found.value - 1.0).abs() < 0.01, "{undisturbed} {most} {found:?}");
             assert!(found.is_sharp() && found.share > undisturbed / 2.0, "{undisturbed} {found:?}");
         }

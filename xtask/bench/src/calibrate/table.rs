@@ -187,11 +187,8 @@ mod tests {
     fn a_machine_that_changed_has_no_truth() {
         let reference = |value| truth::Reference::from([(("arith-int", 1), vec![(value, 0.0); 10])]);
         let judged = |cell: Cell| -> Vec<Judged> {
-            judge(
-                std::slice::from_ref(&cell),
-                &truth::truths(std::slice::from_ref(&cell), &Truths::new(), &reference(100.0), &reference(106.0)),
-            )
-            .collect()
+            let cells = [cell];
+            judge(&cells, &truth::truths(&cells, &Truths::new(), &reference(100.0), &reference(106.0))).collect()
         };
         let cells = judged(cell(Status::Ok, Some(103.0)));
         assert_eq!(counts(&cells)[0], [0, 0, 0, 0, 0, 0, 1]);

@@ -45,7 +45,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// The middle four fifths of what the stretches showed: one that was disturbed throughout tells nothing of the machine. Where they
+    /// The middle four fifths of what the stretches showed: one that was disturbed throughout says nothing about the machine. Where they
     /// follow the clock, at the clock of the cell.
     fn of_stretches(shown: &[Stretch], is_rate: bool, clock_hz: Option<f64>) -> Option<Self> {
         let clock = clock_hz.filter(|_| follow_the_clock(&[shown]));
