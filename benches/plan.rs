@@ -54,7 +54,7 @@ fn plan(request: &Request, machine: &Machine, limits: &Limits) -> Plan {
     let rates = request.kernels.iter().map(|kernel| (&*kernel.card().name, 1.0, 1.0));
     let predictor = Predictor::with_rates(machine.strands.len(), rates);
     let fitted = request.fit(machine, limits).expect("the mappings fit the machine");
-    Plan::new(request, fitted, limits, &predictor)
+    Plan::new(request, &fitted, limits, &predictor)
 }
 
 criterion_group!(benches, bench);

@@ -227,13 +227,43 @@ fn oversubscription_is_marked() {
 fn a_dry_run_measures_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
-    let args = ["sweep", "--dry-run", "--threads", "1,2", "--kernel", "mem-read", "--size", "4MiB", "--output"];
+    let mappings = "round-robin,dumb,auto";
+    let what = ["--threads", "1,2", "--kernel", "mem-read", "--mapping", mappings, "--size", "4MiB", "--output"];
+    let args = [&["sweep", "--dry-run"], &what[..]].concat();
     let ran = run(args.iter().map(OsStr::new).chain([file.as_os_str()]));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert!(!file.exists());
     let rows: Vec<_> = ran.out.lines().filter(|line| line.contains("mem-read")).collect();
     assert_eq!(rows.len(), 6, "two numbers of workers under three mappings:\n{}", ran.out);
     assert_eq!(rows.iter().filter(|row| row.contains("8 MiB")).count(), 3, "{}", ran.out);
+}
+
+#[test]
+fn a_dry_run_plans_for_another_machine() {
+    let of = |source: &str| -> Value {
+        let args = ["sweep", "--dry-run", "--kernel", "arith-int", "--topology", source, "--format", "json"];
+        serde_json::from_str(&output(&args)).unwrap()
+    };
+    let plan = of("Package:2 Core:300 PU:2");
+    assert_eq!(plan["strands"], 1200);
+    let rows = plan["plan"].as_array().unwrap();
+    assert_eq!(plan["cells"].as_u64(), Some(rows.len() as u64));
+    let rows_of = |mapping: &str| -> Vec<u64> {
+        let rows = rows.iter().filter(|row| row["mapping"] == mapping);
+        rows.map(|row| row["workers"].as_u64().unwrap()).collect()
+    };
+    let [spread, dumb] = ["round-robin", "dumb"].map(rows_of);
+    assert!([1, 2, 300, 600, 1200].iter().all(|border| spread.contains(border)), "{spread:?}");
+    assert!(!dumb.contains(&1200) && dumb.contains(&600), "a mapping of the same strands is not repeated: {dumb:?}");
+    // Six invocations of each cell, of which the largest makes 1200 threads.
+    assert!(plan["predicted_s"].as_f64().unwrap() > 0.0 && plan["budget_s"].as_f64().unwrap() <= 300.0);
+    // A lap of each of 1200 workers.
+    assert!(plan["report_bytes"].as_u64().unwrap() > of("Package:1 Core:1 PU:1")["report_bytes"].as_u64().unwrap());
+    for flag in [["--topology", "PU:2"], ["--format", "json"]] {
+        let ran = run(["sweep"].iter().chain(&flag));
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+        assert!(ran.err.contains("--dry-run"), "{}", ran.err);
+    }
 }
 
 #[test]

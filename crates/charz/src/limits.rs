@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use charz_kernels::PageKind;
+use charz_topology::Machine;
 use charz_topology::cgroup::{self, Group};
 
 use charz_data::units;
@@ -54,7 +55,19 @@ impl Limits {
         }
     }
 
-    /// No limit but the one of reason, for tests and for machines that are not this one.
+    /// Those of a machine that is not this one: its memory, as far as it is known.
+    pub fn of(machine: &Machine) -> Self {
+        let memory =
+            machine.numa_nodes.iter().map(|node| node.memory_bytes).sum::<Option<u64>>().filter(|bytes| *bytes > 0);
+        Limits {
+            memory_total_bytes: memory,
+            memory_available_bytes: memory,
+            memory_budget_bytes: memory.map(|bytes| bytes / 100 * MEMORY_SHARE_PERCENT),
+            ..Limits::unlimited()
+        }
+    }
+
+    /// No limit but the one of reason, for tests.
     pub fn unlimited() -> Self {
         Limits {
             memory_total_bytes: None,

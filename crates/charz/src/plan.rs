@@ -4,7 +4,7 @@ mod axes;
 mod specs;
 mod threads;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
@@ -93,8 +93,6 @@ impl Default for Invocations {
 
 pub struct Plan {
     pub params: Params,
-    /// Numbers of workers, ascending.
-    pub threads: Vec<usize>,
     pub precision: Option<f64>,
     pub repetitions: Option<usize>,
     pub invocations: Invocations,
@@ -174,14 +172,23 @@ const LARGEST_FACTOR: u32 = 100;
 /// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
 const PLANNED_SHARE: f64 = 0.12;
 
+/// The share of the budget beyond which its fewest invocations make a plan take fewer numbers of workers: a busy machine takes twice the
+/// time.
+const FEWEST_SHARE: f64 = 0.5;
+
+/// Bytes of a lap, a repetition and an invocation in a report, as measured: a lap has 33 times of blocks.
+const LAP_BYTES: usize = 900;
+const RUN_BYTES: usize = 200;
+const INVOCATION_BYTES: usize = 1000;
+
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
     machine: &'a Machine,
     /// The points of each kernel, in the order of the request.
     points: Vec<Vec<Point>>,
     counted: bool,
-    /// Numbers of workers, ascending.
-    threads: Vec<usize>,
+    /// Numbers of workers, ascending; the first series that the budget allows is taken.
+    threads: Vec<Vec<usize>>,
     /// Each mapping with its order, if mappings were asked for.
     orders: Option<Vec<(Mapping, Order)>>,
     /// Those that are taken otherwise: for kernels of the processor and the memory,
@@ -203,7 +210,7 @@ impl Request {
             memory_homes(policy, machine, &[]).map_err(|what| Error::bad_input(format!("--memory: {what}")))?;
         }
         let strands = machine.usable_strands().count();
-        let threads = self.threads.resolve(strands, self.oversubscribed, limits)?;
+        let threads = self.threads.resolve(machine, self.oversubscribed, limits)?;
         let ladder = BlockSizes::of(machine);
         let points: Vec<Vec<Point>> =
             self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &self.params, &ladder)).collect();
@@ -265,16 +272,39 @@ impl ResolvedRequest<'_> {
         }
     }
 
-    /// The numbers of workers that a kernel can take; one that can take none of those that were asked for gets its fewest.
-    fn threads(&self, kernel: &dyn Kernel) -> Vec<usize> {
+    /// The numbers of workers of a series that a kernel can take; one that can take none of those that were asked for gets its fewest.
+    fn threads(&self, kernel: &dyn Kernel, series: &[usize]) -> Vec<usize> {
         let (card, crew) = (kernel.card(), kernel.card().workers);
         if !self.counted && kernel.axes().alone {
             return vec![crew.min()];
         }
         let few = !self.counted && matches!(card.family, Family::Memory | Family::Timer) && !spreads(card);
         let wanted = |workers: &usize| crew.allows(*workers) && (!few || *workers == 1 || *workers == self.strands);
-        let fitting: Vec<usize> = self.threads.iter().copied().filter(wanted).collect();
+        let fitting: Vec<usize> = series.iter().copied().filter(wanted).collect();
         if fitting.is_empty() { vec![crew.min()] } else { fitting }
+    }
+}
+
+impl ResolvedRequest<'_> {
+    fn cells(&self, request: &Request, series: &[usize]) -> Vec<PlannedCell> {
+        let mut cells = Vec::new();
+        for (&kernel, points) in request.kernels.iter().zip(&self.points) {
+            let spots =
+                points.iter().flat_map(|point| self.threads(kernel, series).into_iter().map(move |n| (*point, n)));
+            for (point, workers) in spots {
+                let mut strands = HashSet::new();
+                for (mapping, order) in self.orders(kernel.card()) {
+                    let seats = place(order, workers).seats;
+                    let mut taken = seats.clone();
+                    taken.sort_unstable();
+                    // Mappings that nobody asked for are of interest where they differ.
+                    if strands.insert(taken) || self.orders.is_some() {
+                        cells.push(PlannedCell::new(request, self.machine, kernel, point, mapping.clone(), seats));
+                    }
+                }
+            }
+        }
+        cells
     }
 }
 
@@ -294,18 +324,21 @@ const MEETING: &str = "round-robin";
 const FLOATING: &str = "auto";
 
 impl Plan {
-    pub fn new(request: &Request, fitted: ResolvedRequest<'_>, limits: &Limits, predictor: &Predictor) -> Self {
-        let mut cells = Vec::new();
-        for (&kernel, points) in request.kernels.iter().zip(&fitted.points) {
-            let spots = points.iter().flat_map(|point| fitted.threads(kernel).into_iter().map(move |n| (*point, n)));
-            for (point, workers) in spots {
-                for (mapping, order) in fitted.orders(kernel.card()) {
-                    let seats = place(order, workers).seats;
-                    cells.push(PlannedCell::new(request, fitted.machine, kernel, point, mapping.clone(), seats));
-                }
+    /// # Panics
+    /// If the request has no series of numbers of workers.
+    pub fn new(request: &Request, fitted: &ResolvedRequest<'_>, limits: &Limits, predictor: &Predictor) -> Self {
+        let (closest, fewer) = fitted.threads.split_first().expect("a request has numbers of workers");
+        let cells = fitted.cells(request, closest);
+        let mut plan = Plan::of_cells(request, cells, fitted.strands, limits, predictor);
+        for series in fewer {
+            if plan.predicted() <= plan.budget.mul_f64(FEWEST_SHARE) {
+                break;
             }
+            let fewest = |cell: &PlannedCell| cell.seats.len() == cell.kernel.card().workers.min();
+            plan.cells.retain(|cell| series.contains(&cell.seats.len()) || fewest(cell));
+            plan.fit_amounts(request, predictor);
         }
-        Plan::of_cells(request, cells, fitted.strands, limits, predictor)
+        plan
     }
 
     /// Finds out what keeps these cells from running, and how much of each fits into the budget.
@@ -318,7 +351,6 @@ impl Plan {
     ) -> Self {
         let mut plan = Plan {
             params: request.amounts(1),
-            threads: cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect(),
             precision: request.precision,
             repetitions: request.repetitions,
             invocations: request.invocations,
@@ -333,8 +365,28 @@ impl Plan {
     }
 
     pub fn predicted(&self) -> Duration {
-        let round: Duration = self.cells.iter().filter(|cell| cell.obstacle.is_none()).map(|cell| cell.predicted).sum();
+        let round: Duration = self.runnable().map(|cell| cell.predicted).sum();
         round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
+    }
+
+    /// Numbers of workers, ascending.
+    pub fn threads(&self) -> Vec<usize> {
+        self.cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    pub fn runnable(&self) -> impl Iterator<Item = &PlannedCell> {
+        self.cells.iter().filter(|cell| cell.obstacle.is_none())
+    }
+
+    /// About how many bytes of the report all invocations take for which there is time.
+    pub fn invocation_bytes(&self) -> u64 {
+        let rounds =
+            (self.budget.as_secs_f64() / self.predicted().as_secs_f64()).max(1.0) * self.invocations.least as f64;
+        let round: usize = self
+            .runnable()
+            .map(|cell| INVOCATION_BYTES + cell.repetitions * (RUN_BYTES + cell.seats.len() * LAP_BYTES))
+            .sum();
+        (round as f64 * rounds.min(self.invocations.most as f64)) as u64
     }
 
     fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {
@@ -350,16 +402,16 @@ impl Plan {
 
     fn predict(&mut self, predictor: &Predictor) {
         for cell in &mut self.cells {
-            let (kernel, workers) = (cell.kernel, cell.seats.len());
-            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(kernel.card()));
+            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(cell.kernel.card()));
             let own = cell.point.params(&self.params);
-            cell.predicted = predictor.invocation(kernel, &own, workers, cell.repetitions);
+            cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
         }
     }
 
     /// Takes as much of each amount that was not asked for as fits well into the budget: its largest, or less by the same
     /// factor of 1, 2 or 5 times a power of ten for all.
     fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
+        self.budget = request.budget.least();
         let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
         for factor in factors.take_while(|&factor| factor <= LARGEST_FACTOR) {
             self.params = request.amounts(factor);

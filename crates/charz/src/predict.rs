@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 use charz_kernels::{Family, Kernel, Metric, Params, params};
 
 use crate::invoke::{Invoke, MeasureRequest};
+use charz_data::machine::Machine;
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
     strands: usize,
+    /// The NUMA node of each strand by its OS id; empty where no nodes are known, and all memory counts as one.
+    nodes: HashMap<u32, u32>,
     /// What a process costs that measures nothing.
     process: Duration,
     rates: HashMap<&'static str, Rate>,
@@ -76,9 +79,10 @@ const PILOT_BYTES: u64 = 16 << 20;
 const REPETITION: Duration = Duration::from_micros(200);
 /// What a worker costs: its thread, its seat.
 const WORKER: Duration = Duration::from_micros(100);
-/// Workers from which on a memory kernel gains no more bandwidth: what one channel-bound package gives about four of its
-/// strands. Too low only overestimates the time.
-const MEMORY_BOUND_AT: usize = 4;
+/// Workers of a NUMA node from which on a memory kernel gains no more bandwidth: a share of its strands, as on the SPARC T3-4, where 24
+/// workers take all that a package of 128 strands has, and at least four. Too low only overestimates the time.
+const MEMORY_BOUND_SHARE: f64 = 0.2;
+const MEMORY_BOUND_AT: f64 = 4.0;
 /// How many times as long it takes to wake all workers where some of them wait for a strand: about this on two strands.
 const TURNS: f64 = 4.0;
 /// What an operation on a line costs more when another worker fights for it: about this much on two cores of Zen 4, and far
@@ -120,20 +124,34 @@ impl Predictor {
             Some((&*card.name, Rate::measure(*kernel, &order, process, invoke)?))
         });
         let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);
-        Predictor { strands, process, rates: rates.collect() }
+        Predictor { strands, nodes: HashMap::new(), process, rates: rates.collect() }
+    }
+
+    /// The same rates on a machine of which so many strands can be used.
+    pub fn on(self, machine: &Machine, strands: usize) -> Self {
+        let nodes = machine.usable_strands().filter_map(|strand| Some((strand.os_id, strand.numa?))).collect();
+        Predictor { strands: strands.max(1), nodes, ..self }
     }
 
     /// A predictor with known rates: name, nanoseconds per unit within and around the timed span.
     pub fn with_rates(strands: usize, rates: impl IntoIterator<Item = (&'static str, f64, f64)>) -> Self {
         let rates = rates.into_iter().map(|(name, timed, around)| (name, Rate { timed, around })).collect();
-        Predictor { strands: strands.max(1), process: Duration::ZERO, rates }
+        Predictor { strands: strands.max(1), nodes: HashMap::new(), process: Duration::ZERO, rates }
     }
 
-    pub fn invocation(&self, kernel: &dyn Kernel, params: &Params, workers: usize, repetitions: usize) -> Duration {
+    pub fn invocation(
+        &self,
+        kernel: &dyn Kernel,
+        params: &Params,
+        seats: &[Option<u32>],
+        repetitions: usize,
+    ) -> Duration {
+        let workers = seats.len();
         let rate = self.rates.get(&*kernel.card().name).copied().unwrap_or_default();
-        // Strands are shared when there are too few of them; so is the memory.
+        // Strands are shared when there are too few of them; so is the memory of a node.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
-        let memory = crowd * (workers.min(self.strands) as f64 / MEMORY_BOUND_AT as f64).max(1.0);
+        let bound = (self.strands_of_node() as f64 * MEMORY_BOUND_SHARE).max(MEMORY_BOUND_AT);
+        let memory = (self.on_busiest_node(seats) as f64 / bound).max(crowd);
         let (card, least) = (kernel.card(), kernel.card().workers.min());
         let sharing = match card.family {
             // The time is given.
@@ -150,10 +168,29 @@ impl Predictor {
             Family::Compute | Family::Timer | Family::Floor => crowd,
         };
         let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);
-        let blocks = nanos(params.size_bytes as f64 * memory * rate.around * makings(kernel, repetitions as u64));
+        // What touches memory spends more time in page faults than the memory takes.
+        let blocks = nanos(params.size_bytes as f64 * crowd * rate.around * makings(kernel, repetitions as u64));
         let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
         let timed = nanos(units(kernel, params) * sharing * rate.timed) + REPETITION;
         around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
+    }
+
+    /// The strands of the largest node.
+    fn strands_of_node(&self) -> usize {
+        let mut strands: HashMap<u32, usize> = HashMap::new();
+        self.nodes.values().for_each(|node| *strands.entry(*node).or_default() += 1);
+        strands.into_values().max().unwrap_or(self.strands)
+    }
+
+    /// How many of these workers are on the node with the most of them; those that float spread over all nodes.
+    fn on_busiest_node(&self, seats: &[Option<u32>]) -> usize {
+        let mut workers: HashMap<u32, usize> = self.nodes.values().map(|node| (*node, 0)).collect();
+        let nodes = workers.len().max(1);
+        for node in seats.iter().flatten().filter_map(|seat| self.nodes.get(seat)) {
+            *workers.entry(*node).or_default() += 1;
+        }
+        let floating = seats.len() - workers.values().sum::<usize>();
+        workers.into_values().max().unwrap_or(0) + floating.div_ceil(nodes)
     }
 
     /// The steps with which a worker's repetition of the fastest of these kernels takes about `span`, at least 1; of kernels
@@ -185,6 +222,7 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
 mod tests {
     use super::*;
     use charz_kernels::{Layout, PageKind};
+    use charz_topology::{Source, discover};
 
     fn cell(predictor: &Predictor, name: &str, workers: usize) -> f64 {
         let params = Params {
@@ -194,7 +232,7 @@ mod tests {
             layout: Layout::Padded,
             ..Params::SMALL
         };
-        predictor.invocation(charz_kernels::find(name).unwrap(), &params, workers, 3).as_secs_f64()
+        predictor.invocation(charz_kernels::find(name).unwrap(), &params, &vec![None; workers], 3).as_secs_f64()
     }
 
     #[track_caller]
@@ -209,12 +247,33 @@ mod tests {
         check(cell(&predictor, "arith-int", 1), 6.0);
         check(cell(&predictor, "arith-int", 8), 6.0);
         check(cell(&predictor, "arith-int", 16), 12.0);
-        // 3 passes of 1 s and 4 s to build the block.
+        // 3 passes of 1 s and 4 s to build the block, which is not bound by the memory.
         check(cell(&predictor, "mem-read", 4), 7.0);
-        check(cell(&predictor, "mem-read", 8), 14.0);
-        check(cell(&predictor, "mem-read", 16), 28.0);
+        check(cell(&predictor, "mem-read", 8), 10.0);
+        check(cell(&predictor, "mem-read", 16), 20.0);
         // 3 spans of 1 s, each behind 4 s in which the pages are made, and 4 s before them all.
         check(cell(&predictor, "pages-release", 4), 19.0);
+    }
+
+    #[test]
+    fn each_node_has_a_memory_of_its_own() {
+        let machine = discover(&Source::Synthetic("NUMA:2 Core:8 PU:1".into())).unwrap();
+        let predictor = Predictor::with_rates(1, [("mem-read", 1.0, 0.0)]).on(&machine, 16);
+        let passes = |seats: &[Option<u32>]| {
+            let params = Params { size_bytes: 1_000_000_000, ..Params::SMALL };
+            predictor.invocation(charz_kernels::find("mem-read").unwrap(), &params, seats, 1).as_secs_f64()
+        };
+        let seats = |ids: std::ops::Range<u32>| ids.map(Some).collect::<Vec<_>>();
+        check(passes(&seats(0..8)), 2.0);
+        check(passes(&seats(4..12)), 1.0);
+        check(passes(&seats(0..16)), 2.0);
+        check(passes(&[None; 8]), 1.0);
+        // The more strands a node has, the more of them its memory serves.
+        let large = discover(&Source::Synthetic("NUMA:1 Core:100 PU:1".into())).unwrap();
+        let predictor = Predictor::with_rates(1, [("mem-read", 1.0, 0.0)]).on(&large, 100);
+        let params = Params { size_bytes: 1_000_000_000, ..Params::SMALL };
+        let kernel = charz_kernels::find("mem-read").unwrap();
+        check(predictor.invocation(kernel, &params, &seats(0..100), 1).as_secs_f64(), 5.0);
     }
 
     #[test]

@@ -241,7 +241,7 @@ impl Sweep<'_> {
     fn predicted(&self, cell: &Cell) -> Duration {
         let repetitions = usize::try_from(cell.repetitions).unwrap_or(usize::MAX);
         charz_kernels::find(&cell.kernel).map_or(Duration::ZERO, |kernel| {
-            self.predictor.invocation(kernel, &self.params(cell), cell.seats.len(), repetitions)
+            self.predictor.invocation(kernel, &self.params(cell), &cell.seats, repetitions)
         })
     }
 

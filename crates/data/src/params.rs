@@ -346,8 +346,8 @@ pub const SPAN: Param = nanos!(
 );
 pub const SIZE: Param = bytes!(
     param("size", "SIZE", "256MiB", "Size of each worker's block, in whole cache lines").varied().bare().with(
-        "levels is one size inside each cache level, for workers on all strands at once, and for memory 256 MiB, or four \
-         times the last cache if that is more. curve goes from 4 KiB to four times the last cache in steps of the square \
+        "levels is one size inside each cache level, for workers on all strands at once, and for memory four times the last \
+         cache and at least 64 MiB, or 256 MiB where the caches are not known. curve goes from 4 KiB to four times the last cache in steps of the square \
          root of two. auto takes what a kernel is about: for memory kernels that size for memory. A cell whose blocks exceed half of \
          the available memory is skipped, and the report gives the reason."
     ),

@@ -21,7 +21,7 @@ use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, QUICK_REPETITIONS,
     Request, Threads,
 };
-use crate::view::{Format, doctor, explain, kernels as kernel_list, placement};
+use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::params;
@@ -116,7 +116,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let first = |(at, mapping): &(usize, &Mapping)| !mappings[..*at].contains(mapping);
     let distinct = mappings.iter().enumerate().filter(first).map(|(_, mapping)| mapping.clone()).collect();
     note("--mapping", repeated(&mappings).map(|mapping| format!("{:?}", mapping.to_string())));
-    let named = layers.blame("--kernel", kernels(&args.what.kernel))?;
+    let by_name = layers.blame("--kernel", kernels(&args.what.kernel))?;
     note("--kernel", repeated(&args.what.kernel).cloned());
     let families = layers.blame("--family", families(&args.what.family))?;
     note("--family", repeated(&args.what.family).cloned());
@@ -146,12 +146,16 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         )));
     }
     let wait_quiet = wait_quiet(&run, layers)?;
+    let dry_run = sweep::DryRun {
+        source: args.topology.as_deref().map_or(Source::ThisMachine, source),
+        format: args.format.as_deref().map_or(Ok(&plan::FORMATS[0]), |name| named(name, plan::FORMATS))?,
+    };
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
     Ok(sweep::New {
         command: layers.command_line(),
         request: Request {
-            kernels: chosen(&named, &families),
+            kernels: chosen(&by_name, &families),
             mappings: (!fitting).then_some(distinct),
             threads,
             iterations,
@@ -171,7 +175,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         binder: layers.blame("--binder", choice("--binder", &run.bench.binder, binders))?,
         output: run.output,
         force: run.force,
-        dry_run: run.dry_run,
+        dry_run: run.dry_run.then_some(dry_run),
         wait: run.bench.wait,
         wait_quiet,
         strict: run.strict,

@@ -11,7 +11,7 @@ use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
 use super::presets::{C2cArgs, NumaArgs, TopoArgs};
 use super::replicate::ReplicateArgs;
-use crate::view::{doctor, explain, kernels, placement};
+use crate::view::{doctor, explain, kernels, placement, plan};
 use charz_data::params::PARAMS;
 use charz_render::formats;
 
@@ -118,14 +118,14 @@ pub(super) struct KernelsArgs {
 /// Measure kernels under mappings with growing numbers of workers
 ///
 /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
-/// workers up to one per strand. Each cell is measured by at least six invocations, which are fresh processes, in rounds and in
+/// workers up to one per strand, fewer of these numbers on a large machine. Each cell is measured by at least six invocations, which are fresh processes, in rounds and in
 /// random order. The rest of the budget narrows intervals that are too wide: first those of cells that may be the best of their
 /// kernel, then the others. Every invocation is on the disk before the next begins: a sweep that is killed loses at most the one
 /// in flight, and `--resume` finishes it.
 ///
 /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
-/// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--dry-run`
-/// and `--force` must be typed.
+/// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
+/// `--dry-run` and its `--topology` and `--format` must be typed.
 #[derive(Debug, Args)]
 pub(super) struct SweepArgs {
     #[command(flatten)]
@@ -142,11 +142,20 @@ pub(super) struct SweepArgs {
     pub(super) resume: Option<PathBuf>,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
+    /// Plan for another machine: hwloc XML, or a synthetic description, as for charz topo
+    ///
+    /// Kernels are timed on this machine; caches, nodes and numbers of strands are those of the other one.
+    #[arg(long, value_name = "SOURCE", requires = "dry_run")]
+    pub(super) topology: Option<String>,
+    #[arg(long, value_name = "FORMAT", requires = "dry_run",
+        help = help::formats(plan::FORMATS.iter().map(|format| format.name)),
+        long_help = help::explained_formats(plan::FORMATS.iter().map(|format| (format.name, format.about))))]
+    pub(super) format: Option<String>,
 }
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 18] = [
+    const OTHERS: [&str; 20] = [
         "mapping",
         "allow_stack",
         "kernel",
@@ -165,6 +174,8 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "force",
         "quick",
         "dry_run",
+        "topology",
+        "format",
     ];
     PARAMS.iter().map(|param| param.name).chain(OTHERS)
 }
@@ -177,7 +188,8 @@ pub(super) struct HowArgs {
         help = "Mappings, separated by commas; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
             dumb and auto for compute kernels, mem-read and mem-write, for those of exactly two workers a pair of strands at each \
-            distance that the machine has and auto, and round-robin for all others"))]
+            distance that the machine has and auto, and round-robin for all others. Of those that take the same strands the first is \
+            measured"))]
     pub(super) mapping: Vec<String>,
     #[command(flatten)]
     pub(super) params: ParamArgs,
@@ -196,8 +208,10 @@ pub(super) struct WhatArgs {
     pub(super) family: Vec<String>,
     /// Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
     ///
-    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable strands, and their number itself; in memory kernels other than mem-read and
-    /// mem-write, and in timer kernels, one worker and as many as there are usable strands. --oversubscribed takes it further.
+    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable strands, and the borders of the machine: the strands of a core, the cores and the
+    /// strands of a package, all cores, all strands. If the fewest invocations of so many cells take more than half of the budget, it
+    /// is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and mem-write, and in timer
+    /// kernels, it is one worker and as many as there are usable strands. --oversubscribed takes it further.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]

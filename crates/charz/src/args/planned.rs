@@ -97,7 +97,7 @@ fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
     let predictor = Predictor::with_rates(machine.usable_strands().count(), rates);
     let usual = |request| Request { seed: Some(1), ..request };
     let of_request =
-        |request: &Request| Plan::new(request, request.fit(machine, &limits).unwrap(), &limits, &predictor);
+        |request: &Request| Plan::new(request, &request.fit(machine, &limits).unwrap(), &limits, &predictor);
     let argv = ["charz"].into_iter().chain(line.split(' ')).map(OsString::from);
     let Ok(Parsed::Command { command, .. }) = parse_with(argv, &|_| None) else { panic!("{line} is not read") };
     let plan = match *command {

@@ -130,7 +130,7 @@ fn plans(
     let make = |request: &Request, predictor: &Predictor| -> Result<Plan, Error> {
         // Either side has half of the time.
         let half = Request { budget: Budget::Of(request.budget.least() / 2), ..request.clone() };
-        Ok(Plan::new(&half, half.fit(&stage.machine, limits)?, limits, predictor))
+        Ok(Plan::new(&half, &half.fit(&stage.machine, limits)?, limits, predictor))
     };
     let [a, b] = sides;
     let mut plans = [make(&a.request, &predictors[0])?, make(&b.request, &predictors[1])?];

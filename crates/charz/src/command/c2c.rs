@@ -39,8 +39,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
         Ok(new.request.kernels.clone())
     };
-    sweep::measure(new, *format, out, kernels, |stage, limits, predictor| {
-        let (machine, mut request) = (&stage.machine, new.request.clone());
+    sweep::measure(new, *format, out, kernels, |stage, machine, limits, predictor| {
+        let mut request = new.request.clone();
         let strands = wanted(machine, ids.as_deref());
         let seed = *request.seed.get_or_insert_with(|| fastrand::u64(..));
         request.iterations = Some(iterations(stage, &request, nearest(machine, &strands, seed)));
@@ -64,7 +64,7 @@ pub(crate) fn plan(
     predictor: &Predictor,
 ) -> Result<(Choice, Plan), Error> {
     let planned = |request: &Request| -> Result<Plan, Error> {
-        Ok(Plan::new(request, request.fit(machine, limits)?, limits, predictor))
+        Ok(Plan::new(request, &request.fit(machine, limits)?, limits, predictor))
     };
     request.mappings = Some(mappings(&[[strands[0].os_id, strands[1].os_id]])?);
     let of_one = planned(request)?.predicted();

@@ -23,8 +23,8 @@ pub struct Options {
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let Options { new, format } = options;
     let kernels = |_: &Machine, _: &Limits| Ok(new.request.kernels.clone());
-    sweep::measure(new, *format, out, kernels, |stage, limits, predictor| {
-        Ok((plan(&mut new.request.clone(), &stage.machine, limits, predictor)?, None))
+    sweep::measure(new, *format, out, kernels, |_, machine, limits, predictor| {
+        Ok((plan(&mut new.request.clone(), machine, limits, predictor)?, None))
     })
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn plan(
     let on = |node| Params { memory: MemoryPolicy::Node(node), ..Params::SMALL };
     request.asked.lists.retain(|(param, _)| **param != params::MEMORY);
     request.asked.lists.push((&params::MEMORY, machine.nodes_for_memory().into_iter().map(on).collect()));
-    let mut plan = Plan::new(request, request.fit(machine, limits)?, limits, predictor);
+    let mut plan = Plan::new(request, &request.fit(machine, limits)?, limits, predictor);
     // Each number of workers is that of some node, and none of the others'.
     plan.cells.retain(|cell| {
         let all = mappings.iter().find(|(mapping, _)| *mapping == cell.mapping).map(|(_, strands)| *strands);

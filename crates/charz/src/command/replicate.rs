@@ -88,8 +88,8 @@ fn measure(selection: &Selection, new: &New, out: &mut dyn Write) -> Result<Exit
         kernels.dedup_by_key(|kernel| &*kernel.card().name);
         Ok(kernels)
     };
-    sweep::measure(new, selection, out, kernels, |stage, limits, predictor| {
-        let specs = selection.cells(&stage.machine);
-        Ok((Plan::of_specs(&new.request, &specs, &stage.machine, limits, predictor)?, None))
+    sweep::measure(new, selection, out, kernels, |_, machine, limits, predictor| {
+        let specs = selection.cells(machine);
+        Ok((Plan::of_specs(&new.request, &specs, machine, limits, predictor)?, None))
     })
 }

@@ -139,7 +139,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let predictor = stage.predictor(&request.kernels, &request.params, &stage.processes());
     let iterations = Some(predictor.iterations(&request.kernels, SPAN));
     let request = &Request { iterations, ..request.clone() };
-    let plan = Plan::new(request, fitted, &limits, &predictor);
+    let plan = Plan::new(request, &fitted, &limits, &predictor);
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &stage.context("", &limits)) };
     let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
     let findings = trial.findings(&stage.processes(), request.budget.least())?;

@@ -3,15 +3,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use charz_kernels::Kernel;
-use charz_topology::{Backend, Machine};
+use charz_topology::{Backend, Machine, Source, discover};
 
 use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::journal;
+use crate::judge::worth;
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
-use crate::sweep::new_report;
+use crate::sweep::{Context, new_report};
 use crate::view::plan as plan_table;
 use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
@@ -42,11 +43,18 @@ pub struct New {
     /// The report's file; `None` takes a name made of the date.
     pub output: Option<PathBuf>,
     pub force: bool,
-    pub dry_run: bool,
+    /// Only the plan is wanted.
+    pub dry_run: Option<DryRun>,
     pub wait: bool,
     /// The longest to wait until the machine is quiet.
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+}
+
+pub struct DryRun {
+    /// Which machine the plan is for; kernels are timed on this one.
+    pub source: Source,
+    pub format: &'static plan_table::Format,
 }
 
 pub struct Resume {
@@ -82,39 +90,44 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 pub(super) fn start(new: &New, format: &dyn ReportWriter, out: &mut dyn Write) -> Result<Exit, Error> {
     let request = &new.request;
     let kernels = |machine: &Machine, limits: &Limits| request.fit(machine, limits).map(|_| request.kernels.clone());
-    measure(new, format, out, kernels, |stage, limits, predictor| {
-        Ok((Plan::new(request, request.fit(&stage.machine, limits)?, limits, predictor), None))
+    measure(new, format, out, kernels, |_, machine, limits, predictor| {
+        Ok((Plan::new(request, &request.fit(machine, limits)?, limits, predictor), None))
     })
 }
 
 /// Plans a sweep, then prints the plan or measures it. `kernels` are those of the pilots, and refuses bad input before any runs;
-/// `plan` also returns the pairs that it chose, if they are what a reader of the plan wants to see.
+/// `plan` plans for a machine, and also returns the pairs that it chose, if they are what a reader of the plan wants to see.
 pub(super) fn measure(
     new: &New,
     format: &dyn ReportWriter,
     out: &mut dyn Write,
     kernels: impl FnOnce(&Machine, &Limits) -> Result<Vec<&'static dyn Kernel>, Error>,
-    plan: impl FnOnce(&MeasuringContext, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
+    plan: impl FnOnce(&MeasuringContext, &Machine, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
 ) -> Result<Exit, Error> {
     let file = new.file()?;
+    let other = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine);
+    let other = other.map(|dry_run| discover(&dry_run.source)).transpose()?;
     let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
     if file.is_some() {
         stage.wait_quiet(new.wait_quiet);
     }
-    let limits = Limits::read();
-    let predictor = stage.predictor(&kernels(&stage.machine, &limits)?, &new.request.params, &stage.processes());
+    let limits = other.as_ref().map_or_else(Limits::read, Limits::of);
+    let machine = other.as_ref().unwrap_or(&stage.machine);
+    let kernels = kernels(machine, &limits)?;
+    let predictor = stage.predictor(&kernels, &new.request.params, &stage.processes()).on(machine, worth(machine));
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
-    let (plan, pairs) = plan(&stage, &limits, &predictor)?;
+    let (plan, pairs) = plan(&stage, machine, &limits, &predictor)?;
+    let mut report = new_report(&plan, &Context { machine, ..stage.context(&new.command, &limits) });
     let Some(file) = file else {
+        let format = new.dry_run.as_ref().map_or(&plan_table::FORMATS[0], |dry_run| dry_run.format);
         match pairs {
-            Some(choice) => plan_table::write_pairs(&choice, &stage.machine, &plan, out)?,
-            None => plan_table::write(&plan, &limits, out)?,
+            Some(choice) => plan_table::write_pairs(&choice, machine, &plan, out)?,
+            None => (format.write)(&plan, &limits, &report, out)?,
         }
         return Ok(Exit::Done);
     };
-    let mut report = new_report(&plan, &stage.context(&new.command, &limits));
     let recorder = JournalRecorder::begin(file, &report, new.force)?;
     for disturbance in &report.host.disturbances {
         note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
@@ -128,7 +141,7 @@ impl New {
     /// `None` where only the plan is wanted.
     fn file(&self) -> Result<Option<PathBuf>, Error> {
         let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
-        if self.dry_run { Ok(None) } else { output(named(), self.force).map(Some) }
+        if self.dry_run.is_some() { Ok(None) } else { output(named(), self.force).map(Some) }
     }
 }
 

@@ -50,6 +50,8 @@ const CURVE_TO: u64 = 64 << 20;
 const CURVE_MOST: u64 = 1 << 30;
 /// A block in memory is at least this many times as large as the last cache.
 const BEYOND: u64 = 4;
+/// And no smaller than this where the caches are known: a pass of some milliseconds. More only takes longer to touch.
+const ENOUGH: u64 = 64 << 20;
 
 impl BlockSizes {
     /// That of a machine, for workers on all strands that can be used: the middle (by ratio) between what the caches of the
@@ -84,11 +86,14 @@ impl BlockSizes {
         BlockSizes { levels, last_cache }
     }
 
-    /// The sizes of a kind, ascending; `block` is the one for memory where caches are small. `None` for that one alone.
+    /// The sizes of a kind, ascending; `block` is the one for memory where caches are not known. `None` for that one alone.
     pub(super) fn sizes(&self, kind: Sizes, block: u64) -> Option<Vec<u64>> {
-        let memory = block.max(self.last_cache.saturating_mul(BEYOND));
+        let memory = match self.last_cache {
+            0 => block,
+            last => block.min(ENOUGH).max(last.saturating_mul(BEYOND)),
+        };
         match kind {
-            Sizes::Block => (memory > block).then(|| vec![memory]),
+            Sizes::Block => (memory != block).then(|| vec![memory]),
             Sizes::Fixed(size) => Some(vec![size]),
             Sizes::Levels => {
                 let inside = self.levels.iter().copied().filter(|&size| size < memory);

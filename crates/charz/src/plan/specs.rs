@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(found, [("mem-read", None), ("mem-read", Some(1 << 21)), ("arith-int", None)]);
         assert_eq!(plan.cells[1].footprint_bytes, 4 << 20);
         assert!(plan.cells.iter().all(|cell| cell.obstacle.is_none() && cell.seats == [Some(0), Some(1)]));
-        assert_eq!(plan.threads, [2]);
+        assert_eq!(plan.threads(), [2]);
         // A parameter that the kernel ignores.
         let memory = Some(MemoryHome::Interleaved);
         let ignored = CellSpec { stride: Some(4096), memory, ..spec("arith-int", "dumb", 1) };

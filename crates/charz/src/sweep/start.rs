@@ -126,7 +126,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
     report::Plan {
         kernels: distinct(plan.cells.iter().map(|cell| cell.kernel.card().name.to_string())),
         mappings: distinct(plan.cells.iter().map(|cell| cell.mapping.to_string())),
-        threads: plan.threads.iter().map(|&workers| workers as u64).collect(),
+        threads: plan.threads().into_iter().map(|workers| workers as u64).collect(),
         params: plan.params,
         precision: plan.precision,
         repetitions: plan.repetitions.map(|repetitions| repetitions as u64),

@@ -97,7 +97,7 @@ impl Setting {
         let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
         let (strands, limits) = (machine.strands.len(), Limits::unlimited());
         let predictor = Predictor::with_rates(strands, rates.iter().copied());
-        let plan = Plan::new(request, request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+        let plan = Plan::new(request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor);
         let (command, clock, binder) = ("charz sweep", "os", "hwloc");
         let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
         let context = Context { command, machine: &machine, limits: &limits, clock, binder, timer };

@@ -10,14 +10,25 @@ use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
 use charz_analysis::point;
 use charz_data::escape::counted;
+use charz_data::report::Report;
 use charz_data::units;
-use charz_render::grid;
+use charz_render::{grid, json};
+use serde_json::json;
 
-pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()> {
+pub type Format = super::Format<fn(&Plan, &Limits, &Report, &mut dyn Write) -> io::Result<()>>;
+
+/// The report is the one that the plan would fill.
+#[rustfmt::skip]
+pub static FORMATS: &[Format] = &[
+    Format { name: "table", about: "A row per cell, then the totals.", write: table },
+    Format { name: "json", about: "The totals, and every cell with its predicted time or the reason why it is skipped.", write: as_json },
+];
+
+fn table(plan: &Plan, limits: &Limits, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<_> = plan.cells.iter().map(row).collect();
     let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
     grid::columns(&heading, &[0, 2, 3, 7], &rows, out)?;
-    let run = plan.cells.iter().filter(|cell| cell.obstacle.is_none()).count();
+    let run = plan.runnable().count();
     writeln!(
         out,
         "\n{run} of {}, {}{} each, {} iterations, {} a repetition by time: about {} of a budget of {}, the rest of which narrows \
@@ -30,12 +41,47 @@ pub fn write(plan: &Plan, limits: &Limits, out: &mut dyn Write) -> io::Result<()
         units::duration(plan.predicted()),
         units::duration(plan.budget),
     )?;
+    writeln!(out, "report: about {}, if the budget is used up", units::iec(report_bytes(plan, report)))?;
     match limits.memory_budget_bytes {
         Some(bytes) => {
             writeln!(out, "memory: a cell may take {}, {MEMORY_SHARE_PERCENT}% of what is available", units::iec(bytes))
         }
-        None => writeln!(out, "memory: the system does not tell what is available"),
+        None => writeln!(out, "memory: the system does not report what is available"),
     }
+}
+
+fn as_json(plan: &Plan, _: &Limits, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let cells = plan.cells.iter().map(|cell| {
+        json!({
+            "kernel": &*cell.kernel.card().name,
+            "mapping": cell.mapping.to_string(),
+            "workers": cell.seats.len(),
+            "level": cell.level,
+            "footprint_bytes": cell.footprint_bytes,
+            "repetitions": cell.repetitions,
+            "invocation_s": cell.predicted.as_secs_f64(),
+            "skipped": cell.obstacle,
+        })
+    });
+    let totals = json!({
+        "machine": report.machine.source,
+        "strands": report.machine.usable_strands().count(),
+        "threads": plan.threads(),
+        "cells": plan.cells.len(),
+        "skipped": plan.cells.len() - plan.runnable().count(),
+        "invocations": plan.invocations.least,
+        "predicted_s": plan.predicted().as_secs_f64(),
+        "budget_s": plan.budget.as_secs_f64(),
+        "report_bytes": report_bytes(plan, report),
+        "plan": cells.collect::<Vec<_>>(),
+    });
+    json::write_pretty_line(&totals, out)
+}
+
+/// The report as it begins, and all invocations for which there is time.
+fn report_bytes(plan: &Plan, report: &Report) -> u64 {
+    let blank = serde_json::to_vec(report).map_or(0, |text| text.len() as u64);
+    blank + plan.invocation_bytes()
 }
 
 fn row(cell: &PlannedCell) -> [String; 8] {

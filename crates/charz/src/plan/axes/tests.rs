@@ -27,15 +27,15 @@ fn levels_fit_well_inside_each_strands_share() {
     assert_eq!(first, 8 << 10);
     assert!(second >= 2 * (16 << 10) && 2 * second <= 512 << 10, "{second}");
     assert!(third >= 2 * (512 << 10) && 2 * third <= 4 << 20, "{third}");
-    assert_eq!(block, 256 << 20);
+    assert_eq!(block, 128 << 20, "four times the last cache");
     let small = ladder().sizes(Sizes::Levels, 1 << 20).unwrap();
-    assert_eq!(small.last(), Some(&(128 << 20)), "four times the last cache is memory for a block of any size");
+    assert_eq!(small.last(), Some(&(128 << 20)), "for a block of any size");
 }
 
 #[test]
 fn a_single_size_and_a_list_of_another_kernels_parameter_are_the_plans() {
     let kernel = charz_kernels::find("mem-read").unwrap();
-    let large = Params { size_bytes: 1 << 30, ..Params::SMALL };
+    let large = Params { size_bytes: 128 << 20, ..Params::SMALL };
     let points = |asked: Asked| points(kernel, &asked, &large, &ladder());
     let size = Asked { sizes: Some(AskedSizes::List(vec![4096])), ..Asked::default() };
     assert_eq!(points(size), [Point::default()]);
@@ -45,8 +45,12 @@ fn a_single_size_and_a_list_of_another_kernels_parameter_are_the_plans() {
 
 #[test]
 fn memory_is_well_beyond_the_last_cache() {
-    assert_eq!(ladder().sizes(Sizes::Block, 1 << 30), None);
-    assert_eq!(ladder().sizes(Sizes::Block, 1 << 20), Some(vec![128 << 20]));
+    for block in [1 << 20, 1 << 30] {
+        assert_eq!(ladder().sizes(Sizes::Block, block), Some(vec![128 << 20]));
+    }
+    let [small, unknown] = ["L2:1(size=1048576) Core:2 PU:1", "Core:2 PU:1"].map(|text| BlockSizes::of(&machine(text)));
+    assert_eq!(small.sizes(Sizes::Block, 256 << 20), Some(vec![64 << 20]));
+    assert_eq!(unknown.sizes(Sizes::Block, 256 << 20), None);
 }
 
 #[test]
