@@ -245,11 +245,15 @@ fn a_budget_leaves_the_rest_pending() {
 fn nothing_is_replaced_that_was_not_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
-    let mut child = start(&file);
+    let args = SLOW.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]);
+    let child = charz().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(&file, 1);
     std::fs::write(&file, "theirs").unwrap();
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.contains("away") && err.contains("--resume"), "{err}");
     let resume = || run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
     let ran = resume();
     assert_eq!(ran.code, Some(2), "{}", ran.err);
@@ -264,6 +268,22 @@ fn nothing_is_replaced_that_was_not_named() {
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("also an input"), "{}", ran.err);
     assert_eq!(std::fs::read(&file).unwrap(), report);
+}
+
+#[test]
+fn a_folder_that_is_removed_takes_the_sweep_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("removed/r.json");
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
+    let args = SLOW.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]);
+    let child = charz().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&file, 1);
+    std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{err}");
+    assert!(err.contains("new sweep") && !err.contains("--resume"), "what is lost cannot be resumed: {err}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("arith-int"), "what was measured is printed");
 }
 
 /// `nohup charz sweep &`, and a logout.

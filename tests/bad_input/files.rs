@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use super::place::{Place, run};
+use crate::compare::fixtures::{RATE, cell, report};
 use crate::support::SMALL;
 
 #[test]
@@ -122,6 +123,29 @@ fn a_full_output_device_is_one() {
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert_eq!(complaint.lines().count(), 1, "{args:?}: {complaint}");
         assert!(complaint.contains("standard output"), "{args:?}: {complaint}");
+    }
+}
+
+/// Files may have 4 KiB, which the system otherwise enforces by a signal that ends the process.
+#[test]
+fn files_that_may_not_grow_end_in_a_sentence() {
+    let place = Place::new();
+    place.put("r.json", report(&[cell("arith-int", 1, RATE)]).to_string().as_bytes());
+    for (line, left) in [
+        ("render r.json --format html --output x.html", None),
+        ("render r.json --format html > x.html", Some("x.html")),
+        ("history add r.json --db x.db", Some("x.db")),
+    ] {
+        let mut command = Command::new("sh");
+        let limited = format!("ulimit -f 8; {} {line}", env!("CARGO_BIN_EXE_charz"));
+        command.current_dir(place.path()).args(["-c", &limited]);
+        let ran = run(line, command);
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(3), 1), "{line}: {}", ran.err);
+        let mut names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        let expected = ["mine.json", "r.json"].into_iter().chain(left).collect::<Vec<_>>();
+        assert_eq!(names, expected, "{line}");
+        left.into_iter().for_each(|name| fs::remove_file(place.path().join(name)).unwrap());
     }
 }
 

@@ -190,6 +190,23 @@ fn two_sweeps_do_not_measure_each_other() {
     assert!(second.report().is_some());
 }
 
+/// Its turn comes when the other has written the report.
+#[test]
+fn a_sweep_that_waits_for_another_does_not_measure_into_its_report() {
+    let _machine = together();
+    let first = long();
+    let child = first.start();
+    first.measuring(&child);
+    let second = Trial::of("honest").variable("CHARZ_LOCK_DIR", first.folder()).into(first.file().to_owned());
+    let refused = second.command().arg("--wait").output().unwrap();
+    let err = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(2), &b""[..]), "{err}");
+    assert!(err.contains("exists"), "{err}");
+    let ended = first.wait(child);
+    assert_eq!(ended.report.as_ref().unwrap()["complete"], true);
+    assert!(!first.journal().exists(), "{}", ended.err);
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let _machine = together();

@@ -78,3 +78,33 @@ fn is_ignored(signal: i32) -> bool {
     let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use signal_hook::low_level::raise;
+
+    use super::*;
+
+    /// Handlers are the whole process's, so this test starts itself again.
+    #[test]
+    fn a_second_signal_ends_the_process_unless_it_is_let_finish() {
+        const NAME: &str = "signals::tests::a_second_signal_ends_the_process_unless_it_is_let_finish";
+        const VARIABLE: &str = "TEST_LETS_FINISH";
+        if let Some(lets_finish) = std::env::var_os(VARIABLE) {
+            let signals = Signals::catch().unwrap();
+            raise(SIGTERM).unwrap();
+            assert!(signals.stop().raised());
+            if lets_finish == "true" {
+                signals.let_finish();
+            }
+            return raise(SIGTERM).unwrap();
+        }
+        for (lets_finish, code) in [(true, 0), (false, Exit::Terminated.code())] {
+            let mut again = Command::new(std::env::current_exe().unwrap());
+            let output = again.args(["--exact", NAME]).env(VARIABLE, lets_finish.to_string()).output().unwrap();
+            assert_eq!(output.status.code(), Some(code.into()), "{output:?}");
+        }
+    }
+}
