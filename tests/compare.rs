@@ -177,6 +177,18 @@ fn what_is_no_report_is_refused_on_either_side() {
 }
 
 #[test]
+fn a_file_of_noise_floors_that_was_named_must_be_one() {
+    let place = Place::new();
+    place.put("good.json", two(RATE, RATE).to_string().as_bytes());
+    for (file, word) in [("missing.json", "no file"), ("good.json", "not a file of noise floors")] {
+        let named = ["--noise", file];
+        place.refuses(file, &[&["compare", "good.json", "good.json"], &named[..]].concat(), &["--noise", file, word]);
+        let sides = ["ab", "--a", "--pages 4k", "--b", "--pages thp", "--kernel", "mem-read", "--threads", "1"];
+        place.refuses(file, &[&sides, &named[..]].concat(), &["--noise", file, word]);
+    }
+}
+
+#[test]
 fn hostile_names_steer_no_page_and_no_terminal() {
     let evil = "../../x|`</details><img src=x>\n\u{1b}[2J\u{202e}";
     let with = |rate| {

@@ -87,17 +87,15 @@ pub fn noise_file(named: Option<&Path>) -> Option<PathBuf> {
     named.map(Path::to_owned).or_else(default)
 }
 
-/// The largest known floor of the reports' cells, and a note if the file cannot be read. A comparison has one margin, so its noisiest
-/// cell counts.
-pub fn largest_floor(named: Option<&Path>, reports: [&Report; 2], quantity: Quantity) -> (Option<f64>, Option<String>) {
-    let Some(file) = noise_file(named) else { return (None, None) };
+/// The known floors, and a note if the user's own file cannot be read. A file that was named must be readable; the error is a
+/// sentence.
+pub fn known(named: Option<&Path>) -> Result<(Floors, Option<String>), String> {
+    let Some(file) = noise_file(named) else { return Ok(Default::default()) };
     match Floors::read(&file) {
-        Ok(floors) => {
-            let subject = |report, cell| Subject::of(report, cell, quantity);
-            let subjects = reports.iter().flat_map(|report| report.cells.iter().map(|cell| subject(report, cell)));
-            (subjects.filter_map(|subject| floors.of(&subject)).max_by(f64::total_cmp), None)
-        }
-        Err(why) => (None, Some(format!("{file:?} {why}: no noise floor is known"))),
+        Ok(_) if named.is_some() && !file.exists() => Err(format!("there is no file {file:?}")),
+        Ok(floors) => Ok((floors, None)),
+        Err(why) if named.is_some() => Err(format!("{file:?} {why}")),
+        Err(why) => Ok((Floors::default(), Some(format!("{file:?} {why}: no noise floor is known")))),
     }
 }
 
@@ -136,6 +134,13 @@ impl Floors {
 
     pub fn of(&self, subject: &Subject) -> Option<f64> {
         self.0.iter().find(|floor| floor.subject == *subject).map(|floor| floor.floor)
+    }
+
+    /// The largest floor of the reports' cells: a comparison has one margin, so its noisiest cell counts.
+    pub fn largest(&self, reports: [&Report; 2], quantity: Quantity) -> Option<f64> {
+        let subject = |report, cell| Subject::of(report, cell, quantity);
+        let subjects = reports.iter().flat_map(|report| report.cells.iter().map(|cell| subject(report, cell)));
+        subjects.filter_map(|subject| self.of(&subject)).max_by(f64::total_cmp)
     }
 
     /// Takes a floor in place of an older one of the same subject.

@@ -40,6 +40,7 @@ pub struct Side {
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let files = files(&options)?;
+    let (floors, unread) = options.terms.floors()?;
     let stage = MeasuringContext::set(options.clock, options.binder, options.wait)?;
     let limits = Limits::read();
     let mut sides = [options.a, options.b];
@@ -85,7 +86,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
     }
-    let (rules, unread) = options.terms.rules([&a, &b]);
+    let rules = options.terms.rules(&floors, [&a, &b]);
     let mut comparison = compare::interleaved(&a, &b, &rules);
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));

@@ -5,7 +5,7 @@ use std::thread;
 use super::history;
 use super::render::read;
 use crate::exit::{Error, Exit};
-use crate::noise::largest_floor;
+use crate::noise::{self, Floors};
 use crate::view::look::{self, Colour};
 use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
@@ -38,15 +38,21 @@ pub enum Base {
 }
 
 impl Terms {
-    /// The rules for these reports, and a note if the file of noise floors cannot be read.
-    pub(super) fn rules(&self, reports: [&Report; 2]) -> (compare::Options, Option<String>) {
-        let (noise_floor, unread) = largest_floor(self.noise.as_deref(), reports, self.rules.quantity);
-        (compare::Options { noise_floor, ..self.rules }, unread)
+    /// The known noise floors, and a note if the user's file of them cannot be read.
+    pub(super) fn floors(&self) -> Result<(Floors, Option<String>), Error> {
+        noise::known(self.noise.as_deref())
+            .map_err(|why| Error::bad_input(format!("--noise: {why}; name another file, or leave --noise out")))
+    }
+
+    /// The rules for these reports.
+    pub(super) fn rules(&self, floors: &Floors, reports: [&Report; 2]) -> compare::Options {
+        compare::Options { noise_floor: floors.largest(reports, self.rules.quantity), ..self.rules }
     }
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let terms = &options.terms;
+    let (floors, unread) = terms.floors()?;
     let (base, new, notes, name) = match &options.base {
         Base::File(file) => {
             // Reading takes nearly all of the time.
@@ -63,7 +69,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             (base, new, notes, "the base from the history".to_owned())
         }
     };
-    let (rules, unread) = terms.rules([&base, &new]);
+    let rules = terms.rules(&floors, [&base, &new]);
     let mut comparison = compare::compare(&base, &new, &rules).map_err(|refusal| {
         let exit = match refusal {
             Refusal::Unlike(_) => Exit::BadInput,
