@@ -2,10 +2,14 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{SMALL, one_line, output, read_json, run, small_report};
+use crate::support::{Ran, SMALL, charz, one_line, output, read_json, run, small_report};
 
 fn cells(report: &Value) -> &Vec<Value> {
     report["cells"].as_array().unwrap()
@@ -236,6 +240,28 @@ fn a_dry_run_measures_and_writes_nothing() {
     let rows: Vec<_> = ran.out.lines().filter(|line| line.contains("mem-read")).collect();
     assert_eq!(rows.len(), 6, "two numbers of workers under three mappings:\n{}", ran.out);
     assert_eq!(rows.iter().filter(|row| row.contains("8 MiB")).count(), 3, "{}", ran.out);
+}
+
+/// Both start while the lock is held, mostly within the second that gives a report its name.
+#[test]
+fn sweeps_that_wait_together_write_two_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = File::create(folder.path().join("charz.lock")).unwrap();
+    lock.lock().unwrap();
+    let start = || {
+        let mut sweep = charz();
+        sweep.args("sweep --wait --kernel noop --mapping dumb --threads 1 --invocations 1".split(' '));
+        sweep.env("CHARZ_LOCK_DIR", folder.path()).current_dir(folder.path());
+        sweep.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let sweeps = [start(), start()];
+    thread::sleep(Duration::from_millis(500));
+    drop(lock);
+    for sweep in sweeps {
+        let ran: Ran = sweep.wait_with_output().unwrap().into();
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "the lock and two reports");
 }
 
 #[test]

@@ -104,10 +104,12 @@ pub(super) fn measure(
     kernels: impl FnOnce(&Machine, &Limits) -> Result<Vec<&'static dyn Kernel>, Error>,
     plan: impl FnOnce(&MeasuringContext, &Machine, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
 ) -> Result<Exit, Error> {
-    let file = new.file()?;
+    new.file()?;
     let other = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine);
     let other = other.map(|dry_run| discover(&dry_run.source)).transpose()?;
     let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
+    // Looked for again: another sweep may have taken the name while this one waited for it.
+    let file = new.file()?;
     if file.is_some() {
         stage.wait_quiet(new.wait_quiet);
     }
