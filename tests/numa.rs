@@ -112,6 +112,11 @@ fn what_cannot_be_measured_is_refused() {
         ),
         ("a card of another machine", &["topo", "--measured", "--topology", "PU:2"], &["--topology", "--format xml"]),
         ("a file for nothing measured", &["topo", "--output", "x.json"], &["--measured"]),
+        (
+            "time for a report that there is",
+            &["topo", "--measured", "r.json", "--budget", "5s"],
+            &["--budget", "--measured"],
+        ),
         ("no format", &["topo", "--format", "yaml"], &["--format", "\"yaml\"", "tree"]),
     ] {
         place.refuses(what, args, words);

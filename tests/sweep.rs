@@ -240,6 +240,9 @@ fn a_dry_run_measures_and_writes_nothing() {
     let rows: Vec<_> = ran.out.lines().filter(|line| line.contains("mem-read")).collect();
     assert_eq!(rows.len(), 6, "two numbers of workers under three mappings:\n{}", ran.out);
     assert_eq!(rows.iter().filter(|row| row.contains("8 MiB")).count(), 3, "{}", ran.out);
+    std::fs::write(&file, "theirs").unwrap();
+    let ran = run(args.iter().map(OsStr::new).chain([file.as_os_str()]));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "the sweep would be refused: {}", ran.err);
 }
 
 /// Both start while the lock is held, mostly within the second that gives a report its name.

@@ -99,9 +99,9 @@ pub(crate) struct TopoArgs {
     /// Show what was measured beside what is claimed: by this report, or measure now
     #[arg(long, value_name = "REPORT", num_args = 0..=1)]
     pub(crate) measured: Option<Option<PathBuf>>,
-    /// The longest that measuring may take, with a unit, e.g. 90s, 10m
-    #[arg(long, value_name = "TIME", default_value = "1m", allow_hyphen_values = true, requires = "measured")]
-    pub(crate) budget: String,
+    /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
+    pub(crate) budget: Option<String>,
     /// The file of the new report [default: charz-<date>-<time>.json in this folder]
     #[arg(long, value_name = "FILE", requires = "measured")]
     pub(crate) output: Option<PathBuf>,
@@ -199,7 +199,11 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
     };
     let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
     let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
+    let is_new = args.budget.is_some() || args.output.is_some() || args.force || args.wait;
     match measured {
+        Some(_) if is_new => Err(Error::bad_input(
+            "--budget, --output, --force and --wait are for measuring; leave them out, or name no report after --measured",
+        )),
         Some(measured) if format.name == topo::XML.name => Ok(topo::Options::Xml { source, measured: Some(measured) }),
         _ if source != Source::ThisMachine => Err(Error::bad_input(
             "--topology: a card is of the machine that was measured; beside --measured REPORT it is for --format xml only",
@@ -211,7 +215,7 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
                 ("invocations", CARD_INVOCATIONS),
                 ("repetitions", CARD_REPETITIONS),
                 ("span", CARD_SPAN),
-                ("budget", &args.budget),
+                ("budget", args.budget.as_deref().unwrap_or("1m")),
             ])?;
             (asked.run.output, asked.run.force, asked.run.bench.wait) = (args.output, args.force, args.wait);
             Ok(topo::Options::Measure { new: Box::new(sweep(asked, layers, notes)?), format })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command, Id};
 
 use super::convert::{choice, sweep};
 use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
@@ -33,10 +33,10 @@ pub(crate) struct ReplicateArgs {
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: Option<String>,
     /// Only list the documents, or the figures of one and how far each can be replicated here
-    #[arg(long, conflicts_with_all = ["from", "output", "force", "dry_run"])]
+    #[arg(long, conflicts_with_all = measuring().chain(["from".into()]))]
     pub(crate) list: bool,
     /// Read this report instead of measuring
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["output", "force", "dry_run"])]
+    #[arg(long, value_name = "REPORT", conflicts_with_all = measuring())]
     pub(crate) from: Option<PathBuf>,
     /// Only these figures, by number: 5, figure-5, table-2, separated by commas
     #[arg(long, value_name = "FIGURE,…", allow_hyphen_values = true)]
@@ -52,6 +52,13 @@ pub(crate) struct ReplicateArgs {
     pub(crate) run: RunArgs,
     #[arg(long, default_value = "table", help = help::formats(FORMATS.iter().map(|f| f.name)))]
     pub(crate) format: String,
+}
+
+/// The flags that only a sweep obeys.
+fn measuring() -> impl Iterator<Item = Id> {
+    let flags = OversubscribedArgs::augment_args(AmountArgs::augment_args(RunArgs::augment_args(Command::new(""))));
+    let ids: Vec<Id> = flags.get_arguments().map(|arg| arg.get_id().clone()).collect();
+    ids.into_iter().chain(["accept_panic".into()])
 }
 
 pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {

@@ -143,7 +143,7 @@ impl New {
     /// `None` where only the plan is wanted.
     fn file(&self) -> Result<Option<PathBuf>, Error> {
         let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
-        if self.dry_run.is_some() { Ok(None) } else { output(named(), self.force).map(Some) }
+        output(named(), self.force).map(|file| self.dry_run.is_none().then_some(file))
     }
 }
 
