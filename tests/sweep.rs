@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::Write;
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -293,6 +294,18 @@ fn a_dry_run_plans_for_another_machine() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
         assert!(ran.err.contains("--dry-run"), "{}", ran.err);
     }
+}
+
+#[test]
+fn an_order_that_is_no_text_is_refused() {
+    let mut measuring = charz();
+    measuring.arg("measure").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = measuring.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"\xff\n").unwrap();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let answer: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(answer["ending"], "refused", "{answer}");
 }
 
 #[test]

@@ -23,9 +23,9 @@ const MAX_ORDER_BYTES: u64 = 1 << 20;
 /// Reads an order from standard input, measures it, and writes the invocation to `out`.
 pub fn serve(out: &mut dyn Write) -> io::Result<()> {
     prepare();
-    let mut line = String::new();
-    io::Read::take(io::stdin().lock(), MAX_ORDER_BYTES).read_line(&mut line)?;
-    let invocation = match serde_json::from_str::<MeasureRequest>(&line) {
+    let mut line = Vec::new();
+    io::Read::take(io::stdin().lock(), MAX_ORDER_BYTES).read_until(b'\n', &mut line)?;
+    let invocation = match serde_json::from_slice::<MeasureRequest>(&line) {
         Ok(order) if order.protocol == PROTOCOL => measure(&order),
         Ok(MeasureRequest { protocol, .. }) => Err(refused(format!(
             "the measuring program speaks version {PROTOCOL}, not {protocol}; build both from one source"
