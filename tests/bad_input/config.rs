@@ -121,6 +121,19 @@ fn variables_that_are_wrong() {
     place.refused("bytes", command, &["CHARZ_SIZE: ", r#""1\xFFGiB""#, "not UTF-8"]);
 }
 
+#[test]
+fn a_variable_of_no_flag_is_told() {
+    let place = Place::new();
+    for (name, word) in [("CHARZ_THREAD", "CHARZ_THREADS?"), ("CHARZ_FORCE", "ignored"), ("CHARZ_\u{202e}", "u{202e}")]
+    {
+        let mut command = place.charz();
+        command.args(["sweep", "--dry-run", "--kernel", "noop"]).env(name, "1");
+        let ran = run(name, command);
+        assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 1), "{name}: {}", ran.err);
+        assert!(ran.err.starts_with("charz: note: CHARZ_") && ran.err.contains(word), "{name}: {}", ran.err);
+    }
+}
+
 /// The flag wins over the variable, the variable over the file, and the file over the default.
 #[test]
 fn the_nearest_layer_wins() {

@@ -23,7 +23,7 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::command::Command;
 use crate::exit::Error;
 use charz_data::escape::plain;
-use layers::Layers;
+use layers::{Layers, Variables};
 
 pub enum Parsed {
     Command {
@@ -36,13 +36,11 @@ pub enum Parsed {
 
 /// Reads a command line, the program's name first; for what it leaves open, the environment and the file that it names.
 pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> {
-    parse_with(argv, &|name| std::env::var_os(name))
+    parse_with(argv, &std::env::vars_os().collect())
 }
 
-fn parse_with(
-    argv: impl IntoIterator<Item = OsString>,
-    variable: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<Parsed, Error> {
+fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -> Result<Parsed, Error> {
+    let mut notes = Vec::new();
     let argv: Vec<OsString> = argv.into_iter().collect();
     let grammar = flags::Cli::command();
     let typed = match grammar.clone().try_get_matches_from(&argv) {
@@ -50,14 +48,13 @@ fn parse_with(
         Err(refused) => return text_or_refusal(refused, &argv),
     };
     let layers = match (grammar.find_subcommand("sweep"), typed.subcommand_matches("sweep")) {
-        (Some(sweep), Some(typed)) => Layers::read(sweep, typed, variable)?,
+        (Some(sweep), Some(typed)) => Layers::read(sweep, typed, variables, &mut notes)?,
         _ => Layers::default(),
     }
     .with_typed(&argv);
     let merged = layers.below(grammar).try_get_matches_from(&argv);
     match merged.and_then(|merged| flags::Cli::from_arg_matches(&merged)) {
         Ok(cli) => {
-            let mut notes = Vec::new();
             let command = Box::new(convert::command(cli.verb, &layers, &mut notes)?);
             Ok(Parsed::Command { command, notes })
         }
@@ -121,7 +118,7 @@ mod tests {
 
     fn refused_with(line: &str, name: &str, value: &str) -> String {
         let argv = line.split(' ').map(OsString::from);
-        match parse_with(argv, &|wanted| (wanted == name).then(|| value.into())) {
+        match parse_with(argv, &[(name.into(), value.into())].into()) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("{line} was accepted"),
         }

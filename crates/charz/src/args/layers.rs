@@ -4,7 +4,8 @@
 //! Values of the environment and the file become defaults of the grammar, so a value is split and checked in the same way
 //! wherever it comes from. The keys are the flags of the grammar: a new flag can be set in all of these places at once.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
 use std::ops::Range;
@@ -24,6 +25,11 @@ const TYPED_ONLY: [&str; 9] =
 
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
 const TOGETHER: [&str; 2] = ["kernel", "family"];
+
+/// Variables that are no flag's.
+const NO_FLAGS: [&str; 2] = ["CHARZ_DB", "CHARZ_LOCK_DIR"];
+
+pub(super) type Variables = BTreeMap<OsString, OsString>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
@@ -84,13 +90,15 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Reads the layers below what was typed. `variable` looks into the environment.
+    /// Reads the layers below what was typed. `notes` get what is ignored of the environment.
     pub(super) fn read(
         sweep: &Command,
         typed: &ArgMatches,
-        variable: &dyn Fn(&str) -> Option<OsString>,
+        variables: &Variables,
+        notes: &mut Vec<String>,
     ) -> Result<Self, Error> {
         let keys: Vec<Key> = sweep.get_arguments().filter_map(Key::of).collect();
+        notes.extend(ignored(&keys, variables));
         let file = match typed.get_one::<PathBuf>("config") {
             Some(path) => file(path, &keys)?,
             None => Vec::new(),
@@ -98,7 +106,7 @@ impl Layers {
         let was_typed = |key: &&Key| typed.value_source(&key.id) == Some(ValueSource::CommandLine);
         let mut decided: Vec<String> = keys.iter().filter(was_typed).map(|key| key.long.clone()).collect();
         let mut given = Vec::new();
-        for mut layer in [environment(&keys, variable)?, file] {
+        for mut layer in [environment(&keys, variables)?, file] {
             layer.retain(|given| !given.key.rivals().iter().any(|long| decided.iter().any(|above| above == long)));
             decided.extend(layer.iter().map(|given| given.key.long.clone()));
             given.extend(layer);
@@ -154,11 +162,26 @@ impl Layers {
     }
 }
 
-fn environment(keys: &[Key], variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Vec<Given>, Error> {
+/// What looks like a flag's variable and is none: a slip would change what is measured, silently.
+fn ignored(keys: &[Key], variables: &Variables) -> impl Iterator<Item = String> {
+    let names = variables.keys().filter_map(|name| name.to_str()).filter(|name| !NO_FLAGS.contains(name));
+    names.filter_map(|name| {
+        let long = name.strip_prefix("CHARZ_")?.to_ascii_lowercase().replace('_', "-");
+        if keys.iter().any(|key| key.variable() == name) {
+            return None;
+        }
+        let longs: Vec<&str> = keys.iter().map(|key| key.long.as_str()).collect();
+        let near = nearest(&long, &longs).and_then(|near| keys.iter().find(|key| key.long == near));
+        let near = near.map(|key| format!(" (did you mean {}?)", key.variable())).unwrap_or_default();
+        Some(format!("{name}: no flag takes its value from this variable{near}; it is ignored"))
+    })
+}
+
+fn environment(keys: &[Key], variables: &Variables) -> Result<Vec<Given>, Error> {
     let mut layer = Vec::new();
     for key in keys {
         let place = key.variable();
-        let Some(value) = variable(&place) else { continue };
+        let Some(value) = variables.get(OsStr::new(&place)) else { continue };
         let refuse = |why: &str| {
             let example = &key.example;
             Err(Error::bad_input(format!("{place}: {value:?} {why}; unset it, or write such as {place}={example}")))

@@ -99,7 +99,9 @@ fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
     let of_request =
         |request: &Request| Plan::new(request, &request.fit(machine, &limits).unwrap(), &limits, &predictor);
     let argv = ["charz"].into_iter().chain(line.split(' ')).map(OsString::from);
-    let Ok(Parsed::Command { command, .. }) = parse_with(argv, &|_| None) else { panic!("{line} is not read") };
+    let Ok(Parsed::Command { command, .. }) = parse_with(argv, &Default::default()) else {
+        panic!("{line} is not read")
+    };
     let plan = match *command {
         Command::Sweep(options) => match *options {
             sweep::Options::New(new) => of_request(&usual(new.request)),
