@@ -25,6 +25,9 @@ fn sides_that_make_no_comparison_are_refused() {
     for (args, word) in [
         (&[][..], "do not differ"),
         (&["--a", " --pages 4k", "--b", "--pages 4k "], "do not differ"),
+        (&["--a", "--"], "do not differ"),
+        (&["--a", "--size 1GiB", "--b", "--size 1024MiB"], "do not differ"),
+        (&["--a", "--mapping dumb", "--mapping", "dumb"], "do not differ"),
         (&["--a", "--mapping dumb,compact", "--b", "--mapping dumb"], "paired by place"),
         (&["--a", "--mapping 'dumb"], "--a: \"--mapping 'dumb\" ends within a quotation"),
         (&["--b", "--kernel mem-read"], "--b: unexpected argument '--kernel'"),

@@ -149,14 +149,6 @@ const MOST_ROUNDS: usize = 100_000;
 
 pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, Error> {
     let invocations = count("--invocations", &args.invocations, MOST_INVOCATIONS)?.to_string();
-    let programs = [args.a_program, args.b_program];
-    if args.a.trim() == args.b.trim() && programs[0] == programs[1] {
-        return Err(Error::bad_input(
-            "--a and --b: the sides do not differ; example: --a '--pages 4k' --b '--pages thp'; charz selftest --aa compares the \
-             machine with itself",
-        ));
-    }
-    let [program_a, program_b] = programs;
     let mut side = |flag: &str, text: &str, program: Option<PathBuf>| {
         let how = side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
         let mut asked = SweepArgs { what: args.what.clone(), how, ..preset(&[("budget", &args.budget)])? };
@@ -169,8 +161,16 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
         let label = format!("{flag} {:?}{by}", text.trim());
         Ok::<_, Error>((ab::Side { label, request: new.request, program }, new.clock, new.binder))
     };
-    let (a, clock, binder) = side("--a", &args.a, program_a)?;
-    let (b, ..) = side("--b", &args.b, program_b)?;
+    let (a, clock, binder) = side("--a", &args.a, args.a_program)?;
+    let (b, ..) = side("--b", &args.b, args.b_program)?;
+    let [of_a, of_b] =
+        [&a, &b].map(|ab::Side { request, program, .. }| (program, &request.mappings, &request.asked, &request.params));
+    if of_a == of_b {
+        return Err(Error::bad_input(
+            "--a and --b: the sides do not differ; example: --a '--pages 4k' --b '--pages thp'; charz selftest --aa compares the \
+             machine with itself",
+        ));
+    }
     let mappings = [&a, &b].map(|side| side.request.mappings.as_ref().map(Vec::len));
     if mappings[0] != mappings[1] {
         let [a, b] = mappings.map(|count| count.map_or("the default".into(), |count| count.to_string()));
