@@ -143,6 +143,9 @@ fn a_file_that_is_no_history_is_refused_and_left_alone() {
         }
     }
     place.refuses("missing", &["history", "list", "--db", "none.db"], &["there is no history", "charz history add"]);
+    for file in [&*"n".repeat(300), "r.json/h.db", "/proc/h.db"] {
+        place.refuses(file, &["history", "add", "r.json", "--db", file], &["--db"]);
+    }
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn the_file_is_in_the_data_folder_of_the_user() {
     }
     let file = place.path().join("r.json");
     let ran = with(&[("HOME", file.as_os_str())], &["history", "add", "r.json"]);
-    assert!(ran.code == Some(3) && ran.err.contains("--db"), "{}", ran.err);
+    assert!(ran.code == Some(2) && ran.err.contains("--db"), "{}", ran.err);
 }
 
 #[test]

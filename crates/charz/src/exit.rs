@@ -37,6 +37,18 @@ impl Exit {
     pub fn code(self) -> u8 {
         self as u8
     }
+
+    /// Where a file could not be opened or created: its path cannot be used, or the system has no room for it.
+    pub fn of_path(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::InvalidFilename => Exit::BadInput,
+            _ => Exit::Environment,
+        }
+    }
 }
 
 /// One sentence for the user, with the exit code that goes with it.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use crate::atomic_file::create_private_folder;
-use crate::exit::Error;
+use crate::exit::{Error, Exit};
 use charz_analysis::compare::other_machine;
 use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
 use charz_data::report::{self, Report};
@@ -254,10 +254,13 @@ fn explain(path: &Path, error: rusqlite::Error) -> Error {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::environment(format!(
             "the history {path:?} is in use by another program, and nothing was changed; try again later"
         )),
-        _ => Error::environment(format!(
-            "the system refused access to the history {path:?}, and nothing was changed; name another file by --db FILE"
-        ))
-        .caused_by(error),
+        _ => {
+            let exit = if code == ErrorCode::CannotOpen { Exit::BadInput } else { Exit::Environment };
+            let sentence = format!(
+                "the system refused access to the history {path:?}, and nothing was changed; name another file by --db FILE"
+            );
+            Error::ended(exit, sentence).caused_by(error)
+        }
     }
 }
 
@@ -269,7 +272,7 @@ fn exists(path: &Path) -> Result<bool, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => {
             let sentence = format!("cannot read the history {path:?}; name another file by --db FILE");
-            Err(Error::environment(sentence).caused_by(error))
+            Err(Error::ended(Exit::of_path(&error), sentence).caused_by(error))
         }
     }
 }
@@ -279,6 +282,6 @@ fn create_folder(path: &Path) -> Result<(), Error> {
         let folder = path.parent().unwrap_or(path);
         let sentence =
             format!("cannot create the folder {folder:?} of the history; name a file elsewhere by --db FILE");
-        Error::environment(sentence).caused_by(error)
+        Error::ended(Exit::of_path(&error), sentence).caused_by(error)
     })
 }

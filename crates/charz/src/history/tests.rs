@@ -6,7 +6,6 @@ use std::sync::Barrier;
 use std::thread;
 
 use super::*;
-use crate::exit::Exit;
 use charz_data::report::{Unit, fixtures};
 
 fn report(number: u64) -> Report {
@@ -173,5 +172,5 @@ fn the_folder_is_private() {
     Store::create(&place.file()).unwrap();
     let folder = fs::metadata(place.file().parent().unwrap()).unwrap();
     assert_eq!(folder.permissions().mode() & 0o777, 0o700);
-    check_refused(Store::create(&place.file().join("below/a/file.db")), Exit::Environment, &["--db"]);
+    check_refused(Store::create(&place.file().join("below/a/file.db")), Exit::BadInput, &["--db"]);
 }

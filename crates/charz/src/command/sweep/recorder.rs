@@ -112,11 +112,7 @@ fn cannot_begin(file: &Path, journal_file: &Path, error: JournalError) -> Error 
                 "--output: {journal_file:?} is the journal of a sweep that was not finished, or still runs; finish it with charz \
                  sweep --resume {file:?}, or remove it"
             )),
-            ErrorKind::NotFound
-            | ErrorKind::NotADirectory
-            | ErrorKind::PermissionDenied
-            | ErrorKind::ReadOnlyFilesystem
-            | ErrorKind::InvalidFilename => {
+            _ if Exit::of_path(source) == Exit::BadInput => {
                 Error::bad_input("--output: nothing can be written there; name a file elsewhere").caused_by(error)
             }
             ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
