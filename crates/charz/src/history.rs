@@ -157,7 +157,15 @@ fn is_created(transaction: &Transaction<'_>, path: &Path) -> Result<bool, Fault>
     let number = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
     match (number("application_id")?, number("user_version")?) {
-        (APPLICATION_ID, VERSION) => Ok(true),
+        (APPLICATION_ID, VERSION) => {
+            // A view, or a column that is computed, would make gigabytes out of a small file.
+            let sql = "SELECT sql FROM sqlite_schema WHERE name = 'report'";
+            let table: Option<String> = transaction.query_row(sql, (), |row| row.get(0)).optional()?;
+            match table {
+                Some(table) if table == TABLE => Ok(true),
+                _ => Err(damaged(path, "its table of reports is not as it was created"))?,
+            }
+        }
         (0, 0) if tables == 0 => Ok(false),
         (APPLICATION_ID, version) => Err(Error::bad_input(format!(
             "{path:?} is a history of version {version}, and this program reads version {VERSION}; use the charz that wrote it"

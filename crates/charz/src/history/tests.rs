@@ -127,6 +127,7 @@ fn changed_contents_are_refused() {
     for sql in [
         "DROP TABLE report",
         "ALTER TABLE report DROP COLUMN label",
+        "ALTER TABLE report RENAME TO whole; CREATE VIEW report AS SELECT * FROM whole",
         "UPDATE report SET text = '{'",
         "UPDATE report SET summary = '{}'",
         "UPDATE report SET summary = replace(summary, '2026-01-02', 'long ago')",
