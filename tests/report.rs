@@ -51,6 +51,15 @@ fn fields_of_later_minor_versions_are_no_obstacle() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_obstacle() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = std::fs::read_to_string(root().join("tests/golden/reports/waits.json")).unwrap();
+    let file = folder.path().join("r.json");
+    std::fs::write(&file, format!("\u{feff}{golden}")).unwrap();
+    assert_eq!(run(["render".as_ref(), file.as_os_str()]).code, Some(0));
+}
+
+#[test]
 fn rendered_json_is_the_report() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");

@@ -89,6 +89,8 @@ struct Head {
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
 pub fn parse(text: &str) -> Result<Report, String> {
+    // Some editors and shells begin a file with a byte-order mark.
+    let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Err("it is empty".into());
     }
