@@ -47,6 +47,7 @@ fn without_proc_and_sys() {
         return;
     }
     assert_eq!(ran.status.code(), Some(0), "{err}");
+    assert!(!err.contains("hwloc"), "the library speaks: {err}");
     let report = trial.report().expect("there is a report");
     let cell = &report["cells"][0];
     // A busy machine may make it worse.

@@ -17,6 +17,7 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use hwlocality::{Topology, hwloc_api_version};
 
+use crate::discover::from_the_kernel;
 use crate::error::quote;
 use crate::usable::allowed_list;
 use crate::{Error, cpulist};
@@ -133,7 +134,10 @@ struct Hwloc(Topology);
 fn this_machine() -> Result<Hwloc, String> {
     let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::DONT_CHANGE_BINDING;
     let build = || -> Result<Topology, Box<dyn std::error::Error>> {
-        Ok(Topology::builder().with_flags(flags)?.with_common_type_filter(TypeFilter::KeepNone)?.build()?)
+        Ok(from_the_kernel(Topology::builder())?
+            .with_flags(flags)?
+            .with_common_type_filter(TypeFilter::KeepNone)?
+            .build()?)
     };
     let topology = build().map_err(|error| format!("hwloc cannot describe this machine: {error}"))?;
     if topology.is_this_system() { Ok(Hwloc(topology)) } else { Err(crate::discover::ELSEWHERE.to_owned()) }

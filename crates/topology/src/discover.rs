@@ -103,29 +103,36 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<(Machine, Duration),
 fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
-    // The kernel's files hold all that the x86 component would ask each processor for, on each in turn: it would bind the
-    // calling thread, and each question costs a guest a trap into its hypervisor. Memory attributes are not read here.
+    // Memory attributes are not read here.
     let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
-    // hwloc would say on standard error that it cannot read the system, and then count the strands another way.
-    let unreadable = !Path::new("/sys/devices/system/cpu").is_dir();
-    let without: &[&str] = if unreadable { &["x86", "linux"] } else { &["x86"] };
-    let (topology, took) = load(flags, |builder| {
-        let mut without = without.iter();
-        without
-            .try_fold(builder, |builder, part| builder.without_component(part))
-            .map_err(|error| format!("hwloc refuses: {error}"))
-    })?;
+    let (topology, took) = load(flags, from_the_kernel)?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
     usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
-    if unreadable {
+    if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo));
     Ok((machine, took))
+}
+
+/// Lets hwloc read this machine from the kernel's files only, as far as there are any.
+///
+/// They hold all that the x86 component would ask each processor for, on each in turn: it would bind the calling thread, and each
+/// question costs a guest a trap into its hypervisor. Without them hwloc would say so on standard error, and then count the strands
+/// another way.
+pub(crate) fn from_the_kernel(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {
+    let mut without = ["x86", "linux"].iter().take(if is_unreadable() { 2 } else { 1 });
+    without
+        .try_fold(builder, |builder, part| builder.without_component(part))
+        .map_err(|error| format!("hwloc refuses: {error}"))
+}
+
+fn is_unreadable() -> bool {
+    !Path::new("/sys/devices/system/cpu").is_dir()
 }
 
 /// How far the nodes' sum may lie from the machine's memory, as a fraction: the kernel keeps some to itself.

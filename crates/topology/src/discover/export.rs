@@ -13,7 +13,7 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
-use super::{ELSEWHERE, Source, load, synthetic, what, xml};
+use super::{ELSEWHERE, Source, from_the_kernel, load, synthetic, what, xml};
 use crate::{Access, Error};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
@@ -69,9 +69,7 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
 fn whole(source: &Source) -> Result<Topology, String> {
     let loaded = match source {
         // As in `this_machine`, but for the attributes of memory, which are exported too.
-        Source::ThisMachine => load(BuildFlags::INCLUDE_DISALLOWED, |builder| {
-            builder.without_component("x86").map_err(|error| format!("hwloc refuses: {error}"))
-        }),
+        Source::ThisMachine => load(BuildFlags::INCLUDE_DISALLOWED, from_the_kernel),
         Source::File(path) => {
             let text = xml::read(path)?;
             load(BuildFlags::empty(), |builder| builder.from_xml(&text).map_err(|_| "hwloc refuses it".into()))
