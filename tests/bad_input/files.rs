@@ -41,6 +41,11 @@ fn outputs_that_cannot_be() {
         let force: &[&str] = if force { &["--force"] } else { &[] };
         place.refuses(what, &[&SMALL[..], &["--output", output], force].concat(), words);
     }
+    place.put("r.json", report(&[cell("arith-int", 1, RATE)]).to_string().as_bytes());
+    for output in ["fifo", "/dev/full"] {
+        let words = ["--output", "not a regular file", "name another file"];
+        place.refuses(output, &["render", "r.json", "--format", "html", "-o", output], &words);
+    }
     assert!(!place.path().join("elsewhere").exists());
     let forced = [&SMALL[..], &["--force", "--output", "mine.json"]].concat();
     let mut command = place.charz();
