@@ -153,6 +153,14 @@ fn times_that_do_not_add_up() {
 }
 
 #[test]
+fn more_sampled_waits_than_waits() {
+    let mut report = valid();
+    report["cells"][0]["invocations"][0]["runs"][0]["laps"][0]["contention"] =
+        json!({"attempts": 9, "failures": 0, "waits": 1, "sampled_waits": 2, "sampled_waits_ns": 5});
+    check("sampled waits", &report.to_string(), &["sampled waits"]);
+}
+
+#[test]
 fn conclusions_that_do_not_follow() {
     let cell = |field: &str| format!("/cells/0/{field}");
     check_sampled(&cell("distribution/samples/count"), json!(11), &["does not follow from its runs"]);

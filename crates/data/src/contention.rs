@@ -13,6 +13,12 @@ pub struct Contention {
     pub failures: u64,
     /// Operations that had to wait: spun, slept, or found nothing to take.
     pub waits: u64,
+    /// Those of them whose time was sampled.
+    #[serde(default)]
+    pub sampled_waits: u64,
+    /// The sum of the sampled times of operations that waited.
+    #[serde(default)]
+    pub sampled_waits_ns: u64,
 }
 
 impl Contention {
@@ -26,6 +32,8 @@ impl AddAssign for Contention {
         self.attempts += other.attempts;
         self.failures += other.failures;
         self.waits += other.waits;
+        self.sampled_waits += other.sampled_waits;
+        self.sampled_waits_ns += other.sampled_waits_ns;
     }
 }
 
@@ -36,9 +44,9 @@ pub struct Sharing {
     pub attempts_per_success: f64,
     /// The share of successes that had to wait, as a fraction. Taking something and giving it back are two.
     pub waited: f64,
-    /// The share of the strands' time that was spent waiting, as a fraction: successes that waited times the mean time that a
-    /// sampled one took, over interval times strands in use; null where no times were sampled. The formula is that of
-    /// Solaris' `lockutil`.
+    /// The share of the strands' time that was spent waiting, as a fraction: operations that waited times the mean time of the
+    /// sampled ones among them, over interval times strands in use; null where no operation that waited was sampled. The
+    /// formula is that of Solaris' `lockutil`.
     pub wait_share: Option<f64>,
     /// How evenly the operations were shared out: 1 is even, one over the number of workers is one worker alone (R. Jain et
     /// al., DEC-TR-301, 1984). The median over the repetitions.

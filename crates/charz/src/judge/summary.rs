@@ -110,21 +110,17 @@ pub(super) fn sharing(case: &Case<'_>) -> Option<Sharing> {
     let (attempts, failures, waits) = (count(|met| met.attempts), count(|met| met.failures), count(|met| met.waits));
     let successes = attempts.checked_sub(failures).filter(|successes| *successes > 0)?;
     let interval_ns = total(case.clean_runs().map(|run| run.interval_ns));
-    let waited = case.cell.samples();
-    let wait_share = (waited.count > 0)
-        .then(|| {
-            // A pair is a taking and a giving back: two that may each have waited.
-            let mean_ns = f64::midpoint(waited.first.mean(), waited.second.mean());
-            wait_share(waits, mean_ns, interval_ns as f64 / 1e9, case.strands_in_use())
-        })
-        .filter(|share| share.is_finite());
+    let (sampled, sampled_ns) = (count(|met| met.sampled_waits), count(|met| met.sampled_waits_ns));
+    // Over the operations that waited alone: most of the others take tens of nanoseconds.
+    let mean_ns = sampled_ns as f64 / sampled as f64;
+    let share = wait_share(waits, mean_ns, interval_ns as f64 / 1e9, case.strands_in_use());
     // An idle run has nothing to be shared out.
     let shares = || case.clean_runs().filter(|run| run.laps.iter().any(|lap| lap.ops > 0));
     Some(Sharing {
         attempts_per_success: attempts as f64 / successes as f64,
         // The last one may have waited in vain.
         waited: (waits as f64 / successes as f64).min(1.0),
-        wait_share,
+        wait_share: Some(share).filter(|share| share.is_finite()),
         fairness: Sample::new(shares().map(fairness).collect())?.median(),
         // A worker with nothing leaves no quotient, and is in the middle as soon as it is in half of the repetitions.
         most_to_least: middle(shares().map(most_to_least).collect()),

@@ -204,8 +204,12 @@ fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
     if run.interval_ns != last - first {
         return Err("has an interval that is not that of its laps");
     }
-    if run.laps.iter().filter_map(|lap| lap.contention).any(|met| met.failures > met.attempts) {
+    let met = || run.laps.iter().filter_map(|lap| lap.contention);
+    if met().any(|met| met.failures > met.attempts) {
         return Err("has a lap with more failures than attempts");
+    }
+    if met().any(|met| met.sampled_waits > met.waits) {
+        return Err("has a lap with more sampled waits than waits");
     }
     let blocks = run.laps.iter().filter_map(|lap| lap.blocks.as_ref()).find_map(|blocks| blocks.contradiction());
     let samples = || run.samples.as_ref().and_then(|samples| samples.contradiction());

@@ -143,7 +143,7 @@ fn every_kernel_does_what_its_stage_promises() {
 fn check_contention(kernel: &dyn Kernel, workers: usize, lap: &Lap) {
     let (name, Some(met)) = (&*kernel.card().name, lap.contention) else { return };
     assert_eq!(kernel.card().family, Family::Sync, "{name}");
-    assert!(met.failures <= met.attempts, "{name}: {met:?}");
+    assert!(met.failures <= met.attempts && met.sampled_waits <= met.waits, "{name}: {met:?}");
     // A worker alone, or at a word of its own, is never overtaken.
     let own = name.starts_with("atomic-") && ["-false", "-padded", "-private"].iter().any(|end| name.ends_with(end));
     assert!(workers > 1 && !own || met.failures == 0, "{name}: {met:?}");

@@ -221,7 +221,8 @@ impl<O: Operation> Worker for Repeater<O> {
 
     fn contention(&self) -> Option<Contention> {
         let Hand { failures, waits, .. } = *self.hand;
-        O::CAN_FAIL.then_some(Contention { attempts: self.ops + failures, failures, waits })
+        let attempts = self.ops + failures;
+        O::CAN_FAIL.then_some(Contention { attempts, failures, waits, ..Contention::default() })
     }
 }
 

@@ -141,7 +141,8 @@ impl Sampler {
 
     /// How many there were in the last run, and how many of them had to wait for the one before.
     pub(super) fn kept(&self) -> Contention {
-        Contention { attempts: (self.pairs.0.len() / self.waiters.max(1)) as u64, failures: 0, waits: self.late }
+        let attempts = (self.pairs.0.len() / self.waiters.max(1)) as u64;
+        Contention { attempts, waits: self.late, ..Contention::default() }
     }
 
     pub(super) fn joint(&self) -> JointHistogram {

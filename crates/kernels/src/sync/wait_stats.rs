@@ -30,6 +30,7 @@ impl WaitStats {
     }
 
     pub(super) fn counts(&self) -> Contention {
-        Contention { attempts: self.attempts, failures: self.failures, waits: self.waits }
+        let WaitStats { attempts, failures, waits, rested: _ } = *self;
+        Contention { attempts, failures, waits, ..Contention::default() }
     }
 }

@@ -174,7 +174,9 @@ fn v28_wide() {
 fn v32_samples_that_began_late() {
     let late = |trial: &mut Trial, waits: u64| {
         trial.facts.card = card("futex-wake");
-        trial.runs().for_each(|run| run.laps[0].contention = Some(Contention { attempts: 1000, failures: 0, waits }));
+        trial.runs().for_each(|run| {
+            run.laps[0].contention = Some(Contention { attempts: 1000, waits, ..Contention::default() })
+        });
     };
     check_each(late, &[(20, &[]), (21, &[("V32", Note)]), (201, &[("V32", Suspect)]), (501, &[("V32", Invalid)])]);
 }

@@ -88,7 +88,7 @@ fn contended(met: [(Contention, u64); 2]) -> Trial {
 }
 
 fn met(attempts: u64, failures: u64, waits: u64) -> Contention {
-    Contention { attempts, failures, waits }
+    Contention { attempts, failures, waits, ..Contention::default() }
 }
 
 #[test]
@@ -105,12 +105,21 @@ fn sharing_is_over_all_workers() {
 
 #[test]
 fn time_spent_waiting_is_that_of_the_sampled_waits() {
-    let mut trial = contended([(met(1000, 0, 1000), 1000), (met(1000, 0, 0), 1000)]);
-    // 1000 waits of 10 µs in 0.1 s on two strands.
-    trial.runs().for_each(|run| run.samples = Some(Box::new(stamped([(0, 20_000), (20_000, 0)]))));
+    // One in 100 waits 10 µs, the others take 20 ns: 1000 waits in 0.1 s on two strands, of which 10 are sampled.
+    let waited = Contention { sampled_waits: 10, sampled_waits_ns: 100_000, ..met(100_000, 0, 1000) };
+    let mut trial = contended([(waited, 100_000), (met(100_000, 0, 0), 100_000)]);
+    trial.runs().for_each(|run| {
+        run.samples = Some(Box::new(stamped((0..1000).map(|at| (20, if at % 50 == 0 { 10_000 } else { 20 })))));
+    });
     trial.judge();
     let share = trial.cell.contention.unwrap().wait_share.unwrap();
     assert!((share / 0.05 - 1.0).abs() < 0.02, "{share}");
+    trial.runs().for_each(|run| {
+        let met = run.laps[0].contention.as_mut().unwrap();
+        (met.sampled_waits, met.sampled_waits_ns) = (0, 0);
+    });
+    trial.judge();
+    assert_eq!(trial.cell.contention.unwrap().wait_share, None, "the quick ones say nothing of the waits");
 }
 
 #[test]

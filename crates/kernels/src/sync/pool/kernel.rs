@@ -126,7 +126,7 @@ impl<P: Pool> Worker for Taker<P> {
         let (mut pairs, mut pace, mut found) = (0, Pace::start(), true);
         while found && !watch.should_stop() {
             for _ in 0..pace.attempts() {
-                found = if self.sampler.due() { self.stamped(watch) } else { self.pair(watch, || ()).is_some() };
+                found = if self.sampler.due() { self.stamped(watch) } else { self.pair(watch, |_| ()).is_some() };
                 pairs += u64::from(found);
                 // A stretch that began at peace and ends at war would take so many long waits.
                 if !found || take(&mut self.stats.rested) {
@@ -146,7 +146,8 @@ impl<P: Pool> Worker for Taker<P> {
     }
 
     fn contention(&self) -> Option<Contention> {
-        Some(self.stats.counts())
+        let (sampled_waits, sampled_waits_ns) = self.sampler.waits();
+        Some(Contention { sampled_waits, sampled_waits_ns, ..self.stats.counts() })
     }
 
     fn samples(&mut self) -> Option<JointHistogram> {
@@ -164,17 +165,17 @@ impl<P: Pool> Taker<P> {
     /// Takes an item, uses it, gives it back, and does something else; with what `stamp` says before and after the take, and
     /// before and after the return. `None` where the run ended before an item was found.
     #[inline]
-    fn pair<T>(&mut self, watch: &Watch, stamp: impl Fn() -> T) -> Option<[T; 4]> {
-        let before = stamp();
+    fn pair<T>(&mut self, watch: &Watch, stamp: impl Fn(&WaitStats) -> T) -> Option<[T; 4]> {
+        let before = stamp(&self.stats);
         let item = self.take(watch)?;
-        let taken = stamp();
+        let taken = stamp(&self.stats);
         let uses = &self.shared.uses[item as usize];
         // Two steps: a worker that holds the item too, or does not see what its last holder did, loses a use.
         uses.store(uses.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         self.state = section(self.steps[0], self.state);
-        let held = stamp();
+        let held = stamp(&self.stats);
         self.shared.pool.give(&mut self.hand, item, &mut self.stats);
-        let given = stamp();
+        let given = stamp(&self.stats);
         self.state = section(self.steps[1], self.state);
         Some([before, taken, held, given])
     }
@@ -182,8 +183,10 @@ impl<P: Pool> Taker<P> {
     /// The same with stamps. Whether an item was found.
     #[inline(never)]
     fn stamped(&mut self, watch: &Watch) -> bool {
-        let Some([before, taken, held, given]) = self.pair(watch, || watch.now()) else { return false };
-        self.sampler.record(taken.saturating_sub(before), given.saturating_sub(held));
+        let stamp = |stats: &WaitStats| (watch.now(), stats.waits);
+        let Some([before, taken, held, given]) = self.pair(watch, stamp) else { return false };
+        let time = |(from, before): (u64, u64), (to, after): (u64, u64)| (to.saturating_sub(from), after > before);
+        self.sampler.record([time(before, taken), time(held, given)]);
         true
     }
 

@@ -6,13 +6,16 @@ use charz_data::JointHistogram;
 /// Odd, so the samples do not fall into step with workers that take turns.
 const EVERY: u64 = 61;
 
-/// So many samples are kept at most, 64 KiB of them.
+/// So many samples are kept at most, 128 KiB of them.
 const MOST: usize = 4096;
+
+/// What a take or a return took, in nanoseconds, and whether it had to wait.
+pub(super) type Time = (u64, bool);
 
 /// One worker's samples of a run: evenly spaced over it, however long it gets. Whenever there is no room, every second one is
 /// dropped, and half as many are taken from then on.
 pub(super) struct Sampler {
-    kept: Vec<(u64, u64)>,
+    kept: Vec<[Time; 2]>,
     every: u64,
     /// So many until the next one.
     left: u64,
@@ -26,7 +29,7 @@ impl Default for Sampler {
 
 impl Sampler {
     /// What the samples of a run take up at most.
-    pub(super) const BYTES: usize = MOST * size_of::<(u64, u64)>();
+    pub(super) const BYTES: usize = MOST * size_of::<[Time; 2]>();
 
     pub(super) fn clear(&mut self) {
         self.kept.clear();
@@ -43,8 +46,8 @@ impl Sampler {
         true
     }
 
-    pub(super) fn record(&mut self, first: u64, second: u64) {
-        self.kept.push((first, second));
+    pub(super) fn record(&mut self, pair: [Time; 2]) {
+        self.kept.push(pair);
         if self.kept.len() == MOST {
             let mut odd = false;
             self.kept.retain(|_| {
@@ -57,7 +60,13 @@ impl Sampler {
 
     /// The samples of the last run; `None` where it was too short for any.
     pub(super) fn joint(&self) -> Option<JointHistogram> {
-        (!self.kept.is_empty()).then(|| self.kept.iter().copied().collect())
+        (!self.kept.is_empty()).then(|| self.kept.iter().map(|[(first, _), (second, _)]| (*first, *second)).collect())
+    }
+
+    /// How many of the sampled takes and returns had to wait, and the sum of what they took.
+    pub(super) fn waits(&self) -> (u64, u64) {
+        let waited = self.kept.iter().flatten().filter(|(_, waited)| *waited);
+        waited.fold((0, 0), |(count, sum), (time, _)| (count + 1, sum + time))
     }
 }
 
@@ -75,10 +84,10 @@ mod tests {
             let mut sampler = Sampler::default();
             for pair in 0..pairs {
                 if sampler.due() {
-                    sampler.record(pair, 0);
+                    sampler.record([(pair, false), (0, false)]);
                 }
             }
-            let late = sampler.kept.iter().filter(|(pair, _)| *pair >= pairs / 2).count();
+            let late = sampler.kept.iter().filter(|[(pair, _), _]| *pair >= pairs / 2).count();
             let early = sampler.kept.len() - late;
             prop_assert!(sampler.kept.capacity() == MOST);
             prop_assert!(late.abs_diff(early) <= 1 + sampler.kept.len() / 10, "{} and {}", early, late);
@@ -90,7 +99,18 @@ mod tests {
         let mut sampler = Sampler::default();
         assert!((1..EVERY).all(|_| !sampler.due()) && sampler.joint().is_none());
         assert!(sampler.due());
-        sampler.record(3, 4);
+        sampler.record([(3, false), (4, false)]);
         assert_eq!(sampler.joint().map(|joint| joint.count), Some(1));
+        assert_eq!(sampler.waits(), (0, 0));
+    }
+
+    #[test]
+    fn waits_are_counted_apart_from_quick_ones() {
+        let mut sampler = Sampler::default();
+        sampler.record([(20, false), (10_000, true)]);
+        sampler.record([(30_000, true), (20, false)]);
+        assert_eq!(sampler.waits(), (2, 40_000));
+        sampler.clear();
+        assert_eq!(sampler.waits(), (0, 0));
     }
 }
