@@ -9,7 +9,7 @@ use charz_data::report::{Cell, Distribution, Estimate, Growth, GrowthStep, Histo
 pub(super) enum Statistic {
     #[default]
     Value,
-    /// The best of the first three repetitions.
+    /// The best of the first three invocations.
     BestOfThree,
     /// The value divided by the number of workers.
     PerWorker,
@@ -108,7 +108,7 @@ impl Statistic {
             Statistic::PerWorker => (value / workers, interval.map(|ends| ends.map(|end| end / workers))),
             // The value of a kernel about the second time is the median of the invocations' medians, with an interval.
             Statistic::Second if cell.unit == Unit::NanosecondsSampled => (value, interval),
-            Statistic::BestOfThree => (summary.best_of_three, None),
+            Statistic::BestOfThree => (summary.best_of_three.ok_or("no invocation has a value")?, None),
             Statistic::First => (sampled()?.samples.first.median(), None),
             Statistic::Second => (sampled()?.samples.second.median(), None),
             Statistic::MinFirst => (sampled()?.samples.first.min_ns as f64, None),

@@ -7,7 +7,7 @@ use charz_stats::{Sample, median_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
-/// How many repetitions the T3-4 report took the best of.
+/// How many runs of the program the T3-4 report took the best of.
 const OF_THREE: usize = 3;
 
 /// The numbers of a cell; `None` if no repetition has a rate: one that was over before the
@@ -15,13 +15,11 @@ const OF_THREE: usize = 3;
 pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     let unit = case.cell.unit;
     let runs = || case.cell.invocations.iter().flat_map(|invocation| &invocation.runs);
-    let rates = |runs: &[Run]| runs.iter().map(|run| run.value(unit)).filter(|rate| rate.is_finite()).collect();
-    let all: Vec<Vec<f64>> = case.cell.invocations.iter().map(|invocation| rates(&invocation.runs)).collect();
-    let first = all.iter().find(|rates| !rates.is_empty())?;
-    let first = Sample::new(first.iter().copied().take(OF_THREE).collect())?;
-    let all = Sample::new(all.concat())?;
+    let all = Sample::new(runs().map(|run| run.value(unit)).filter(|rate| rate.is_finite()).collect())?;
     let best = |sample: &Sample| if unit.more_is_better() { sample.max() } else { sample.min() };
-    let values = Sample::new(case.values());
+    let values = case.values();
+    let first = Sample::new(values.iter().copied().take(OF_THREE).collect());
+    let values = Sample::new(values);
     let raw = values.as_ref().map(|values| typical(case, values));
     let clean = Sample::new(case.clean_values());
     Some(Summary {
@@ -32,7 +30,7 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
         spread: clean.and_then(|clean| clean.robust_spread(resolution(case, &clean))),
         best: best(&all),
         worst: if unit.more_is_better() { all.min() } else { all.max() },
-        best_of_three: best(&first),
+        best_of_three: first.as_ref().map(best),
         fast_share: case.modes.and_then(FastModes::share),
         start_skew_ns: runs().map(|run| run.start_skew_ns).max().unwrap_or(0),
     })

@@ -189,8 +189,8 @@ pub struct Summary {
     pub best: f64,
     /// The worst of all repetitions.
     pub worst: f64,
-    /// The best of the first three repetitions, as the T3-4 report has it; it is biased upwards.
-    pub best_of_three: f64,
+    /// The best of the first three invocations with a value, as the T3-4 report has it; it is biased upwards. Null where none has one.
+    pub best_of_three: Option<f64>,
     /// The share of the blocks that have the speed of the capacity, as a fraction: what is missing to 1 was disturbed, or has another speed.
     /// Null where the capacity is not made of blocks, and where none shows a fast mode.
     pub fast_share: Option<f64>,

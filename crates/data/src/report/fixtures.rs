@@ -225,7 +225,7 @@ impl Cell {
         let value = summary.raw.unwrap();
         let (low, high) = (value / (1.0 + share), value * (1.0 + share));
         let (worst, best) = if self.unit.more_is_better() { (low, high) } else { (high, low) };
-        (summary.worst, summary.best, summary.best_of_three) = (worst, best, best);
+        (summary.worst, summary.best, summary.best_of_three) = (worst, best, Some(best));
         self.capacity = self.capacity.map(|number| Estimate { interval: Some(Interval { low, high }), ..number });
         self
     }
@@ -313,7 +313,7 @@ impl Cell {
             spread: None,
             best,
             worst,
-            best_of_three: best,
+            best_of_three: Some(best),
             fast_share: None,
             start_skew_ns: 0,
         });

@@ -66,7 +66,7 @@ const COLUMNS: [Column; 49] = [
     ("spread", |row| number(row.summary.and_then(|summary| summary.spread))),
     ("best", |row| number(row.summary.map(|summary| summary.best))),
     ("worst", |row| number(row.summary.map(|summary| summary.worst))),
-    ("best_of_three", |row| number(row.summary.map(|summary| summary.best_of_three))),
+    ("best_of_three", |row| number(row.summary.and_then(|summary| summary.best_of_three))),
     ("start_skew_ns", |row| number(row.summary.map(|summary| summary.start_skew_ns))),
     ("footprint_bytes", |row| row.cell.footprint_bytes.to_string()),
     ("base_pages_bytes", |row| number(row.pages.map(|pages| pages.base_bytes))),

@@ -40,6 +40,21 @@ fn a_cell_ends_as_its_invocations_did() {
     check_end(&[Done, Done, Done, Done, Done, Done, Done, Done, Done, Done, Stopped], Status::Ok, &[]);
 }
 
+/// The T3-4 report ran its program three times, and so does charz: repetitions of one process are no runs.
+#[test]
+fn the_best_of_three_is_that_of_three_invocations() {
+    let mut trial = clean();
+    trial.failing(0, Ending::Died);
+    for (at, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+        // The third with a value is the fastest of the first three, and the last of all the fastest.
+        let factor = [1.0, 1.0, 1.0, 0.9, 1.0, 1.0, 1.0, 1.0, 1.0, 0.8][at];
+        invocation.runs.iter_mut().for_each(|run| stretch(run, factor));
+    }
+    trial.judge();
+    let [summary, values] = [trial.cell.summary.unwrap().best_of_three, trial.cell.invocations[3].value];
+    assert!(summary.is_some() && summary == values, "{summary:?}, {values:?}");
+}
+
 #[test]
 fn one_wrong_answer_is_enough() {
     use Ending::*;
