@@ -8,7 +8,7 @@ use charz_data::units;
 
 /// One number of workers of a claim.
 struct Comparison {
-    /// `None` if the intervals leave it open.
+    /// `None` if the intervals leave it open, or a side has none.
     holds: Option<bool>,
     suspect: bool,
     words: String,
@@ -85,12 +85,15 @@ impl Claim {
             }
             (None, Some(limit)) => {
                 let limit = limit * if self.per_strand { target.strands as f64 } else { 1.0 };
-                (Number { value: limit, low: None, high: None, suspect: false, note: None }, "the limit".to_owned())
+                (
+                    Number { value: limit, low: Some(limit), high: Some(limit), suspect: false, note: None },
+                    "the limit".to_owned(),
+                )
             }
             (None, None) => return Err("the claim has one side".into()),
         };
         let digits = |number: &Number| format!("{}{}", units::count_of(number.value), units::doubt(number.suspect));
-        let bare = if left.low.is_none() { ", without an interval" } else { "" };
+        let bare = if [&left, &right].iter().any(|side| side.low.is_none()) { ", without an interval" } else { "" };
         let (label, unit) = (self.left.cell.label(), &self.unit);
         Ok(Comparison {
             holds: self.relation.holds(&left, &right, self.by),
@@ -105,13 +108,11 @@ impl Claim {
 }
 
 impl Relation {
-    /// An interval that reaches over the bound leaves it open.
+    /// An interval that reaches over the bound leaves it open, and so does a number without one.
     fn holds(self, left: &Number, right: &Number, by: f64) -> Option<bool> {
-        let low = |number: &Number| number.low.unwrap_or(number.value);
-        let high = |number: &Number| number.high.unwrap_or(number.value);
         let exceeds = |one: &Number, other: &Number| {
-            let is_above = low(one) > high(other) * by;
-            (is_above || high(one) <= low(other) * by).then_some(is_above)
+            let is_above = one.low? > other.high? * by;
+            (is_above || one.high? <= other.low? * by).then_some(is_above)
         };
         match self {
             Relation::More => exceeds(left, right),
@@ -129,15 +130,13 @@ impl Relation {
 mod tests {
     use super::*;
 
+    fn number([low, high]: [f64; 2]) -> Number {
+        Number { value: f64::midpoint(low, high), low: Some(low), high: Some(high), suspect: false, note: None }
+    }
+
     #[track_caller]
     fn check(relation: Relation, left: [f64; 2], right: [f64; 2], by: f64, expected: Option<bool>) {
-        let [left, right] = [left, right].map(|[low, high]| Number {
-            value: f64::midpoint(low, high),
-            low: Some(low),
-            high: Some(high),
-            suspect: false,
-            note: None,
-        });
+        let [left, right] = [left, right].map(number);
         assert_eq!(relation.holds(&left, &right, by), expected, "{left:?} {right:?}");
     }
 
@@ -151,5 +150,18 @@ mod tests {
         check(Relation::Alike, [9.0, 10.0], [9.5, 10.5], 1.2, Some(true));
         check(Relation::Alike, [9.0, 10.0], [19.5, 20.5], 1.2, Some(false));
         check(Relation::Alike, [9.0, 10.0], [10.0, 11.5], 1.2, None);
+        // No worse: more is as good as alike.
+        check(Relation::More, [9.5, 9.8], [10.0, 10.1], 0.9, Some(true));
+        check(Relation::More, [19.0, 20.0], [10.0, 10.1], 0.9, Some(true));
+        check(Relation::More, [8.0, 8.5], [10.0, 10.1], 0.9, Some(false));
+    }
+
+    #[test]
+    fn numbers_without_an_interval_decide_nothing() {
+        let bare = Number { low: None, high: None, ..number([1.0, 1.0]) };
+        for relation in [Relation::More, Relation::Less, Relation::Alike] {
+            assert_eq!(relation.holds(&bare, &number([100.0, 101.0]), 2.0), None, "{relation:?}");
+            assert_eq!(relation.holds(&number([100.0, 101.0]), &bare, 2.0), None, "{relation:?}");
+        }
     }
 }

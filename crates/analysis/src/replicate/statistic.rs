@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use charz_data::report::{Cell, Distribution, Estimate, Growth, GrowthStep, Histogram, Unit};
+use charz_data::report::{
+    Cell, Ending, Estimate, Growth, GrowthStep, Histogram, Invocation, JointHistogram, Run, Unit,
+};
+use charz_stats::{Sample, median_interval};
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -101,37 +104,46 @@ impl Statistic {
         let Estimate { value, interval } = cell.capacity.ok_or("nothing that counts was measured")?;
         let interval = interval.map(|interval| [interval.low, interval.high]);
         let workers = cell.workers.max(1) as f64;
-        let sampled = || cell.distribution.as_ref().ok_or("no times were sampled");
-        let phase = |times: fn(&Distribution) -> &Histogram| Ok::<_, String>(words / times(sampled()?).median() * 1e9);
+        // Rings, words and recursions have such numbers beside their value.
+        let sampled = |of: &dyn Fn(&JointHistogram) -> f64| {
+            let all = cell.distribution.as_ref().ok_or("no times were sampled")?;
+            let value = of(&all.samples);
+            let each = each(cell, |runs| {
+                let own = JointHistogram::sum(runs.filter_map(|run| run.samples.as_deref()));
+                (own.count > 0).then(|| of(&own))
+            });
+            Ok::<_, String>((value, around(value, each)))
+        };
         let (value, interval) = match self {
             Statistic::Value | Statistic::Speedup => (value, interval),
             Statistic::PerWorker => (value / workers, interval.map(|ends| ends.map(|end| end / workers))),
             // The value of a kernel about the second time is the median of the invocations' medians, with an interval.
             Statistic::Second if cell.unit == Unit::NanosecondsSampled => (value, interval),
             Statistic::BestOfThree => (summary.best_of_three.ok_or("no invocation has a value")?, None),
-            Statistic::First => (sampled()?.samples.first.median(), None),
-            Statistic::Second => (sampled()?.samples.second.median(), None),
-            Statistic::MinFirst => (sampled()?.samples.first.min_ns as f64, None),
-            Statistic::MinSecond => (sampled()?.samples.second.min_ns as f64, None),
-            Statistic::Below => (sampled()?.second_shorter, None),
+            Statistic::First => sampled(&|samples| samples.first.median())?,
+            Statistic::Second => sampled(&|samples| samples.second.median())?,
+            Statistic::MinFirst => sampled(&|samples| samples.first.min_ns as f64)?,
+            Statistic::MinSecond => sampled(&|samples| samples.second.min_ns as f64)?,
+            Statistic::Below => sampled(&|samples| samples.second_shorter as f64 / samples.count as f64)?,
             Statistic::Share { of, low, high } => {
                 let hz = hz.ok_or("the clock is not known, so there is no number of cycles")?;
                 let nanos = |kilocycles: f64| kilocycles * 1e12 / hz;
-                let samples = &sampled()?.samples;
-                let times = match of {
-                    Time::First => &samples.first,
-                    Time::Second => &samples.second,
-                };
-                (share(times, nanos(*low), nanos(*high)), None)
+                sampled(&|samples| {
+                    let times = match of {
+                        Time::First => &samples.first,
+                        Time::Second => &samples.second,
+                    };
+                    share(times, nanos(*low), nanos(*high))
+                })?
             }
-            Statistic::FirstPhase => (phase(|times| &times.samples.first)?, None),
-            Statistic::SecondPhase => (phase(|times| &times.samples.second)?, None),
+            Statistic::FirstPhase => sampled(&|samples| words / samples.first.median() * 1e9)?,
+            Statistic::SecondPhase => sampled(&|samples| words / samples.second.median() * 1e9)?,
             Statistic::WaitShare => {
                 let share = cell.contention.and_then(|sharing| sharing.wait_share);
                 (share.ok_or("no waiting times were sampled")?, None)
             }
-            Statistic::Growth { size } => (growth(cell, *size, |step| step.time_ns)?, None),
-            Statistic::Failures { size } => (growth(cell, *size, |step| step.failures)?, None),
+            Statistic::Growth { size } => growth(cell, *size, |step| step.time_ns)?,
+            Statistic::Failures { size } => growth(cell, *size, |step| step.failures)?,
         };
         match value.is_finite() {
             true => Ok(Quantity { kind, value, interval }),
@@ -150,15 +162,31 @@ fn share(times: &Histogram, low: f64, high: f64) -> f64 {
     times.spans().map(part).sum::<f64>() / times.count().max(1) as f64
 }
 
+/// The number of each invocation's repetitions that count, where there is one.
+fn each<'a>(cell: &'a Cell, of: impl Fn(&mut dyn Iterator<Item = &'a Run>) -> Option<f64>) -> Vec<f64> {
+    let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
+    done.filter_map(|invocation| of(&mut Invocation::clean_runs(invocation)))
+        .filter(|number| number.is_finite())
+        .collect()
+}
+
+/// Where the median of the invocations' own numbers lies, with the number of all of them; `None` with too few of them.
+fn around(value: f64, each: Vec<f64>) -> Option<[f64; 2]> {
+    let found = median_interval(&Sample::new(each)?, 0.95)?;
+    Some([found.low.min(value), found.high.max(value)])
+}
+
 /// The median over the repetitions that count, of the step with this size.
-fn growth(cell: &Cell, size: u64, number: fn(&GrowthStep) -> u64) -> Result<f64, String> {
-    let runs = cell.invocations.iter().flat_map(|invocation| invocation.clean_runs());
-    let grown = runs.filter_map(|run| run.growth.as_deref());
+fn growth(cell: &Cell, size: u64, number: fn(&GrowthStep) -> u64) -> Result<(f64, Option<[f64; 2]>), String> {
     let step = |growth: &Growth| growth.steps.iter().find(|step| step.size == size).map(number);
-    let mut found: Vec<u64> = grown.filter_map(step).collect();
-    found.sort_unstable();
-    let median = found.get(found.len() / 2).copied();
-    median.map(|number| number as f64).ok_or_else(|| format!("no recursion reached size {size}"))
+    let middle = |runs: &mut dyn Iterator<Item = &Run>| {
+        let mut found: Vec<u64> = runs.filter_map(|run| run.growth.as_deref()).filter_map(step).collect();
+        found.sort_unstable();
+        found.get(found.len() / 2).map(|number| *number as f64)
+    };
+    let all = middle(&mut cell.invocations.iter().flat_map(Invocation::clean_runs));
+    let value = all.ok_or_else(|| format!("no recursion reached size {size}"))?;
+    Ok((value, around(value, each(cell, middle))))
 }
 
 enum Scale {
@@ -210,6 +238,7 @@ pub(super) fn is_share(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use charz_data::report::fixtures;
 
     #[test]
     fn a_bin_on_the_edge_counts_in_part() {
@@ -218,6 +247,25 @@ mod tests {
         for (low, high, expected) in [(0.0, 11.0, 0.5), (10.5, 11.0, 0.25), (1024.0, 1032.0, 0.25), (2e3, 3e3, 0.0)] {
             assert_eq!(share(&times, low, high), expected, "{low} to {high}");
         }
+    }
+
+    /// Six invocations whose first times have other medians: the interval is about them, not about the times.
+    #[test]
+    fn sampled_times_have_the_interval_of_their_invocations() {
+        let pairs: Vec<(u64, u64)> = (0..600).map(|at| (1000 + 100 * (at % 6), 5000)).collect();
+        let mut cell = fixtures::cell("barrier-spin", 2, Unit::NanosecondsPerOp, 1000.0);
+        let one = cell.invocations[0].clone();
+        cell.invocations = vec![one; 6];
+        let cell = cell.timed(&pairs);
+        for (statistic, expected) in [(Statistic::First, [1000.0, 1500.0]), (Statistic::MinFirst, [1000.0, 1500.0])] {
+            let found = statistic.of(&cell, 1.0, None).unwrap();
+            let [low, high] = found.interval.unwrap();
+            assert!(low <= found.value && found.value <= high, "{found:?}");
+            assert!((low / expected[0] - 1.0).abs() < 0.02 && (high / expected[1] - 1.0).abs() < 0.02, "{found:?}");
+        }
+        let mut few = cell;
+        few.invocations.truncate(5);
+        assert_eq!(Statistic::First.of(&few, 1.0, None).unwrap().interval, None, "five are too few");
     }
 
     #[track_caller]

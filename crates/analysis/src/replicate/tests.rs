@@ -190,8 +190,10 @@ fn claims_are_checked_by_intervals() {
     // round-robin as auto; half of the packages of one; 42 GB/s with four workers and 40 with two.
     assert_eq!(verdicts(&report), [Verdict::Holds, Verdict::Undecided, Verdict::Holds]);
     let last = report.cells.iter().position(|cell| cell.mapping == "auto" && cell.workers == 4).unwrap();
-    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: None });
+    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: Some([79e9, 81e9].into()) });
     assert_eq!(verdicts(&report)[2], Verdict::Fails);
+    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: None });
+    assert_eq!(verdicts(&report)[2], Verdict::Undecided);
     report.cells.clear();
     assert_eq!(verdicts(&report), [Verdict::Undecided; 3]);
 }
