@@ -95,7 +95,9 @@ fn a_report_of_something_else_lacks_what_the_document_wants() {
     let from = ["replicate", "cascade", "--from", golden.to_str().unwrap(), "--format", "json"];
     let found = json(&output(&from));
     for figure in found["figures"].as_array().unwrap() {
-        assert_eq!(figure["status"], "not_measured", "{figure}");
+        // No two strands of that machine share a core or a cache, or are in two packages.
+        let expected = if figure["number"] == "In conclusion" { "not_possible" } else { "not_measured" };
+        assert_eq!(figure["status"], expected, "{figure}");
     }
     assert!(output(&from[..4]).contains("ring-mutex-adaptive auto"));
 }

@@ -1,12 +1,13 @@
 //! Which cell answers a value of a document, and which cells make sense on a machine.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
 use super::document::Requirement;
 use crate::point;
-use charz_data::machine::{Machine, Strand};
+use charz_data::distance::Distance;
+use charz_data::machine::{AluSource, Machine, Strand};
 use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
 
 /// A cell as a document specifies it. What is `None` is as the sweep has it.
@@ -76,13 +77,17 @@ impl CellSpec {
 pub type Admits = fn(kernel: &str, workers: u64) -> Result<(), String>;
 
 /// A machine to replicate a document on. Cores, packages and nodes count if a strand of theirs is usable.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Target {
     /// Usable strands.
     pub strands: u64,
     pub cores: u64,
     pub packages: u64,
     pub nodes: u64,
+    /// The most ALU groups of a core that are known to have two usable strands each; 0 where the topology states none.
+    pub alu_groups: u64,
+    /// The distances at which two usable strands are.
+    pub distances: BTreeSet<Distance>,
     pub admits: Admits,
 }
 
@@ -92,22 +97,37 @@ impl Target {
         // An unknown number is 1.
         let distinct =
             |of: fn(&Strand) -> Option<u32>| usable().filter_map(of).collect::<BTreeSet<_>>().len().max(1) as u64;
+        let pairs = usable().enumerate().flat_map(|(at, one)| usable().skip(at + 1).map(move |other| (one, other)));
         Target {
             strands: usable().count() as u64,
             cores: distinct(|strand| strand.core),
             packages: distinct(|strand| strand.package),
             nodes: distinct(|strand| strand.numa),
+            alu_groups: if machine.alu == AluSource::Stated { shared_groups(usable()) } else { 0 },
+            distances: pairs.map(|(one, other)| machine.distance(one, other)).collect(),
             admits,
         }
     }
 
-    /// The documents went beyond the strands of their machines, and so does a replication, up to twice the strands.
+    /// One package of cores with one strand each.
+    #[cfg(any(test, feature = "fixtures"))]
+    pub fn flat(strands: u64, admits: Admits) -> Target {
+        let distances = (strands > 1).then_some(Distance::Numa).into_iter().collect();
+        Target { strands, cores: strands, packages: 1, nodes: 1, alu_groups: 0, distances, admits }
+    }
+
+    /// The documents went beyond the strands of their machines, and so does a replication of a fixed number of workers, up to twice
+    /// the strands.
     pub fn max_workers(&self) -> u64 {
         2 * self.strands.max(1)
     }
 
-    /// Whether all kernels of a cell run with this number of workers.
+    /// Whether all kernels of a cell run with this number of workers, where the cell has them.
     pub(super) fn runs(&self, spec: &CellSpec, workers: u64) -> Result<(), String> {
+        let pair = spec.mapping.strip_prefix("pair:").and_then(|distance| distance.parse().ok());
+        if pair.is_some_and(|distance: Distance| !self.distances.contains(&distance)) {
+            return Err(format!("{} is not on this machine: no two usable strands are so far apart", spec.mapping));
+        }
         spec.kernels().try_for_each(|kernel| (self.admits)(kernel, workers))
     }
 
@@ -115,10 +135,20 @@ impl Target {
         match requirement {
             Some(Requirement::Packages) if self.packages < 2 => Err("this machine has one package".into()),
             Some(Requirement::Nodes) if self.nodes < 2 => Err("this machine has one NUMA node".into()),
-            Some(Requirement::SharedCores) if self.strands <= self.cores => {
-                Err("no core of this machine has two usable strands".into())
+            Some(Requirement::AluGroups) if self.alu_groups < 2 => {
+                Err("no core of this machine is known to have two ALU groups of two usable strands each".into())
             }
             _ => Ok(()),
         }
     }
+}
+
+/// The most groups of at least two strands that a core has.
+fn shared_groups<'a>(strands: impl Iterator<Item = &'a Strand>) -> u64 {
+    let mut groups: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
+    for (strand, core) in strands.filter_map(|strand| Some((strand, strand.core?))) {
+        *groups.entry(core).or_default().entry(strand.alu).or_default() += 1;
+    }
+    let shared = |groups: &BTreeMap<u32, u64>| groups.values().filter(|strands| **strands > 1).count() as u64;
+    groups.values().map(shared).max().unwrap_or(0)
 }

@@ -55,16 +55,37 @@ impl Claim {
     /// The numbers of workers it can be checked with on a machine; why there are none, as a clause.
     pub(super) fn counts(&self, target: &Target) -> Result<Vec<u64>, String> {
         target.check(self.requires)?;
-        let counts: Vec<Result<Vec<u64>, String>> = self.workers.iter().map(|count| count.numbers(target)).collect();
-        if counts.iter().any(Result::is_ok) {
-            return Ok(counts.into_iter().flatten().flatten().collect());
+        let checked = |count: u64| {
+            self.sides().try_for_each(|side| target.runs(&side.cell, side.workers(count, target)?))?;
+            let left = &self.left;
+            let is_left = |right: &Side| {
+                (&right.cell, &right.statistic) == (&left.cell, &left.statistic)
+                    && right.workers(count, target) == left.workers(count, target)
+            };
+            match &self.right {
+                Some(right) if is_left(right) => {
+                    Err(format!("with {} strands both sides have the same worker count", target.strands))
+                }
+                _ => Ok(count),
+            }
+        };
+        let counts: Vec<Result<u64, String>> = self
+            .workers
+            .iter()
+            .flat_map(|count| match count.numbers(target) {
+                Ok(numbers) => numbers.into_iter().map(checked).collect(),
+                Err(reason) => vec![Err(reason)],
+            })
+            .collect();
+        match counts.iter().any(Result::is_ok) {
+            true => Ok(counts.into_iter().flatten().collect()),
+            false => counts.into_iter().collect(),
         }
-        counts.into_iter().next_back().unwrap_or_else(|| Ok(Vec::new()))
     }
 
     fn compare(&self, results: &Results<'_>, target: &Target, workers: u64) -> Result<Comparison, Gap> {
         let number = |side: &Side| -> Result<(Number, u64), Gap> {
-            let workers = side.workers.as_ref().map_or(Ok(workers), |count| count.number(target))?;
+            let workers = side.workers(workers, target)?;
             target.runs(&side.cell, workers)?;
             Ok((results.number(&side.cell, &side.statistic, workers, &self.unit)?, workers))
         };
@@ -104,6 +125,13 @@ impl Claim {
                 digits(&right)
             ),
         })
+    }
+}
+
+impl Side {
+    /// Its number of workers where the claim is checked with `count`.
+    pub(super) fn workers(&self, count: u64, target: &Target) -> Result<u64, String> {
+        self.workers.as_ref().map_or(Ok(count), |own| own.number(target))
     }
 }
 

@@ -50,12 +50,12 @@ impl Count {
                 };
             }
         };
-        match number {
-            0 => Err("this machine has no usable strand".into()),
-            number if number > target.max_workers() => {
+        match self.fixed() {
+            _ if number == 0 => Err("this machine has no usable strand".into()),
+            Some(fixed) if fixed > target.max_workers() => {
                 Err(format!("more workers than twice the {strands} strands of this machine"))
             }
-            number => Ok(vec![number]),
+            _ => Ok(vec![number]),
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, [strands, cores]: [u64; 2], expected: Option<&[u64]>) {
-        let target = Target { strands, cores, packages: 1, nodes: 1, admits: |_, _| Ok(()) };
+        let target = Target { strands, cores, ..Target::flat(1, |_, _| Ok(())) };
         let found = text.parse::<Count>().unwrap().numbers(&target).ok();
         assert_eq!(found.as_deref(), expected, "{text} on {strands}");
     }
@@ -140,7 +140,7 @@ mod tests {
         check("strands+1", [512, 64], Some(&[513]));
         check("core", [512, 64], Some(&[8]));
         check("strands<=16", [512, 64], Some(&[16]));
-        check("2*strands+1", [512, 64], None);
+        check("2*strands+1", [16, 16], Some(&[33]));
         check("between", [8, 4], Some(&[2, 3, 4, 6]));
         check("between", [2, 2], None);
         check("strands/4", [2, 2], None);

@@ -200,7 +200,7 @@ impl Claim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Relation {
-    /// More than `by` times the right side.
+    /// More than `by` times the right side; with a `by` below 1, no less than so much of it.
     More,
     /// Less than the right side divided by `by`.
     Less,
@@ -225,8 +225,8 @@ pub(super) enum Requirement {
     Packages,
     /// Two NUMA nodes.
     Nodes,
-    /// Two strands on a core.
-    SharedCores,
+    /// Two ALU groups on a core, of two strands each.
+    AluGroups,
 }
 
 impl Document {
@@ -265,11 +265,11 @@ impl Figure {
                 add(spec, &series.statistic, &counts);
             }
         }
-        for claim in self.claims.iter().filter(|claim| target.check(claim.requires).is_ok()) {
-            let counts: Vec<u64> = claim.workers.iter().flat_map(|count| count.numbers(target)).flatten().collect();
+        for claim in &self.claims {
+            let counts = claim.counts(target).unwrap_or_default();
             for side in claim.sides() {
-                let own = side.workers.as_ref().map(|count| Vec::from_iter(count.number(target)));
-                add(&side.cell, &side.statistic, own.as_ref().unwrap_or(&counts));
+                let own: Vec<u64> = counts.iter().filter_map(|count| side.workers(*count, target).ok()).collect();
+                add(&side.cell, &side.statistic, &own);
             }
         }
         cells

@@ -23,7 +23,7 @@ fn fixtures() -> Report {
 fn replication(report: Option<&Report>) -> Replication {
     let document = find("t3-4").unwrap();
     let figures: Vec<&Figure> = document.figures.iter().collect();
-    let target = Target { strands: 2, cores: 2, packages: 1, nodes: 1, admits: ANY };
+    let target = Target::flat(2, ANY);
     match report {
         Some(report) => evaluate(document, &figures, report, ANY),
         None => feasibility(document, &figures, &target),

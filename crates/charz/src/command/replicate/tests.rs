@@ -7,7 +7,8 @@ use charz_analysis::fixtures::report;
 use charz_analysis::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
 use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, fixtures};
 
-const MACHINES: [&str; 3] = ["Core:2 PU:1", "NUMA:2 Package:2 Core:3 PU:2", "Package:4 NUMA:1 Core:16 PU:8"];
+const MACHINES: [&str; 3] =
+    ["Core:2 PU:1", "NUMA:2 Package:2 Core:3 PU:2", "Package:4 NUMA:1 L3:1 Core:16 Group:2 PU:4"];
 
 fn figures(document: &Document) -> Vec<&Figure> {
     document.figures.iter().collect()
