@@ -120,7 +120,7 @@ fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &m
         blocks.push(Block::Text(format!("{}: {}", figure.status.name(), figure.reasons.join("; "))));
     }
     blocks.extend(figure.notes.iter().map(|note| Block::Text(format!("note: {note}"))));
-    // Rows beyond this machine, which a note mentions, are shown for the document's values only.
+    // Rows beyond this machine, which a reason mentions, are shown for the document's values only.
     let is_beyond = |row: &Row| row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
     let rows: Vec<&Row> = figure.rows.iter().filter(|row| !row.published.is_empty() || !is_beyond(row)).collect();
     if !rows.is_empty() {

@@ -65,11 +65,15 @@ fn replicated(
     let claims: Vec<CheckedClaim> = results
         .map(|results| figure.claims.iter().map(|claim| claim.check(results, target)).collect())
         .unwrap_or_default();
-    let decided = match results {
-        Some(_) => claims.iter().any(|claim| claim.verdict != Verdict::Undecided),
-        None => figure.claims.iter().any(|claim| claim.counts(target).is_ok()),
+    // What keeps each claim undecided or, before a sweep, from being tested.
+    let untested: Vec<String> = match results {
+        Some(_) => {
+            let undecided = claims.iter().filter(|claim| claim.verdict == Verdict::Undecided);
+            undecided.map(|claim| claim.evidence.clone()).collect()
+        }
+        None => figure.claims.iter().filter_map(|claim| claim.counts(target).err()).collect(),
     };
-    let (status, reasons) = status(figure, &rows, &claims, decided);
+    let (status, reasons) = status(figure, &rows, &claims, &untested);
     ReplicatedFigure {
         number: figure.number.clone(),
         title: figure.title.clone(),
@@ -77,36 +81,27 @@ fn replicated(
         survives: figure.survives.clone(),
         status,
         reasons,
-        notes: figure.notes.iter().cloned().chain(limit(figure, target)).collect(),
+        notes: figure.notes.clone(),
         rows,
         claims,
     }
 }
 
-/// How far a figure is replicated, and why no further; `decided` is whether a claim is, or before a sweep can be.
-fn status(figure: &Figure, rows: &[Row], claims: &[CheckedClaim], decided: bool) -> (Status, Vec<String>) {
+/// How far a figure is replicated, and why no further.
+fn status(figure: &Figure, rows: &[Row], claims: &[CheckedClaim], untested: &[String]) -> (Status, Vec<String>) {
     if let Some(drawing) = &figure.drawing {
         return (Status::Drawing, vec![drawing.clone()]);
     }
     if let Some(reason) = &figure.impossible {
         return (Status::NotPossible, vec![reason.clone()]);
     }
-    let is_beyond = |row: &Row| row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
-    let answered = || rows.iter().filter(|row| row.kernel.is_some() && !is_beyond(row));
+    let answered = || rows.iter().filter(|row| row.kernel.is_some());
     let gaps: Vec<&Gap> = answered().filter_map(|row| row.gap.as_ref()).collect();
-    let any_row = answered().any(|row| row.gap.is_none());
     let mut reasons: Vec<String> = figure.missing.iter().chain(&figure.elsewhere).cloned().collect();
-    reasons.extend(distinct(&gaps));
-    if answered().next().is_none() {
-        if rows.iter().any(is_beyond) {
-            reasons.push("all of it exceeds this machine".to_owned());
-        }
-        if !decided {
-            reasons.extend(claims.iter().map(|claim| claim.evidence.clone()).take(1));
-        }
-    }
+    reasons.extend(distinct(gaps.iter().map(|gap| gap.reason.as_str()), "rows"));
+    reasons.extend(distinct(untested.iter().map(String::as_str), "conclusions"));
     let open = gaps.iter().any(|gap| gap.kind == GapKind::Open) || claims.iter().any(|claim| claim.open);
-    let any = any_row || (gaps.is_empty() && decided) || figure.elsewhere.is_some();
+    let any = gaps.len() < answered().count() || untested.len() < figure.claims.len() || figure.elsewhere.is_some();
     let status = match (any, reasons.is_empty()) {
         (false, _) if open => Status::NotMeasured,
         (false, _) => Status::NotPossible,
@@ -116,31 +111,22 @@ fn status(figure: &Figure, rows: &[Row], claims: &[CheckedClaim], decided: bool)
     (status, reasons)
 }
 
-/// Each reason with the number of rows that have it.
-fn distinct(gaps: &[&Gap]) -> Vec<String> {
+/// Each reason with the number of rows, or of other things, that have it.
+fn distinct<'a>(all: impl Iterator<Item = &'a str>, things: &str) -> Vec<String> {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
-    for gap in gaps {
-        match reasons.iter_mut().find(|(reason, _)| *reason == gap.reason) {
-            Some((_, rows)) => *rows += 1,
-            None => reasons.push((&gap.reason, 1)),
+    for reason in all {
+        match reasons.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
         }
     }
     let (shown, rest) = reasons.split_at(reasons.len().min(MAX_REASONS));
-    let words = |(reason, rows): &(&str, usize)| match rows {
+    let words = |(reason, count): &(&str, usize)| match count {
         1 => (*reason).to_owned(),
-        rows => format!("{rows} rows: {reason}"),
+        count => format!("{count} {things}: {reason}"),
     };
-    let rest = (!rest.is_empty()).then(|| format!("{} more reasons beside the rows", rest.len()));
+    let rest = (!rest.is_empty()).then(|| format!("{} more reasons beside the {things}", rest.len()));
     shown.iter().map(words).chain(rest).collect()
-}
-
-/// That the document's worker counts exceed this machine, if they do.
-fn limit(figure: &Figure, target: &Target) -> Option<String> {
-    let fixed = figure.series.iter().filter(|series| series.cell().is_some() && series.here.is_empty());
-    let counts = fixed.flat_map(|series| &series.workers).filter_map(|count| count.fixed());
-    let max = counts.filter(|&count| count > target.max_workers()).max()?;
-    let strands = target.strands;
-    Some(format!("Worker counts end at twice the {strands} strands of this machine; the document's end at {max}."))
 }
 
 struct Context<'a> {

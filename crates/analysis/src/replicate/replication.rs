@@ -94,7 +94,7 @@ pub struct ReplicatedFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Wholly, as far as this machine is large enough.
+    /// Wholly: every row has a number and every conclusion is decided; before a sweep, this machine can do so.
     Done,
     /// Partly; the reasons name the rest.
     Partly,
