@@ -324,7 +324,10 @@ mod tests {
         assert_eq!(names(chosen(&["noop", "mem-read", "noop"], &[])), ["mem-read", "noop"]);
         let compute = chosen(&[], &families(&text("compute")).unwrap());
         assert!(compute.iter().all(|kernel| kernel.card().family == Family::Compute) && compute.len() >= 4);
-        assert_eq!(kernels(&text("arith-*")).unwrap(), ["arith-int", "arith-float"]);
+        assert_eq!(
+            kernels(&text("arith-*")).unwrap(),
+            ["arith-int", "arith-float", "arith-int-ilp", "arith-float-ilp"]
+        );
         check_refused(kernels(&text("nothing-*")), "nothing-*");
     }
 }

@@ -7,12 +7,20 @@ fn walk<T: Number>(start: T, inputs: &[T; INPUTS], steps: u64, step: fn(T, T) ->
     inputs.iter().cycle().take(steps as usize).fold(start, |r, &x| step(r, x))
 }
 
+fn chain_int(r: u64, inputs: &[u64; INPUTS], steps: u64) -> u64 {
+    charz_arith_int_loop(r, inputs, steps)
+}
+
+fn chain_float(r: f64, inputs: &[f64; INPUTS], steps: u64) -> f64 {
+    charz_arith_float_loop(r, inputs, steps)
+}
+
 proptest! {
     #[test]
     fn integers_agree(start: u64, seed: u64, steps in 0..2000_u64) {
         let inputs = std::array::from_fn(|i| oracle::scatter(i, seed));
         let expected = walk(start, &inputs, steps, step_int);
-        prop_assert_eq!(u64::chain(start, &inputs, steps), expected);
+        prop_assert_eq!(chain_int(start, &inputs, steps), expected);
         prop_assert_eq!(u64::oracle(start, &inputs, steps), expected);
     }
 
@@ -20,7 +28,7 @@ proptest! {
     fn doubles_agree(start in -1e6..1e6_f64, rank in 0..5000_usize, steps in 0..2000_u64) {
         let (start, inputs) = (start.round(), f64::inputs(rank));
         let expected = walk(start, &inputs, steps, step_float);
-        prop_assert_eq!(f64::chain(start, &inputs, steps), expected);
+        prop_assert_eq!(chain_float(start, &inputs, steps), expected);
         prop_assert_eq!(f64::oracle(start, &inputs, steps), expected);
     }
 
@@ -28,7 +36,22 @@ proptest! {
     fn doubles_that_round_agree(start in -1e3..1e3_f64, x in 0.1..1.0_f64, steps in 0..2000_u64) {
         // Not exact: exact inputs would hide a changed order of operations, or fused ones.
         let inputs = std::array::from_fn(|i| if i % 2 == 0 { x } else { -0.9 * x });
-        prop_assert_eq!(f64::chain(start, &inputs, steps), walk(start, &inputs, steps, step_float));
+        prop_assert_eq!(chain_float(start, &inputs, steps), walk(start, &inputs, steps, step_float));
+    }
+
+    /// Chains at once are what each is alone.
+    #[test]
+    fn chains_do_not_mix(start: u64, x in 0.1..1.0_f64, steps in 0..2000_u64) {
+        let inputs = std::array::from_fn(|i| oracle::scatter(i, start));
+        let ints: [u64; INT_CHAINS] = std::array::from_fn(|chain| start.wrapping_add(chain as u64));
+        let mut found = ints;
+        charz_arith_int_ilp_loop(&mut found, &inputs, steps);
+        prop_assert_eq!(found, ints.map(|start| walk(start, &inputs, steps, step_int)));
+        let inputs = std::array::from_fn(|i| if i % 2 == 0 { x } else { -0.9 * x });
+        let floats: [f64; FLOAT_CHAINS] = std::array::from_fn(|chain| x + chain as f64);
+        let mut found = floats;
+        charz_arith_float_ilp_loop(&mut found, &inputs, steps);
+        prop_assert_eq!(found, floats.map(|start| walk(start, &inputs, steps, step_float)));
     }
 
     /// Where the chain would get to after very many steps is found from two halves that the oracle joins.
@@ -36,8 +59,8 @@ proptest! {
     fn oracles_compose(rank in 0..5000_usize, passes in 0..1_u64 << 33, rest in 0..2000_u64) {
         let first = passes * INPUTS as u64;
         let (a, b) = (u64::inputs(rank), f64::inputs(rank));
-        prop_assert_eq!(u64::oracle(7, &a, first + rest), u64::chain(u64::oracle(7, &a, first), &a, rest));
-        prop_assert_eq!(f64::oracle(7.0, &b, first + rest), f64::chain(f64::oracle(7.0, &b, first), &b, rest));
+        prop_assert_eq!(u64::oracle(7, &a, first + rest), chain_int(u64::oracle(7, &a, first), &a, rest));
+        prop_assert_eq!(f64::oracle(7.0, &b, first + rest), chain_float(f64::oracle(7.0, &b, first), &b, rest));
     }
 }
 
@@ -54,7 +77,7 @@ fn the_longest_float_chain_is_exact() {
 #[test]
 fn the_float_chain_stays_varied() {
     let inputs = f64::inputs(0);
-    let mut seen: Vec<_> = (0..1000).map(|passes| f64::chain(1.0, &inputs, passes * INPUTS as u64)).collect();
+    let mut seen: Vec<_> = (0..1000).map(|passes| chain_float(1.0, &inputs, passes * INPUTS as u64)).collect();
     assert!(seen.iter().all(|r| r.is_normal()), "{seen:?}");
     seen.sort_by(f64::total_cmp);
     seen.dedup();
@@ -71,18 +94,31 @@ fn workers_have_inputs_of_their_own() {
 }
 
 #[track_caller]
-fn check_noticed<T: Number>(plant: fn(&mut Chain<T>)) {
-    crate::tests::check_noticed(&mut Chain::<T>::new(3, 10_000, 1024, None), None, plant);
+fn check_noticed<T: Number, const N: usize>(run: Loop<T, N>, plant: fn(&mut Chains<T, N>)) {
+    let inputs = Inputs::Own(Box::new(CachePadded::new(T::inputs(3))));
+    let (rank, steps, stretch, repetition, done) = (3, 10_000, 1024, 0, 0);
+    let mut chains = Chains { name: "chains", rank, inputs, steps, stretch, run, repetition, done, r: starts(3, 0) };
+    crate::tests::check_noticed(&mut chains, None, plant);
 }
 
 #[test]
 fn wrong_answers_are_noticed() {
-    check_noticed::<u64>(|chain| chain.r ^= 1 << 63);
-    check_noticed::<u64>(|chain| chain.done += 1);
-    check_noticed::<u64>(|chain| chain.done -= INPUTS as u64);
-    check_noticed::<u64>(|chain| chain.repetition += 1);
-    check_noticed::<f64>(|chain| chain.r = chain.r.next_up());
-    check_noticed::<f64>(|chain| chain.done += 1);
-    check_noticed::<f64>(|chain| chain.done -= INPUTS as u64);
-    check_noticed::<f64>(|chain| chain.r = f64::NAN);
+    let plants: [fn(&mut Chains<u64, INT_CHAINS>); 4] = [
+        |chains| chains.r[INT_CHAINS - 1] ^= 1 << 63,
+        |chains| chains.done += 1,
+        |chains| chains.done -= INPUTS as u64,
+        |chains| chains.repetition += 1,
+    ];
+    for plant in plants {
+        check_noticed(|r, inputs, steps| charz_arith_int_ilp_loop(r, inputs, steps), plant);
+    }
+    let plants: [fn(&mut Chains<f64, 1>); 4] = [
+        |chains| chains.r[0] = chains.r[0].next_up(),
+        |chains| chains.done += 1,
+        |chains| chains.done -= INPUTS as u64,
+        |chains| chains.r[0] = f64::NAN,
+    ];
+    for plant in plants {
+        check_noticed(|[r], inputs, steps| *r = charz_arith_float_loop(*r, inputs, steps), plant);
+    }
 }

@@ -155,8 +155,9 @@ fn check_contention(kernel: &dyn Kernel, workers: usize, lap: &Lap) {
 
 #[test]
 fn arithmetic_counts_eight_a_step() {
-    for name in ["arith-int", "arith-float"] {
-        assert_eq!(find(name).unwrap().stage(&PARAMS, 1).unwrap().work(), Work::ops(8 * PARAMS.iterations));
+    for (name, chains) in [("arith-int", 1), ("arith-float", 1), ("arith-int-ilp", 6), ("arith-float-ilp", 12)] {
+        let work = find(name).unwrap().stage(&PARAMS, 1).unwrap().work();
+        assert_eq!(work, Work::ops(8 * chains * PARAMS.iterations), "{name}");
     }
 }
 
