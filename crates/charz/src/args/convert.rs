@@ -320,7 +320,7 @@ mod tests {
     fn kernels_by_name_family_and_default() {
         let names = |kernels: Vec<&'static dyn Kernel>| kernels.iter().map(|k| &*k.card().name).collect::<Vec<_>>();
         let text = |word: &str| [word.to_owned()];
-        assert_eq!(names(chosen(&[], &[])), ["arith-int", "arith-float", "mem-read", "mem-write"]);
+        assert_eq!(names(chosen(&[], &[])), ["arith-int", "arith-float", "mem-read", "mem-write-data"]);
         assert_eq!(names(chosen(&["noop", "mem-read", "noop"], &[])), ["mem-read", "noop"]);
         let compute = chosen(&[], &families(&text("compute")).unwrap());
         assert!(compute.iter().all(|kernel| kernel.card().family == Family::Compute) && compute.len() >= 4);

@@ -187,9 +187,9 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "M,…", default_value = super::convert::FITTING,
         help = "Mappings, separated by commas; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
-            dumb and auto for compute kernels, mem-read and mem-write, for those of exactly two workers a pair of strands at each \
-            distance that the machine has and auto, and round-robin for all others. Of those that take the same strands the first is \
-            measured"))]
+            dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two workers a pair of strands at \
+            each distance that the machine has and auto, and round-robin for all others. Of those that take the same strands the \
+            first is measured"))]
     pub(super) mapping: Vec<String>,
     #[command(flatten)]
     pub(super) params: ParamArgs,
@@ -210,8 +210,8 @@ pub(super) struct WhatArgs {
     ///
     /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable strands, and the borders of the machine: the strands of a core, the cores and the
     /// strands of a package, all cores, all strands. If the fewest invocations of so many cells take more than half of the budget, it
-    /// is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and mem-write, and in timer
-    /// kernels, it is one worker and as many as there are usable strands. --oversubscribed takes it further.
+    /// is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and mem-write-data, and in
+    /// timer kernels, it is one worker and as many as there are usable strands. --oversubscribed takes it further.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]

@@ -50,7 +50,7 @@ fn a_default_sweep_fits_its_budget_on_a_machine_of_any_size() {
     for description in servers.into_iter().chain([t3_4]) {
         let machine = discover(&Source::Synthetic(description.clone())).unwrap();
         let strands = machine.usable_strands().count();
-        let kernels = ["arith-int", "arith-float", "mem-read", "mem-write"];
+        let kernels = ["arith-int", "arith-float", "mem-read", "mem-write-data"];
         let request = Request {
             mappings: None,
             repetitions: None,

@@ -48,13 +48,13 @@ kernels! {
             variant)")
         .uncounted_traffic("with non-temporal stores or a string instruction nothing; zeros may be moved in a shorter \
             form")
-        .role(Role::MemoryBandwidth(Access::Write))
-        .source("arXiv:1106.2992, section 5: write")
-        .by_default();
+        .source("arXiv:1106.2992, section 5: write");
     writing, || Some(Way::Vectors(Vectors::widest(), DATA)) => CARD
         .named("mem-write-data", "fills a private block with data that is not zero, once, with ordinary vector stores")
         .uncounted_traffic(ALLOCATE)
-        .source("mem-write with the costs that it can avoid");
+        .role(Role::MemoryBandwidth(Access::Write))
+        .source("mem-write with the costs that it can avoid")
+        .by_default();
     writing, || Some(Way::Memset) => CARD
         .named("mem-memset", "fills a private block with zeros, once, by memset of the C library in one call")
         .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
