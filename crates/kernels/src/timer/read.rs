@@ -1,7 +1,6 @@
 //! `read-*`: what a reading costs when one follows the other. `step-*`: by how much a clock moves from one value to the next that a
 //! reader gets to see.
 
-use std::hint::black_box;
 use std::marker::PhantomData;
 
 use charz_data::params::SPAN;
@@ -70,14 +69,14 @@ impl<C: Source> Worker for Reader<C> {
     }
 }
 
-/// What is timed: at least one reading, of which the last is returned.
+/// What is timed: at least one reading, of which the last is returned. No compiler leaves the others out: each is a call into the C
+/// library or volatile assembly, and keeping them would cost as much as a fast clock does.
 #[inline(never)]
 fn block<C: Source>(readings: u64) -> C::Reading {
-    let mut last = C::read();
     for _ in 1..readings {
-        last = black_box(C::read());
+        C::read();
     }
-    last
+    C::read()
 }
 
 /// What is wrong with a clock that showed `last` and then `next`.

@@ -2,6 +2,7 @@
  * The bare operations that charz's kernels of threads measure, with nothing around them: what the kernels are held against.
  *
  *   probe lock ITERATIONS          a free mutex taken and given back
+ *   probe clock NAME ITERATIONS    a reading of a clock of the system: monotonic, realtime, monotonic-raw or monotonic-coarse
  *   probe create SAMPLES STACK     a thread on another strand that stamps and ends; every one is joined
  *   probe unlock SAMPLES           a mutex given back while another thread sleeps for it
  *   probe ring THREADS LAPS        the ring of libMicro's cascade_mutex
@@ -68,6 +69,32 @@ static double lock_(long iterations) {
             pthread_mutex_lock(&mutex);
             pthread_mutex_unlock(&mutex);
         }
+        double seconds = (nanos() - start) * 1e-9 / iterations;
+        if (seconds < best) best = seconds;
+    }
+    return best;
+}
+
+static double clock_(const char *name, long iterations) {
+    static const struct { const char *name; clockid_t clock; } clocks[] = {
+        {"monotonic", CLOCK_MONOTONIC},
+        {"realtime", CLOCK_REALTIME},
+        {"monotonic-raw", CLOCK_MONOTONIC_RAW},
+        {"monotonic-coarse", CLOCK_MONOTONIC_COARSE},
+    };
+    const int count = sizeof clocks / sizeof *clocks;
+    int chosen = 0;
+    while (chosen < count && strcmp(clocks[chosen].name, name) != 0) chosen++;
+    if (chosen == count) {
+        fprintf(stderr, "no clock is called %s\n", name);
+        exit(2);
+    }
+    sit(0);
+    double best = 1e9;
+    for (int repetition = 0; repetition < 5; repetition++) {
+        struct timespec time;
+        long start = nanos();
+        for (long i = 0; i < iterations; i++) clock_gettime(clocks[chosen].clock, &time);
         double seconds = (nanos() - start) * 1e-9 / iterations;
         if (seconds < best) best = seconds;
     }
@@ -270,6 +297,8 @@ int main(int count, char **words) {
     if (sched_getaffinity(0, sizeof usable, &usable) != 0) die("sched_getaffinity");
     if (count == 3 && strcmp(words[1], "lock") == 0) {
         seconds = lock_(atol(words[2]));
+    } else if (count == 4 && strcmp(words[1], "clock") == 0) {
+        seconds = clock_(words[2], atol(words[3]));
     } else if (count == 4 && strcmp(words[1], "create") == 0) {
         seconds = create(atol(words[2]), (size_t)atol(words[3]));
     } else if (count == 3 && strcmp(words[1], "unlock") == 0) {
@@ -280,7 +309,7 @@ int main(int count, char **words) {
         int small = strcmp(words[3], "4k") == 0;
         seconds = chase((size_t)atol(words[2]) << 10, small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     } else {
-        fprintf(stderr, "usage: probe lock ITERATIONS | create SAMPLES STACK | unlock SAMPLES | ring THREADS LAPS | chase KIB PAGES\n");
+        fprintf(stderr, "usage: probe lock ITERATIONS | clock NAME ITERATIONS | create SAMPLES STACK | unlock SAMPLES | ring THREADS LAPS | chase KIB PAGES\n");
         return 2;
     }
     printf("%.12f\n", seconds);

@@ -41,20 +41,26 @@ pub enum Chain {
     Float,
 }
 
-/// Seconds and rate of each repetition, and the number of workers, into one rate.
-type Rate = fn(&[[f64; 2]], u64) -> f64;
+/// What the rate of a turn is of the rates of its repetitions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Estimator {
+    Best,
+    /// Work by time over all of them.
+    Mean,
+    Median,
+}
 
 pub enum Program {
-    /// A kernel of ours, in billions a second unless its rate is another.
-    Kernel { name: &'static str, workers: u64, options: String, repetitions: u64, rate: Rate },
+    /// A kernel of ours, in billions a second times a factor.
+    Kernel { name: &'static str, workers: u64, options: String, repetitions: u64, estimator: Estimator, factor: f64 },
     /// A test of likwid-bench on so many bytes, those of all workers together: in thousands of the unit behind the label, the best of
     /// some tries.
     Likwid { test: &'static str, workers: u64, bytes: u64, passes: u64, pages: Pages, label: &'static str, tries: u64 },
     /// What the latencies of its instructions allow at the clock that the core has, in Gop/s.
     CriticalPath(Chain),
-    /// A bare operation of `probe.c`, of `memory.c` or around a lock of Rust, with its words: millions of operations a second, or
-    /// megabytes where it is of pages.
-    Bare(&'static str, String),
+    /// A bare operation of `probe.c`, of `memory.c` or around a lock of Rust, with its words and its estimator: millions of operations
+    /// a second, or megabytes where it is of pages.
+    Bare(&'static str, String, &'static str),
     /// `charz`, or another program, with its words: runs a second, of so many the median.
     Runs(&'static str, &'static [&'static str], usize),
     /// Two runs a second, the goal for mapping a large machine.
@@ -69,7 +75,7 @@ impl Program {
     /// A memory kernel of ours, in GB/s.
     pub fn kernel(name: &'static str, workers: u64, pages: Pages) -> Self {
         let options = format!("--size {BLOCK} --pages {}", if pages == Pages::Small { "4k" } else { "thp" });
-        Program::Kernel { name, workers, options, repetitions: PASSES, rate: typical }
+        Program::Kernel { name, workers, options, repetitions: PASSES, estimator: typical(workers), factor: 1.0 }
     }
 
     /// A memory kernel of likwid-bench, in GB/s.
@@ -82,7 +88,7 @@ impl Program {
     pub fn level(name: &'static str, workers: u64, kib: u64) -> Self {
         let span = if kib < LARGE { 3 } else { 30 };
         let options = format!("--size-kib {kib} --pages thp --span {span}");
-        Program::Kernel { name, workers, options, repetitions: TRIES, rate: best }
+        Program::Kernel { name, workers, options, repetitions: TRIES, estimator: Estimator::Best, factor: 1.0 }
     }
 
     /// A test of likwid-bench on as much memory, in GB/s.
@@ -95,7 +101,8 @@ impl Program {
     /// Our kernel for the most flops, in Gflop/s.
     pub fn peak(workers: u64) -> Self {
         let options = "--iterations 5000000".to_owned();
-        Program::Kernel { name: "peak-float", workers, options, repetitions: 6, rate: typical }
+        let estimator = typical(workers);
+        Program::Kernel { name: "peak-float", workers, options, repetitions: 6, estimator, factor: 1.0 }
     }
 
     /// likwid-bench's, in Gflop/s.
@@ -108,20 +115,39 @@ impl Program {
     pub fn arithmetic(chain: Chain) -> Self {
         let name = if chain == Chain::Int { "arith-int" } else { "arith-float" };
         let options = "--iterations 100000".to_owned();
-        Program::Kernel { name, workers: 1, options, repetitions: 50, rate: best }
+        Program::Kernel { name, workers: 1, options, repetitions: 50, estimator: Estimator::Best, factor: 1.0 }
     }
 
     /// A kernel of ours whose workers meet, in millions of operations a second; or of megabytes, where it counts bytes.
     pub fn meeting(name: &'static str, workers: u64, options: &str) -> Self {
-        let rate: Rate = |repetitions, _| 1000.0 * median(&rates(repetitions));
-        Program::Kernel { name, workers, options: options.to_owned(), repetitions: 5, rate }
+        let (options, estimator) = (options.to_owned(), Estimator::Median);
+        Program::Kernel { name, workers, options, repetitions: 5, estimator, factor: 1000.0 }
+    }
+
+    /// A kernel of ours that makes a call again and again, in millions a second.
+    pub fn call(name: &'static str, options: &str) -> Self {
+        let (options, estimator) = (options.to_owned(), Estimator::Best);
+        Program::Kernel { name, workers: 1, options, repetitions: TRIES, estimator, factor: 1000.0 }
     }
 
     /// Our chase along a random cycle over so many KiB on pages of a kind, in millions of loads a second.
     pub fn chase(kib: u64, pages: &str) -> Self {
         let options = format!("--size-kib {kib} --pages {pages} --span 5");
-        let rate: Rate = |repetitions, workers| 1000.0 * best(repetitions, workers);
-        Program::Kernel { name: "chase-random", workers: 1, options, repetitions: CHASES, rate }
+        let estimator = Estimator::Best;
+        Program::Kernel { name: "chase-random", workers: 1, options, repetitions: CHASES, estimator, factor: 1000.0 }
+    }
+
+    /// What its rate is of those that it has in a turn.
+    pub fn estimator(&self) -> String {
+        match self {
+            Program::Kernel { repetitions, estimator, .. } => format!("{} of {repetitions}", estimator.name()),
+            Program::Likwid { tries: 1, passes, .. } => format!("{} of {passes}", Estimator::Mean.name()),
+            Program::Likwid { tries, .. } => format!("{} of {tries}", Estimator::Best.name()),
+            Program::CriticalPath(_) => "at the best clock".to_owned(),
+            Program::Bare(.., estimator) => (*estimator).to_owned(),
+            Program::Runs(.., runs) => format!("{} of {runs}", Estimator::Median.name()),
+            Program::Twice => "a goal".to_owned(),
+        }
     }
 }
 
@@ -135,13 +161,17 @@ pub struct Programs {
 impl Programs {
     pub fn rate(&self, program: &Program) -> Outcome<f64> {
         match program {
-            Program::Kernel { name, workers, options, repetitions, rate } => {
+            Program::Kernel { name, workers, options, repetitions, estimator, factor } => {
                 let mut command = self.command("kernel", name);
                 command.args(["--workers", &workers.to_string(), "--repetitions", &repetitions.to_string()]);
                 command.args(options.split_whitespace());
                 let text = process::read(&mut command)?;
                 let repetitions: Vec<[f64; 2]> = text.lines().filter_map(repetition).collect();
-                if repetitions.is_empty() { Err(strange(&command, &text)) } else { Ok(rate(&repetitions, *workers)) }
+                if repetitions.is_empty() {
+                    Err(strange(&command, &text))
+                } else {
+                    Ok(factor * estimator.of(&repetitions))
+                }
             }
             Program::Likwid { test, workers, bytes, passes, pages, label, tries } => {
                 let group = format!("N:{bytes}B:{workers}");
@@ -149,7 +179,7 @@ impl Programs {
                 Ok(rates.collect::<Outcome<Vec<f64>>>()?.into_iter().fold(0.0, f64::max))
             }
             Program::CriticalPath(chain) => self.critical_path(*chain),
-            Program::Bare(name, words) => {
+            Program::Bare(name, words, _) => {
                 let mut command = self.command(name, words);
                 let text = process::read(&mut command)?;
                 let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
@@ -183,22 +213,31 @@ impl Programs {
 /// What likwid-bench's figure is compared with. A single worker's repetitions add up as likwid-bench's passes do. Several
 /// workers of ours wait for the slowest after each repetition, whereas likwid-bench's threads go through all of their passes
 /// without waiting, so a neighbour that disturbs one thread costs ours more; the median excludes it.
-fn typical(repetitions: &[[f64; 2]], workers: u64) -> f64 {
-    if workers == 1 { mean(repetitions) } else { median(&rates(repetitions)) }
+fn typical(workers: u64) -> Estimator {
+    if workers == 1 { Estimator::Mean } else { Estimator::Median }
 }
 
-/// Work by time over all repetitions.
-fn mean(repetitions: &[[f64; 2]]) -> f64 {
-    let seconds: f64 = repetitions.iter().map(|[seconds, _]| seconds).sum();
-    repetitions.iter().map(|[seconds, rate]| seconds * rate).sum::<f64>() / seconds
-}
+impl Estimator {
+    const fn name(self) -> &'static str {
+        match self {
+            Estimator::Best => "best",
+            Estimator::Mean => "mean",
+            Estimator::Median => "median",
+        }
+    }
 
-fn best(repetitions: &[[f64; 2]], _: u64) -> f64 {
-    rates(repetitions).into_iter().fold(0.0, f64::max)
-}
-
-fn rates(repetitions: &[[f64; 2]]) -> Vec<f64> {
-    repetitions.iter().map(|[_, rate]| *rate).collect()
+    /// The rate of repetitions that took so many seconds at such rates.
+    fn of(self, repetitions: &[[f64; 2]]) -> f64 {
+        let rates: Vec<f64> = repetitions.iter().map(|[_, rate]| *rate).collect();
+        match self {
+            Estimator::Best => rates.into_iter().fold(0.0, f64::max),
+            Estimator::Mean => {
+                let seconds: f64 = repetitions.iter().map(|[seconds, _]| seconds).sum();
+                repetitions.iter().map(|[seconds, rate]| seconds * rate).sum::<f64>() / seconds
+            }
+            Estimator::Median => median(&rates),
+        }
+    }
 }
 
 /// The cycles from one step of a chain to the next: four times an addition or subtraction and a multiplication, each of
@@ -271,11 +310,10 @@ mod tests {
     #[test]
     fn the_mean_weighs_by_time() {
         // 10 in the first second and 30 in the next three: 40 in four.
-        assert_eq!(mean(&[[1.0, 10.0], [3.0, 10.0]]), 10.0);
-        assert_eq!(mean(&[[1.0, 40.0], [3.0, 10.0]]), 17.5);
-        assert_eq!(best(&[[1.0, 40.0], [3.0, 10.0]], 1), 40.0);
-        assert_eq!(typical(&[[1.0, 40.0], [3.0, 10.0]], 1), 17.5);
-        assert_eq!(typical(&[[1.0, 40.0], [3.0, 10.0], [9.0, 30.0]], 2), 30.0);
+        assert_eq!(Estimator::Mean.of(&[[1.0, 10.0], [3.0, 10.0]]), 10.0);
+        assert_eq!(Estimator::Mean.of(&[[1.0, 40.0], [3.0, 10.0]]), 17.5);
+        assert_eq!(Estimator::Best.of(&[[1.0, 40.0], [3.0, 10.0]]), 40.0);
+        assert_eq!(Estimator::Median.of(&[[1.0, 40.0], [3.0, 10.0], [9.0, 30.0]]), 30.0);
     }
 
     #[test]

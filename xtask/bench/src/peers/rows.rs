@@ -21,6 +21,9 @@ const OF_LOOP: f64 = 0.97;
 /// The share of a bare probe's speed that a kernel has to reach where the system does most of the work.
 const OF_PROBE: f64 = 0.95;
 
+/// The share of a bare loop's speed that a kernel has to reach that also loads what the clock says, which shows on a fast one.
+const OF_READING: f64 = 0.9;
+
 /// The share of a bare pointer chase's speed that ours has to reach.
 const OF_CHASE: f64 = 0.97;
 
@@ -30,8 +33,13 @@ const OF_PATH: f64 = 0.98;
 /// As many locks as the bare loops take.
 const LOCKS: &str = "--iterations 100000000";
 
+/// As long as the bare loops over a clock take.
+const READINGS: &str = "--span 20";
+
 /// As many samples as the bare probes take, each when the one before is over.
 const CLOSED: &str = "--samples 5000 --period closed";
+const MEDIAN: &str = "median of 5000";
+
 /// About as long as the bare rings take.
 const SPAN: &str = "--span 200";
 
@@ -78,25 +86,33 @@ const LARGE_MAP: &[&str] = &[
     "--topology", "Package:64 Core:128 Group:2 PU:4",
 ];
 
-fn bare(program: &'static str, words: &str) -> Program {
-    Program::Bare(program, words.to_owned())
+fn bare(program: &'static str, words: &str, estimator: &'static str) -> Program {
+    Program::Bare(program, words.to_owned(), estimator)
 }
 
 /// A chase over so many KiB on pages of a kind.
 fn chase(name: &str, kib: u64, pages: &str) -> Row {
-    row("Mload/s", name, Program::chase(kib, pages), bare("probe", &format!("chase {kib} {pages}")), OF_CHASE)
+    let peer = bare("probe", &format!("chase {kib} {pages}"), "best of 20");
+    row("Mload/s", name, Program::chase(kib, pages), peer, OF_CHASE)
+}
+
+/// A kernel that reads a clock of the system against the bare loop.
+fn clock(kernel: &'static str, word: &str) -> Row {
+    let peer = bare("probe", &format!("clock {word} 1000000"), "best of 5");
+    row("Mop/s", kernel, Program::call(kernel, READINGS), peer, OF_READING)
 }
 
 /// A kernel of pages against the bare calls, on as much memory and in the same parts.
 fn handled(name: &str, kernel: &'static str, options: &str, words: &str) -> Row {
-    row("MB/s", name, Program::meeting(kernel, 1, options), bare("memory", words), OF_PROBE)
+    row("MB/s", name, Program::meeting(kernel, 1, options), bare("memory", words, "median of 5"), OF_PROBE)
 }
 
 /// Those that are one of a kind.
 #[rustfmt::skip]
 fn alone() -> Vec<Row> {
     use Pages::{Small, Transparent};
-    let (kernel, likwid, meeting) = (Program::kernel, Program::likwid, Program::meeting);
+    let (kernel, likwid, meeting, call) = (Program::kernel, Program::likwid, Program::meeting, Program::call);
+    let probe = |words: &str, estimator| bare("probe", words, estimator);
     let gbs = |name: &str, ours, peer, target| row("GB/s", name, ours, peer, target);
     let gops = |name: &str, ours, peer, target| row("Gop/s", name, ours, peer, target);
     let mops = |name: &str, ours, peer, target| row("Mop/s", name, ours, peer, target);
@@ -128,20 +144,24 @@ fn alone() -> Vec<Row> {
         chase("chase-l3", 4096, "thp"),
         chase("chase-memory", 262144, "thp"),
         chase("chase-memory-4k", 262144, "4k"),
-        mops("lock-std", meeting("lock-std", 1, LOCKS), bare("bare", "std"), OF_LOOP),
-        mops("lock-parking-lot", meeting("lock-parking-lot", 1, LOCKS), bare("bare", "parking-lot"), OF_LOOP),
-        mops("lock-pthread", meeting("lock-pthread", 1, LOCKS), bare("probe", "lock 3000000"), OF_LOOP),
-        mops("create-pthread", meeting("create-pthread", 2, CLOSED), bare("probe", "create 5000 65536"), OF_PROBE),
-        mops("unlock-pthread", meeting("unlock-pthread", 2, CLOSED), bare("probe", "unlock 5000"), OF_PROBE),
-        mops("ring-mutex-2", meeting("ring-mutex", 2, SPAN), bare("probe", "ring 2 10000"), OF_PROBE),
-        mops("ring-mutex-3", meeting("ring-mutex", 3, SPAN), bare("probe", "ring 3 10000"), OF_PROBE),
+        mops("lock-std", call("lock-std", LOCKS), bare("bare", "std", "best of 5"), OF_LOOP),
+        mops("lock-parking-lot", call("lock-parking-lot", LOCKS), bare("bare", "parking-lot", "best of 5"), OF_LOOP),
+        mops("lock-pthread", call("lock-pthread", LOCKS), probe("lock 3000000", "best of 5"), OF_LOOP),
+        clock("read-monotonic", "monotonic"),
+        clock("read-realtime", "realtime"),
+        clock("read-monotonic-raw", "monotonic-raw"),
+        clock("read-monotonic-coarse", "monotonic-coarse"),
+        mops("create-pthread", meeting("create-pthread", 2, CLOSED), probe("create 5000 65536", MEDIAN), OF_PROBE),
+        mops("unlock-pthread", meeting("unlock-pthread", 2, CLOSED), probe("unlock 5000", MEDIAN), OF_PROBE),
+        mops("ring-mutex-2", meeting("ring-mutex", 2, SPAN), probe("ring 2 10000", "one run"), OF_PROBE),
+        mops("ring-mutex-3", meeting("ring-mutex", 3, SPAN), probe("ring 3 10000", "one run"), OF_PROBE),
         handled("pages-touch-4k", "pages-touch", ON_SMALL, "touch 4k 256 1"),
         handled("pages-touch-thp", "pages-touch", ON_HUGE, "touch thp 256 2"),
         handled("pages-lock-4k", "pages-lock", ON_SMALL, "lock 4k 256 2"),
         handled("pages-lock-thp", "pages-lock", ON_HUGE, "lock thp 256 16"),
         handled("pages-release-4k", "pages-release", ON_SMALL, "release 4k 256 2"),
         handled("pages-release-thp", "pages-release", ON_HUGE, "release thp 256 16"),
-        mops("alloc-system", meeting("alloc-system", 1, SPAN), bare("memory", "alloc 4000000"), OF_PROBE),
+        mops("alloc-system", meeting("alloc-system", 1, SPAN), bare("memory", "alloc 4000000", "median of 5"), OF_PROBE),
         row("1/s", "topo", Program::Runs("charz", &["topo"], SPAWNS), Program::Runs("lscpu", &[], SPAWNS), 1.0),
         row("1/s", "map-65536", Program::Runs("charz", LARGE_MAP, 1), Program::Twice, 1.0),
     ]
