@@ -142,7 +142,8 @@ fn name_of(curve: &Curve<'_>) -> String {
 /// What each stride of a chase in ascending order shows, beside the random ones.
 fn ahead(strides: &[&Curve<'_>], random: &[Curve<'_>]) -> Option<Finding> {
     let first = strides.first()?;
-    let beside = random.iter().find(|other| other.family() == first.family()).map(Curve::lines);
+    let place = |curve: &Curve<'_>| (curve.family().1.to_owned(), curve.family().2);
+    let beside = random.iter().find(|other| place(other) == place(first)).map(Curve::lines);
     let (mut ahead, mut waits, mut inside) = (Vec::new(), Vec::new(), Vec::new());
     let mut fastest: Option<f64> = None;
     for curve in strides {
