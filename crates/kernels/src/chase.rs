@@ -38,6 +38,17 @@ const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load tha
     .source("")
     .max_per_cycle(ROOM / LATENCY);
 
+const STRIDES: Axes =
+    Axes { sizes: Sizes::Levels, lists: &[CURVE_PAGES, (&STRIDE, "64,128,256,512,1024,2048,4096")], alone: true };
+
+const STRIDE_CARD: Card = CARD
+    .uncounted_traffic(
+        "what the hardware reads ahead, which is most of it where the stride is short: then the time is none of memory's latency. \
+         Beyond a line that depends on how many load instructions the loop has: a prefetcher that goes by their addresses follows 16 \
+         of them, but not 100, which took 2 to 10 times as long. With long strides the places share few sets of the caches",
+    )
+    .role(Role::Latency(card::Chase::Stride));
+
 kernels! {
     chase, Order::Random, Axes { sizes: Sizes::Curve, lists: &[CURVE_PAGES], alone: true } => CARD
         .named("chase-random", "follows one random cycle through all places of a private block, a load at a time")
@@ -47,18 +58,14 @@ kernels! {
         .role(Role::Latency(card::Chase::Random))
         .source("S. Sattolo, \"An algorithm to generate a random cyclic permutation\", Information Processing Letters \
             22 (1986)");
-    chase, Order::Ascending, Axes {
-        sizes: Sizes::Levels,
-        lists: &[CURVE_PAGES, (&STRIDE, "64,128,256,512,1024,2048,4096")],
-        alone: true,
-    } => CARD
+    chase, Order::Ascending, STRIDES => STRIDE_CARD
         .named("chase-stride", "follows the places of a private block in ascending order, a stride apart and over \
-            again, a load at a time")
-        .uncounted_traffic("what the hardware reads ahead, which is most of it where the stride is short: then the \
-            time is none of memory's latency; and with long strides the places share few sets of the caches")
-        .role(Role::Latency(card::Chase::Stride))
+            again, a load at a time, by a loop of 16 load instructions")
         .source("Milfeld et al., \"Effective Use of Multi-Core Commodity Systems in HPC\": strided reads, 64 to 4096 \
             bytes");
+    chase, Order::Unrolled, STRIDES => STRIDE_CARD
+        .named("chase-stride-unrolled", "does as chase-stride by a loop of 100 load instructions, as lmbench's")
+        .source("L. McVoy, C. Staelin, lmbench (1996): lat_mem_rd, whose loop has 100 loads");
     chase, Order::Random, Axes {
         sizes: Sizes::Levels,
         lists: &[(&PAGES, "thp"), (&CHAINS, "1,2,4,8,16")],

@@ -7,7 +7,7 @@ use super::worker::{Chaser, Chasing};
 use super::*;
 use crate::block::{Block, Line};
 use crate::kernel::Worker;
-use crate::sys::chase::{Rings, TURN};
+use crate::sys::chase::{LONG_TURN, Rings, TURN};
 use crate::tests::{stopped, watch};
 
 const LINE: u64 = Line::BYTES as u64;
@@ -115,14 +115,14 @@ fn what_is_no_order_gives_no_rings() {
 
 #[test]
 fn runs_go_on_where_the_last_one_ended() {
-    for chains in [1, 3] {
+    for (order, chains, turn) in [(Order::Random, 1, TURN), (Order::Random, 3, TURN), (Order::Unrolled, 1, LONG_TURN)] {
         let params = params(1000, 64, chains);
-        let stage = stage(Order::Random, &params);
+        let stage = stage(order, &params);
         let mut chaser = Chaser::new(stage, 0).unwrap();
         let mut ops = 0;
         for _ in 0..3 {
             let work = chaser.run(&watch(Some(params.span())));
-            assert_eq!(work.ops.0 % (chains * TURN), 0);
+            assert_eq!(work.ops.0 % (chains * turn), 0);
             ops += work.ops.0;
             assert_eq!(chaser.verify(), Ok(()));
         }
@@ -162,9 +162,9 @@ fn parameters_without_sense_are_refused() {
         check_refused(0, Params { stride_bytes: stride, ..params(100, 64, 1) }, "a multiple of 64");
     }
     check_refused(0, Params { size_bytes: 63, ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
-    check_refused(2, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
+    check_refused(3, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
     for chains in [0, 17, u64::MAX] {
-        check_refused(2, params(100, 64, chains), "1 to 16 chains");
+        check_refused(3, params(100, 64, chains), "1 to 16 chains");
     }
     check_refused(0, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
     let huge = Params { size_bytes: u64::MAX, stride_bytes: u64::MAX - 63, ..Params::SMALL };

@@ -7,7 +7,7 @@ use charz_data::{PageKind, Params, Work};
 use crate::block::{Block, Line, Region};
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
-use crate::sys::chase::{MOST_RINGS, Rings, TURN};
+use crate::sys::chase::{LONG_TURN, MOST_RINGS, Rings, TURN};
 use crate::watch::Watch;
 
 /// How long a worker follows its rings at most before a repetition. In that time it comes round a block of 8 MiB on Zen 4, and what
@@ -59,6 +59,7 @@ impl Chasing {
 
 pub(super) struct Chaser {
     name: &'static str,
+    order: Order,
     pub(super) rings: Rings,
     /// How many loads of each ring were asked for since the worker was built.
     pub(super) loads: u64,
@@ -73,13 +74,21 @@ impl Chaser {
                 "{name}: the places of the block were not linked to full cycles: nothing can be measured"
             ))
         })?;
-        Ok(Chaser { name, rings, loads: 0 })
+        Ok(Chaser { name, order, rings, loads: 0 })
     }
 
     /// Follows the rings for a stretch, and returns how many loads that were of each.
     fn stretch(&mut self, turns: u64) -> u64 {
-        self.rings.follow(turns);
-        let loads = turns * TURN;
+        let loads = match self.order {
+            Order::Unrolled => {
+                self.rings.follow_long(turns);
+                turns * LONG_TURN
+            }
+            Order::Random | Order::Ascending => {
+                self.rings.follow(turns);
+                turns * TURN
+            }
+        };
         self.loads += loads;
         loads
     }
@@ -125,6 +134,8 @@ pub(crate) enum Order {
     /// Any, all with the same chance.
     Random,
     Ascending,
+    /// Ascending, of a single ring, by a loop of [`LONG_TURN`] load instructions.
+    Unrolled,
 }
 
 impl Order {
@@ -135,7 +146,7 @@ impl Order {
     pub(super) fn footprint(self, places: u64) -> u64 {
         match self {
             Order::Random => places.saturating_mul(size_of::<u32>() as u64),
-            Order::Ascending => 0,
+            Order::Ascending | Order::Unrolled => 0,
         }
     }
 
@@ -148,7 +159,7 @@ impl Order {
                 let order = shuffled(rings * length, seed);
                 Rings::link(block, rings, length, |rank| order[rank] as usize * step)
             }
-            Order::Ascending => Rings::link(block, rings, length, |rank| rank * step),
+            Order::Ascending | Order::Unrolled => Rings::link(block, rings, length, |rank| rank * step),
         }
     }
 }

@@ -11,8 +11,12 @@ use crate::block::{Block, Line};
 
 pub const MOST_RINGS: usize = charz_data::params::MAX_CHAINS as usize;
 
-/// Loads of each ring between two looks at the number of turns. The counting hides behind them.
+/// Loads of each ring between two looks at the number of turns, which the compiler unrolls. The counting hides behind them.
 pub const TURN: u64 = 16;
+
+/// The same by [`Rings::follow_long`]: as many load instructions as the loop of lmbench's `lat_mem_rd` has, which are more than a
+/// prefetcher that goes by the address of the load has entries for.
+pub const LONG_TURN: u64 = 100;
 
 /// The word of a place that holds the address of the next.
 const NEXT: usize = 0;
@@ -32,22 +36,22 @@ pub struct Rings {
 /// What follows so many rings at once. They stay in registers, but for the last one or two of 16 on x86_64, which has 15 to
 /// give away: the detour of those over the stack takes a few cycles, which only rings in the first-level cache show.
 const FOLLOW: [unsafe fn(&mut [usize; MOST_RINGS], u64); MOST_RINGS] = [
-    follow::<1>,
-    follow::<2>,
-    follow::<3>,
-    follow::<4>,
-    follow::<5>,
-    follow::<6>,
-    follow::<7>,
-    follow::<8>,
-    follow::<9>,
-    follow::<10>,
-    follow::<11>,
-    follow::<12>,
-    follow::<13>,
-    follow::<14>,
-    follow::<15>,
-    follow::<16>,
+    follow::<1, TURN>,
+    follow::<2, TURN>,
+    follow::<3, TURN>,
+    follow::<4, TURN>,
+    follow::<5, TURN>,
+    follow::<6, TURN>,
+    follow::<7, TURN>,
+    follow::<8, TURN>,
+    follow::<9, TURN>,
+    follow::<10, TURN>,
+    follow::<11, TURN>,
+    follow::<12, TURN>,
+    follow::<13, TURN>,
+    follow::<14, TURN>,
+    follow::<15, TURN>,
+    follow::<16, TURN>,
 ];
 
 impl Rings {
@@ -82,6 +86,12 @@ impl Rings {
         unsafe { FOLLOW[self.rings - 1](&mut self.heads, turns) }
     }
 
+    /// Moves the first head on by `turns` times [`LONG_TURN`] places.
+    pub fn follow_long(&mut self, turns: u64) {
+        // SAFETY: as in `follow`; there is at least one ring, and one head is looked at.
+        unsafe { follow::<1, LONG_TURN>(&mut self.heads, turns) }
+    }
+
     /// The rank of the place at which each head is, as its place says: those of a ring follow those of the ring before.
     pub fn ranks(&self) -> impl Iterator<Item = u64> {
         let lines = self.block.lines();
@@ -102,15 +112,15 @@ impl Rings {
     }
 }
 
-/// Moves the first `N` heads on.
+/// Moves the first `N` heads on by `turns` times `LOADS` places.
 ///
 /// # Safety
 /// Each of them is the address of a place of some ring, and the memory of the ring is there.
 #[inline(never)]
-unsafe fn follow<const N: usize>(heads: &mut [usize; MOST_RINGS], turns: u64) {
+unsafe fn follow<const N: usize, const LOADS: u64>(heads: &mut [usize; MOST_RINGS], turns: u64) {
     let mut at: [usize; N] = array::from_fn(|ring| heads[ring]);
     for _ in 0..turns {
-        for _ in 0..TURN {
+        for _ in 0..LOADS {
             for head in &mut at {
                 // SAFETY: the caller vouches for the first place; each place holds the address of another in its first word.
                 *head = unsafe { ptr::with_exposed_provenance::<usize>(*head).read_volatile() };
