@@ -338,6 +338,8 @@ fn parameters_without_sense_are_refused() {
     check_refused("mem-read-streams", 1, size(2047), "at least 2048 bytes");
     check_refused("mem-write", 1, size(63), "at least 64 bytes");
     check_refused("mem-copy", 1, size(127), "at least 128 bytes");
+    check_refused("mem-scale", 1, size(127), "at least 128 bytes");
+    check_refused("mem-add", 1, size(191), "at least 192 bytes");
     check_refused("mem-triad", 1, size(191), "at least 192 bytes");
 }
 

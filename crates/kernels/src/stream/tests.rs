@@ -7,7 +7,7 @@ use super::write::{Way, Writer, Writing, zeros};
 use super::*;
 use crate::block::Block;
 use crate::kernel::Worker;
-use crate::sys::stream::{Ahead, TURN, Vectors, copy_nt, fill, fill_nt, sum, triad_nt};
+use crate::sys::stream::{Ahead, TURN, Vectors, doubles, fill, fill_nt, sum, transfer_nt};
 use crate::tests::{check_noticed, verdict, watch};
 
 fn lines(words: &[[u64; Line::WORDS]]) -> Vec<Line> {
@@ -48,9 +48,9 @@ proptest! {
         let (b, c) = (bits(0), bits(1));
         for vectors in [Vectors::widest(), Vectors::BASE] {
             let mut a = vec![Line([0; Line::WORDS]); words.len()];
-            copy_nt(vectors, Ahead::Nothing, &mut a, &b);
+            transfer_nt(vectors, Ahead::Nothing, &mut a, [&b], |[b]| *b);
             prop_assert_eq!(&a, &b, "{}", vectors.name());
-            triad_nt(vectors, Ahead::Nothing, &mut a, &b, &c, factor);
+            transfer_nt(vectors, Ahead::Nothing, &mut a, [&b, &c], |from| doubles(from, |[b, c]| b + factor * c));
             for (found, [b, c]) in a.iter().zip(&words) {
                 for ((found, b), c) in found.0.iter().zip(b).zip(c) {
                     let (found, expected) = (f64::from_bits(*found), b + factor * c);
@@ -88,8 +88,8 @@ fn spoil(block: &mut Block) {
 #[test]
 fn wrong_stores_are_noticed() {
     let vectors = Vectors::widest();
-    let others =
-        [Way::Vectors(vectors, 5), Way::NonTemporal(vectors, 7), Way::Memset, Way::Copy(vectors), Way::Triad(vectors)];
+    let others = [Way::Vectors(vectors, 5), Way::NonTemporal(vectors, 7), Way::Memset, Way::Copy(vectors)];
+    let others = others.into_iter().chain([Way::Scale(vectors), Way::Add(vectors), Way::Triad(vectors)]);
     for way in zeros().into_iter().chain(others) {
         check_noticed(&mut writer(way, 12 << 20), None, |writer| spoil(&mut writer.block));
     }

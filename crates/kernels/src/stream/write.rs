@@ -1,5 +1,5 @@
-//! `mem-write`, `mem-write-data`, `mem-memset` and `mem-write-nt`: a block overwritten with one word. `mem-copy` and `mem-triad`: from
-//! some arrays of a block to another.
+//! `mem-write`, `mem-write-data`, `mem-memset` and `mem-write-nt`: a block overwritten with one word. `mem-copy`, `mem-scale`,
+//! `mem-add` and `mem-triad`: from some arrays of a block to another.
 //!
 //! Three things decide the rate of a write: whether the line is first read into the cache, whether it goes through the
 //! caches at all, and, on some machines, what is written. On Zen 4, zeros that are stored past the caches or by a long
@@ -15,7 +15,7 @@ use charz_data::{Card, Family, Metric, PageKind, Params, Role, Work};
 use crate::block::{Block, Line, Region};
 use crate::kernel::{Error, Worker};
 use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
-use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors};
+use crate::sys::stream::{self, Ahead, HAS_NON_TEMPORAL, Vectors, doubles};
 use crate::watch::Watch;
 
 use super::{LOADED, Marks, OBEYS, STORED, STRETCH, bytes, lines_of_part};
@@ -29,7 +29,7 @@ const DATA: u64 = 0x0123_4567_89ab_cdef;
 /// What the block holds before the first run: neither zeros nor [`DATA`].
 const BEFORE: u64 = 0x5555_aaaa_5555_aaaa;
 
-/// What a triad multiplies by.
+/// What a scale and a triad multiply by.
 const FACTOR: f64 = 3.0;
 
 const CARD: Card = Card::new("", Family::Memory, "", Metric::bytes("the bytes of the block, each written once"))
@@ -69,7 +69,19 @@ kernels! {
         .metric(Metric::bytes("the bytes read and the bytes written: twice those copied"))
         .source("J. D. McCalpin, STREAM: copy")
         .max_per_cycle(ROOM * 2.0 * STORED);
+    writing, || Some(Way::Scale(Vectors::widest())) => TRANSFER
+        .named("mem-scale", "computes a = 3 b on doubles, once, each array half of a private block, with non-temporal \
+            stores where there are any")
+        .metric(Metric::bytes("the bytes of b read and of a written: 16 an element, as STREAM counts"))
+        .source("J. D. McCalpin, STREAM: scale")
+        .max_per_cycle(ROOM * 2.0 * STORED);
     // Twice as much is loaded as is stored.
+    writing, || Some(Way::Add(Vectors::widest())) => TRANSFER
+        .named("mem-add", "computes a = b + c on doubles, once, each array a third of a private block, with \
+            non-temporal stores where there are any")
+        .metric(Metric::bytes("the bytes of b and c read and of a written: 24 an element, as STREAM counts"))
+        .source("J. D. McCalpin, STREAM: add")
+        .max_per_cycle(ROOM * (LOADED + STORED));
     writing, || Some(Way::Triad(Vectors::widest())) => TRANSFER
         .named("mem-triad", "computes a = b + 3 c on doubles, once, each array a third of a private block, with \
             non-temporal stores where there are any")
@@ -107,6 +119,8 @@ pub(super) enum Way {
     /// Zeros by the C library.
     Memset,
     Copy(Vectors),
+    Scale(Vectors),
+    Add(Vectors),
     Triad(Vectors),
 }
 
@@ -127,7 +141,11 @@ impl Way {
     fn name(self) -> &'static str {
         match self {
             Way::Vectors(vectors, _) => vectors.name(),
-            Way::NonTemporal(vectors, _) | Way::Copy(vectors) | Way::Triad(vectors) => vectors.name_nt(),
+            Way::NonTemporal(vectors, _)
+            | Way::Copy(vectors)
+            | Way::Scale(vectors)
+            | Way::Add(vectors)
+            | Way::Triad(vectors) => vectors.name_nt(),
             #[cfg(target_arch = "x86_64")]
             Way::String => "rep stos",
             Way::Memset => "memset",
@@ -137,8 +155,8 @@ impl Way {
     /// Arrays in a block; the first is written.
     fn arrays(self) -> usize {
         match self {
-            Way::Copy(_) => 2,
-            Way::Triad(_) => 3,
+            Way::Copy(_) | Way::Scale(_) => 2,
+            Way::Add(_) | Way::Triad(_) => 3,
             _ => 1,
         }
     }
@@ -163,7 +181,7 @@ impl Way {
             // 2 MiB took 26 to 33 µs on Zen 4.
             Way::NonTemporal(_, 0) => 2 * STRETCH,
             // 1 MiB altogether for two arrays, and half as much again for three.
-            Way::Copy(_) | Way::Triad(_) => STRETCH / 2,
+            _ if self.arrays() > 1 => STRETCH / 2,
             _ => STRETCH,
         }
     }
@@ -186,10 +204,19 @@ impl Way {
             #[cfg(target_arch = "x86_64")]
             Way::String => stream::fill_string(to, 0),
             Way::Memset => stream::memset(to),
-            Way::Copy(vectors) => stream::copy_nt(vectors, ahead, to, &from[lines]),
+            Way::Copy(vectors) => stream::transfer_nt(vectors, ahead, to, [&from[lines]], |[b]| *b),
+            Way::Scale(vectors) => {
+                stream::transfer_nt(vectors, ahead, to, [&from[lines]], |from| doubles(from, |[b]| FACTOR * b));
+            }
+            Way::Add(vectors) => {
+                let (b, c) = from.split_at(length);
+                let from = [&b[lines.clone()], &c[lines]];
+                stream::transfer_nt(vectors, ahead, to, from, |from| doubles(from, |[b, c]| b + c));
+            }
             Way::Triad(vectors) => {
                 let (b, c) = from.split_at(length);
-                stream::triad_nt(vectors, ahead, to, &b[lines.clone()], &c[lines], FACTOR);
+                let from = [&b[lines.clone()], &c[lines]];
+                stream::transfer_nt(vectors, ahead, to, from, |from| doubles(from, |[b, c]| b + FACTOR * c));
             }
         }
     }
@@ -197,8 +224,8 @@ impl Way {
     /// What word `i` of a block holds before the first run.
     fn before(self, i: u64) -> u64 {
         match self {
-            // Doubles, so the triad meets no denormal numbers; for a copy, any words do.
-            Way::Copy(_) | Way::Triad(_) => element(i).to_bits(),
+            // Doubles, so arithmetic meets no denormal numbers; for a copy, any words do.
+            _ if self.arrays() > 1 => element(i).to_bits(),
             _ => BEFORE,
         }
     }
@@ -212,6 +239,8 @@ impl Way {
             Way::String => 0,
             Way::Memset => 0,
             Way::Copy(_) => element(1, i).to_bits(),
+            Way::Scale(_) => (FACTOR * element(1, i)).to_bits(),
+            Way::Add(_) => (element(1, i) + element(2, i)).to_bits(),
             Way::Triad(_) => (element(1, i) + FACTOR * element(2, i)).to_bits(),
         }))
     }

@@ -11,7 +11,7 @@ mod x86_64;
 use charz_data::PageKind;
 
 pub use crate::sys::mmap::Line;
-pub use portable::triad_line;
+pub use portable::doubles;
 
 /// Lines that a stream of loads takes before the next stream has its turn: 256 bytes gave the most on Zen 4.
 pub const TURN: usize = 4;
@@ -147,14 +147,18 @@ pub fn fill_nt(vectors: Vectors, ahead: Ahead, lines: &mut [Line], word: u64) {
     dispatch!(vectors, fill_nt(ahead, lines, word))
 }
 
-/// `to[i] = from[i]`, with non-temporal stores where [`HAS_NON_TEMPORAL`].
-pub fn copy_nt(vectors: Vectors, ahead: Ahead, to: &mut [Line], from: &[Line]) {
-    dispatch!(vectors, copy_nt(ahead, to, from))
-}
-
-/// `a[i] = b[i] + factor * c[i]` on doubles, not fused, with non-temporal stores where [`HAS_NON_TEMPORAL`].
-pub fn triad_nt(vectors: Vectors, ahead: Ahead, a: &mut [Line], b: &[Line], c: &[Line], factor: f64) {
-    dispatch!(vectors, triad_nt(ahead, a, b, c, factor))
+/// Makes each line of the lines at the same place in some arrays, with non-temporal stores where [`HAS_NON_TEMPORAL`].
+///
+/// # Panics
+/// If an array is shorter than the lines that are made.
+pub fn transfer_nt<const FROM: usize>(
+    vectors: Vectors,
+    ahead: Ahead,
+    to: &mut [Line],
+    from: [&[Line]; FROM],
+    made: impl Fn([&Line; FROM]) -> Line,
+) {
+    dispatch!(vectors, transfer_nt(ahead, to, from, made))
 }
 
 /// Fills with the string instruction of x86, which chooses its own way to write.

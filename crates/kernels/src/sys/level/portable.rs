@@ -30,7 +30,9 @@ pub(super) fn run(
             Op::Triad => {
                 let factor = f64::from_bits(word);
                 let sources = part(1).iter().zip(part(2));
-                to.iter_mut().zip(sources).for_each(|(a, (b, c))| *a = stream::triad_line(b, c, factor));
+                to.iter_mut()
+                    .zip(sources)
+                    .for_each(|(a, (b, c))| *a = stream::doubles([b, c], |[b, c]| b + factor * c));
             }
             Op::Mix1 | Op::Mix2 | Op::Mix3 => {
                 for group in to.chunks_exact_mut(op.group()) {

@@ -31,33 +31,40 @@ pub(super) fn fill(ahead: Ahead, lines: &mut [Line], word: u64) {
     }
 }
 
-/// The line `b + factor * c` on doubles, not fused.
+/// The line whose doubles are made of those of others.
 #[inline(always)]
-pub fn triad_line(b: &Line, c: &Line, factor: f64) -> Line {
-    Line(std::array::from_fn(|i| (f64::from_bits(b.0[i]) + factor * f64::from_bits(c.0[i])).to_bits()))
+pub fn doubles<const FROM: usize>(from: [&Line; FROM], made: impl Fn([f64; FROM]) -> f64) -> Line {
+    Line(std::array::from_fn(|i| made(from.map(|line| f64::from_bits(line.0[i]))).to_bits()))
 }
 
 /// Replaces non-temporal stores.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use fill as fill_nt;
 
-/// See [`super::copy_nt`]; ordinary stores.
+/// See [`super::transfer_nt`]; ordinary stores.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn copy_nt(ahead: Ahead, to: &mut [Line], from: &[Line]) {
-    for (to, from) in to.chunks_mut(PAGE).zip(from.chunks(PAGE)) {
-        ahead.fetch(to.as_ptr());
-        ahead.fetch(from.as_ptr());
-        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-    }
+pub(super) fn transfer_nt<const FROM: usize>(
+    ahead: Ahead,
+    to: &mut [Line],
+    from: [&[Line]; FROM],
+    made: impl Fn([&Line; FROM]) -> Line,
+) {
+    transfer(ahead, to, from, made, |to, line| *to = line);
 }
 
-/// See [`super::triad_nt`]; ordinary stores.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn triad_nt(ahead: Ahead, a: &mut [Line], b: &[Line], c: &[Line], factor: f64) {
-    for ((a, b), c) in a.chunks_mut(PAGE).zip(b.chunks(PAGE)).zip(c.chunks(PAGE)) {
-        ahead.fetch(a.as_ptr());
-        ahead.fetch(b.as_ptr());
-        ahead.fetch(c.as_ptr());
-        a.iter_mut().zip(b).zip(c).for_each(|((a, b), c)| *a = triad_line(b, c, factor));
+/// Goes through the arrays page by page, and stores what is made of their lines.
+#[inline(always)]
+pub(super) fn transfer<const FROM: usize>(
+    ahead: Ahead,
+    to: &mut [Line],
+    from: [&[Line]; FROM],
+    made: impl Fn([&Line; FROM]) -> Line,
+    store: impl Fn(&mut Line, Line),
+) {
+    for (number, page) in to.chunks_mut(PAGE).enumerate() {
+        let from = from.map(|lines| &lines[number * PAGE..][..page.len()]);
+        ahead.fetch(page.as_ptr());
+        from.iter().for_each(|lines| ahead.fetch(lines.as_ptr()));
+        page.iter_mut().enumerate().for_each(|(i, line)| store(line, made(from.map(|lines| &lines[i]))));
     }
 }

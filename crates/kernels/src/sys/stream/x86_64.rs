@@ -32,23 +32,13 @@ macro_rules! passes {
             }
 
             $(#[$feature])*
-            pub fn copy_nt(ahead: Ahead, to: &mut [Line], from: &[Line]) {
-                for (to, from) in to.chunks_mut(PAGE).zip(from.chunks(PAGE)) {
-                    ahead.fetch(to.as_ptr());
-                    ahead.fetch(from.as_ptr());
-                    to.iter_mut().zip(from).for_each(|(to, from)| store(to, *from));
-                }
-                fence();
-            }
-
-            $(#[$feature])*
-            pub fn triad_nt(ahead: Ahead, a: &mut [Line], b: &[Line], c: &[Line], factor: f64) {
-                for ((a, b), c) in a.chunks_mut(PAGE).zip(b.chunks(PAGE)).zip(c.chunks(PAGE)) {
-                    ahead.fetch(a.as_ptr());
-                    ahead.fetch(b.as_ptr());
-                    ahead.fetch(c.as_ptr());
-                    a.iter_mut().zip(b).zip(c).for_each(|((a, b), c)| store(a, portable::triad_line(b, c, factor)));
-                }
+            pub fn transfer_nt<const FROM: usize>(
+                ahead: Ahead,
+                to: &mut [Line],
+                from: [&[Line]; FROM],
+                made: impl Fn([&Line; FROM]) -> Line,
+            ) {
+                portable::transfer(ahead, to, from, made, |to, line| store(to, line));
                 fence();
             }
 
