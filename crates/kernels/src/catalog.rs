@@ -29,6 +29,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::counter::KERNELS,
     sync::ring::KERNELS,
     sync::create::KERNELS,
+    sync::call::KERNELS,
     sync::handoff::KERNELS,
     sync::uncontended::KERNELS,
     sync::barrier::KERNELS,

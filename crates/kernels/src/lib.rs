@@ -40,6 +40,7 @@ mod sys;
 #[cfg(test)]
 mod tests;
 pub mod timer;
+mod turns;
 pub mod watch;
 
 pub use block::{Block, Region};

@@ -10,6 +10,7 @@ use std::hint::black_box;
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod c2c;
+pub(crate) mod call;
 pub(crate) mod cas;
 pub(crate) mod counter;
 pub(crate) mod create;

@@ -6,27 +6,18 @@
 use std::io;
 
 use charz_data::params::SPAN;
-use charz_data::{Bytes, Card, Family, Metric, Params, Work};
+use charz_data::{Card, Family, Metric};
 
 use crate::block::Line;
-use crate::kernel::{Error, Worker};
-use crate::plain::{Extent, PlainKernel, kernels, stage};
+use crate::plain::kernels;
 use crate::sys::mmap::{Guarded, Mapping, base_page};
-use crate::watch::Watch;
+use crate::turns::{Turn, turning};
 
 /// Touched pages between two looks at the watch: a turn with one takes 2 to 8 µs in a virtual machine on Zen 4.
 const STRETCH: usize = 8;
 
-pub(super) trait Turn: Sized + 'static {
-    const PAGES: usize;
-    const VARIANT: &'static str;
-
-    /// What a worker keeps from turn to turn.
-    fn new() -> io::Result<Self>;
-
-    /// One turn. Whether the memory held what it should.
-    fn turn(&mut self) -> io::Result<bool>;
-}
+const REFUSED: &str = "the system maps or protects no more pages";
+const WRONG: &str = "a page did not hold what it should";
 
 /// Maps so many pages, touches them, and unmaps them.
 pub(crate) struct Remap<const PAGES: usize> {
@@ -35,7 +26,10 @@ pub(crate) struct Remap<const PAGES: usize> {
 
 impl<const PAGES: usize> Turn for Remap<PAGES> {
     const PAGES: usize = PAGES;
+    const STRETCH: usize = STRETCH.div_ceil(PAGES);
     const VARIANT: &'static str = "mmap, munmap";
+    const REFUSED: &'static str = REFUSED;
+    const WRONG: &'static str = WRONG;
 
     fn new() -> io::Result<Self> {
         Ok(Remap { lines_of_page: base_page() / Line::BYTES })
@@ -61,7 +55,10 @@ pub(crate) struct Protect {
 
 impl Turn for Protect {
     const PAGES: usize = 1;
+    const STRETCH: usize = STRETCH;
     const VARIANT: &'static str = "mprotect";
+    const REFUSED: &'static str = REFUSED;
+    const WRONG: &'static str = WRONG;
 
     fn new() -> io::Result<Self> {
         Ok(Protect { page: Guarded::new(Mapping::plain(base_page() / Line::BYTES)?), written: 0 })
@@ -96,58 +93,4 @@ kernels! {
             "forbids writing to a page of its own, allows it again, and writes to it, again and again",
         )
         .metric(Metric::ops("one page protected, unprotected and touched"));
-}
-
-const fn turning<T: Turn>(card: &'static Card) -> PlainKernel {
-    let footprint = |_: &PlainKernel, _: &Params| Bytes((T::PAGES * base_page()) as u64);
-    PlainKernel::new(card, (), footprint, |kernel, params, _| {
-        let name = kernel.name();
-        stage(T::VARIANT, Extent::Span(params.span()), move |_| {
-            let turn = T::new().map_err(|error| refused(name, &error))?;
-            Ok(Box::new(Turner { name, turn, verdict: Ok(()) }))
-        })
-    })
-}
-
-struct Turner<T> {
-    name: &'static str,
-    turn: T,
-    verdict: Result<(), Error>,
-}
-
-impl<T: Turn> Worker for Turner<T> {
-    fn prepare(&mut self) {
-        self.verdict = Ok(());
-    }
-
-    fn run(&mut self, watch: &Watch) -> Work {
-        let (mut turns, mut right) = (0, true);
-        'run: while !watch.should_stop() {
-            for _ in 0..STRETCH.div_ceil(T::PAGES) {
-                match self.turn.turn() {
-                    Ok(as_expected) => right &= as_expected,
-                    Err(error) => {
-                        self.verdict = Err(refused(self.name, &error));
-                        break 'run;
-                    }
-                }
-                turns += 1;
-            }
-        }
-        if !right {
-            let wrong = Error::void(self.name, "a page did not hold what it should");
-            self.verdict = self.verdict.clone().and(Err(wrong));
-        }
-        Work::ops(turns)
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        self.verdict.clone()
-    }
-}
-
-fn refused(name: &str, error: &io::Error) -> Error {
-    Error::Refused(format!(
-        "{name}: the system maps or protects no more pages ({error}): end what else runs, or ask for fewer workers"
-    ))
 }

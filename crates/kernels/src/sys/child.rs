@@ -4,8 +4,6 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::kernel::Error;
-
 /// A forked process. It ends at the latest when this is dropped, or with the thread that forked it.
 pub struct Child {
     id: libc::pid_t,
@@ -20,7 +18,7 @@ impl Child {
     /// # Safety
     /// The other threads of this process do not run in the new one, and stay wherever they were: `body` waits for none of
     /// them. It takes no lock that one of them may hold, allocates nothing and frees nothing.
-    pub unsafe fn fork<F: FnOnce()>(body: F) -> Result<Child, Error> {
+    pub unsafe fn fork<F: FnOnce()>(body: F) -> io::Result<Child> {
         let parent = std::process::id();
         let before = block_signals();
         // SAFETY: the caller vouches for what the new process does.
@@ -35,7 +33,7 @@ impl Child {
         // SAFETY: the set was filled by the call that blocked the signals, and outlives this one.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
         match id {
-            -1 => Err(Error::Refused(format!("cannot fork a process: {error}; allow more or ask for fewer workers"))),
+            -1 => Err(error),
             id => Ok(Child { id, gone: false }),
         }
     }
@@ -56,12 +54,32 @@ impl Child {
         }
         // SAFETY: the number is that of a child of ours: it is not free for others before its end is taken note of.
         unsafe { libc::kill(self.id, libc::SIGKILL) };
-        // SAFETY: as above; no status is asked for.
-        while unsafe { libc::waitpid(self.id, ptr::null_mut(), 0) } == -1
+        self.wait();
+    }
+
+    /// Waits until it has ended, which was not seen before. Whether it did so by itself, and well.
+    fn wait(&mut self) -> bool {
+        let mut status = 0;
+        // SAFETY: the id is that of a child of ours that was not reaped yet; there is room for a status.
+        while unsafe { libc::waitpid(self.id, &raw mut status, 0) } == -1
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
         self.gone = true;
+        libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
     }
+}
+
+/// Forks a process that ends at once, and waits for its end. Whether it ended by itself, and well.
+pub fn fork_and_wait() -> io::Result<bool> {
+    // SAFETY: the process does nothing.
+    Ok(unsafe { Child::fork(|| ()) }?.wait())
+}
+
+/// The number of this process, asked of the system by each call.
+#[inline]
+pub fn asked_id() -> u32 {
+    // SAFETY: it takes nothing, and touches no memory.
+    unsafe { libc::syscall(libc::SYS_getpid) as u32 }
 }
 
 impl Drop for Child {

@@ -1,5 +1,6 @@
 //! What wakes: mutexes, condition variables, bare sleep, channels, and a flag.
 
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{PoisonError, mpsc};
 use std::thread::{self, Thread};
@@ -83,6 +84,12 @@ kernels! {
     hand_off::<Channel<CrossbeamChannel>> => CHANNEL
         .named("channel-crossbeam", "the first worker sends one number through crossbeam::channel::unbounded while the \
             second one waits to receive it");
+    hand_off::<Channel<Pipe>> => CHANNEL
+        .named("channel-pipe", "the first worker writes one number into a pipe while the second one waits to read it")
+        .uncounted_traffic("the waiter gets 10 µs to fall asleep after it has said that it is about to. A sample that begins more than \
+            1 µs after it was due counts, for the waiter, from when it was due (coordinated omission)")
+        .source("L. McVoy, C. Staelin, lmbench (1996): lat_pipe; here one way, and between threads. The intervals are those of the \
+            T3-4 report (arXiv:1106.2992), section 6; G. Tene, How NOT to Measure Latency (2013): the schedule");
     hand_off::<Flag> => WAKES_ONE
         .named("flag", "the first worker stores to a line of memory that the second one reads until it sees the change")
         .role(Role::HandOff(Waiter::Spinning))
@@ -253,13 +260,13 @@ impl WakePrimitive for Unpark {
     }
 }
 
-/// A channel without a bound, whose items are rounds.
+/// A channel whose items are rounds, with room for more than there ever are.
 trait Queue: Send + Sync + Sized + 'static {
-    fn new() -> Self;
+    fn new() -> Result<Self, Error>;
 
     fn send(&self, item: u64);
 
-    /// Sleeps until an item comes, at most [`PATIENCE`].
+    /// Sleeps until an item comes, at most [`PATIENCE`], or without a limit, since the waker is certain to call.
     fn receive(&self) -> Option<u64>;
 }
 
@@ -267,9 +274,9 @@ trait Queue: Send + Sync + Sized + 'static {
 struct StdChannel(mpsc::Sender<u64>, std::sync::Mutex<mpsc::Receiver<u64>>);
 
 impl Queue for StdChannel {
-    fn new() -> Self {
+    fn new() -> Result<Self, Error> {
         let (sender, receiver) = mpsc::channel();
-        StdChannel(sender, std::sync::Mutex::new(receiver))
+        Ok(StdChannel(sender, std::sync::Mutex::new(receiver)))
     }
 
     #[inline]
@@ -286,9 +293,9 @@ impl Queue for StdChannel {
 struct CrossbeamChannel(crossbeam::channel::Sender<u64>, crossbeam::channel::Receiver<u64>);
 
 impl Queue for CrossbeamChannel {
-    fn new() -> Self {
+    fn new() -> Result<Self, Error> {
         let (sender, receiver) = crossbeam::channel::unbounded();
-        CrossbeamChannel(sender, receiver)
+        Ok(CrossbeamChannel(sender, receiver))
     }
 
     #[inline]
@@ -302,6 +309,27 @@ impl Queue for CrossbeamChannel {
     }
 }
 
+struct Pipe(PipeReader, PipeWriter);
+
+impl Queue for Pipe {
+    fn new() -> Result<Self, Error> {
+        let refused = |error| Error::Refused(format!("the system makes no pipe ({error}): end what else runs"));
+        io::pipe().map(|(reader, writer)| Pipe(reader, writer)).map_err(refused)
+    }
+
+    #[inline]
+    fn send(&self, item: u64) {
+        // As above.
+        let _ = (&self.1).write_all(&item.to_ne_bytes());
+    }
+
+    fn receive(&self) -> Option<u64> {
+        let mut item = [0; 8];
+        (&self.0).read_exact(&mut item).ok()?;
+        Some(u64::from_ne_bytes(item))
+    }
+}
+
 struct Channel<Q>(Q);
 
 impl<Q: Queue> WakePrimitive for Channel<Q> {
@@ -311,7 +339,7 @@ impl<Q: Queue> WakePrimitive for Channel<Q> {
     const VARIANT: &'static str = "send";
 
     fn new() -> Result<Self, Error> {
-        Ok(Channel(Q::new()))
+        Ok(Channel(Q::new()?))
     }
 
     fn open(&self) {}

@@ -36,7 +36,9 @@ impl<L: Link> Remote<L> {
     pub fn new(ring: Arc<Ring<L>>, rank: usize) -> Result<Self, Error> {
         // SAFETY: what a member does, by the ring's contract, neither allocates nor waits for anything but the ring; and the
         // process is killed, or ends, before it gives back what it was made with.
-        let child = unsafe { Child::fork(|| serve(&ring, rank)) }?;
+        let child = unsafe { Child::fork(|| serve(&ring, rank)) }.map_err(|error| {
+            Error::Refused(format!("cannot fork a process: {error}; allow more or ask for fewer workers"))
+        })?;
         Ok(Remote { ring, rank, child, order: 0, stays: PhantomData })
     }
 
