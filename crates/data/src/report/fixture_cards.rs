@@ -40,7 +40,8 @@ fn known() -> Vec<Card> {
         ("arith-int", Compute, Role::Arithmetic(Numbers::Integer), arithmetic),
         ("arith-float", Compute, Role::Arithmetic(Numbers::Float), arithmetic),
         ("mem-read", Memory, Role::MemoryBandwidth(Access::Read), MEM),
-        ("mem-write", Memory, Role::MemoryBandwidth(Access::Write), MEM),
+        ("mem-write-data", Memory, Role::MemoryBandwidth(Access::Write), MEM),
+        ("mem-write", Memory, Role::Other, MEM),
         ("mem-copy", Memory, Role::Other, MEM),
         ("level-read", Memory, Role::LevelBandwidth(Access::Read), LEVEL),
         ("level-copy", Memory, Role::LevelBandwidth(Access::Copy), LEVEL),
@@ -75,7 +76,7 @@ fn known() -> Vec<Card> {
         ("barrier-sense", Sync, Role::Barrier, &[&SAMPLES]),
         ("timeout-futex", Timer, Role::Other, &[&SAMPLES, &TIMEOUT]),
     ];
-    let default = ["arith-int", "arith-float", "mem-read", "mem-write"];
+    let default = ["arith-int", "arith-float", "mem-read", "mem-write-data"];
     let card = |(name, family, role, params): (&str, Family, Role, &'static [&'static Param])| Card {
         name: name.to_owned().into(),
         role,
