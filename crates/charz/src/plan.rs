@@ -176,11 +176,6 @@ const PLANNED_SHARE: f64 = 0.12;
 /// time.
 const FEWEST_SHARE: f64 = 0.5;
 
-/// Bytes of a lap, a repetition and an invocation in a report, as measured: a lap has 33 times of blocks.
-const LAP_BYTES: usize = 900;
-const RUN_BYTES: usize = 200;
-const INVOCATION_BYTES: usize = 1000;
-
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
     machine: &'a Machine,
@@ -297,7 +292,7 @@ impl ResolvedRequest<'_> {
                     let seats = place(order, workers).seats;
                     let mut taken = seats.clone();
                     taken.sort_unstable();
-                    // Mappings that nobody asked for are of interest where they differ.
+                    // Unless mappings were asked for, those that differ are of interest.
                     if strands.insert(taken) || self.orders.is_some() {
                         cells.push(PlannedCell::new(request, self.machine, kernel, point, mapping.clone(), seats));
                     }
@@ -376,17 +371,6 @@ impl Plan {
 
     pub fn runnable(&self) -> impl Iterator<Item = &PlannedCell> {
         self.cells.iter().filter(|cell| cell.obstacle.is_none())
-    }
-
-    /// About how many bytes of the report all invocations take for which there is time.
-    pub fn invocation_bytes(&self) -> u64 {
-        let rounds =
-            (self.budget.as_secs_f64() / self.predicted().as_secs_f64()).max(1.0) * self.invocations.least as f64;
-        let round: usize = self
-            .runnable()
-            .map(|cell| INVOCATION_BYTES + cell.repetitions * (RUN_BYTES + cell.seats.len() * LAP_BYTES))
-            .sum();
-        (round as f64 * rounds.min(self.invocations.most as f64)) as u64
     }
 
     fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {
