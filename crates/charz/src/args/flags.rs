@@ -118,9 +118,9 @@ pub(super) struct KernelsArgs {
 /// Measure kernels under mappings with growing numbers of workers
 ///
 /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
-/// workers up to one per strand, fewer of these numbers on a large machine. Each cell is measured by at least six invocations, which are fresh processes, in rounds and in
-/// random order. The rest of the budget narrows intervals that are too wide: first those of cells that may be the best of their
-/// kernel, then the others. Every invocation is on the disk before the next begins: a sweep that is killed loses at most the one
+/// workers up to one per strand, fewer of these numbers on a large machine. Each cell is measured by at least six invocations,
+/// which are fresh processes, in rounds and in random order. The rest of the budget narrows intervals that are too wide: first
+/// those of cells that may be the best of their kernel, then the others. Every invocation is on the disk before the next begins: a sweep that is killed loses at most the one
 /// in flight, and `--resume` finishes it.
 ///
 /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,

@@ -63,7 +63,7 @@ impl Sampler {
         (!self.kept.is_empty()).then(|| self.kept.iter().map(|[(first, _), (second, _)]| (*first, *second)).collect())
     }
 
-    /// How many of the sampled takes and returns had to wait, and the sum of what they took.
+    /// How many of the sampled takes and returns had to wait, and their times in nanoseconds, added up.
     pub(super) fn waits(&self) -> (u64, u64) {
         let waited = self.kept.iter().flatten().filter(|(_, waited)| *waited);
         waited.fold((0, 0), |(count, sum), (time, _)| (count + 1, sum + time))
