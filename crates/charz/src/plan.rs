@@ -18,7 +18,7 @@ use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_data::MemoryPolicy;
-use charz_data::report::Point;
+use charz_data::report::{Cell, Lap, Point, Report, Status};
 use charz_data::units;
 
 #[derive(Clone)]
@@ -174,7 +174,7 @@ const PLANNED_SHARE: f64 = 0.12;
 
 /// The share of the budget beyond which its fewest invocations make a plan take fewer numbers of workers: a busy machine takes twice the
 /// time.
-const FEWEST_SHARE: f64 = 0.5;
+pub(crate) const FEWEST_SHARE: f64 = 0.5;
 
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
@@ -364,6 +364,27 @@ impl Plan {
         round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
     }
 
+    /// How large the report will be as plain JSON: as it begins, and as many invocations of each cell, those of the floor included, as
+    /// there is time for.
+    pub fn report_bytes(&self, blank: &Report) -> u64 {
+        // As measured.
+        const LAP: u64 = 450;
+        const BLOCKS: u64 = 450;
+        const REPETITION: u64 = 200;
+        const INVOCATION: u64 = 1000;
+        let has_blocks = |cell: &Cell| blank.cards.iter().any(|card| *card.name == *cell.kernel && has_blocks(card));
+        let run = |cell: &Cell| {
+            let laps = cell.seats.len().div_ceil(Lap::group_size(cell.seats.len())) as u64;
+            REPETITION + laps * (LAP + if has_blocks(cell) { BLOCKS } else { 0 })
+        };
+        let cells = blank.floor.iter().chain(&blank.cells).filter(|cell| cell.status == Status::Pending);
+        let round: u64 = cells.map(|cell| INVOCATION + cell.repetitions * run(cell)).sum();
+        let rounds = self.budget.as_secs_f64() / self.predicted().as_secs_f64();
+        let in_time = rounds.max(1.0) * self.invocations.least as f64;
+        let empty = serde_json::to_vec(blank).map_or(0, |text| text.len() as u64);
+        empty + (round as f64 * in_time.min(self.invocations.most as f64)) as u64
+    }
+
     /// Numbers of workers, ascending.
     pub fn threads(&self) -> Vec<usize> {
         self.cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect()
@@ -423,6 +444,11 @@ fn repetitions(card: &Card) -> usize {
         // Where workers wait for each other, two outlast the start of a process.
         Family::Sync | Family::Timer => 2,
     }
+}
+
+/// Whether workers of the kernel stamp blocks: those that share nothing but the machine.
+fn has_blocks(card: &Card) -> bool {
+    matches!(card.family, Family::Compute | Family::Memory)
 }
 
 /// Why workers that contend are not let loose: spinning for the same line, more of them than strands keep everything else

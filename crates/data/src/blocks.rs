@@ -35,6 +35,21 @@ impl Blocks {
         Blocks { count, times }
     }
 
+    /// Those of the mean of several workers: at each rank, the time with which all of them together would do the same work (a mean of
+    /// quantile functions; S. Vincent, "The function of the vibrissae in the behavior of the white rat", 1912). Where each of them
+    /// has one speed in most of its blocks, so does the mean.
+    pub fn mean(workers: &[&Blocks]) -> Self {
+        let with: Vec<&[f64]> =
+            workers.iter().map(|blocks| &blocks.times[..]).filter(|times| !times.is_empty()).collect();
+        let count = workers.iter().map(|blocks| blocks.count).fold(0, u64::saturating_add);
+        let kept = usize::try_from(count).unwrap_or(usize::MAX).min(Self::MOST);
+        let at_rank = |rank: usize| {
+            let of = |times: &[f64]| times[(rank * (times.len() - 1)).checked_div(kept - 1).unwrap_or(0)];
+            rounded(with.len() as f64 / with.iter().map(|times| of(times).recip()).sum::<f64>())
+        };
+        Blocks { count, times: (0..kept).map(at_rank).collect() }
+    }
+
     /// The times, and the blocks that each stands for.
     pub fn weighted(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let weight = self.count as f64 / self.times.len() as f64;
@@ -52,7 +67,9 @@ impl Blocks {
 
 /// To six digits: the clock resolves no more of 40 µs, and a report is no longer than it needs.
 fn rounded(time: f64) -> f64 {
-    format!("{time:.5e}").parse().unwrap_or(time)
+    let digits = (5.0 - time.log10().floor()).clamp(-22.0, 22.0) as i32;
+    let scale = 10_f64.powi(digits.abs());
+    if digits < 0 { (time / scale).round() * scale } else { (time * scale).round() / scale }
 }
 
 #[cfg(test)]
@@ -68,11 +85,37 @@ mod tests {
     }
 
     #[test]
+    fn six_digits_are_kept() {
+        for (time, expected) in
+            [(0.123_456_78, 0.123_457), (98_765_432.1, 98_765_400.0), (1e-9, 1e-9), (0.999_999_9, 1.0)]
+        {
+            assert_eq!(Blocks::of(vec![time]).times, [expected]);
+        }
+        assert!(rounded(f64::NAN).is_nan() && rounded(0.0) == 0.0 && rounded(f64::INFINITY).is_infinite());
+    }
+
+    #[test]
     fn of_many_times_the_ends_and_equal_ranks_are_kept() {
         let blocks = Blocks::of((1..=3201).rev().map(f64::from).collect());
         assert_eq!((blocks.count, blocks.times.len()), (3201, Blocks::MOST));
         assert_eq!((blocks.times[0], blocks.times[16], blocks.times[32]), (1.0, 1601.0, 3201.0));
         assert_eq!(blocks.contradiction(), None);
+    }
+
+    #[test]
+    fn the_mean_does_the_work_of_all_in_the_same_time() {
+        let mean = |workers: &[&[f64]]| {
+            let workers: Vec<Blocks> = workers.iter().map(|times| Blocks::of(times.to_vec())).collect();
+            Blocks::mean(&workers.iter().collect::<Vec<_>>())
+        };
+        // One and a third of a unit of work in a nanosecond, by two.
+        assert_eq!(mean(&[&[1.0, 1.0], &[3.0, 3.0]]), Blocks { count: 4, times: vec![1.5; 4] });
+        assert_eq!(mean(&[&[], &[2.0]]), Blocks { count: 1, times: vec![2.0] });
+        assert_eq!(mean(&[&[], &[]]), Blocks::default());
+        let many: Vec<f64> = (1..=100).map(f64::from).collect();
+        let both = mean(&[&many, &[7.0]]);
+        assert_eq!((both.count, both.contradiction()), (101, None));
+        assert_eq!((both.times[0], both.times[32]), (1.75, 13.0841));
     }
 
     #[test]

@@ -15,9 +15,11 @@ mod fixture_cards;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
 mod host;
+mod lap;
 mod point;
 mod read;
 mod run;
+mod write;
 
 pub use crate::checks::Severity;
 pub use crate::{
@@ -28,9 +30,11 @@ pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, 
 pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
+pub use lap::{Counts, Group, Lap};
 pub use point::Point;
 pub use read::{FileError, MAX_BYTES, check, check_invocation, parse, read, read_with_text};
-pub use run::{Counts, Lap, Run};
+pub use run::Run;
+pub use write::{is_packed, write};
 
 use crate::machine::Machine;
 use crate::params::Params;

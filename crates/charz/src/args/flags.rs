@@ -257,7 +257,7 @@ pub(super) struct RunArgs {
     pub(super) precision: String,
     #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
     pub(super) budget: String,
-    /// The report's file [default: charz-<date>-<time>.json in this folder]
+    /// The report's file, compressed if its name ends in .gz [default: charz-<date>-<time>.json, or .json.gz if large, in this folder]
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace an existing output file

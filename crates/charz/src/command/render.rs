@@ -152,7 +152,10 @@ fn ids(page: &Page) -> String {
 
 /// What the reports are called beside each other: their files' names without folder and ending, numbered where they are the same.
 fn names(files: &[PathBuf]) -> Vec<String> {
-    let stem = |file: &PathBuf| file.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned());
+    let stem = |file: &PathBuf| {
+        let plain = if report::is_packed(file) { file.with_extension("") } else { file.clone() };
+        plain.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned())
+    };
     let stems: Vec<String> = files.iter().map(stem).collect();
     let named = |(at, stem): (usize, &String)| match stems.iter().filter(|other| *other == stem).count() {
         1 => stem.clone(),
@@ -192,7 +195,7 @@ mod tests {
 
     #[test]
     fn reports_of_one_name_are_numbered() {
-        let files = ["a/x.json", "b/x.json", "y.json"].map(PathBuf::from);
+        let files = ["a/x.json", "b/x.json.gz", "y.json"].map(PathBuf::from);
         assert_eq!(names(&files), ["x (1)", "x (2)", "y"]);
     }
 }

@@ -13,11 +13,11 @@ use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::{Context, new_report};
-use crate::view::plan as plan_table;
+use crate::view::plan::{self as plan_table, Planned};
 use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
-use charz_data::report::Report;
+use charz_data::report::{self, Report};
 use charz_render::formats::{ReportWriter, TABLE};
 
 mod recorder;
@@ -79,6 +79,11 @@ pub enum ClockKind {
 /// Linux's file systems.
 const MOST_NAME: usize = 230;
 
+/// The largest report, in bytes, that is written as plain JSON where the user names no file.
+const MOST_PLAIN: u64 = 16 << 20;
+/// How many times as large a report is before it is compressed: 5.3 as measured, by its laps.
+const PACKED: u64 = 5;
+
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
         Options::New(new) => start(&new, TABLE, out),
@@ -109,8 +114,8 @@ pub(super) fn measure(
     let other = other.map(|dry_run| discover(&dry_run.source)).transpose()?;
     let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
     // Looked for again: another sweep may have taken the name while this one waited for it.
-    let file = new.file()?;
-    if file.is_some() {
+    let mut file = new.file()?;
+    if new.dry_run.is_none() {
         stage.wait_quiet(new.wait_quiet);
     }
     let limits = other.as_ref().map_or_else(Limits::read, Limits::of);
@@ -122,14 +127,20 @@ pub(super) fn measure(
     }
     let (plan, pairs) = plan(&stage, machine, &limits, &predictor)?;
     let mut report = new_report(&plan, &Context { machine, ..stage.context(&new.command, &limits) });
-    let Some(file) = file else {
-        let format = new.dry_run.as_ref().map_or(&plan_table::FORMATS[0], |dry_run| dry_run.format);
+    let plain_bytes = plan.report_bytes(&report);
+    if new.output.is_none() && plain_bytes > MOST_PLAIN {
+        file.as_mut_os_string().push(".gz");
+    }
+    if let Some(dry_run) = &new.dry_run {
+        let report_bytes = if report::is_packed(&file) { plain_bytes / PACKED } else { plain_bytes };
         match pairs {
             Some(choice) => plan_table::write_pairs(&choice, machine, &plan, out)?,
-            None => (format.write)(&plan, &limits, &report, out)?,
+            None => {
+                (dry_run.format.write)(&Planned { plan: &plan, limits: &limits, report: &report, report_bytes }, out)?
+            }
         }
         return Ok(Exit::Done);
-    };
+    }
     let recorder = JournalRecorder::begin(file, &report, new.force)?;
     for disturbance in &report.host.disturbances {
         note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
@@ -140,10 +151,9 @@ pub(super) fn measure(
 
 impl New {
     /// The report's file, refused before anything is measured if it cannot become one: a sweep that cannot be kept is not begun.
-    /// `None` where only the plan is wanted.
-    fn file(&self) -> Result<Option<PathBuf>, Error> {
+    fn file(&self) -> Result<PathBuf, Error> {
         let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
-        output(named(), self.force).map(|file| self.dry_run.is_none().then_some(file))
+        output(named(), self.force)
     }
 }
 
@@ -190,19 +200,23 @@ fn exists(file: &Path) -> Error {
     Error::bad_input(format!("--output: {file:?} exists; name another file, or replace it with --force"))
 }
 
-/// `charz-20260131-120000.json`, in UTC; `charz-20260131-120000-2.json` if that one, or its journal, exists.
+/// `charz-20260131-120000.json`, in UTC; `charz-20260131-120000-2.json` if that one, its compressed form, or a journal of theirs exists.
 fn dated_name(now: SystemTime, exists: impl Fn(&Path) -> bool) -> PathBuf {
     let now = humantime::format_rfc3339_seconds(now).to_string();
     let digits: String = now.chars().filter(char::is_ascii_digit).collect();
     let first = format!("charz-{}-{}", &digits[..8], &digits[8..]);
-    let mut name = PathBuf::from(format!("{first}.json"));
+    let taken = |name: &str| {
+        let forms = [name.into(), PathBuf::from(format!("{name}.gz"))];
+        forms.iter().any(|form| exists(form) || exists(&journal::beside(form)))
+    };
+    let mut name = format!("{first}.json");
     for number in 2.. {
-        if !exists(&name) && !exists(&journal::beside(&name)) {
+        if !taken(&name) {
             break;
         }
-        name = PathBuf::from(format!("{first}-{number}.json"));
+        name = format!("{first}-{number}.json");
     }
-    name
+    name.into()
 }
 
 /// The kernels that a report's cells name, as far as this program has them.
@@ -221,5 +235,6 @@ mod tests {
         assert_eq!(name(&[]), first);
         assert_eq!(name(&["charz-19700101-000000.json"]), second);
         assert_eq!(name(&["charz-19700101-000000.json.journal"]), second);
+        assert_eq!(name(&["charz-19700101-000000.json.gz"]), second);
     }
 }

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use charz_data::JointHistogram;
-use charz_data::report::{Ending, Evidence, Invocation, Run};
+use charz_data::report::{Ending, Evidence, Invocation, Lap, Run};
 use charz_kernels::{Kernel, Params, Stage};
 
 use super::counters::{MachineCounts, Usage};
@@ -194,14 +194,14 @@ fn run(mut stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
         samples: samples.peek().is_some().then(|| Box::new(JointHistogram::sum(samples))),
         // One worker reports it for all.
         growth: stamped.iter().find_map(|worker| worker.growth.clone()).map(Box::new),
-        laps: stamped.into_iter().map(|worker| worker.lap).collect(),
+        laps: Lap::grouped(stamped.into_iter().map(|worker| worker.lap).collect()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{Lap, Unit};
+    use charz_data::report::Unit;
 
     fn lap(rank: u64, start_ns: u64, end_ns: u64) -> Stamped {
         let lap = Lap { rank, start_ns, end_ns, ops: 100, ..Lap::default() };

@@ -136,6 +136,7 @@ impl WorkerContext<'_> {
                 counts: counters::since(after.counts, before.counts),
                 contention: worker.contention(),
                 blocks: None,
+                group: None,
             };
             let (samples, growth, blocks) = (worker.samples(), worker.growth(), watch.blocks());
             laps.push(Stamped { lap, blocks, samples, growth });

@@ -15,9 +15,12 @@ const SHOWN: f64 = 1.0 / 3.0;
 /// And the fewest: in two it may be chance.
 const LEAST_SHOWN: usize = 3;
 
-/// The fast ends of the blocks of each worker, for each invocation: none of those without a block.
+/// The fast ends of the blocks of each worker, or group of workers, for each invocation: none of those without a block.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FastModes(Vec<Vec<FastMode>>);
+pub(super) struct FastModes {
+    invocations: Vec<Vec<FastMode>>,
+    workers: usize,
+}
 
 /// Whether the blocks are about what the core does by itself. Beyond its own caches others take part in what a block takes, and no
 /// block is without them.
@@ -29,21 +32,30 @@ pub(super) fn is_by_blocks(cell: &Cell, facts: &JudgeContext, crowded: bool) -> 
 impl FastModes {
     /// Of the repetitions that count.
     pub(super) fn of(cell: &Cell) -> Self {
-        let of_worker = |invocation: &Invocation, rank: usize| {
-            let laps = invocation.clean_runs().filter_map(|run| run.laps.get(rank));
-            FastMode::of(laps.filter_map(|lap| lap.blocks.as_ref()).flat_map(|blocks| blocks.weighted()).collect())
-        };
+        let workers = cell.seats.len();
+        let size = Lap::group_size(workers);
         let of_all = |invocation: &Invocation| {
-            let modes: Option<Vec<FastMode>> = (0..cell.seats.len()).map(|rank| of_worker(invocation, rank)).collect();
+            let mut blocks = vec![Vec::new(); workers.div_ceil(size)];
+            for lap in invocation.clean_runs().flat_map(|run| &run.laps) {
+                if let (Some(all), Some(of_lap)) = (blocks.get_mut(lap.rank as usize / size), &lap.blocks) {
+                    all.extend(of_lap.weighted());
+                }
+            }
+            let modes: Option<Vec<FastMode>> = blocks.into_iter().map(FastMode::of).collect();
             modes.filter(|_| invocation.ending == Ending::Done).unwrap_or_default()
         };
-        FastModes(cell.invocations.iter().map(of_all).collect())
+        FastModes { invocations: cell.invocations.iter().map(of_all).collect(), workers }
+    }
+
+    /// How many workers each group has.
+    fn sizes(&self) -> impl Iterator<Item = u64> + Clone {
+        let size = Lap::group_size(self.workers);
+        (0..self.workers).step_by(size).map(move |first| size.min(self.workers - first) as u64)
     }
 
     /// The value of each invocation.
     pub(super) fn values(&self, unit: Unit) -> Vec<Option<f64>> {
-        let workers = self.0.iter().map(Vec::len).max().unwrap_or(0);
-        let usual: Vec<Option<f64>> = (0..workers).map(|rank| self.usual(rank)).collect();
+        let usual: Vec<Option<f64>> = (0..self.sizes().count()).map(|group| self.usual(group)).collect();
         let value = |modes: &Vec<FastMode>| {
             // Half of its blocks are faster than the mode of the others: that is not what the hardware can do, and the number gets a wide
             // interval.
@@ -52,14 +64,14 @@ impl FastModes {
             };
             let count = modes.iter().zip(&usual).filter_map(disturbed).count();
             let times = modes.iter().zip(&usual).map(|pair| disturbed(pair).unwrap_or(pair.0.value));
-            (!modes.is_empty() && count * 2 <= modes.len()).then(|| combined(times, unit))
+            (!modes.is_empty() && count * 2 <= modes.len()).then(|| combined(times.zip(self.sizes()), unit))
         };
-        self.0.iter().map(value).collect()
+        self.invocations.iter().map(value).collect()
     }
 
-    /// The middle of a worker's fast modes, where enough of its invocations show one.
-    fn usual(&self, rank: usize) -> Option<f64> {
-        let modes = || self.0.iter().filter_map(|modes| modes.get(rank));
+    /// The middle of a group's fast modes, where enough of its invocations show one.
+    fn usual(&self, group: usize) -> Option<f64> {
+        let modes = || self.invocations.iter().filter_map(|modes| modes.get(group));
         let shown = Sample::new(modes().filter(|mode| mode.is_sharp()).map(|mode| mode.value).collect())?;
         let enough = shown.len() >= LEAST_SHOWN && shown.len() as f64 >= SHOWN * modes().count() as f64;
         enough.then(|| shown.median())
@@ -68,16 +80,16 @@ impl FastModes {
     /// By how much the fastest twentieth of the blocks is faster than the value, in the invocation in the middle; as a fraction.
     pub(super) fn headroom(&self, values: &[Option<f64>], unit: Unit) -> Option<f64> {
         let of = |(modes, value): (&Vec<FastMode>, &Option<f64>)| {
-            let fastest = combined(modes.iter().map(|mode| mode.fastest), unit);
+            let fastest = combined(modes.iter().map(|mode| mode.fastest).zip(self.sizes()), unit);
             value.map(|value| if unit.more_is_better() { fastest / value - 1.0 } else { value / fastest - 1.0 })
         };
-        Some(Sample::new(self.0.iter().zip(values).filter_map(of).collect())?.median())
+        Some(Sample::new(self.invocations.iter().zip(values).filter_map(of).collect())?.median())
     }
 
     /// The share of the blocks that have the speed of the number, of the worker and the invocation in the middle; `None` where none shows
     /// a fast mode.
     pub(super) fn share(&self) -> Option<f64> {
-        let shares = self.0.iter().flatten().filter(|mode| mode.is_sharp()).map(|mode| mode.share).collect();
+        let shares = self.invocations.iter().flatten().filter(|mode| mode.is_sharp()).map(|mode| mode.share).collect();
         Some(Sample::new(shares)?.median())
     }
 
@@ -85,7 +97,7 @@ impl FastModes {
     /// each with its share, of the worker and the invocation in the middle by the share of the slower one.
     pub(super) fn other_speed(&self) -> Option<[(f64, f64); 2]> {
         const LEAST: f64 = 0.25;
-        let mut modes: Vec<&FastMode> = self.0.iter().flatten().filter(|mode| mode.is_sharp()).collect();
+        let mut modes: Vec<&FastMode> = self.invocations.iter().flatten().filter(|mode| mode.is_sharp()).collect();
         modes.sort_by(|one, other| one.slower.1.total_cmp(&other.slower.1));
         let middle = modes.get(modes.len() / 2)?;
         let larger = middle.slower.1 >= LEAST && middle.slower.1 >= middle.share;
@@ -93,14 +105,17 @@ impl FastModes {
     }
 }
 
-/// What workers do together that take so many nanoseconds each for a unit of work.
-fn combined(times: impl Iterator<Item = f64> + Clone, unit: Unit) -> f64 {
-    let rate: f64 = times.clone().map(f64::recip).sum();
+/// What workers do together that take so many nanoseconds each for a unit of work: a time, and how many have it.
+fn combined(times: impl Iterator<Item = (f64, u64)> + Clone, unit: Unit) -> f64 {
+    let rate: f64 = times.clone().map(|(time, workers)| workers as f64 / time).sum();
     match unit {
         Unit::OpsPerSecond | Unit::BytesPerSecond => rate * 1e9,
         Unit::NanosecondsPerOp => rate.recip(),
         Unit::MillisecondsPerGib => (1_u64 << 30) as f64 / 1e6 / rate,
-        Unit::NanosecondsPerStep => times.clone().sum::<f64>() / times.count() as f64,
+        Unit::NanosecondsPerStep => {
+            let workers: u64 = times.clone().map(|(_, workers)| workers).sum();
+            times.map(|(time, workers)| time * workers as f64).sum::<f64>() / workers as f64
+        }
         // No work is counted.
         Unit::Nanoseconds | Unit::NanosecondsSampled => f64::NAN,
     }
@@ -112,17 +127,20 @@ const ENOUGH: f64 = 0.25;
 /// Whether what disturbed a repetition is known block by block: each worker has enough blocks during which all were at work.
 pub(super) fn is_told_by_blocks(run: &Run) -> bool {
     let enough = |lap: &Lap| {
-        let looks = lap.checks.saturating_sub(1).clamp(1, Blocks::MOST_OF_A_LAP) as f64;
-        lap.blocks.as_ref().is_some_and(|blocks| blocks.count as f64 >= (ENOUGH * looks).max(1.0))
+        let looks = (lap.checks / lap.workers()).saturating_sub(1).clamp(1, Blocks::MOST_OF_A_LAP) as f64;
+        let enough = (ENOUGH * looks).max(1.0) * lap.workers() as f64;
+        lap.blocks.as_ref().is_some_and(|blocks| blocks.count as f64 >= enough)
     };
     !run.laps.is_empty() && run.laps.iter().all(enough)
 }
 
 /// What a repetition gave while all workers were at work: its work over its time, without the blocks in which one was away.
 fn of_repetition(run: &Run, unit: Unit) -> f64 {
-    let mean =
-        |lap: &Lap| lap.blocks.as_ref().map(|blocks| blocks.times.iter().sum::<f64>() / blocks.times.len() as f64);
-    let means: Option<Vec<f64>> = run.laps.iter().map(mean).collect();
+    let mean = |lap: &Lap| {
+        let times = &lap.blocks.as_ref()?.times;
+        Some((times.iter().sum::<f64>() / times.len() as f64, lap.workers()))
+    };
+    let means: Option<Vec<(f64, u64)>> = run.laps.iter().map(mean).collect();
     match means.filter(|_| is_told_by_blocks(run)) {
         Some(means) => combined(means.into_iter(), unit),
         None => run.value(unit),

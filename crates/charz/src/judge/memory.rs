@@ -5,7 +5,7 @@ use charz_kernels::{PageKind, Sizes, params};
 use super::case::{Case, shares_memory};
 use super::{exclude, mark, raise};
 use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27, V34};
-use charz_data::report::{Mark, Nodes, Pages, Run, Severity};
+use charz_data::report::{Lap, Mark, Nodes, Pages, Run, Severity};
 use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
@@ -74,7 +74,7 @@ fn nodes(case: &Case<'_>) -> Option<Mark> {
 fn faults(case: &Case<'_>) -> Option<Mark> {
     let faulted = |run: &&Run| run.dirty.iter().any(|code| code == V22.code);
     let runs = case.runs().filter(faulted).count();
-    let for_disk = case.runs().flat_map(|run| &run.laps).any(exclude::waited_for_disk);
+    let for_disk = case.runs().flat_map(|run| &run.laps).any(Lap::waited_for_disk);
     let worst = match (runs, for_disk) {
         (0, _) => 0.0,
         (_, false) => 1.0,

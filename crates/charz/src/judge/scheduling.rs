@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use charz_kernels::params;
 
 use super::case::{Case, excess, total};
-use super::{exclude, raise};
+use super::raise;
 use charz_data::checks::{Check, STEAL_TICKS_NS, STEAL_WINDOW_NS};
 use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32};
 use charz_data::escape::counted;
@@ -29,7 +29,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 }
 
 fn off_seat(case: &Case<'_>) -> Option<Mark> {
-    let laps = case.seated_laps().filter(|lap| exclude::off_seat(lap)).count();
+    let laps = case.seated_laps().filter(|lap| lap.off_seat()).count();
     raise(&V01, laps as f64, || {
         let all = case.seated_laps().count();
         format!("in {laps} of {all} laps a worker was not on its seat: the binding was not honoured")

@@ -2,7 +2,7 @@
 
 use super::case::{Case, total};
 use super::estimate::FastModes;
-use charz_data::report::{Contention, Estimate, Interval, Run, Sharing, Summary};
+use charz_data::report::{Contention, Estimate, Interval, Lap, Run, Sharing, Summary};
 use charz_stats::{Sample, median_interval};
 
 const CONFIDENCE: f64 = 0.95;
@@ -135,14 +135,15 @@ fn wait_share(waits: u64, mean_ns: f64, elapsed_s: f64, strands: usize) -> f64 {
 /// in Shared Computer Systems", DEC-TR-301 (1984).
 fn fairness(run: &Run) -> f64 {
     let sum: f64 = run.laps.iter().map(|lap| lap.ops as f64).sum();
-    let squares: f64 = run.laps.iter().map(|lap| (lap.ops as f64).powi(2)).sum();
-    (sum * sum / (run.laps.len() as f64 * squares)).min(1.0)
+    let squares: f64 = run.laps.iter().map(Lap::ops_squared).sum();
+    let workers: u64 = run.laps.iter().map(Lap::workers).sum();
+    (sum * sum / (workers as f64 * squares)).min(1.0)
 }
 
 /// Infinite where a worker had none.
 fn most_to_least(run: &Run) -> f64 {
-    let ops = || run.laps.iter().map(|lap| lap.ops);
-    ops().max().unwrap_or(0) as f64 / ops().min().unwrap_or(0) as f64
+    let ops = || run.laps.iter().map(Lap::ops_range);
+    ops().map(|(_, most)| most).max().unwrap_or(0) as f64 / ops().map(|(least, _)| least).min().unwrap_or(0) as f64
 }
 
 /// The median of quotients that may be infinite; `None` where it is.

@@ -10,21 +10,31 @@ use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
 use charz_analysis::point;
 use charz_data::escape::counted;
-use charz_data::report::{Report, Status};
+use charz_data::report::Report;
 use charz_data::units;
 use charz_render::{grid, json};
 use serde_json::json;
 
-pub type Format = super::Format<fn(&Plan, &Limits, &Report, &mut dyn Write) -> io::Result<()>>;
+pub type Format = super::Format<fn(&Planned<'_>, &mut dyn Write) -> io::Result<()>>;
 
-/// The report is the one that the plan would fill.
+/// A plan, and what it was made from and will make.
+pub struct Planned<'a> {
+    pub plan: &'a Plan,
+    pub limits: &'a Limits,
+    /// The one that the plan would fill.
+    pub report: &'a Report,
+    /// As large as its file will be.
+    pub report_bytes: u64,
+}
+
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "A row per cell, then the totals.", write: table },
     Format { name: "json", about: "The totals, and every cell with its predicted time or the reason why it is skipped.", write: as_json },
 ];
 
-fn table(plan: &Plan, limits: &Limits, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Planned { plan, limits, report_bytes, .. } = *planned;
     let rows: Vec<_> = plan.cells.iter().map(row).collect();
     let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
     grid::columns(&heading, &[0, 2, 3, 7], &rows, out)?;
@@ -41,7 +51,7 @@ fn table(plan: &Plan, limits: &Limits, report: &Report, out: &mut dyn Write) -> 
         units::duration(plan.predicted()),
         units::duration(plan.budget),
     )?;
-    writeln!(out, "report: about {}, if the budget is used up", units::iec(report_bytes(plan, report)))?;
+    writeln!(out, "report: about {}, if the budget is used up", units::iec(report_bytes))?;
     match limits.memory_budget_bytes {
         Some(bytes) => {
             writeln!(out, "memory: a cell may take {}, {MEMORY_SHARE_PERCENT}% of what is available", units::iec(bytes))
@@ -50,7 +60,8 @@ fn table(plan: &Plan, limits: &Limits, report: &Report, out: &mut dyn Write) -> 
     }
 }
 
-fn as_json(plan: &Plan, _: &Limits, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Planned { plan, report, report_bytes, .. } = *planned;
     let cells = plan.cells.iter().map(|cell| {
         json!({
             "kernel": &*cell.kernel.card().name,
@@ -72,23 +83,10 @@ fn as_json(plan: &Plan, _: &Limits, report: &Report, out: &mut dyn Write) -> io:
         "invocations": plan.invocations.least,
         "predicted_s": plan.predicted().as_secs_f64(),
         "budget_s": plan.budget.as_secs_f64(),
-        "report_bytes": report_bytes(plan, report),
+        "report_bytes": report_bytes,
         "plan": cells.collect::<Vec<_>>(),
     });
     json::write_pretty_line(&totals, out)
-}
-
-/// The report as it begins, and as many invocations of each cell, those of the floor included, as there is time for.
-fn report_bytes(plan: &Plan, report: &Report) -> u64 {
-    // As measured: a lap has 33 times of blocks.
-    const LAP: u64 = 900;
-    const REPETITION: u64 = 200;
-    const INVOCATION: u64 = 1000;
-    let blank = serde_json::to_vec(report).map_or(0, |text| text.len() as u64);
-    let cells = report.floor.iter().chain(&report.cells).filter(|cell| cell.status == Status::Pending);
-    let round: u64 = cells.map(|cell| INVOCATION + cell.repetitions * (REPETITION + cell.workers * LAP)).sum();
-    let in_time = (plan.budget.as_secs_f64() / plan.predicted().as_secs_f64()).max(1.0) * plan.invocations.least as f64;
-    blank + (round as f64 * in_time.min(plan.invocations.most as f64)) as u64
 }
 
 fn row(cell: &PlannedCell) -> [String; 8] {

@@ -3,17 +3,21 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 
 use super::{
-    Cell, Ending, Interval, Invocation, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
+    Cell, Ending, Interval, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
 };
 
 /// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
 pub const MAX_BYTES: u64 = 2 << 30;
+
+/// What a gzip file begins with (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Why a report could not be read: one sentence.
 #[derive(Debug)]
@@ -66,12 +70,20 @@ pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
     }
     // Room for all of it at once: a string that grows is copied, and ends twice as large.
     let mut text = String::with_capacity(metadata.len() as usize + 1);
-    // The file may grow while it is read: the cap holds all the same.
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
+    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let packed = file.fill_buf().map_err(unreadable)?.starts_with(&GZIP);
+    let bytes: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    // The file may grow while it is read, and a compressed one has any size: the cap holds all the same.
+    bytes.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => wrong(format!("{path:?} is not a report: it is not UTF-8 text")),
+        io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof if packed => wrong(format!(
+            "{path:?} is not a report that can be used: what is compressed in it is damaged or ends early"
+        )),
         _ => unreadable(error),
     })?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(wrong(format!("{path:?} holds more than {MAX_BYTES} bytes, and no report does")));
+    }
     match parse(&text) {
         Ok(report) => Ok((report, text)),
         Err(reason) => Err(wrong(format!("{path:?} is not a report that can be used: {reason}"))),
@@ -193,27 +205,18 @@ pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'st
 }
 
 fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
-    if run.laps.len() as u64 != workers {
-        return Err("has a run without one lap a worker");
+    if run.laps.iter().map(Lap::workers).fold(0, u64::saturating_add) != workers {
+        return Err("has a run whose laps are not those of its workers");
     }
-    if run.laps.iter().any(|lap| lap.end_ns < lap.start_ns) {
-        return Err("has a lap that ends before it starts");
+    if let Some(what) = run.laps.iter().find_map(Lap::contradiction) {
+        return Err(what);
     }
     let first = run.laps.iter().map(|lap| lap.start_ns).min().unwrap_or(0);
     let last = run.laps.iter().map(|lap| lap.end_ns).max().unwrap_or(0);
     if run.interval_ns != last - first {
         return Err("has an interval that is not that of its laps");
     }
-    let met = || run.laps.iter().filter_map(|lap| lap.contention);
-    if met().any(|met| met.failures > met.attempts) {
-        return Err("has a lap with more failures than attempts");
-    }
-    if met().any(|met| met.sampled_waits > met.waits) {
-        return Err("has a lap with more sampled waits than waits");
-    }
-    let blocks = run.laps.iter().filter_map(|lap| lap.blocks.as_ref()).find_map(|blocks| blocks.contradiction());
-    let samples = || run.samples.as_ref().and_then(|samples| samples.contradiction());
-    blocks.or_else(samples).map_or(Ok(()), Err)
+    run.samples.as_ref().and_then(|samples| samples.contradiction()).map_or(Ok(()), Err)
 }
 
 /// Whether it is a number that can be measured. What is shown is computed from such numbers: of zeros and of numbers without

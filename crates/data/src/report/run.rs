@@ -1,10 +1,11 @@
 //! One repetition: laps and what was counted around them.
 
-use crate::{Blocks, Contention, Growth, JointHistogram};
+use crate::{Growth, JointHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::cell::Unit;
+use super::lap::Lap;
 
 /// One repetition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,61 +23,13 @@ pub struct Run {
     pub pressure_ns: Option<u64>,
     /// Codes of the causes for which it does not count. Never its value.
     pub dirty: Vec<String>,
-    /// One lap a worker.
+    /// One lap a worker; of more than 32 workers, one for each group of them (see [`Lap::grouped`]).
     #[serde(deserialize_with = "snug")]
     pub laps: Vec<Lap>,
     /// The pairs of times that the workers stamped; null where they stamp none.
     pub samples: Option<Box<JointHistogram>>,
     /// How its recursion grew from size to size; null where there is none.
     pub growth: Option<Box<Growth>>,
-}
-
-/// One worker's part of a repetition. Stamps count from an arbitrary origin that all laps of an invocation share.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Lap {
-    /// The worker's number.
-    pub rank: u64,
-    /// OS id of its seat; null for a floating worker.
-    pub seat: Option<u32>,
-    /// OS id of the strand that it was on after the run.
-    pub strand: Option<u32>,
-    /// First stamp.
-    pub start_ns: u64,
-    /// Last stamp.
-    pub end_ns: u64,
-    /// Operations done.
-    pub ops: u64,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Whether it was bound to its seat, and on it, before and after; null for a floating worker or where unknown.
-    pub on_seat: Option<bool>,
-    /// How often it looked, between blocks of its work, where it was.
-    pub checks: u64,
-    /// How often it was not on its seat then; null for a floating worker or where unknown.
-    pub strays: Option<u64>,
-    /// What the system counted for the thread around the run.
-    pub counts: Counts,
-    /// What it met at what it shares with others; null where it shares nothing.
-    pub contention: Option<Contention>,
-    /// The times of its blocks while all workers were at work; null of kernels whose workers share more than the machine.
-    pub blocks: Option<Blocks>,
-}
-
-/// What the system counted for a thread; null where it does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Counts {
-    /// Nanoseconds on a strand.
-    pub cpu_ns: Option<u64>,
-    /// Nanoseconds spent ready to run, waiting for a strand.
-    pub run_delay_ns: Option<u64>,
-    /// Context switches that the thread did not ask for.
-    pub involuntary_switches: Option<u64>,
-    /// Moves from strand to strand.
-    pub migrations: Option<u64>,
-    /// Page faults that needed no disk.
-    pub minor_faults: Option<u64>,
-    /// Page faults that waited for a disk.
-    pub major_faults: Option<u64>,
 }
 
 /// A list without room to spare. A list that grows has room for four elements from the first one on; of a million
@@ -101,7 +54,7 @@ impl Run {
             Unit::NanosecondsPerOp => self.interval_ns as f64 / self.laps.iter().map(|lap| lap.ops as f64).sum::<f64>(),
             Unit::NanosecondsPerStep => {
                 let stepping = || self.laps.iter().filter(|lap| lap.ops > 0);
-                let time: f64 = stepping().map(|lap| lap.end_ns.saturating_sub(lap.start_ns) as f64).sum();
+                let time: f64 = stepping().map(|lap| lap.time_ns() as f64).sum();
                 time / stepping().map(|lap| lap.ops as f64).sum::<f64>()
             }
             Unit::MillisecondsPerGib => {
@@ -113,8 +66,8 @@ impl Run {
 
     /// The share of the interval in which all workers were at work, from the last start to the first end; as a fraction.
     pub fn overlap(&self) -> f64 {
-        let last_start = self.laps.iter().map(|lap| lap.start_ns).max().unwrap_or(0);
-        let first_end = self.laps.iter().map(|lap| lap.end_ns).min().unwrap_or(0);
+        let last_start = self.laps.iter().map(Lap::last_start_ns).max().unwrap_or(0);
+        let first_end = self.laps.iter().map(Lap::first_end_ns).min().unwrap_or(0);
         first_end.saturating_sub(last_start) as f64 / self.interval_ns.max(1) as f64
     }
 }

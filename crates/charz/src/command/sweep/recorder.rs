@@ -59,10 +59,7 @@ impl JournalRecorder {
 
     /// Writes the report in one step and removes the journal. Returns the report's file.
     pub(crate) fn finish(self, report: &Report) -> Result<PathBuf, Error> {
-        let fill = |out: &mut dyn Write| -> io::Result<()> {
-            serde_json::to_writer(&mut *out, report)?;
-            out.write_all(b"\n")
-        };
+        let fill = |out: &mut dyn Write| report::write(report, report::is_packed(&self.file), out);
         let written =
             if self.replace { atomic_file::replace(&self.file, fill) } else { atomic_file::create(&self.file, fill) };
         written.map_err(|error| self.cannot_finish(error))?;

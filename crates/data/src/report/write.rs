@@ -1,0 +1,61 @@
+//! Writing reports.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::Report;
+
+/// Whether a file of this name holds its report compressed: where it ends in `.gz`. Readers look at what is in it.
+pub fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "gz")
+}
+
+/// Writes a report as one line of JSON, compressed by gzip if it is `packed`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(report: &Report, packed: bool, out: &mut dyn Write) -> io::Result<()> {
+    let line = |out: &mut dyn Write| {
+        serde_json::to_writer(&mut *out, report)?;
+        out.write_all(b"\n")
+    };
+    if !packed {
+        return line(out);
+    }
+    let mut packer = GzEncoder::new(out, Compression::default());
+    line(&mut packer)?;
+    packer.finish().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::{parse, read};
+    use super::*;
+
+    #[test]
+    fn a_packed_report_is_smaller_and_reads_the_same() {
+        let report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let write_as = |packed| {
+            let (file, mut bytes) = (folder.path().join("any-name"), Vec::new());
+            write(&report, packed, &mut bytes).unwrap();
+            fs::write(&file, &bytes).unwrap();
+            (file, bytes)
+        };
+        let (plain, all) = write_as(false);
+        assert_eq!(read(&plain).unwrap(), report);
+        let (packed, bytes) = write_as(true);
+        assert!(bytes.len() * 3 < all.len(), "{} of {} bytes", bytes.len(), all.len());
+        assert_eq!(read(&packed).unwrap(), report);
+        for damaged in [&bytes[..bytes.len() / 2], &bytes[..bytes.len() - 4], b"\x1f\x8bno more"] {
+            fs::write(&packed, damaged).unwrap();
+            let error = read(&packed).unwrap_err().to_string();
+            assert!(error.contains("compressed"), "{error}");
+        }
+    }
+}
