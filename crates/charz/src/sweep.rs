@@ -10,7 +10,7 @@ mod pace;
 mod record;
 mod start;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod turns;
 
 use std::time::{Duration, Instant};

@@ -1,6 +1,8 @@
 //! That command lines plan the cells that they did when the lists under `tests/golden/cells` were written. With `CHARZ_GOLDEN_CELLS`
 //! set, each sweep's cells are also written to that folder, one line per cell.
 
+mod modelled;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -95,14 +97,19 @@ fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
         (&*kernel.card().name, if sampled { 20_000.0 } else { 1.0 }, 0.1)
     });
     let predictor = Predictor::with_rates(machine.usable_strands().count(), rates);
+    let plan = plan(line, machine, &limits, &predictor);
+    plan.cells.iter().map(|cell| of_planned(cell, &plan)).collect()
+}
+
+/// What a command line plans.
+fn plan(line: &str, machine: &Machine, limits: &Limits, predictor: &Predictor) -> Plan {
     let usual = |request| Request { seed: Some(1), ..request };
-    let of_request =
-        |request: &Request| Plan::new(request, &request.fit(machine, &limits).unwrap(), &limits, &predictor);
+    let of_request = |request: &Request| Plan::new(request, &request.fit(machine, limits).unwrap(), limits, predictor);
     let argv = ["charz"].into_iter().chain(line.split(' ')).map(OsString::from);
     let Ok(Parsed::Command { command, .. }) = parse_with(argv, &Default::default()) else {
         panic!("{line} is not read")
     };
-    let plan = match *command {
+    match *command {
         Command::Sweep(options) => match *options {
             sweep::Options::New(new) => of_request(&usual(new.request)),
             sweep::Options::Resume(_) => panic!("{line} resumes"),
@@ -116,19 +123,18 @@ fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
             let wanted = |id| options.strands.as_ref().is_none_or(|ids| ids.contains(&id));
             let strands: Vec<_> = machine.strands.iter().filter(|strand| wanted(strand.os_id)).collect();
             let time = (!options.all_pairs).then_some(Duration::from_secs(100));
-            c2c::plan(&mut request, &strands, time, machine, &limits, &predictor).unwrap().1
+            c2c::plan(&mut request, &strands, time, machine, limits, predictor).unwrap().1
         }
-        Command::Numa(options) => numa::plan(&mut usual(options.new.request), machine, &limits, &predictor).unwrap(),
+        Command::Numa(options) => numa::plan(&mut usual(options.new.request), machine, limits, predictor).unwrap(),
         Command::Replicate(options) => match *options {
             replicate::Options::Measure { selection, new } => {
                 let specs = selection.cells(machine);
-                Plan::of_specs(&usual(new.request), &specs, machine, &limits, &predictor).unwrap()
+                Plan::of_specs(&usual(new.request), &specs, machine, limits, predictor).unwrap()
             }
             _ => panic!("{line} measures nothing"),
         },
         _ => panic!("{line} is no sweep"),
-    };
-    plan.cells.iter().map(|cell| of_planned(cell, &plan)).collect()
+    }
 }
 
 fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {

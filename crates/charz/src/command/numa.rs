@@ -8,8 +8,9 @@ use charz_topology::{Machine, Mapping, cpulist};
 
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
+use crate::harness::LEAST_REPETITIONS;
 use crate::limits::Limits;
-use crate::plan::{Plan, Request};
+use crate::plan::{FEWEST_SHARE, Plan, Request};
 use crate::predict::Predictor;
 use charz_analysis::numa::is_latency;
 use charz_render::formats::Format;
@@ -55,12 +56,21 @@ pub(crate) fn plan(
     let on = |node| Params { memory: MemoryPolicy::Node(node), ..Params::SMALL };
     request.asked.lists.retain(|(param, _)| **param != params::MEMORY);
     request.asked.lists.push((&params::MEMORY, machine.nodes_for_memory().into_iter().map(on).collect()));
-    let mut plan = Plan::new(request, &request.fit(machine, limits)?, limits, predictor);
-    // Each number of workers is that of some node, and none of the others'.
-    plan.cells.retain(|cell| {
-        let all = mappings.iter().find(|(mapping, _)| *mapping == cell.mapping).map(|(_, strands)| *strands);
-        let wanted = if is_latency(&cell.kernel.card().role) { Some(1) } else { all };
-        wanted == Some(cell.seats.len())
-    });
-    Ok(plan)
+    let planned = |request: &Request| -> Result<Plan, Error> {
+        let mut plan = Plan::new(request, &request.fit(machine, limits)?, limits, predictor);
+        // Each number of workers is that of some node, and none of the others'.
+        plan.cells.retain(|cell| {
+            let all = mappings.iter().find(|(mapping, _)| *mapping == cell.mapping).map(|(_, strands)| *strands);
+            let wanted = if is_latency(&cell.kernel.card().role) { Some(1) } else { all };
+            wanted == Some(cell.seats.len())
+        });
+        Ok(plan)
+    };
+    let plan = planned(request)?;
+    if request.repetitions.is_some() || plan.predicted() <= plan.budget.mul_f64(FEWEST_SHARE) {
+        return Ok(plan);
+    }
+    // Of many nodes there are more pairs than time for as many repetitions of each.
+    request.repetitions = Some(LEAST_REPETITIONS);
+    planned(request)
 }

@@ -50,8 +50,8 @@ const CURVE_TO: u64 = 64 << 20;
 const CURVE_MOST: u64 = 1 << 30;
 /// A block in memory is at least this many times as large as the last cache.
 const BEYOND: u64 = 4;
-/// And no smaller than this where the caches are known: a pass of some milliseconds. More only takes longer to touch.
-const ENOUGH: u64 = 64 << 20;
+/// And no smaller than this where the caches are known: a pass of a millisecond or more. More only takes longer to touch.
+const ENOUGH: u64 = 32 << 20;
 
 impl BlockSizes {
     /// That of a machine, for workers on all strands that can be used: the middle (by ratio) between what the caches of the

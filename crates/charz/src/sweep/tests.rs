@@ -84,31 +84,37 @@ pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
 }
 
 /// What a sweep of a request runs with on a synthetic machine.
-pub(super) struct Setting {
-    machine: Machine,
+pub(crate) struct Setting {
+    pub(crate) machine: Machine,
     predictor: Predictor,
     order: MeasureRequest,
+    pub(crate) plan: Plan,
     /// The report before its first cell.
-    pub(super) blank: Report,
+    pub(crate) blank: Report,
 }
 
 impl Setting {
     pub(super) fn new(synthetic: &str, request: &Request, rates: &[(&'static str, f64, f64)]) -> Self {
         let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
-        let (strands, limits) = (machine.strands.len(), Limits::unlimited());
-        let predictor = Predictor::with_rates(strands, rates.iter().copied());
+        let predictor = Predictor::with_rates(machine.strands.len(), rates.iter().copied());
+        let limits = Limits::unlimited();
         let plan = Plan::new(request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+        Setting::of(machine, plan, predictor, &limits)
+    }
+
+    pub(crate) fn of(machine: Machine, plan: Plan, predictor: Predictor, limits: &Limits) -> Self {
+        let strands = machine.strands.len();
         let (command, clock, binder) = ("charz sweep", "os", "hwloc");
         let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-        let context = Context { command, machine: &machine, limits: &limits, clock, binder, timer };
+        let context = Context { command, machine: &machine, limits, clock, binder, timer };
         let mut blank = new_report(&plan, &context);
         blank.host.virtual_machine = Some(false);
         blank.tool.profile = "release".into();
         let order = MeasureRequest { strands: strands as u64, ..MeasureRequest::new(&plan.params) };
-        Setting { machine, predictor, order, blank }
+        Setting { machine, predictor, order, plan, blank }
     }
 
-    pub(super) fn sweep<'a>(
+    pub(crate) fn sweep<'a>(
         &'a self,
         report: &'a mut Report,
         recorder: &'a mut dyn Recorder,
@@ -130,7 +136,7 @@ impl Setting {
     }
 }
 
-const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 struct Swept {
     report: Report,

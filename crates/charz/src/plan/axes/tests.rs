@@ -49,7 +49,7 @@ fn memory_is_well_beyond_the_last_cache() {
         assert_eq!(ladder().sizes(Sizes::Block, block), Some(vec![128 << 20]));
     }
     let [small, unknown] = ["L2:1(size=1048576) Core:2 PU:1", "Core:2 PU:1"].map(|text| BlockSizes::of(&machine(text)));
-    assert_eq!(small.sizes(Sizes::Block, 256 << 20), Some(vec![64 << 20]));
+    assert_eq!(small.sizes(Sizes::Block, 256 << 20), Some(vec![32 << 20]));
     assert_eq!(unknown.sizes(Sizes::Block, 256 << 20), None);
 }
 
