@@ -12,6 +12,7 @@ mod fastest;
 mod latency;
 mod loaded;
 mod series;
+mod siblings;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(advice::advice(&all, strands));
     found.extend(latency::latency(report));
     found.extend(loaded::loaded(report));
+    found.extend(siblings::siblings(report));
     found.extend(efficiency::efficiency(report));
     found
 }

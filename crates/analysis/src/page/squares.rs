@@ -44,6 +44,7 @@ fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells:
             heat.folded
         ));
     }
+    about.extend(sorted.latencies(matrix.kernel));
     let classes = matrix.rows();
     about.extend(classes.iter().take(MOST_CLASSES).map(|row| sentence(row, matrix)));
     if classes.len() > MOST_CLASSES {

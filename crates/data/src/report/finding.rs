@@ -34,7 +34,8 @@ pub enum FindingKind {
     Fastest,
     /// What a program on this machine should do.
     Advice,
-    /// What a load takes from each level of caches and from memory, where each level ends, and how it grows under load.
+    /// What a load takes from each level of caches and from memory, where each level ends, and how it grows under load; strands that
+    /// hand over a line as fast as those of one core, though they are listed on two.
     Latency,
     /// Words that a core gets from a cache in a cycle of its clock.
     Efficiency,

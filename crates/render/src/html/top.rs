@@ -151,7 +151,7 @@ fn heading(kind: FindingKind) -> &'static str {
         FindingKind::Collapse => "Where more workers do less",
         FindingKind::Fastest => "The fastest of those that do the same",
         FindingKind::Advice => "What a program should do",
-        FindingKind::Latency => "What a load takes",
+        FindingKind::Latency => "Latencies",
         FindingKind::Efficiency => "Words in a cycle",
     }
 }
