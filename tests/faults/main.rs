@@ -4,6 +4,7 @@
 //! needs rights or parts of the system that are not here is skipped, and says so.
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
+mod disks;
 mod group;
 mod journals;
 mod kernels;

@@ -260,7 +260,8 @@ fn explain(path: &Path, error: rusqlite::Error) -> Error {
         }
         ErrorCode::DatabaseCorrupt | ErrorCode::Unknown => damaged(path, &error.to_string()),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::environment(format!(
-            "the history {path:?} is in use by another program, and nothing was changed; try again later"
+            "the history {path:?} is in use by another program or its file system has no locks, and nothing was changed; try again \
+             later, or name another file by --db FILE"
         )),
         _ => {
             let exit = if code == ErrorCode::CannotOpen { Exit::BadInput } else { Exit::Environment };

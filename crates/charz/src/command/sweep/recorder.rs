@@ -79,8 +79,8 @@ impl JournalRecorder {
             )
         } else {
             format!(
-                "the report cannot be written; all measurements are in {journal:?}: make room, then run charz sweep --resume \
-                 {file:?}"
+                "the report cannot be written; all measurements are in {journal:?}: {}, then run charz sweep --resume {file:?}",
+                remedy(&error)
             )
         };
         Error::environment(sentence).caused_by(error)
@@ -96,10 +96,22 @@ impl Recorder for JournalRecorder {
 /// What to do where a sweep ended since a journal could not grow.
 pub(crate) fn cannot_record(error: JournalError) -> Error {
     let report = error.path().with_extension("");
+    let remedy = match &error {
+        JournalError::System { source, .. } => remedy(source),
+        _ => "make room",
+    };
     Error::environment(format!(
-        "an invocation could not be recorded; those before it are: make room, then run charz sweep --resume {report:?}"
+        "an invocation could not be recorded; those before it are: {remedy}, then run charz sweep --resume {report:?}"
     ))
     .caused_by(error)
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded)
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    if is_full(error) { "make room" } else { "check its file system" }
 }
 
 fn cannot_begin(file: &Path, journal_file: &Path, error: JournalError) -> Error {
@@ -112,11 +124,12 @@ fn cannot_begin(file: &Path, journal_file: &Path, error: JournalError) -> Error 
             _ if Exit::of_path(source) == Exit::BadInput => {
                 Error::bad_input("--output: nothing can be written there; name a file elsewhere").caused_by(error)
             }
-            ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
+            _ if is_full(source) => {
                 Error::environment("--output: the disk or a limit is full; make room or name a file elsewhere")
                     .caused_by(error)
             }
-            _ => Error::new(Exit::Environment, error),
+            _ => Error::environment("--output: its file system fails; check it or name a file elsewhere")
+                .caused_by(error),
         },
         _ => Error::new(Exit::Environment, error),
     }
