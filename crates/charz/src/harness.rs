@@ -25,7 +25,7 @@ use charz_data::report::{Ending, Invocation};
 use charz_kernels::Stop;
 use charz_topology::Binder;
 
-pub use cell::{Cell, LEAST_REPETITIONS, measure};
+pub use cell::{Cell, LEAST_REPETITIONS, MOST_REPETITIONS, measure};
 
 use clock::Clock;
 

@@ -32,7 +32,7 @@ pub struct ThreadLimit {
 pub const MEMORY_SHARE_PERCENT: u64 = 50;
 
 /// The most threads in any case: beyond it the scheduler, not the machine, is measured.
-const MOST_THREADS: usize = 4096;
+pub const MOST_THREADS: usize = 4096;
 
 /// Mappings that one thread costs: stack, guard page, signal stack and its guard; one for good measure.
 const MAPPINGS_PER_THREAD: u64 = 5;

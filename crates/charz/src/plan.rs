@@ -149,8 +149,6 @@ impl PlannedCell {
 pub const MOST_INVOCATIONS: usize = 1000;
 /// The most workers a strand that may contend: beyond it nothing is learnt, and the machine suffers.
 pub const MOST_OVERSUBSCRIBED: usize = 64;
-/// The most repetitions that can be asked for: every lap is kept.
-pub const MOST_REPETITIONS: u64 = 10_000;
 /// The longest that a sweep may take: what is measured over a month is not one machine any more.
 pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 

@@ -17,9 +17,9 @@ use super::quantities::{budget, count, percentage, time};
 use super::replicate;
 use crate::command::{Command, compare, render, sweep};
 use crate::exit::Error;
+use crate::harness::MOST_REPETITIONS;
 use crate::plan::{
-    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, MOST_REPETITIONS, QUICK_BUDGET, QUICK_REPETITIONS,
-    Request, Threads,
+    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
 };
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
 use charz_analysis::compare::Options as Rules;

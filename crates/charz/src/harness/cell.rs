@@ -37,6 +37,9 @@ const STACK_BYTES: usize = 1024 * 1024;
 /// A repetition may be the first, which differs from the others.
 pub const LEAST_REPETITIONS: usize = 2;
 
+/// The most repetitions that can be asked for: every lap is kept.
+pub const MOST_REPETITIONS: u64 = 10_000;
+
 /// Runs a cell on its own threads and joins all of them, even if a worker fails.
 pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure> {
     if bench.stop.raised() {

@@ -13,7 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
-use crate::harness::{self, Bench, Failure};
+use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
+use crate::limits::MOST_THREADS;
 use charz_data::report::{Ending, Invocation};
 use charz_data::units;
 
@@ -50,6 +51,14 @@ fn refused(reason: String) -> Failure {
 }
 
 fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
+    // What is kept of each is bounded by these two.
+    if order.seats.len() > MOST_THREADS || order.repetitions > MOST_REPETITIONS {
+        return Err(refused(format!(
+            "an order has at most {MOST_THREADS} workers and {MOST_REPETITIONS} repetitions, not {} and {}",
+            order.seats.len(),
+            order.repetitions
+        )));
+    }
     let kernel = charz_kernels::find(&order.kernel)
         .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
     let params = order.params;
@@ -104,7 +113,19 @@ fn supervise(stop: Stop, deadline: Duration) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use charz_kernels::Params;
+
     use super::*;
+
+    #[test]
+    fn an_order_without_bound_is_refused() {
+        let order = MeasureRequest { kernel: "noop".into(), seats: vec![None], ..MeasureRequest::new(&Params::SMALL) };
+        let long = MeasureRequest { repetitions: u64::MAX, ..order.clone() };
+        let wide = MeasureRequest { seats: vec![None; MOST_THREADS + 1], ..order };
+        for order in [long, wide] {
+            assert_eq!(measure(&order).unwrap_err().ending, Ending::Refused);
+        }
+    }
 
     #[test]
     fn a_stop_at_the_deadline_is_no_wish_of_the_user() {
