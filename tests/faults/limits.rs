@@ -31,6 +31,8 @@ fn the_memory_killer_takes_the_measuring_process_only() {
     group.set("memory.limit_in_bytes", "100M");
     let trial = Trial::of("eats,honest").after(&group.join());
     check_refused(&trial, "eats", 3, "failed", "oom");
+    let reason = trial.report().unwrap()["cells"].to_string();
+    assert!(reason.contains("100 MiB"), "the limit is named: {reason}");
 }
 
 #[test]

@@ -142,19 +142,29 @@ pub(crate) fn meminfo_bytes(meminfo: &str, name: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
+/// The smallest limit on the memory of the process's own group and of those above it.
+pub fn group_memory() -> Option<u64> {
+    cgroup::groups("memory").iter().filter_map(memory_limit).min()
+}
+
 /// The smallest remainder from the process's own group up to the root: a limit of any parent binds too.
 fn group_memory_left() -> Option<u64> {
     cgroup::groups("memory").iter().filter_map(memory_left).min()
 }
 
-/// What is left of a group's memory. Version 1 says "no limit" by a number near 2⁶³, version 2 by `max`, which is no number.
-/// The inactive page cache counts as usage, but the kernel reclaims it on demand.
+/// Version 1 says "no limit" by a number near 2⁶³, version 2 by `max`, which is no number.
+fn memory_limit(group: &Group) -> Option<u64> {
+    let file = if group.unified { "memory.max" } else { "memory.limit_in_bytes" };
+    number(&group.folder.join(file)).filter(|&most| most < 1 << 60)
+}
+
+/// What is left of a group's memory. The inactive page cache counts as usage, but the kernel reclaims it on demand.
 fn memory_left(group: &Group) -> Option<u64> {
-    let (limit, usage, cache) = match group.unified {
-        true => ("memory.max", "memory.current", "inactive_file "),
-        false => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "),
+    let (usage, cache) = match group.unified {
+        true => ("memory.current", "inactive_file "),
+        false => ("memory.usage_in_bytes", "total_inactive_file "),
     };
-    let most = number(&group.folder.join(limit)).filter(|&most| most < 1 << 60)?;
+    let most = memory_limit(group)?;
     let used = number(&group.folder.join(usage))?;
     let stat = fs::read_to_string(group.folder.join("memory.stat")).unwrap_or_default();
     let cache = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse().ok()).unwrap_or(0);

@@ -15,7 +15,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::{ABOUT, GRACE, Invoke, MeasureRequest, STUCK, VERB};
+use crate::limits::group_memory;
 use charz_data::report::{Ending, Invocation, Tool};
+use charz_data::units;
 
 /// The longest answer: every lap of the largest cell that can be asked for takes less.
 const MAX_ANSWER_BYTES: usize = 1 << 30;
@@ -229,7 +231,9 @@ fn death(status: ExitStatus, complaint: &[u8], kills: &OomKills) -> String {
     let said = last.map(|line| format!(": {line}")).unwrap_or_default();
     match status.signal() {
         Some(libc::SIGKILL) if kills.grew() => {
-            "oom: the memory killer ended the measuring process; ask for less memory".into()
+            let limit = group_memory()
+                .map_or(String::new(), |bytes| format!(", whose control group may take {}", units::iec(bytes)));
+            format!("oom: the memory killer ended the measuring process{limit}; ask for less memory or allow more")
         }
         Some(signal) => format!("signal {signal} ended the measuring process{said}"),
         None => {
