@@ -67,6 +67,19 @@ fn no_process_can_be_made() {
 }
 
 #[test]
+fn a_limit_that_is_too_low_for_any_command_is_refused() {
+    let _machine = together();
+    for limit in ["ulimit -s 64", "ulimit -s 900", "ulimit -v 60000"] {
+        let trial = Trial::of("honest").after(limit);
+        let ended = trial.run();
+        assert_eq!(ended.code, Some(3), "{limit}: {}", ended.err);
+        assert!(ended.err.contains(&limit[.."ulimit -s".len()]), "{}", ended.err);
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+        assert!(ended.report.is_none() && !trial.journal().exists());
+    }
+}
+
+#[test]
 fn few_files_may_be_open() {
     let _machine = together();
     for files in [4, 6, 8, 12, 16] {

@@ -6,6 +6,7 @@ use std::path::Path;
 use charz_kernels::PageKind;
 use charz_topology::Machine;
 use charz_topology::cgroup::{self, Group};
+use rustix::process::{Resource, getrlimit};
 
 use charz_data::units;
 
@@ -39,6 +40,27 @@ const MAPPINGS_PER_THREAD: u64 = 5;
 
 /// Threads that are left to other processes in the control group and to charz itself.
 const THREADS_LEFT: u64 = 16;
+
+/// Address space that is enough for any command and a usual report, beyond what is mapped at the start: a sweep takes 8 MiB of
+/// it, a PNG 16.
+const LEAST_SPACE: u64 = 64 << 20;
+
+/// The stack that is enough for any command: the parser of arguments takes the most, 256 to 512 KiB without optimisation.
+const LEAST_STACK: u64 = 1 << 20;
+
+/// Which limit is too low for this process, if one is: it would be ended by SIGABRT when an allocation fails or its stack
+/// overflows.
+pub fn shortage() -> Option<String> {
+    let short = |resource, what: &str, option: &str, least: u64| {
+        let limit = units::iec(getrlimit(resource).current.filter(|&limit| limit < least)?);
+        let (needs, kib) = (units::iec(least), least.div_ceil(1024));
+        Some(format!("the limit on {what} is {limit} and charz needs {needs}; raise it with ulimit {option} {kib}"))
+    };
+    let mapped = fs::read_to_string("/proc/self/status").ok();
+    let mapped = mapped.and_then(|status| meminfo_bytes(&status, "VmSize:")).unwrap_or(0);
+    short(Resource::Stack, "the stack", "-s", LEAST_STACK)
+        .or_else(|| short(Resource::As, "address space", "-v", mapped + LEAST_SPACE))
+}
 
 impl Limits {
     pub fn read() -> Self {

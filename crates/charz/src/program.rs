@@ -8,12 +8,13 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
+use crate::limits;
 use crate::signals::survive_file_size_limit;
 use charz_data::escape::one_line;
 
 /// Runs the command of this process's arguments. Errors are printed on standard error; the code is that of [`Exit`].
 pub fn main() -> ExitCode {
-    let exit = run().unwrap_or_else(|error| {
+    let exit = refuse_tight_limits().and_then(|()| run()).unwrap_or_else(|error| {
         if error.is_broken_pipe() {
             // The reader has seen enough.
             return Exit::Done;
@@ -24,6 +25,13 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
+/// Before anything else: what follows may take more than there is.
+fn refuse_tight_limits() -> Result<(), Error> {
+    limits::shortage().map_or(Ok(()), |reason| Err(Error::environment(reason)))
+}
+
+// A function of its own: its stack frame is not there yet when the limits are read.
+#[inline(never)]
 fn run() -> Result<Exit, Error> {
     refuse_borrowed_rights()?;
     survive_file_size_limit()
