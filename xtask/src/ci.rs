@@ -1,5 +1,6 @@
 //! `ci`: what a change has to pass.
 
+use std::path::Path;
 use std::process::Command;
 
 use xtask::packages::{self, CC, HWLOC, OBJDUMP, VALGRIND};
@@ -9,7 +10,7 @@ use crate::stages::Stages;
 use crate::user::User;
 use crate::{bench, test, tidy};
 
-/// Conventions, format and lints; then the tests, as an ordinary user also where this is root; then the count of
+/// Conventions, format and lints, those of another architecture too; then the tests, as an ordinary user also where this is root; then the count of
 /// instructions against the base.
 pub fn start(words: &[String]) -> Outcome {
     let checks_only = arguments::flag("ci", "--checks-only", words)?;
@@ -25,6 +26,7 @@ pub fn start(words: &[String]) -> Outcome {
         let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
         process::run(workspace::cargo().args(lints))
     })?;
+    stages.stage("aarch64", other_architecture)?;
     if !checks_only {
         let user = User::new()?;
         test::run(&mut stages, &[], user.as_ref())?;
@@ -32,6 +34,19 @@ pub fn start(words: &[String]) -> Outcome {
     }
     stages.summary("passed");
     Ok(())
+}
+
+/// The code for the architecture that the tests do not run on. The program itself would take a C compiler for it, for SQLite.
+fn other_architecture() -> Outcome {
+    const TARGET: &str = "aarch64-unknown-linux-gnu";
+    let libraries = process::read(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]))?;
+    if !Path::new(libraries.trim()).is_dir() {
+        println!("skipped: its standard library is missing; run: rustup target add {TARGET}");
+        return Ok(());
+    }
+    let crates = ["--package", "charz-kernels", "--package", "charz-topology"];
+    let check = ["clippy", "--target", TARGET, "--locked"];
+    process::run(workspace::cargo().args(check).args(crates).args(["--", "--deny", "warnings"]))
 }
 
 /// rustup's minimal profile lacks the formatter and the linter.
