@@ -131,18 +131,20 @@ fn a_full_output_device_is_one() {
     }
 }
 
-/// Files may have 4 KiB, which the system otherwise enforces by a signal that ends the process.
+/// Files may have 4 KiB, or the 12 KiB of a history without reports, which the system otherwise enforces by a signal that
+/// ends the process.
 #[test]
 fn files_that_may_not_grow_end_in_a_sentence() {
     let place = Place::new();
     place.put("r.json", report(&[cell("arith-int", 1, RATE)]).to_string().as_bytes());
-    for (line, left) in [
-        ("render r.json --format html --output x.html", None),
-        ("render r.json --format html > x.html", Some("x.html")),
-        ("history add r.json --db x.db", Some("x.db")),
+    for (blocks, line, left) in [
+        (8, "render r.json --format html --output x.html", None),
+        (8, "render r.json --format html > x.html", Some("x.html")),
+        (8, "history add r.json --db x.db", None),
+        (24, "history add r.json --db x.db", None),
     ] {
         let mut command = Command::new("sh");
-        let limited = format!("ulimit -f 8; {} {line}", env!("CARGO_BIN_EXE_charz"));
+        let limited = format!("ulimit -f {blocks}; {} {line}", env!("CARGO_BIN_EXE_charz"));
         command.current_dir(place.path()).args(["-c", &limited]);
         let ran = run(line, command);
         assert_eq!((ran.code, ran.err.lines().count()), (Some(3), 1), "{line}: {}", ran.err);

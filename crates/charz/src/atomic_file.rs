@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 mod tests;
 
 /// Who may read and write a new file, unless the umask says less.
-const ANYBODY: u32 = 0o666;
+pub const ANYBODY: u32 = 0o666;
 const OWNER: u32 = 0o600;
 
 /// Replaces `path`, if it exists, by what `fill` writes. A symbolic link is itself replaced.
@@ -30,18 +30,28 @@ pub fn replace_private(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Res
 
 /// Creates `path` with what `fill` writes; `AlreadyExists` if anything has that name.
 pub fn create(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    written(path, ANYBODY, fill)?.persist_noclobber(path)?;
-    sync_folder(path)
+    keep(written(path, ANYBODY, fill)?, path)
 }
 
 fn written(path: &Path, mode: u32, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(path.file_name().unwrap_or_default()).suffix(".tmp");
-    let file = builder.permissions(Permissions::from_mode(mode)).tempfile_in(folder(path))?;
+    let file = temporary(path, mode)?;
     let mut writer = BufWriter::new(file.as_file());
     fill(&mut writer)?;
     writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     Ok(file)
+}
+
+/// An empty file beside `path`, removed unless it is given a name.
+pub fn temporary(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(path.file_name().unwrap_or_default()).suffix(".tmp");
+    builder.permissions(Permissions::from_mode(mode)).tempfile_in(folder(path))
+}
+
+/// Gives a file that was written whole the name `path`; `AlreadyExists` if anything has that name.
+pub fn keep(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.persist_noclobber(path)?;
+    sync_folder(path)
 }
 
 /// Creates the folder of `path` for its owner alone, if there is none.

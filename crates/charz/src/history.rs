@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use tempfile::NamedTempFile;
 
-use crate::atomic_file::create_private_folder;
+use crate::atomic_file::{self, create_private_folder};
 use crate::exit::{Error, Exit};
 use charz_analysis::compare::other_machine;
 use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
@@ -37,6 +38,8 @@ const TABLE: &str = "CREATE TABLE report (
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// The file of a new history, which gets its name with the first reports: without room for them there is none.
+    draft: Option<NamedTempFile>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -55,17 +58,25 @@ impl Store {
                 "there is no history at {path:?}; create it by charz history add REPORT, or name another by --db FILE"
             )));
         }
-        let mut store = Store::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut store = Store::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         store.transact(TransactionBehavior::Deferred, |_, _, _| Ok(()))?;
         Ok(store)
     }
 
     /// Opens a history to add to it; creates it, and its folder, if need be.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        if !exists(path)? {
-            create_folder(path)?;
+        if exists(path)? {
+            return Store::prepare(path, path);
         }
-        let mut store = Store::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        create_private_folder(path).map_err(|error| not_created(path, error))?;
+        let draft = atomic_file::temporary(path, atomic_file::ANYBODY).map_err(|error| not_created(path, error))?;
+        let store = Store::prepare(path, draft.path())?;
+        Ok(Store { draft: Some(draft), ..store })
+    }
+
+    /// Opens `file` to add to the history `path`.
+    fn prepare(path: &Path, file: &Path) -> Result<Self, Error> {
+        let mut store = Store::connect(path, file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         // Looking and creating are one transaction: of two programs that create it at once, the second finds it created.
         store.transact(TransactionBehavior::Immediate, |transaction, _, is_created| {
             if !is_created {
@@ -78,9 +89,9 @@ impl Store {
         Ok(store)
     }
 
-    fn connect(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
+    fn connect(path: &Path, file: &Path, flags: OpenFlags) -> Result<Self, Error> {
         // Names such as `:memory:` are no files.
-        let whole = std::path::absolute(path)
+        let whole = std::path::absolute(file)
             .map_err(|error| Error::environment(format!("cannot find {path:?}")).caused_by(error))?;
         let connect = || {
             let connection = Connection::open_with_flags(whole, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
@@ -88,7 +99,7 @@ impl Store {
             connection.pragma_update(None, "trusted_schema", false)?;
             Ok(connection)
         };
-        Ok(Store { connection: connect().map_err(|error| explain(path, error))?, path: path.to_owned() })
+        Ok(Store { connection: connect().map_err(|error| explain(path, error))?, path: path.to_owned(), draft: None })
     }
 
     /// Does all of `work`, or nothing. The last argument of `work` is whether the table exists.
@@ -97,7 +108,7 @@ impl Store {
         behaviour: TransactionBehavior,
         work: impl FnOnce(&Transaction<'_>, &Path, bool) -> Result<T, Fault>,
     ) -> Result<T, Error> {
-        let Store { connection, path } = self;
+        let Store { connection, path, .. } = self;
         let begun = connection.transaction_with_behavior(behaviour).map_err(Fault::from);
         let done = begun.and_then(|transaction| {
             let answer = work(&transaction, path, is_created(&transaction, path)?)?;
@@ -118,9 +129,21 @@ impl Store {
         label: Option<&str>,
         any_host: bool,
     ) -> Result<Vec<(i64, Added)>, Error> {
-        self.transact(TransactionBehavior::Immediate, |transaction, path, _| {
-            additions.iter().map(|addition| add(transaction, path, addition, label, any_host)).collect()
-        })
+        let all = |store: &mut Self| {
+            store.transact(TransactionBehavior::Immediate, |transaction, path, _| {
+                additions.iter().map(|addition| add(transaction, path, addition, label, any_host)).collect()
+            })
+        };
+        let Some(draft) = self.draft.take() else { return all(self) };
+        let added = all(self)?;
+        let kept = atomic_file::keep(draft, &self.path);
+        *self = Store::prepare(&self.path, &self.path)?;
+        match kept {
+            Ok(()) => Ok(added),
+            // Another program was faster.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => all(self),
+            Err(error) => Err(not_created(&self.path, error)),
+        }
     }
 
     pub fn list(&mut self) -> Result<Vec<Entry>, Error> {
@@ -286,11 +309,7 @@ fn exists(path: &Path) -> Result<bool, Error> {
     }
 }
 
-fn create_folder(path: &Path) -> Result<(), Error> {
-    create_private_folder(path).map_err(|error| {
-        let folder = path.parent().unwrap_or(path);
-        let sentence =
-            format!("cannot create the folder {folder:?} of the history; name a file elsewhere by --db FILE");
-        Error::ended(Exit::of_path(&error), sentence).caused_by(error)
-    })
+fn not_created(path: &Path, error: std::io::Error) -> Error {
+    let sentence = format!("cannot create the history {path:?}; name a file elsewhere by --db FILE");
+    Error::ended(Exit::of_path(&error), sentence).caused_by(error)
 }

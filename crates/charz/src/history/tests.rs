@@ -170,7 +170,7 @@ fn an_empty_file_is_a_history_without_reports() {
 #[test]
 fn the_folder_is_private() {
     let place = Place::new();
-    Store::create(&place.file()).unwrap();
+    place.of_two();
     let folder = fs::metadata(place.file().parent().unwrap()).unwrap();
     assert_eq!(folder.permissions().mode() & 0o777, 0o700);
     check_refused(Store::create(&place.file().join("below/a/file.db")), Exit::BadInput, &["--db"]);
