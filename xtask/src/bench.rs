@@ -1,5 +1,5 @@
-//! `bench-gate`, `calibrate` and `peers`: tasks that read JSON and need statistics. They are a program of their own, so this
-//! one has no dependencies.
+//! `attack`, `bench-gate`, `calibrate` and `peers`: tasks that read JSON and need statistics. They are a program of their own,
+//! so this one has no dependencies.
 
 use std::process::Command;
 

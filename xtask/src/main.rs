@@ -45,6 +45,12 @@ const TASKS: &[Task] = &[
     Task("miri", "[ARGS]", "interpret the tests of pure and concurrent parts; needs nightly", miri::start),
     Task("fuzz", "[TARGET…] [--seconds N]", "throw made-up input at the parsers; needs nightly", fuzz::start),
     Task(
+        "attack",
+        "[reports|arguments|kills …] [--seconds N] [--seed N] [--charz PATH]",
+        "throw changed reports, command lines and signals at charz itself",
+        |words| bench::start("attack", words),
+    ),
+    Task(
         "bench-gate",
         "[--quick] [--base REV] [--rounds N] [--plant PERCENT] | --self-test [--rounds N]",
         "compare the benches of two revisions; fail on a slowdown",

@@ -1,5 +1,6 @@
-//! Tasks that measure, started by `cargo xtask bench-gate`, `cargo xtask calibrate` and `cargo xtask peers`.
+//! Tasks with dependencies, started by `cargo xtask attack`, `bench-gate`, `calibrate` and `peers`.
 
+mod attack;
 mod calibrate;
 mod gate;
 mod hog;
@@ -11,10 +12,11 @@ use xtask::{Failure, failure, process};
 
 fn main() -> ExitCode {
     failure::exit(match process::arguments().split_first() {
+        Some((task, rest)) if task == "attack" => attack::start(rest),
         Some((task, rest)) if task == "gate" => gate::start(rest),
         Some((task, rest)) if task == "calibrate" => calibrate::start(rest),
         Some((task, rest)) if task == "hog" => hog::start(rest),
         Some((task, rest)) if task == "peers" => peers::start(rest),
-        _ => Err(Failure::usage("the tasks are calibrate, gate, hog and peers")),
+        _ => Err(Failure::usage("the tasks are attack, calibrate, gate, hog and peers")),
     })
 }

@@ -1,0 +1,70 @@
+//! Signals at any moment of a sweep, and of those that resume it: nothing that was recorded is lost.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::Duration;
+
+use fastrand::Rng;
+use rustix::process::Signal;
+use serde_json::Value;
+use xtask::{Failure, Outcome};
+
+use super::Target;
+use super::case::Case;
+use super::laws::Run;
+
+/// Takes about half a second on a machine that is idle.
+const SWEEP: &str =
+    "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3 --output r.json";
+const RESUME: &str = "sweep --resume r.json";
+const REPORT: &str = "r.json";
+const JOURNAL: &str = "r.json.journal";
+
+const SIGNALS: [Signal; 4] = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP];
+
+/// The first moment of a signal, and how many times as late the last one is: after the end, also on a machine that is busy.
+const FIRST: Duration = Duration::from_millis(1);
+const SPAN: f64 = 4000.0;
+
+/// A sweep that is not done by then is stuck.
+const STUCK: Duration = Duration::from_secs(60);
+
+pub fn case(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let mut recorded = BTreeSet::new();
+    let mut line = SWEEP;
+    for _ in 0..rng.u8(1..5) {
+        let signal = SIGNALS[rng.usize(..SIGNALS.len())];
+        let run = run(case, line, (FIRST.mul_f64(SPAN.powf(rng.f64())), signal))?;
+        recorded.append(&mut invocations(&run));
+        // A kill before the first line leaves a journal that cannot be resumed, and says so.
+        let begun = run.after.get(JOURNAL).is_some_and(|journal| journal.contains(&b'\n'));
+        line = if begun || run.after.contains_key(REPORT) { RESUME } else { SWEEP };
+        if line == SWEEP {
+            let _ = fs::remove_file(case.work().join(JOURNAL));
+        }
+    }
+    let run = run(case, line, (STUCK, Signal::INT))?;
+    let report: Value = run.after.get(REPORT).and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+    let why = match () {
+        () if run.code != Some(0) => "a sweep that was stopped is finished without a fault",
+        () if report["complete"] != true || run.after.contains_key(JOURNAL) => "a sweep that was resumed is complete",
+        () if !recorded.is_subset(&invocations(&run)) => "every invocation that was recorded is in the report",
+        () => return Ok(()),
+    };
+    Err(Failure::found(why))
+}
+
+fn run(case: &mut Case<'_>, line: &str, signal: (Duration, Signal)) -> Outcome<Run> {
+    case.run(&line.split(' ').collect::<Vec<_>>(), &[REPORT], Some(signal))
+}
+
+/// The invocations in the whole lines of the journal, and in the report, by when they began.
+fn invocations(run: &Run) -> BTreeSet<u64> {
+    let parsed = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
+    let journal = run.after.get(JOURNAL).map_or(&[][..], Vec::as_slice).split_inclusive(|byte| *byte == b'\n');
+    let records = journal.filter(|line| line.ends_with(b"\n")).map(|line| parsed(line)["invocation"].take());
+    let report = run.after.get(REPORT).map(|text| parsed(text)).unwrap_or_default();
+    let lists = [&report["floor"], &report["cells"]].map(|list| list.as_array().cloned().unwrap_or_default());
+    let kept = lists.iter().flatten().flat_map(|cell| cell["invocations"].as_array().cloned().unwrap_or_default());
+    records.chain(kept).filter_map(|invocation| invocation["started_ns"].as_u64()).collect()
+}
