@@ -49,10 +49,11 @@ const WRITTEN: Metric = Metric::bytes("the bytes of the block, each written once
 
 kernels! {
     level, Op::Read => CARD
-        .named("level-read", "adds up every word of a private block, pass after pass")
+        .named("level-read", "loads every word of a private block, pass after pass, and adds up those of one line in \
+            eight")
         .metric(Metric::bytes("the bytes of the block, each read once a pass"))
         .role(Role::LevelBandwidth(Access::Read))
-        .source("the read bandwidth of a level, by sums of vectors")
+        .source("the read bandwidth of a level, by loads of vectors")
         .max_per_cycle(ROOM * LOADED);
     level, Op::Write => CARD
         .named("level-write", "overwrites a private block with ordinary vector stores, pass after pass")

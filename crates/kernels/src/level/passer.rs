@@ -92,13 +92,13 @@ impl Passer {
         (self.runs * MOVE % spacing..length).step_by(spacing)
     }
 
-    /// What a line that is checked must hold in the written array, if it is one that is written.
+    /// What a line that is checked must hold in the first array, where it is written or only loaded.
     fn expected(&self, line: usize) -> Option<Line> {
         let op = self.stage.op;
         let number = self.place.passes_at(line);
         let source = |array: usize| self.source(array, line);
         match op {
-            Op::Read => None,
+            Op::Read => Some(source(0)),
             Op::Write | Op::WriteNt => Some(Line([number; Line::WORDS])),
             Op::Mix1 | Op::Mix2 | Op::Mix3 => {
                 (line % op.group() == op.group() - 1).then_some(Line([number; Line::WORDS]))
@@ -123,7 +123,7 @@ impl Passer {
         filled
     }
 
-    /// What all words that were read since the worker was made add up to, modulo 2^64.
+    /// What all words that were added up since the worker was made are together, modulo 2^64.
     fn sum(&self) -> u64 {
         let op = self.stage.op;
         let groups = |lines: usize| sum_of_groups(op, self.first, (lines / op.group()) as u64);
@@ -154,12 +154,12 @@ impl Worker for Passer {
 
     fn verify(&mut self) -> Result<(), Error> {
         let Passing { name, op, .. } = self.stage;
-        if op.sums() {
+        if op.summed() > 0 {
             check_sum(name, self.registers.sum(), self.sum())?;
         }
         let lines = self.block.lines();
-        let mut written = self.checked().filter_map(|line| Some((line, self.expected(line)?)));
-        written.try_for_each(|(line, expected)| check_line(name, line, expected, lines[line]))
+        let mut known = self.checked().filter_map(|line| Some((line, self.expected(line)?)));
+        known.try_for_each(|(line, expected)| check_line(name, line, expected, lines[line]))
     }
 
     fn region(&self) -> Option<Region> {
@@ -184,11 +184,11 @@ fn before(op: Op, length: usize, first: u64, word: u64) -> u64 {
     }
 }
 
-/// What the words that are read of the first so many groups add up to, modulo 2^64: of group j they begin with the first of the
-/// block and 8 G j, where a group has G lines, and count up.
+/// What the words that are added up of the first so many groups are together, modulo 2^64: of group j they begin with the first of
+/// the block and 8 G j, where a group has G lines, and count up.
 pub(super) fn sum_of_groups(op: Op, first: u64, groups: u64) -> u64 {
     let group = op.group() as u64;
-    let words = Line::WORDS as u64 * if group == 1 { 1 } else { group - 1 };
+    let words = (Line::WORDS * op.summed()) as u64;
     let one = words.wrapping_mul(first).wrapping_add(words * (words - 1) / 2);
     let pairs = (u128::from(groups) * u128::from(groups.saturating_sub(1)) / 2) as u64;
     groups.wrapping_mul(one).wrapping_add((words * Line::WORDS as u64 * group).wrapping_mul(pairs))

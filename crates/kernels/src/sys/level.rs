@@ -17,6 +17,7 @@ use crate::sys::stream::HAS_NON_TEMPORAL;
 /// What a pass does with each group of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
+    /// Loads its words, and adds up those of the first line of a group.
     Read,
     Write,
     /// Overwrites it past the caches.
@@ -46,9 +47,10 @@ impl Op {
         }
     }
 
-    /// Lines of a group, of which the last is written and the others are read, for mixes.
+    /// Lines of a group, all of which are read; for mixes the last is written.
     pub const fn group(self) -> usize {
         match self {
+            Op::Read => 8,
             Op::Mix1 => 2,
             Op::Mix2 => 3,
             Op::Mix3 => 4,
@@ -56,8 +58,14 @@ impl Op {
         }
     }
 
-    pub const fn sums(self) -> bool {
-        matches!(self, Op::Read | Op::Mix1 | Op::Mix2 | Op::Mix3)
+    /// Lines of a group that are added up, its first: of a mix all that it reads. A core that makes as many additions a cycle as
+    /// loads has no room beside them for what else a loop needs, so a read adds up no more than shows that it was made.
+    pub const fn summed(self) -> usize {
+        match self {
+            Op::Read => 1,
+            Op::Mix1 | Op::Mix2 | Op::Mix3 => self.group() - 1,
+            _ => 0,
+        }
     }
 
     /// Whether it overwrites lines that the caches hold, or read first.
@@ -78,9 +86,10 @@ impl Op {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Registers {
-    /// Sums of the words that were read, in no order that means anything.
+    /// Sums of the words that were added up, in no order that means anything.
     sums: [Line; Registers::SUMS],
-    /// What is written into each word, or by what the third array is multiplied.
+    /// What is written into each word, or by what the third array is multiplied. A read, which writes none, loads what it does not
+    /// add up into it.
     word: Line,
     /// What is added to it after each pass.
     step: Line,
@@ -102,7 +111,7 @@ impl Registers {
         (self.word, self.step) = (all(as_word(number)), all(as_word(1)));
     }
 
-    /// The sum of all words that were read, modulo 2^64. Without meaning after copies and triads, which add nothing up.
+    /// The sum of all words that were added up, modulo 2^64. Without meaning after copies and triads, which add nothing up.
     pub fn sum(&self) -> u64 {
         self.sums.iter().flat_map(|line| line.0).fold(0, u64::wrapping_add)
     }
@@ -263,7 +272,7 @@ mod tests {
             registers.set(path.op, number);
             path.run(&mut block, range, far, passes, &mut registers);
         }
-        let sum = if path.op.sums() { registers.sum() } else { 0 };
+        let sum = if path.op.summed() > 0 { registers.sum() } else { 0 };
         (block, sum)
     }
 

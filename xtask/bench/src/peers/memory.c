@@ -6,9 +6,10 @@
  *   memory lock PAGES MIB PART     a mapping that was touched, locked
  *   memory release PAGES MIB PART  a mapping that was touched, unmapped
  *   memory alloc OPERATIONS        1000 objects of malloc, of 16 to 1000 bytes, of which one is replaced by lot
+ *   memory load KIB                passes over a block by vector loads and nothing else, of 64 bytes or of 32, whichever is faster here
  *
- * PAGES is 4k or thp, PART the MiB that go into one call. Prints the seconds of one byte, or of one operation: the median of five repetitions. The thread sits on the
- * first of the strands that the process may use.
+ * PAGES is 4k or thp, PART the MiB that go into one call. Prints the seconds of one byte, of a thousand where they are loaded, or of one
+ * operation: the median of five repetitions, of loads the best. The thread sits on the first of the strands that the process may use.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -146,6 +147,49 @@ static void *alloc(void *argument) {
     return NULL;
 }
 
+#ifdef __x86_64__
+/* Passes over whole kilobytes; `loads` are those of 512 bytes. */
+#define PASSES(loads)                                                                          \
+    __asm__ volatile("1: mov %[start], %%rax\n.p2align 6\n2:\n" loads                          \
+                     "add $512, %%rax\ncmp %[end], %%rax\njb 2b\ndec %[passes]\njnz 1b\n"      \
+                     "vzeroupper"                                                              \
+                     : [passes] "+r"(passes)                                                   \
+                     : [start] "r"(start), [end] "r"(start + bytes)                            \
+                     : "rax", "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7")
+#define LOADS(vector, width)                                                                   \
+    ".irp k,0,1,2,3,4,5,6,7\nvmovaps \\k*" width "(%%rax), %%" vector "\\k\n.endr\n"
+#define MORE(vector, width)                                                                    \
+    ".irp k,0,1,2,3,4,5,6,7\nvmovaps 256+\\k*" width "(%%rax), %%" vector "\\k\n.endr\n"
+
+static void pass(const char *start, size_t bytes, long passes, int wide) {
+    if (wide) PASSES(LOADS("zmm", "64"));
+    else PASSES(LOADS("ymm", "32") MORE("ymm", "32"));
+}
+
+static double load(size_t bytes) {
+    char *start = aligned_alloc(SMALL, bytes);
+    if (start == NULL) die("aligned_alloc");
+    memset(start, 1, bytes);
+    __builtin_cpu_init();
+    int wide = __builtin_cpu_supports("avx512f") != 0;
+    long passes = 300000000 / bytes;
+    double best = 1e9;
+    for (int i = 0; i < REPETITIONS * (1 + wide); i++) {
+        double before = seconds();
+        pass(start, bytes, passes, wide && i % 2 == 0);
+        double time = (seconds() - before) / passes / bytes;
+        if (time < best) best = time;
+    }
+    return 1000 * best;
+}
+#else
+static double load(size_t bytes) {
+    (void)bytes;
+    fprintf(stderr, "memory load has loops for x86-64 only\n");
+    exit(2);
+}
+#endif
+
 int main(int count, char **words) {
     double times[REPETITIONS];
     sit();
@@ -158,8 +202,11 @@ int main(int count, char **words) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, alloc, &job) != 0) die("pthread_create");
         pthread_join(thread, NULL);
+    } else if (count == 3 && strcmp(words[1], "load") == 0) {
+        double best = load((size_t)atol(words[2]) << 10);
+        for (int i = 0; i < REPETITIONS; i++) times[i] = best;
     } else {
-        fprintf(stderr, "usage: memory touch|lock|release 4k|thp MIB PART | memory alloc OPERATIONS\n");
+        fprintf(stderr, "usage: memory touch|lock|release 4k|thp MIB PART | memory alloc OPERATIONS | memory load KIB\n");
         return 2;
     }
     qsort(times, REPETITIONS, sizeof *times, ascending);

@@ -30,6 +30,9 @@ const OF_CHASE: f64 = 0.97;
 /// The share of the critical path's speed that an arithmetic chain has to reach.
 const OF_PATH: f64 = 0.98;
 
+/// The share of a bare loop of loads that a pass has to reach which also adds up a part, to show that it was made.
+const OF_LOADS: f64 = 0.98;
+
 /// As many locks as the bare loops take.
 const LOCKS: &str = "--iterations 100000000";
 
@@ -155,6 +158,7 @@ fn alone() -> Vec<Row> {
         mops("unlock-pthread", meeting("unlock-pthread", 2, CLOSED), probe("unlock 5000", MEDIAN), OF_PROBE),
         mops("ring-mutex-2", meeting("ring-mutex", 2, SPAN), probe("ring 2 10000", "one run"), OF_PROBE),
         mops("ring-mutex-3", meeting("ring-mutex", 3, SPAN), probe("ring 3 10000", "one run"), OF_PROBE),
+        gbs("level-l1-1-load", Program::level("level-read", 1, 16), bare("memory", "load 16", "best of 5"), OF_LOADS),
         handled("pages-touch-4k", "pages-touch", ON_SMALL, "touch 4k 256 1"),
         handled("pages-touch-thp", "pages-touch", ON_HUGE, "touch thp 256 2"),
         handled("pages-lock-4k", "pages-lock", ON_SMALL, "lock 4k 256 2"),

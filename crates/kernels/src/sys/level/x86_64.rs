@@ -99,11 +99,12 @@ macro_rules! every {
     };
 }
 
-/// The loops of a vector extension: the names of its registers, their bytes, the groups of eight vectors that make a round, and for
-/// each mix its groups, the vectors in one, which of them are read, and which are written.
+/// The loops of a vector extension: the names of its registers, their bytes, the groups of eight vectors that make a round, those of a
+/// round that a read adds up and those that it only loads, and for each mix its groups, the vectors in one, which of them are read, and
+/// which are written.
 macro_rules! loops {
     (
-        $(#[$doc:meta])* $function:ident, $vector:literal x $bytes:literal, $eights:literal,
+        $(#[$doc:meta])* $function:ident, $vector:literal x $bytes:literal, $eights:literal, [Read $added:literal, $loaded:literal],
         $([$op:ident $step:literal: $groups:literal of $length:literal, $read:literal, $written:literal]),+
     ) => {
         $(#[$doc])*
@@ -122,9 +123,11 @@ macro_rules! loops {
             match op {
                 Op::Read => body!(
                     $vector x $bytes, "512", more [], ahead ["rdi"],
-                    [every!($eights, "0,1,2,3,4,5,6,7": [
-                        "vpaddq ", vector!("\\k, "), vector!("\\k, "), place!("rdi", "8")
-                    ])],
+                    [every!(
+                        "0",
+                        $added: ["vpaddq ", vector!("\\k, "), vector!("\\k, "), place!("rdi", "0")],
+                        $loaded: ["vmovaps ", vector!("8, "), place!("rdi", "0")]
+                    )],
                     [], []
                 ),
                 Op::Write => body!(
@@ -170,14 +173,14 @@ macro_rules! loops {
 }
 
 loops!(
-    avx512, "zmm" x 64, "0",
+    avx512, "zmm" x 64, "0", [Read "0", "1,2,3,4,5,6,7"],
     [Mix1 "512": "0,1,2,3" of "2", "0", "1"],
     [Mix2 "576": "0,1,2" of "3", "0,1", "2"],
     [Mix3 "512": "0,1" of "4", "0,1,2", "3"]
 );
 
 loops!(
-    avx2, "ymm" x 32, "0,1",
+    avx2, "ymm" x 32, "0,1", [Read "0,1", "2,3,4,5,6,7,8,9,10,11,12,13,14,15"],
     [Mix1 "512": "0,1,2,3" of "4", "0,1", "2,3"],
     [Mix2 "576": "0,1,2" of "6", "0,1,2,3", "4,5"],
     [Mix3 "512": "0,1" of "8", "0,1,2,3,4,5", "6,7"]
