@@ -67,7 +67,7 @@ fn main() {
     }
     let machine = discover(&Source::ThisMachine).expect("this machine can be described");
     let seat = machine.usable_strands().last().expect("there is a strand").os_id;
-    let binder = Binder::new(Backend::Hwloc).expect("threads can be bound");
+    let binder = Binder::new(Backend::Hwloc);
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(OsClock::default()), Stop::new());
     let bench = Bench {
         binder: &binder,

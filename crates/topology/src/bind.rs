@@ -7,6 +7,7 @@
 use std::fmt;
 use std::fs;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use hwlocality::bitmap::BitmapIndex;
 use hwlocality::cpu::binding::CpuBindingFlags;
@@ -14,7 +15,7 @@ use hwlocality::cpu::cpuset::CpuSet;
 use hwlocality::memory::binding::{MemoryBindingFlags, MemoryBindingPolicy};
 use hwlocality::memory::nodeset::NodeSet;
 use hwlocality::object::types::ObjectType;
-use hwlocality::topology::builder::{BuildFlags, TypeFilter};
+use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 use hwlocality::{Topology, hwloc_api_version};
 
 use crate::discover::from_the_kernel;
@@ -93,13 +94,13 @@ pub struct Binder {
 }
 
 impl Binder {
-    /// A binder for this machine. An error where hwloc cannot describe this machine, or was told by the environment to describe
-    /// another: it would then report success and bind nothing.
-    pub fn new(backend: Backend) -> Result<Self, Error> {
-        Ok(match backend {
-            Backend::Hwloc => Self::through(this_machine().map_err(|reason| Error::ReadBack { reason })?),
+    /// A binder for this machine.
+    #[must_use]
+    pub fn new(backend: Backend) -> Self {
+        match backend {
+            Backend::Hwloc => Self::through(Hwloc::default()),
             Backend::CoreAffinity => Self::through(CoreAffinity),
-        })
+        }
     }
 
     /// A binder for any machine that can seat threads.
@@ -128,19 +129,33 @@ impl Binder {
     }
 }
 
-struct Hwloc(Topology);
+/// Seating needs nothing of this machine but the strand, so hwloc is told of that one alone: looking for all of them takes a
+/// millisecond where there are two, in each process that measures. Whatever needs more has them looked for, once.
+#[derive(Default)]
+struct Hwloc(OnceLock<Result<Topology, String>>);
 
-/// The smallest topology that can bind: hwloc only looks for the strands. It changes no binding while it looks.
-fn this_machine() -> Result<Hwloc, String> {
-    let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::DONT_CHANGE_BINDING;
+/// The smallest topology that can bind: hwloc looks at no strand but those that `describe` names.
+///
+/// An error where hwloc cannot load it, or was told by the environment that it is of another machine: it would then report success
+/// and bind nothing.
+fn smallest(
+    flags: BuildFlags,
+    describe: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
+) -> Result<Topology, String> {
+    let builder = describe(Topology::builder())?;
     let build = || -> Result<Topology, Box<dyn std::error::Error>> {
-        Ok(from_the_kernel(Topology::builder())?
-            .with_flags(flags)?
-            .with_common_type_filter(TypeFilter::KeepNone)?
-            .build()?)
+        Ok(builder.with_flags(flags)?.with_common_type_filter(TypeFilter::KeepNone)?.build()?)
     };
     let topology = build().map_err(|error| format!("hwloc cannot describe this machine: {error}"))?;
-    if topology.is_this_system() { Ok(Hwloc(topology)) } else { Err(crate::discover::ELSEWHERE.to_owned()) }
+    if topology.is_this_system() { Ok(topology) } else { Err(crate::discover::ELSEWHERE.to_owned()) }
+}
+
+impl Hwloc {
+    fn machine(&self) -> Result<&Topology, String> {
+        // It changes no binding while it looks.
+        let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::DONT_CHANGE_BINDING;
+        self.0.get_or_init(|| smallest(flags, from_the_kernel)).as_ref().map_err(Clone::clone)
+    }
 }
 
 impl Seats for Hwloc {
@@ -148,12 +163,17 @@ impl Seats for Hwloc {
         if os_id > cpulist::MAX_ID {
             return Err(format!("the largest id possible is {}", cpulist::MAX_ID));
         }
+        let alone = smallest(BuildFlags::ASSUME_THIS_SYSTEM, |builder| {
+            let strand = format!("pu:1(indexes={os_id})");
+            builder.from_synthetic(&strand).map_err(|error| format!("hwloc refuses {strand}: {error}"))
+        })?;
         let strand = CpuSet::from_range(os_id as usize..=os_id as usize);
-        self.0.bind_cpu(&strand, CpuBindingFlags::THREAD).map_err(|error| format!("hwloc says: {error}"))
+        alone.bind_cpu(&strand, CpuBindingFlags::THREAD).map_err(|error| format!("hwloc says: {error}"))
     }
 
     fn place_memory(&self, nodes: &[u32]) -> Result<(), String> {
-        let known: Vec<u32> = ids(self.0.nodeset().iter_set());
+        let machine = self.machine()?;
+        let known: Vec<u32> = ids(machine.nodeset().iter_set());
         if let Some(node) = nodes.iter().find(|node| !known.contains(node)) {
             return Err(format!("there is no node {node}; there are {}", cpulist::print(&known)));
         }
@@ -161,7 +181,7 @@ impl Seats for Hwloc {
         let policy = if nodes.len() > 1 { MemoryBindingPolicy::Interleave } else { MemoryBindingPolicy::Bind };
         // Without `STRICT` the kernel would take memory from elsewhere when a node is full, and say nothing.
         let flags = MemoryBindingFlags::THREAD | MemoryBindingFlags::STRICT;
-        self.0.bind_memory(&set, policy, flags).map_err(|error| {
+        machine.bind_memory(&set, policy, flags).map_err(|error| {
             let hint = "a container without CAP_SYS_NICE may not set policies of memory: run charz outside of it";
             format!("hwloc says: {error}; {hint}")
         })
@@ -174,10 +194,11 @@ impl Seats for Hwloc {
 
 impl Hwloc {
     fn hwloc_seating(&self) -> Option<Seating> {
-        let allowed = self.0.cpu_binding(CpuBindingFlags::THREAD).ok()?;
+        let machine = self.machine().ok()?;
+        let allowed = machine.cpu_binding(CpuBindingFlags::THREAD).ok()?;
         // hwloc reports "not bound" as an endless set.
         allowed.weight()?;
-        let on = self.0.last_cpu_location(CpuBindingFlags::THREAD).ok().map(|set| ids(set.iter_set()));
+        let on = machine.last_cpu_location(CpuBindingFlags::THREAD).ok().map(|set| ids(set.iter_set()));
         Some(Seating { allowed: ids(allowed.iter_set()), on: on.and_then(|on| on.first().copied()) })
     }
 }

@@ -27,7 +27,7 @@ use scale::Scale;
 
 /// Why a description of this machine is not believed.
 pub(crate) const ELSEWHERE: &str = "the environment makes hwloc describe another machine; unset HWLOC_XMLFILE, \
-    HWLOC_SYNTHETIC and HWLOC_FSROOT, or name the other machine as the topology to look at";
+    HWLOC_SYNTHETIC, HWLOC_FSROOT and HWLOC_THISSYSTEM, or name the other machine as the topology to look at";
 
 /// Where a machine's description comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

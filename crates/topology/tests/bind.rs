@@ -57,7 +57,7 @@ fn a_seat_that_was_silently_refused_shows_when_it_is_read_back() {
 fn both_backends_seat_on_every_usable_strand_of_this_machine() {
     let machine = discover(&Source::ThisMachine).unwrap();
     for backend in [Backend::Hwloc, Backend::CoreAffinity] {
-        let binder = Binder::new(backend).unwrap();
+        let binder = Binder::new(backend);
         for strand in machine.usable_strands() {
             // A thread for each seat, so the test's own thread stays where it is.
             let seating = thread::scope(|scope| {
@@ -82,7 +82,7 @@ fn strands_that_do_not_exist_are_refused() {
         (Backend::Hwloc, u32::MAX, "largest id"),
         (Backend::Hwloc, 70_000, "hwloc says"),
     ] {
-        let error = Binder::new(backend).unwrap().seat(os_id).unwrap_err();
+        let error = Binder::new(backend).seat(os_id).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     }
 }
@@ -98,7 +98,7 @@ fn backends_are_named() {
 #[test]
 fn memory_comes_from_where_it_is_asked_for() {
     let machine = discover(&Source::ThisMachine).unwrap();
-    let binder = Binder::new(Backend::Hwloc).unwrap();
+    let binder = Binder::new(Backend::Hwloc);
     let nodes = machine.nodes_for_memory();
     // A thread of its own, so the test's other memory is left alone.
     let placed = thread::scope(|scope| {
@@ -128,8 +128,8 @@ fn memory_comes_from_where_it_is_asked_for() {
 
 #[test]
 fn memory_is_not_put_where_there_is_none() {
-    let nowhere = Binder::new(Backend::Hwloc).unwrap().place_memory(&[1000]).unwrap_err().to_string();
+    let nowhere = Binder::new(Backend::Hwloc).place_memory(&[1000]).unwrap_err().to_string();
     assert!(nowhere.contains("NUMA node 1000") && nowhere.contains("there are 0"), "{nowhere}");
-    let other = Binder::new(Backend::CoreAffinity).unwrap().place_memory(&[0]).unwrap_err().to_string();
+    let other = Binder::new(Backend::CoreAffinity).place_memory(&[0]).unwrap_err().to_string();
     assert!(other.contains("bind through hwloc"), "{other}");
 }

@@ -85,11 +85,26 @@ fn an_environment_that_describes_another_machine_is_noticed() {
     if std::env::var_os("HWLOC_SYNTHETIC").is_some() {
         let sentence = discover(&Source::ThisMachine).expect_err("the environment lies").to_string();
         assert!(sentence.contains("unset HWLOC_XMLFILE"), "{sentence}");
-        assert!(charz_topology::Binder::new(charz_topology::Backend::Hwloc).is_err());
+        let binder = charz_topology::Binder::new(charz_topology::Backend::Hwloc);
+        assert!(binder.place_memory(&[0]).is_err());
         // What is asked for by name is not affected.
+        let strand = binder.read_back().unwrap().allowed[0];
+        binder.seat(strand).unwrap();
+        assert!(binder.read_back().unwrap().is_only(strand));
         assert_eq!(discover(&Source::Synthetic("pu:3".to_owned())).unwrap().strands.len(), 3);
     } else {
         assert!(again(inner, "HWLOC_SYNTHETIC", "pack:2 core:2 pu:2"));
+    }
+}
+
+#[test]
+fn nobody_is_seated_on_a_machine_that_the_environment_calls_another() {
+    let inner = "nobody_is_seated_on_a_machine_that_the_environment_calls_another";
+    if std::env::var_os("HWLOC_THISSYSTEM").is_some() {
+        let sentence = charz_topology::Binder::new(charz_topology::Backend::Hwloc).seat(0).unwrap_err().to_string();
+        assert!(sentence.contains("HWLOC_THISSYSTEM"), "{sentence}");
+    } else {
+        assert!(again(inner, "HWLOC_THISSYSTEM", "0"));
     }
 }
 

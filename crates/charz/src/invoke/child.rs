@@ -63,7 +63,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
     let params = order.params;
     let backend = Backend::from_str(&order.binder).map_err(refused)?;
-    let binder = Binder::new(backend).map_err(|error| refused(error.to_string()))?;
+    let binder = Binder::new(backend);
     let clock: Arc<dyn Clock> = match order.nanos_per_tick {
         None => Arc::new(OsClock::default()),
         Some(nanos) => Arc::new(TscClock::calibrated(nanos)),

@@ -72,7 +72,7 @@ impl MeasuringContext {
             }
         };
         let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
-        let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend)?, &strands);
+        let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend), &strands);
         let timer = Timer { skew_ns, ..clock::watch(clock.as_ref(), WATCH) };
         Ok(MeasuringContext {
             clock: clock.name(),

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn one_strand_has_no_skew() {
-        let binder = Binder::new(charz_topology::Backend::Hwloc).unwrap();
+        let binder = Binder::new(charz_topology::Backend::Hwloc);
         assert_eq!(skew(&OsClock::default(), &binder, &[]), None);
         assert_eq!(skew(&OsClock::default(), &binder, &[0]), None);
         assert_eq!(skew(&OsClock::default(), &binder, &[0, 1 << 20]), None, "a strand that is not there");
