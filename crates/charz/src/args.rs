@@ -42,8 +42,8 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> 
 fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -> Result<Parsed, Error> {
     let mut notes = Vec::new();
     let argv: Vec<OsString> = argv.into_iter().collect();
-    let grammar = flags::Cli::command();
-    let typed = match grammar.clone().try_get_matches_from(&argv) {
+    let mut grammar = flags::Cli::command();
+    let typed = match grammar.try_get_matches_from_mut(&argv) {
         Ok(typed) => typed,
         Err(refused) => return text_or_refusal(refused, &argv),
     };
@@ -52,7 +52,10 @@ fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -
         _ => Layers::default(),
     }
     .with_typed(&argv);
-    let merged = layers.below(grammar).try_get_matches_from(&argv);
+    let merged = match layers.is_empty() {
+        true => Ok(typed),
+        false => layers.below(flags::Cli::command()).try_get_matches_from(&argv),
+    };
     match merged.and_then(|merged| flags::Cli::from_arg_matches(&merged)) {
         Ok(cli) => {
             let command = Box::new(convert::command(cli.verb, &layers, &mut notes)?);
@@ -140,6 +143,16 @@ mod tests {
     #[test]
     fn the_grammar_is_consistent() {
         flags::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_verb_gets_its_flags_when_it_is_typed() {
+        let mut grammar = flags::Cli::command();
+        grammar.try_get_matches_from_mut(["charz", "topo"]).unwrap();
+        let with_flags = grammar.get_subcommands().filter(|verb| verb.get_arguments().next().is_some());
+        // help has one of its own: the verb.
+        let verbs = with_flags.map(clap::Command::get_name).filter(|verb| *verb != "help");
+        assert_eq!(verbs.collect::<Vec<_>>(), ["topo"]);
     }
 
     #[test]

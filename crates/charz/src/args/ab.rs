@@ -17,15 +17,6 @@ use crate::plan::MOST_INVOCATIONS;
 use charz_analysis::compare::{Options as Rules, Quantity};
 use charz_render::compare::FORMATS;
 
-/// Compare two configurations, or two builds of charz, interleaved on this machine
-///
-/// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
-/// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
-/// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
-/// B is slower than A anywhere, and with code 6 if nothing could be compared. Inconclusive is not a pass.
-///
-/// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
-/// --mapping round-robin. Environment variables are ignored.
 #[derive(Debug, Args)]
 pub(crate) struct AbArgs {
     /// Flags of side A: --mapping, --size, --pages, --layout, --allow-stack
@@ -95,11 +86,6 @@ impl FloorArgs {
     }
 }
 
-/// Compare this machine with itself, and learn its noise floor
-///
-/// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
-/// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
-/// second side does that much more work: they show which differences are found here.
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
     /// Measure equal sides against each other

@@ -47,22 +47,118 @@ pub(super) struct Cli {
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CHARZ_COMMIT"), ", ", env!("CHARZ_TARGET"), ")");
 
+// What each does is said here: only the one that is typed gets its flags, since all of them take longer to list than charz topo
+// takes for this machine.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(super) enum Verb {
+    /// Show where the strands of a machine are, or what was measured of it
+    ///
+    /// Prints packages, NUMA nodes, caches, cores, ALU slots and strands. What the process may use (control group, affinity
+    /// mask, CPU quota) is shown apart from what the machine has.
+    ///
+    /// With --measured, what a report says of caches and memory stands beside what the system claims: sizes, latencies, bandwidths,
+    /// what the TLB reaches, the clock; whatever contradicts is marked and explained. Without a report the machine is measured, for
+    /// about a minute.
     Topo(Box<TopoArgs>),
+    /// Show where a mapping puts workers
+    ///
+    /// Prints the seat of each worker, or the same placement in the words of the tools that people launch programs with.
+    /// Beyond the last strand the order starts again from its beginning.
     Map(MapArgs),
+    /// List the kernels: what each counts, and whether it can run here
     Kernels(KernelsArgs),
+    /// Measure kernels under mappings with growing numbers of workers
+    ///
+    /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
+    /// workers up to one per strand, fewer of these numbers on a large machine. Each cell is measured by at least six invocations,
+    /// which are fresh processes, in rounds and in random order. The rest of the budget narrows intervals that are too wide: first
+    /// those of cells that may be the best of their kernel, then the others. Every invocation is on the disk before the next
+    /// begins: a sweep that is killed loses at most the one in flight, and `--resume` finishes it.
+    ///
+    /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
+    /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
+    /// `--dry-run` and its `--topology` and `--format` must be typed.
     Sweep(Box<SweepArgs>),
+    /// Measure how long a line of memory takes from each core to each other
+    ///
+    /// Two workers hand a line back and forth, on every pair of strands; the number is the time of one way. Pairs of one NUMA node
+    /// are measured once, others both ways: the memory behind the line is on the node of the first. Where all pairs do not fit into
+    /// half of the budget, pairs of each kind (distance, NUMA nodes, kinds of core) are drawn at random, at least three of each, and
+    /// the table says how many there are.
+    ///
+    /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
+    /// render shows it again, and charz compare compares it.
     C2c(C2cArgs),
+    /// Measure what memory takes from each NUMA node to each
+    ///
+    /// Latency is that of one worker on each node that follows a random cycle through a block on each (chase-random), bandwidth that
+    /// of workers on all strands of the node that read such blocks together (mem-read). The report says where the blocks were; beside
+    /// the numbers stands what the firmware claims of distances.
+    ///
+    /// The result is the report of a sweep with a mapping such as list:0-7 for each node of workers and a place such as node:1 for
+    /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
+    /// --format xml writes it where lstopo finds it.
     Numa(NumaArgs),
+    /// Compare two configurations, or two builds of charz, interleaved on this machine
+    ///
+    /// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
+    /// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
+    /// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
+    /// B is slower than A anywhere, and with code 6 if nothing could be compared. Inconclusive is not a pass.
+    ///
+    /// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
+    /// --mapping round-robin. Environment variables are ignored.
     Ab(Box<AbArgs>),
+    /// Compare this machine with itself, and learn its noise floor
+    ///
+    /// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
+    /// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
+    /// second side does that much more work: they show which differences are found here.
     Selftest(SelftestArgs),
+    /// Run what a source document ran, and show each of its figures beside its own values
+    ///
+    /// The documents are t3-4 (the SPARC T3-4 report), cmt (chip multi-threading), cascade (rings of mutexes), tacc (multi-core systems
+    /// in HPC) and solaris (its scalability). The program has their surviving values and citations. Every figure and table is listed by
+    /// its number: done, partly, not measured, or not possible with the reason; and each conclusion of the document is checked on this
+    /// machine. Worker counts are the document's, up to twice the strands and one more. For t3-4, kernels that stamp each operation take
+    /// 10,000 pairs of times per repetition, which add up to its 100,000. A budget of auto is a few minutes, by document.
+    ///
+    /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
+    /// exists, also of another machine.
     Replicate(Box<ReplicateArgs>),
+    /// Show a report again
     Render(RenderArgs),
+    /// Compare two reports: faster, slower, the same, or inconclusive, for every cell
+    ///
+    /// Cells are matched by kernel, mapping and number of workers. A verdict needs a difference that chance explains in less than
+    /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
+    /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
+    /// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 6 if nothing could be
+    /// compared.
+    ///
+    /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
     Compare(CompareArgs),
+    /// Keep reports of one machine, and see when it changed
+    ///
+    /// A history is a SQLite database with the reports of one machine. charz history plot finds the reports between which cells became
+    /// faster or slower, and reports what else changed there: the system's kernel, the governor, charz itself. charz compare --baseline
+    /// takes the report to compare with from it.
+    ///
+    /// The file is that of --db, else of CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
     History(HistoryArgs),
+    /// Look for what will disturb or limit measurements on this machine
+    ///
+    /// Prints what was read, what it does to which numbers, and the command that mends it; what disturbs comes first. It takes
+    /// little more than a second, changes nothing, and ends with code 0 whatever it finds.
     Doctor(DoctorArgs),
+    /// Explain a check that a number is marked by: cause, limits, evidence, and what to do
+    ///
+    /// Without a code: the list of checks with their limits.
     Explain(ExplainArgs),
+    /// Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks
+    ///
+    /// Without a page: the list of pages, each with the file that it is kept in.
     Docs(DocsArgs),
     /// Measures one order from standard input: the other half of a sweep, which starts it
     #[command(name = crate::invoke::VERB, hide = true)]
@@ -86,10 +182,6 @@ pub(super) struct SourceArgs {
     pub(super) topology: String,
 }
 
-/// Show where a mapping puts workers
-///
-/// Prints the seat of each worker, or the same placement in the words of the tools that people launch programs with.
-/// Beyond the last strand the order starts again from its beginning.
 #[derive(Debug, Args)]
 pub(super) struct MapArgs {
     #[arg(long, value_name = "MAPPING", help = "The mapping; --help lists them",
@@ -108,24 +200,12 @@ pub(super) struct MapArgs {
     pub(super) format: String,
 }
 
-/// List the kernels: what each counts, and whether it can run here
 #[derive(Debug, Args)]
 pub(super) struct KernelsArgs {
     #[arg(long, default_value = "table", help = help::formats(kernels::FORMATS.iter().map(|f| f.name)))]
     pub(super) format: String,
 }
 
-/// Measure kernels under mappings with growing numbers of workers
-///
-/// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
-/// workers up to one per strand, fewer of these numbers on a large machine. Each cell is measured by at least six invocations,
-/// which are fresh processes, in rounds and in random order. The rest of the budget narrows intervals that are too wide: first
-/// those of cells that may be the best of their kernel, then the others. Every invocation is on the disk before the next begins: a sweep that is killed loses at most the one
-/// in flight, and `--resume` finishes it.
-///
-/// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
-/// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
-/// `--dry-run` and its `--topology` and `--format` must be typed.
 #[derive(Debug, Args)]
 pub(super) struct SweepArgs {
     #[command(flatten)]
@@ -295,7 +375,6 @@ pub(super) struct BenchArgs {
     pub(super) binder: String,
 }
 
-/// Show a report again
 #[derive(Debug, Args)]
 pub(super) struct RenderArgs {
     /// Reports that `charz sweep` wrote; several are shown side by side
@@ -308,15 +387,6 @@ pub(super) struct RenderArgs {
     pub(super) how: ShowingArgs,
 }
 
-/// Compare two reports: faster, slower, the same, or inconclusive, for every cell
-///
-/// Cells are matched by kernel, mapping and number of workers. A verdict needs a difference that chance explains in less than
-/// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
-/// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
-/// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 6 if nothing could be
-/// compared.
-///
-/// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
     /// The report to compare with; left out with --baseline
@@ -347,19 +417,12 @@ pub(super) struct CompareArgs {
     pub(super) terms: TermsArgs,
 }
 
-/// Look for what will disturb or limit measurements on this machine
-///
-/// Prints what was read, what it does to which numbers, and the command that mends it; what disturbs comes first. It takes
-/// little more than a second, changes nothing, and ends with code 0 whatever it finds.
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
     #[arg(long, default_value = "table", help = help::formats(doctor::FORMATS.iter().map(|f| f.name)))]
     pub(super) format: String,
 }
 
-/// Explain a check that a number is marked by: cause, limits, evidence, and what to do
-///
-/// Without a code: the list of checks with their limits.
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
     /// The code, e.g. V03
@@ -369,9 +432,6 @@ pub(super) struct ExplainArgs {
     pub(super) format: String,
 }
 
-/// Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks
-///
-/// Without a page: the list of pages, each with the file that it is kept in.
 #[derive(Debug, Args)]
 pub(super) struct DocsArgs {
     /// The page, e.g. completions-bash, man, man-sweep, schema, kernels, mappers, checks, exit-codes

@@ -59,8 +59,14 @@ impl Page {
     }
 }
 
+/// Each verb with its flags and tasks before the whole is built: `help` lists those that are there then.
 fn grammar() -> Command {
-    Cli::command().version(env!("CARGO_PKG_VERSION"))
+    Cli::command().version(env!("CARGO_PKG_VERSION")).mut_subcommands(|verb| {
+        let name = verb.get_name().to_owned();
+        let mut verb = verb.bin_name(format!("charz {name}")).display_name(format!("charz-{name}"));
+        verb.build();
+        verb
+    })
 }
 
 fn completions(shell: Shell) -> Vec<u8> {
@@ -98,5 +104,13 @@ mod tests {
             assert_eq!(pages.iter().filter(same).count(), 1, "{}", page.name);
         }
         assert!(pages.iter().any(|page| page.name == "man-history-plot"), "subcommands have pages, and theirs too");
+    }
+
+    #[test]
+    fn what_completes_help_has_the_tasks_of_verbs() {
+        let mut grammar = grammar();
+        grammar.build();
+        let history = grammar.find_subcommand("help").and_then(|help| help.find_subcommand("history")).unwrap();
+        assert!(history.find_subcommand("plot").is_some());
     }
 }

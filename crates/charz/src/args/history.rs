@@ -17,13 +17,6 @@ use charz_analysis::history::Wanted;
 use charz_render::formats::{self, Draw, FORMATS};
 use charz_render::history::Format;
 
-/// Keep reports of one machine, and see when it changed
-///
-/// A history is a SQLite database with the reports of one machine. charz history plot finds the reports between which cells became
-/// faster or slower, and reports what else changed there: the system's kernel, the governor, charz itself. charz compare --baseline
-/// takes the report to compare with from it.
-///
-/// The file is that of --db, else of CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     #[command(subcommand)]

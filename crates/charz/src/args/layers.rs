@@ -12,11 +12,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::convert::nearest;
+use super::flags::SweepArgs;
 use crate::exit::Error;
 
 /// Flags that say what is to be done this once: they must be typed.
@@ -134,10 +135,16 @@ impl Layers {
         shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
     }
 
+    /// Whether the defaults of the grammar hold for all that was not typed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
     /// The grammar with these values for defaults.
     pub(super) fn below(&self, grammar: Command) -> Command {
-        grammar.mut_subcommand("sweep", |sweep| {
-            self.given.iter().fold(sweep, |sweep, given| {
+        // In place of the one in the grammar, which has no flags yet that could be changed.
+        grammar.mut_subcommand("sweep", |_| {
+            self.given.iter().fold(SweepArgs::augment_args(Command::new("sweep")), |sweep, given| {
                 sweep.mut_arg(&given.key.id, |arg| arg.default_values(given.values.iter().cloned()))
             })
         })

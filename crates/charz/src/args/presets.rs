@@ -37,15 +37,6 @@ pub(super) fn budget(arg: Arg, time: &'static str) -> Arg {
     arg.default_value(time).help(help::SHORT_BUDGET).long_help(help::SHORT_BUDGET)
 }
 
-/// Measure how long a line of memory takes from each core to each other
-///
-/// Two workers hand a line back and forth, on every pair of strands; the number is the time of one way. Pairs of one NUMA node
-/// are measured once, others both ways: the memory behind the line is on the node of the first. Where all pairs do not fit into
-/// half of the budget, pairs of each kind (distance, NUMA nodes, kinds of core) are drawn at random, at least three of each, and
-/// the table says how many there are.
-///
-/// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
-/// render shows it again, and charz compare compares it.
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
 pub(crate) struct C2cArgs {
@@ -84,14 +75,6 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
     })
 }
 
-/// Show where the strands of a machine are, or what was measured of it
-///
-/// Prints packages, NUMA nodes, caches, cores, ALU slots and strands. What the process may use (control group, affinity
-/// mask, CPU quota) is shown apart from what the machine has.
-///
-/// With --measured, what a report says of caches and memory stands beside what the system claims: sizes, latencies, bandwidths,
-/// what the TLB reaches, the clock; whatever contradicts is marked and explained. Without a report the machine is measured, for
-/// about a minute.
 #[derive(Debug, Args)]
 pub(crate) struct TopoArgs {
     #[command(flatten)]
@@ -127,15 +110,6 @@ fn topo_help() -> String {
     )
 }
 
-/// Measure what memory takes from each NUMA node to each
-///
-/// Latency is that of one worker on each node that follows a random cycle through a block on each (chase-random), bandwidth that
-/// of workers on all strands of the node that read such blocks together (mem-read). The report says where the blocks were; beside
-/// the numbers stands what the firmware claims of distances.
-///
-/// The result is the report of a sweep with a mapping such as list:0-7 for each node of workers and a place such as node:1 for
-/// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
-/// --format xml writes it where lstopo finds it.
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
 pub(crate) struct NumaArgs {

@@ -16,16 +16,6 @@ use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
 use charz_data::params;
 use charz_render::replicate::FORMATS;
 
-/// Run what a source document ran, and show each of its figures beside its own values
-///
-/// The documents are t3-4 (the SPARC T3-4 report), cmt (chip multi-threading), cascade (rings of mutexes), tacc (multi-core systems
-/// in HPC) and solaris (its scalability). The program has their surviving values and citations. Every figure and table is listed by
-/// its number: done, partly, not measured, or not possible with the reason; and each conclusion of the document is checked on this
-/// machine. Worker counts are the document's, up to twice the strands and one more. For t3-4, kernels that stamp each operation take
-/// 10,000 pairs of times per repetition, which add up to its 100,000. A budget of auto is a few minutes, by document.
-///
-/// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
-/// exists, also of another machine.
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
 pub(crate) struct ReplicateArgs {
