@@ -13,6 +13,7 @@ use charz_kernels::Stop;
 use charz_topology::cgroup;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::{ABOUT, GRACE, Invoke, MeasureRequest, STUCK, VERB};
 use crate::limits::group_memory;
@@ -162,11 +163,18 @@ impl Guarded {
     /// Waits for a child that has closed its output to exit, and kills it if it does not.
     fn end(&mut self) -> io::Result<ExitStatus> {
         let begun = Instant::now();
-        while begun.elapsed() < GRACE {
+        let exit = pidfd_open(Pid::from_child(&self.0), PidfdFlags::empty());
+        while let Some(left) = GRACE.checked_sub(begun.elapsed()) {
             if let Some(status) = self.0.try_wait()? {
                 return Ok(status);
             }
-            thread::sleep(Duration::from_micros(100));
+            if let (Ok(exit), Ok(left)) = (&exit, Timespec::try_from(left)) {
+                // Interrupted by a signal, it is waited for again.
+                let _ = poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&left));
+            } else {
+                // Linux before 5.3 has no such handle.
+                thread::sleep(Duration::from_micros(100));
+            }
         }
         self.0.kill()?;
         self.0.wait()
