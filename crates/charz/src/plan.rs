@@ -7,6 +7,7 @@ mod threads;
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
+use charz_kernels::noop::NOOP;
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
@@ -18,7 +19,7 @@ use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_data::MemoryPolicy;
-use charz_data::report::{Cell, Lap, Point, Report, Status};
+use charz_data::report::{Lap, Point};
 use charz_data::units;
 
 #[derive(Clone)]
@@ -174,6 +175,12 @@ const PLANNED_SHARE: f64 = 0.12;
 /// time.
 pub(crate) const FEWEST_SHARE: f64 = 0.5;
 
+/// The largest report, in bytes of plain JSON, of a plan whose numbers of workers were not asked for: 20 MB when it is compressed.
+const LARGEST_REPORT: u64 = 100_000_000;
+
+/// How many times the fewest invocations a sweep makes: 1.2 to 2.1 on modelled machines without disturbances.
+const TIMES_FEWEST: f64 = 3.0;
+
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
     machine: &'a Machine,
@@ -324,7 +331,7 @@ impl Plan {
         let cells = fitted.cells(request, closest);
         let mut plan = Plan::of_cells(request, cells, fitted.strands, limits, predictor);
         for series in fewer {
-            if plan.predicted() <= plan.budget.mul_f64(FEWEST_SHARE) {
+            if plan.predicted() <= plan.budget.mul_f64(FEWEST_SHARE) && plan.report_bytes() <= LARGEST_REPORT {
                 break;
             }
             let fewest = |cell: &PlannedCell| cell.seats.len() == cell.kernel.card().workers.min();
@@ -362,25 +369,26 @@ impl Plan {
         round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
     }
 
-    /// How large the report will be as plain JSON: as it begins, and as many invocations of each cell, those of the floor included, as
-    /// there is time for.
-    pub fn report_bytes(&self, blank: &Report) -> u64 {
-        // As measured.
-        const LAP: u64 = 450;
-        const BLOCKS: u64 = 450;
-        const REPETITION: u64 = 200;
-        const INVOCATION: u64 = 1000;
-        let has_blocks = |cell: &Cell| blank.cards.iter().any(|card| *card.name == *cell.kernel && has_blocks(card));
-        let run = |cell: &Cell| {
-            let laps = cell.seats.len().div_ceil(Lap::group_size(cell.seats.len())) as u64;
-            REPETITION + laps * (LAP + if has_blocks(cell) { BLOCKS } else { 0 })
+    /// About how large the report will be as plain JSON: intervals take up to [`TIMES_FEWEST`] times the fewest invocations, if there is
+    /// time for them.
+    pub fn report_bytes(&self) -> u64 {
+        // As measured; a lap of the processor's and the memory's kernels has the times of its blocks.
+        const LAP: usize = 450;
+        const BLOCKS: usize = 450;
+        const REPETITION: usize = 200;
+        const INVOCATION: usize = 1000;
+        let laps = |workers: usize| workers.div_ceil(Lap::group_size(workers));
+        let of_cell = |cell: &PlannedCell| {
+            let card = cell.kernel.card();
+            let blocks = if matches!(card.family, Family::Compute | Family::Memory) { BLOCKS } else { 0 };
+            INVOCATION + cell.repetitions * (REPETITION + laps(cell.seats.len()) * (LAP + blocks))
         };
-        let cells = blank.floor.iter().chain(&blank.cells).filter(|cell| cell.status == Status::Pending);
-        let round: u64 = cells.map(|cell| INVOCATION + cell.repetitions * run(cell)).sum();
+        let of_floor = |workers| INVOCATION + repetitions(NOOP.card(), workers) * (REPETITION + laps(workers) * LAP);
+        let round =
+            self.runnable().map(of_cell).sum::<usize>() + self.threads().into_iter().map(of_floor).sum::<usize>();
         let rounds = self.budget.as_secs_f64() / self.predicted().as_secs_f64();
-        let in_time = rounds.max(1.0) * self.invocations.least as f64;
-        let empty = serde_json::to_vec(blank).map_or(0, |text| text.len() as u64);
-        empty + (round as f64 * in_time.min(self.invocations.most as f64)) as u64
+        let in_time = rounds.clamp(1.0, TIMES_FEWEST) * self.invocations.least as f64;
+        (round as f64 * in_time.min(self.invocations.most as f64)) as u64
     }
 
     /// Numbers of workers, ascending.
@@ -405,7 +413,7 @@ impl Plan {
 
     fn predict(&mut self, predictor: &Predictor) {
         for cell in &mut self.cells {
-            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(cell.kernel.card()));
+            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(cell.kernel.card(), cell.seats.len()));
             let own = cell.point.params(&self.params);
             cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
         }
@@ -432,21 +440,17 @@ impl Plan {
 /// Repetitions in an invocation. Ten take at least as long as what a fresh process takes around them: some 10 ms, and the touching
 /// of its blocks, which is some ten passes. T. Kalibera and R. Jones ("Rigorous benchmarking in reasonable time", ISMM 2013,
 /// section 5) take the square root of that ratio, times the deviation within processes over that between them: on a busy machine
-/// the former is the larger. Fixed by the kernel, so the best of them is the best of as many in every sweep.
-fn repetitions(card: &Card) -> usize {
+/// the former is the larger. Many workers have as many laps in fewer repetitions, and threads that take longer to start. Fixed by the
+/// kernel and their number, so the best of them is the best of as many in every sweep.
+pub(crate) fn repetitions(card: &Card, workers: usize) -> usize {
     match card.family {
         // Each repetition makes its memory anew, which takes several times what is timed.
         Family::Memory if card.blocks_in_kernel => 2,
         Family::Memory => 5,
-        Family::Compute | Family::Floor => 10,
+        Family::Compute | Family::Floor => (40 / workers).clamp(3, 10),
         // Where workers wait for each other, two outlast the start of a process.
         Family::Sync | Family::Timer => 2,
     }
-}
-
-/// Whether workers of the kernel stamp blocks: those that share nothing but the machine.
-fn has_blocks(card: &Card) -> bool {
-    matches!(card.family, Family::Compute | Family::Memory)
 }
 
 /// Why workers that contend are not let loose: spinning for the same line, more of them than strands keep everything else

@@ -127,7 +127,7 @@ pub(super) fn measure(
     }
     let (plan, pairs) = plan(&stage, machine, &limits, &predictor)?;
     let mut report = new_report(&plan, &Context { machine, ..stage.context(&new.command, &limits) });
-    let plain_bytes = plan.report_bytes(&report);
+    let plain_bytes = plan.report_bytes();
     if new.output.is_none() && plain_bytes > MOST_PLAIN {
         file.as_mut_os_string().push(".gz");
     }

@@ -10,7 +10,7 @@ use charz_topology::{Machine, Mapping};
 
 use crate::invoke;
 use crate::limits::Limits;
-use crate::plan::{Plan, PlannedCell, nanos};
+use crate::plan::{Plan, PlannedCell, nanos, repetitions};
 use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status};
 
 pub struct Context<'a> {
@@ -68,11 +68,11 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
         level: None,
         traffic: kernel.traffic(),
         workers: seats.len() as u64,
+        repetitions: repetitions(kernel.card(), seats.len()) as u64,
         seats,
         unit: invoke::unit(kernel),
         estimator: estimator(kernel.card().family),
         precision: 1.0,
-        repetitions: FLOOR_REPETITIONS,
         footprint_bytes: 0,
         status: Status::Pending,
         reason: None,
@@ -85,9 +85,6 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
         contention: None,
     }
 }
-
-/// An empty run takes no time.
-const FLOOR_REPETITIONS: u64 = 10;
 
 /// What a processor does by itself varies to both sides; what flows to and from a shared memory can only be slowed down by
 /// others.

@@ -51,7 +51,7 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
         units::duration(plan.predicted()),
         units::duration(plan.budget),
     )?;
-    writeln!(out, "report: about {}, if the budget is used up", units::iec(report_bytes))?;
+    writeln!(out, "report: about {}", units::iec(report_bytes))?;
     match limits.memory_budget_bytes {
         Some(bytes) => {
             writeln!(out, "memory: a cell may take {}, {MEMORY_SHARE_PERCENT}% of what is available", units::iec(bytes))

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::checks::{FEW_FAULTS, V03, V04, V22};
 use crate::{Blocks, Contention};
 
-/// The groups that the workers of a repetition are put in: a report of thousands of workers takes no more than one of 32.
-const GROUPS: usize = 32;
+/// The groups that the workers of a repetition are put in: a report of thousands of workers takes no more than one of 16.
+const GROUPS: usize = 16;
 
 /// What a minor fault takes in the kernel, in nanoseconds: about a microsecond on the machines that charz was made on.
 const MINOR_FAULT_NS: f64 = 1000.0;
@@ -88,7 +88,7 @@ impl Lap {
         workers.div_ceil(GROUPS).max(1)
     }
 
-    /// The laps of all workers, by rank, as they are kept: of more than 32 workers, those of a group are one lap, or a few where they
+    /// The laps of all workers, by rank, as they are kept: of more than 16 workers, those of a group are one lap, or a few where they
     /// differ in what makes a repetition dirty. What follows from them stays as it is, but for what blocks tell of a single worker.
     pub fn grouped(laps: Vec<Lap>) -> Vec<Lap> {
         let size = Lap::group_size(laps.len());
@@ -355,9 +355,9 @@ mod tests {
     #[test]
     fn laps_of_any_number_of_workers_fit() {
         let alike = |workers| Lap::grouped(run(vec![Lap { end_ns: 10, ops: 1, ..Lap::default() }; workers]).laps);
-        assert_eq!([1, 32, 33, 4096].map(|workers| alike(workers).len()), [1, 32, 17, 32]);
-        assert_eq!(alike(33).iter().map(Lap::workers).collect::<Vec<_>>(), [vec![2; 16], vec![1]].concat());
-        assert_eq!(alike(4096)[1].rank, 128);
+        assert_eq!([1, 16, 17, 4096].map(|workers| alike(workers).len()), [1, 16, 9, 16]);
+        assert_eq!(alike(17).iter().map(Lap::workers).collect::<Vec<_>>(), [vec![2; 8], vec![1]].concat());
+        assert_eq!(alike(4096)[1].rank, 256);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Run {
     pub pressure_ns: Option<u64>,
     /// Codes of the causes for which it does not count. Never its value.
     pub dirty: Vec<String>,
-    /// One lap a worker; of more than 32 workers, one for each group of them (see [`Lap::grouped`]).
+    /// One lap a worker; of more than 16 workers, one for each group of them (see [`Lap::grouped`]).
     #[serde(deserialize_with = "snug")]
     pub laps: Vec<Lap>,
     /// The pairs of times that the workers stamped; null where they stamp none.

@@ -33,7 +33,7 @@ const T3_4: (&str, [Caps; 4]) = (
 /// A server of so many packages of today, with invented caps.
 fn server(packages: usize) -> (String, [Caps; 4]) {
     let description = format!("Package:{packages} [NUMA(memory=256GB)] L3:8(size=32MiB) L2:4(size=1MiB) Core:1 PU:2");
-    (description, [[2.0, 1e9, 2.6, 1e9], [0.5, 1e9, 1.0, 1e9], [30.0, 1e9, 1e9, 200.0], [12.0, 1e9, 1e9, 90.0]])
+    (description, [[0.3, 1e9, 0.4, 1e9], [0.2, 1e9, 0.3, 1e9], [30.0, 1e9, 1e9, 200.0], [12.0, 1e9, 1e9, 90.0]])
 }
 
 const KERNELS: [&str; 4] = ["arith-int", "arith-float", "mem-read", "mem-write-data"];
@@ -80,18 +80,24 @@ impl Model<'_> {
 
     fn run(&self, order: &MeasureRequest, rates: &[f64]) -> Run {
         let mut random = self.random.borrow_mut();
-        let memory = is_memory(&order.kernel);
+        let (memory, chase) = (is_memory(&order.kernel), is_chase(&order.kernel));
         let work = if memory { order.params.size_bytes } else { order.params.iterations };
         let laps = order.seats.iter().zip(rates).zip(0..).map(|((seat, rate), rank)| {
             let ns = work as f64 / rate * (1.0 + 0.002 * random.f64());
             let start_ns = random.u64(..20_000);
-            let times = random.choice(&self.blocks).unwrap().iter().map(|time| time / rate);
+            // Of memory, a disturbed block would be a part of the number.
+            let most = if memory { 1.001 } else { f64::MAX };
+            let times = random
+                .choice(&self.blocks)
+                .unwrap()
+                .iter()
+                .map(|time| time.min(most) / rate * if chase { LINE as f64 } else { 1.0 });
             let blocks = Blocks { count: 130, times: times.collect() };
             Lap {
                 start_ns,
                 end_ns: start_ns + ns as u64,
-                ops: if memory { 0 } else { work },
-                bytes: if memory { work } else { 0 },
+                ops: if memory { 0 } else { work } + if chase { work / LINE } else { 0 },
+                bytes: if memory && !chase { work } else { 0 },
                 blocks: Some(blocks),
                 checks: 131,
                 ..Lap::undisturbed(rank, *seat, ns as u64)
@@ -146,6 +152,7 @@ fn make(line: &str, (description, caps): (&str, [Caps; 4])) -> Made {
         "arith-int" => caps[0],
         "arith-float" => caps[1],
         "mem-write-data" => caps[3],
+        _ if is_chase(kernel) => [0.01 * LINE as f64, 1e9, 1e9, 1e9],
         _ if is_memory(kernel) => caps[2],
         // A line that is handed over, so often that a repetition takes 1.5 ms.
         _ => [5e6 / 1.5e6, 1e9, 1e9, 1e9],
@@ -189,22 +196,29 @@ fn make(line: &str, (description, caps): (&str, [Caps; 4])) -> Made {
         plan.predicted(),
         model.elapsed.get(),
         file.len() >> 10,
-        (plan.report_bytes(blank) / 5) >> 10,
+        (plan.report_bytes() / 5) >> 10,
         html.len() >> 10,
     );
-    assert!(report.complete, "{description}: in {budget:?}, predicted {:?}", plan.predicted());
-    assert!(file.len() < 20 << 20, "{description}: {} bytes", file.len());
+    assert!(file.len() < 20 << 20, "too large: {figures}");
     Made { machine: machine.clone(), report, figures }
 }
 
 fn is_memory(kernel: &str) -> bool {
-    kernel.starts_with("mem") || kernel.starts_with("chase")
+    kernel.starts_with("mem") || is_chase(kernel)
 }
+
+/// A load takes 100 ns, and a line is read by each.
+fn is_chase(kernel: &str) -> bool {
+    kernel.starts_with("chase")
+}
+
+const LINE: u64 = 64;
 
 /// Whether the default sweep of such a machine says of each kernel what its caps allow, without a doubt; returns its figures.
 fn check(machine: (&str, [Caps; 4])) -> String {
     let (description, caps) = machine;
     let Made { machine, report, mut figures } = make("sweep", machine);
+    assert!(report.complete, "not complete: {figures}");
     let strands = worth(&machine) as u64;
     for (kernel, caps) in KERNELS.into_iter().zip(caps) {
         let cell = |workers| report.cells.iter().filter(move |cell| cell.kernel == kernel && cell.workers == workers);
@@ -219,7 +233,7 @@ fn check(machine: (&str, [Caps; 4])) -> String {
     for verdict in verdicts(&report) {
         let found = &verdict.best;
         figures += &format!("  {}: {} workers, {}\n", verdict.kernel, found.cell.workers, found.cell.mapping);
-        assert!(!verdict.doubtful, "{description}: {}", verdict.kernel);
+        assert!(!verdict.doubtful, "{description}: {} {:?}", verdict.kernel, found.cell.marks);
     }
     figures
 }
@@ -248,9 +262,14 @@ fn so_does_that_of_a_machine_of_any_size() {
 
 #[test]
 #[ignore = "minutes: as above"]
-fn c2c_of_1536_strands_and_numa_of_16_nodes_fit() {
+fn c2c_of_1536_strands_and_numa_of_8_nodes_fit() {
     let (description, caps) = server(12);
-    show(&make("c2c", (&description, caps)).figures);
-    let (description, caps) = server(16);
-    show(&make("numa", (&description, caps)).figures);
+    let made = make("c2c", (&description, caps));
+    assert!(made.report.complete, "not complete: {}", made.figures);
+    show(&made.figures);
+    let (description, caps) = server(8);
+    let made = make("numa", (&description, caps));
+    let is_measured = |cell: &Cell| cell.invocations.iter().any(|invocation| invocation.value.is_some());
+    assert!(made.report.cells.iter().all(is_measured), "pairs without a number: {}", made.figures);
+    show(&made.figures);
 }
