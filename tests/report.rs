@@ -1,5 +1,7 @@
 //! The report's format, read by others than its writer.
 
+use std::ffi::OsStr;
+
 use serde_json::Value;
 
 use crate::support::{output, root, run, small_report};
@@ -24,6 +26,24 @@ fn a_report_obeys_its_schema() {
     report["cells"][0]["workers"] = "two".into();
     let validator = jsonschema::validator_for(&schema()).unwrap();
     assert!(!validator.is_valid(&report));
+}
+
+#[test]
+fn laps_of_many_workers_are_grouped_and_a_file_is_compressed_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json.gz");
+    let sweep = "sweep --kernel arith-int --mapping dumb --threads 40 --iterations 1000 --invocations 1 --repetitions 1 --output";
+    let ran = run(sweep.split(' ').map(OsStr::new).chain([file.as_os_str()]));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(std::fs::read(&file).unwrap()[..2], [0x1f, 0x8b]);
+    let shown = run(["render".as_ref(), "--format".as_ref(), "json".as_ref(), file.as_os_str()]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    let report: Value = serde_json::from_str(&shown.out).unwrap();
+    check_valid(&report);
+    let laps = report["cells"][0]["invocations"][0]["runs"][0]["laps"].as_array().unwrap();
+    let workers = |lap: &Value| lap["group"]["workers"].as_u64().unwrap_or(1);
+    assert_eq!(laps.iter().map(workers).sum::<u64>(), 40);
+    assert!(laps.len() < 40, "{} laps", laps.len());
 }
 
 #[test]

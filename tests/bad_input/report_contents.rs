@@ -77,7 +77,7 @@ fn times_that_run_backwards() {
     check_with("/wall_ns", json!(-1), &["`-1`"]);
     check_with(&lap("start_ns"), json!(2_000_000_000), &["ends before it starts"]);
     check_with("/cells/0/invocations/0/runs/0/interval_ns", json!(7), &["interval"]);
-    check_with("/cells/0/invocations/0/runs/0/laps", json!([]), &["one lap a worker"]);
+    check_with("/cells/0/invocations/0/runs/0/laps", json!([]), &["not those of its workers"]);
     check_with("/cells/0/seats", json!([0]), &["one seat a worker"]);
 }
 
