@@ -10,7 +10,7 @@ use crate::stages::Stages;
 use crate::user::User;
 use crate::{bench, test, tidy};
 
-/// Conventions, format and lints, those of another architecture too; then the tests, as an ordinary user also where this is root; then the count of
+/// Conventions, format and lints, also those of another architecture; then the tests, as an ordinary user also where this is root; then the count of
 /// instructions against the base.
 pub fn start(words: &[String]) -> Outcome {
     let checks_only = arguments::flag("ci", "--checks-only", words)?;

@@ -35,17 +35,23 @@ impl Blocks {
         Blocks { count, times }
     }
 
-    /// Those of the mean of several workers: at each rank, the time with which all of them together would do the same work (a mean of
-    /// quantile functions; S. Vincent, "The function of the vibrissae in the behavior of the white rat", 1912). Where each of them
-    /// has one speed in most of its blocks, so does the mean.
-    pub fn mean(workers: &[&Blocks]) -> Self {
-        let with: Vec<&[f64]> =
-            workers.iter().map(|blocks| &blocks.times[..]).filter(|times| !times.is_empty()).collect();
-        let count = workers.iter().map(|blocks| blocks.count).fold(0, u64::saturating_add);
+    /// Those of the mean of several workers, each part with how many have them: at each rank the mean of their times, or with `by_rate`
+    /// the time in which all of them together do as much work (a mean of quantile functions; S. Vincent, "The function of the vibrissae
+    /// in the behavior of the white rat", 1912). Where each has one speed in most of its blocks, so does the mean. Without a block of
+    /// one of them there is none.
+    pub fn mean(parts: &[(&Blocks, u64)], by_rate: bool) -> Self {
+        if parts.iter().any(|(blocks, _)| blocks.times.is_empty()) {
+            return Blocks::default();
+        }
+        let count = parts.iter().map(|(blocks, _)| blocks.count).fold(0, u64::saturating_add);
+        let workers: f64 = parts.iter().map(|(_, workers)| *workers as f64).sum();
         let kept = usize::try_from(count).unwrap_or(usize::MAX).min(Self::MOST);
         let at_rank = |rank: usize| {
             let of = |times: &[f64]| times[(rank * (times.len() - 1)).checked_div(kept - 1).unwrap_or(0)];
-            rounded(with.len() as f64 / with.iter().map(|times| of(times).recip()).sum::<f64>())
+            let sum = |of_time: fn(f64) -> f64| {
+                parts.iter().map(|(blocks, workers)| of_time(of(&blocks.times)) * *workers as f64).sum::<f64>()
+            };
+            rounded(if by_rate { workers / sum(f64::recip) } else { sum(|time| time) / workers })
         };
         Blocks { count, times: (0..kept).map(at_rank).collect() }
     }
@@ -104,16 +110,17 @@ mod tests {
 
     #[test]
     fn the_mean_does_the_work_of_all_in_the_same_time() {
-        let mean = |workers: &[&[f64]]| {
-            let workers: Vec<Blocks> = workers.iter().map(|times| Blocks::of(times.to_vec())).collect();
-            Blocks::mean(&workers.iter().collect::<Vec<_>>())
+        let mean = |workers: &[(&[f64], u64)], by_rate| {
+            let parts: Vec<_> = workers.iter().map(|(times, workers)| (Blocks::of(times.to_vec()), *workers)).collect();
+            Blocks::mean(&parts.iter().map(|(blocks, workers)| (blocks, *workers)).collect::<Vec<_>>(), by_rate)
         };
-        // One and a third of a unit of work in a nanosecond, by two.
-        assert_eq!(mean(&[&[1.0, 1.0], &[3.0, 3.0]]), Blocks { count: 4, times: vec![1.5; 4] });
-        assert_eq!(mean(&[&[], &[2.0]]), Blocks { count: 1, times: vec![2.0] });
-        assert_eq!(mean(&[&[], &[]]), Blocks::default());
+        // One and a third of a unit of work in a nanosecond, by two; and one and two thirds, by three.
+        assert_eq!(mean(&[(&[1.0, 1.0], 1), (&[3.0, 3.0], 1)], true), Blocks { count: 4, times: vec![1.5; 4] });
+        assert_eq!(mean(&[(&[1.0], 1), (&[3.0], 2)], true).times, [1.8; 2]);
+        assert_eq!(mean(&[(&[1.0], 1), (&[3.0], 3)], false).times, [2.5; 2]);
+        assert_eq!(mean(&[(&[], 1), (&[2.0], 1)], true), Blocks::default());
         let many: Vec<f64> = (1..=100).map(f64::from).collect();
-        let both = mean(&[&many, &[7.0]]);
+        let both = mean(&[(&many, 1), (&[7.0], 1)], true);
         assert_eq!((both.count, both.contradiction()), (101, None));
         assert_eq!((both.times[0], both.times[32]), (1.75, 13.0841));
     }

@@ -34,11 +34,19 @@ impl FastModes {
     pub(super) fn of(cell: &Cell) -> Self {
         let workers = cell.seats.len();
         let size = Lap::group_size(workers);
+        // Of several workers, latencies have a mean of times.
+        let by_rate = cell.unit != Unit::NanosecondsPerStep;
         let of_all = |invocation: &Invocation| {
             let mut blocks = vec![Vec::new(); workers.div_ceil(size)];
-            for lap in invocation.clean_runs().flat_map(|run| &run.laps) {
-                if let (Some(all), Some(of_lap)) = (blocks.get_mut(lap.rank as usize / size), &lap.blocks) {
-                    all.extend(of_lap.weighted());
+            for run in invocation.clean_runs() {
+                for (group, of_group) in blocks.iter_mut().enumerate() {
+                    let laps = run.laps.iter().filter(|lap| lap.rank as usize / size == group);
+                    let parts: Option<Vec<_>> = laps.map(|lap| Some((lap.blocks.as_ref()?, lap.workers()))).collect();
+                    match parts.as_deref() {
+                        Some([(blocks, _)]) => of_group.extend(blocks.weighted()),
+                        Some(parts) => of_group.extend(Blocks::mean(parts, by_rate).weighted()),
+                        None => {}
+                    }
                 }
             }
             let modes: Option<Vec<FastMode>> = blocks.into_iter().map(FastMode::of).collect();

@@ -1,4 +1,4 @@
-//! Default sweeps of machines that nobody here has: processes whose times follow from how much each part of the machine can do.
+//! Default sweeps of machines that are modelled: processes whose times follow from how much each part of the machine can do.
 
 use std::cell::{Cell as Shared, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -238,7 +238,7 @@ fn check(machine: (&str, [Caps; 4])) -> String {
     figures
 }
 
-/// For whoever runs the tests that take minutes.
+/// For the tests that are run by hand.
 #[expect(clippy::print_stderr, reason = "the figures are what they are run for")]
 fn show(figures: &str) {
     eprint!("{figures}");

@@ -46,6 +46,23 @@ fn capacity_is_what_undisturbed_blocks_show() {
     check(of_blocks(disturbed(0.9)), 2e9, &[]);
 }
 
+/// Of 32 workers every other one is on a core of half the speed: none of them counts as another.
+#[test]
+fn workers_of_a_group_count_at_their_own_speeds() {
+    let mut trial = of_blocks(disturbed(0.2));
+    (trial.cell.seats, trial.cell.workers, trial.facts.strands) = ((0..32).map(Some).collect(), 32, 32);
+    for run in trial.runs() {
+        let laps = (0..32).map(|rank| {
+            let mut lap = Lap { rank, seat: Some(rank as u32), strand: Some(rank as u32), ..run.laps[0].clone() };
+            let slower = if rank % 2 == 1 { 2.0 } else { 1.0 };
+            lap.blocks.iter_mut().flat_map(|blocks| &mut blocks.times).for_each(|time| *time *= slower);
+            lap
+        });
+        run.laps = Lap::grouped(laps.collect());
+    }
+    check(trial, 24e9, &[]);
+}
+
 #[test]
 fn waits_and_the_quota_leave_blocks_alone() {
     let mut trial = of_blocks(disturbed(0.5));

@@ -27,7 +27,7 @@ pub(super) fn run(
                 for group in to.chunks_exact(op.group()) {
                     let (summed, others) = group.split_at(op.summed());
                     summed.iter().for_each(|line| add(&mut registers.sums[0], line));
-                    // Nothing portable loads what nobody uses.
+                    // A portable load that is not used is left out by the compiler.
                     others.iter().for_each(|line| add(&mut registers.word, line));
                 }
             }
