@@ -1,10 +1,11 @@
-//! What follows from several cells together: cliffs, collapses, the fastest of those that do the same, advice, latencies, and
+//! What follows from several cells together: the best of each kernel, cliffs, collapses, the fastest of those that do the same, advice, latencies, and
 //! words a cycle.
 //!
 //! A pure function of a report: the report is enough to draw the same conclusions again. Only cells that are `ok`
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
 
 mod advice;
+mod best;
 mod cliff;
 mod collapse;
 mod efficiency;
@@ -26,7 +27,8 @@ use series::Series;
 pub fn findings(report: &Report) -> Vec<Finding> {
     let all = Series::of(report);
     let strands = report.machine.usable_strands().count() as u64;
-    let mut found: Vec<Finding> = all.iter().filter_map(|series| cliff::cliff(series, strands)).collect();
+    let mut found = best::best(report);
+    found.extend(all.iter().filter_map(|series| cliff::cliff(series, strands)));
     found.extend(all.iter().filter_map(collapse::collapse));
     found.extend(fastest::fastest(&all));
     found.extend(advice::advice(&all, strands));
@@ -39,5 +41,13 @@ pub fn findings(report: &Report) -> Vec<Finding> {
 
 fn on_cell(cell: &Cell, kind: FindingKind, value: Option<f64>, text: String) -> Finding {
     let Cell { kernel, mapping, workers, .. } = cell;
-    Finding { kind, kernel: kernel.clone(), mapping: Some(mapping.clone()), workers: Some(*workers), value, text }
+    Finding {
+        kind,
+        kernel: kernel.clone(),
+        mapping: Some(mapping.clone()),
+        workers: Some(*workers),
+        value,
+        text,
+        evidence: String::new(),
+    }
 }

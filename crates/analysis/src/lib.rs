@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod answer;
 pub mod card;
 pub mod compare;
 pub mod curve;

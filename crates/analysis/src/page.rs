@@ -31,11 +31,12 @@ mod verdicts;
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::answer::Answer;
 use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use crate::verdict;
 use cells::CellsByKernel;
-use charz_data::report::{Finding, Report};
+use charz_data::report::{Finding, FindingKind, Report};
 
 pub use about::{About, Difference, Fact};
 pub use doubts::Doubt;
@@ -54,6 +55,8 @@ pub struct Source<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     pub title: String,
+    /// What the first screen of each report says.
+    pub answers: Vec<Answer>,
     /// The main results, for readers who read nothing else: sentences, each with the report that it is about, by its place among
     /// the sources.
     pub summary: Vec<(usize, String)>,
@@ -191,12 +194,17 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     Page {
         title: title(sources),
+        answers: each().map(Answer::of).collect(),
         summary: with_source(each().enumerate().map(|(at, report)| summary::summary(&sorted, at, report))),
         differences: about::differences(&abouts),
         sources: abouts,
         verdicts: verdicts::table(&sorted),
         doubts: with_source(each().map(doubts)),
-        findings: with_source(sorted.findings),
+        // The best of each kernel is in the verdicts.
+        findings: with_source(sorted.findings)
+            .into_iter()
+            .filter(|(_, found)| found.kind != FindingKind::Best)
+            .collect(),
         sections,
         left_out: Vec::new(),
     }

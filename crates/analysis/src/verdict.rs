@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use crate::group::grouped;
 use crate::number::{Best, Number};
 use crate::point;
+use charz_data::Role;
 use charz_data::report::{Cell, Point, Report, Unit};
 
 /// The mapping that leaves threads to the operating system.
@@ -106,10 +107,11 @@ impl<'a> Verdict<'a> {
         self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
     }
 
-    /// Whether it is worth a line beside others: mappings were compared, or nothing else can be said of the kernel. A sweep over
-    /// sizes under one mapping has a verdict at each size that compares nothing.
-    pub fn is_telling(&self) -> bool {
-        self.mappings > 1 || self.points == 1
+    /// Whether it is worth a line beside others: mappings or numbers of workers were compared. A sweep over sizes under one mapping
+    /// has a verdict at each size that compares nothing, and the square of a kernel of pairs says more.
+    pub fn decides(&self, report: &Report) -> bool {
+        let compares = self.mappings > 1 || (self.points == 1 && !self.saturation.is_empty());
+        compares && !matches!(report.role(self.kernel), Role::LineTransfer(_))
     }
 }
 

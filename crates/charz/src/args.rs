@@ -162,7 +162,7 @@ mod tests {
             let sentence = refused(&format!("charz sweep --resume r.json {flag} {}", param.example));
             assert!(sentence.contains("--resume") && sentence.contains(&flag), "{sentence}");
         }
-        const TAKEN: [&str; 5] = ["resume", "budget", "wait", "wait_quiet", "strict"];
+        const TAKEN: [&str; 6] = ["resume", "budget", "wait", "wait_quiet", "strict", "verbose"];
         let mut grammar = flags::Cli::command();
         grammar.build();
         let sweep = grammar.find_subcommand("sweep").unwrap();

@@ -32,9 +32,9 @@ pub fn billions(unit: Unit) -> (f64, &'static str) {
     }
 }
 
-/// The suffix of a number: ` ?` if it is doubtful, else empty.
+/// The suffix of a noisy number, `~`; else empty. The only marker of doubt that outputs have.
 pub fn doubt(doubtful: bool) -> &'static str {
-    if doubtful { " ?" } else { "" }
+    if doubtful { "~" } else { "" }
 }
 
 /// A duration given in nanoseconds: `450 ns`, `12.3 µs`, `1.20 s`.

@@ -50,10 +50,18 @@ impl ReportWriter for Format {
     }
 }
 
-/// The tables that a sweep prints.
+/// What a sweep prints.
+pub const SUMMARY: &Format = &Format {
+    name: "summary",
+    about: "the answer on one screen: machine, quality, one row per kernel, what to do",
+    for_people: true,
+    draw: Draw::Report(term::answer),
+};
+
+/// Every table; what a sweep prints with -v.
 pub const TABLE: &Format = &Format {
     name: "table",
-    about: "every number in tables, what limits them, and what follows",
+    about: "every number in tables, with every warning and finding",
     for_people: true,
     draw: Draw::Report(term::tables),
 };
@@ -76,6 +84,7 @@ pub const JSON: &Format = &Format {
 pub const MEASURED: [&Format; 3] = [TABLE, CSV, JSON];
 
 pub const FORMATS: &[Format] = &[
+    *SUMMARY,
     *TABLE,
     Format {
         name: "term",

@@ -64,6 +64,12 @@ fn run(blocks: &[Block<'_>]) -> Vec<String> {
         Block::Heading(heading) => format!("\n## {}\n", foreign(heading)),
         Block::Caption(caption) => format!("\n### {}\n", foreign(caption)),
         Block::Text(words) => format!("\n{}\n", foreign(words)),
+        Block::Step(what, launch) => {
+            let launch = launch.as_ref().map(|launch| fenced(launch)).unwrap_or_default();
+            format!("\n- {}\n{launch}", foreign(what))
+        }
+        Block::Line(label, entries) => format!("\n**{}** {}\n", foreign(label), foreign(&entries.join(" · "))),
+        Block::Gap => String::new(),
         Block::Code(words) => format!("\n{}", fenced(words)),
         Block::Table { heading, words, rows } => table(heading, words, rows, MOST_ROWS, 0),
         Block::Figure(shown) => figure(shown).unwrap_or_default(),

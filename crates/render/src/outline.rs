@@ -1,9 +1,9 @@
 //! What is said of a report, a page or a replication, in parts that a terminal and Markdown draw: one text for both.
 
+use charz_analysis::answer::{self, Answer, NONE, Reading};
 use charz_analysis::figure::{Figure, Table};
 use charz_analysis::page::{Doubt, Page, Section, Whole};
 use charz_data::escape::counted;
-use charz_data::report::Severity;
 
 /// A part of a text. Its words may be foreign: the code that writes them escapes them.
 pub enum Block<'a> {
@@ -25,9 +25,14 @@ pub enum Block<'a> {
     /// What Markdown shows when it is asked for.
     Folded(String, Vec<Block<'a>>),
     Code(String),
+    /// An entry of a list of steps: what to do, and the command that does it.
+    Step(String, Option<String>),
+    /// A label with entries, of which a terminal shows as many as a line holds.
+    Line(String, Vec<String>),
+    Gap,
 }
 
-impl Block<'_> {
+impl Block<'static> {
     /// An entry of a list without a label.
     pub fn item(words: impl Into<String>) -> Self {
         Block::Item(String::new(), words.into())
@@ -35,8 +40,10 @@ impl Block<'_> {
 
     pub fn table(table: &Table) -> Self {
         let column = |at: usize| table.rows.iter().map(move |row| &row.data[at]);
-        let is_words =
-            |at: &usize| column(*at).all(|datum| datum.number.is_none()) && column(*at).any(|datum| datum.text != "-");
+        let is_words = |at: &usize| {
+            column(*at).all(|datum| datum.number.is_none())
+                && column(*at).any(|datum| !["-", NONE].contains(&&*datum.text))
+        };
         let texts = table.rows.iter().map(|row| row.data.iter().map(|datum| datum.text.clone()).collect());
         Block::Table {
             words: (0..table.heading.len()).filter(is_words).collect(),
@@ -51,8 +58,8 @@ const MOST_DOUBTS: usize = 12;
 
 /// A page up to its figures, for so many columns.
 pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
-    let mut blocks = head(page);
-    blocks.extend(listed("In what the reports differ", page.differences_in_words().map(Block::item)));
+    let mut blocks = head(page, columns);
+    blocks.extend(listed("Differences between the reports", page.differences_in_words().map(Block::item)));
     blocks.extend(verdicts(page, columns));
     blocks.extend(findings(page));
     blocks.extend(doubts(page, MOST_DOUBTS));
@@ -62,8 +69,8 @@ pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
 }
 
 /// Every number. Limits and findings come last, where a terminal still shows them when all is printed.
-pub fn whole(whole: &Whole) -> Vec<Block<'_>> {
-    let mut blocks = head(&whole.page);
+pub fn whole(whole: &Whole, columns: usize) -> Vec<Block<'_>> {
+    let mut blocks = head(&whole.page, columns);
     blocks.extend(whole.notes.iter().cloned().map(Block::Text));
     for (caption, table) in &whole.tables {
         blocks.push(Block::Caption(caption.clone()));
@@ -72,25 +79,102 @@ pub fn whole(whole: &Whole) -> Vec<Block<'_>> {
     blocks.extend(whole.page.figures().map(Block::Figure));
     blocks.extend(doubts(&whole.page, usize::MAX));
     blocks.extend(findings(&whole.page));
-    blocks.extend(verdicts(&whole.page, usize::MAX));
-    blocks.push(Block::Heading("How it was measured".to_owned()));
+    blocks.extend(verdicts(&whole.page, columns));
+    blocks.push(Block::Heading("Method".to_owned()));
     blocks.extend(whole.closing.iter().cloned().map(Block::Text));
     blocks
 }
 
-/// The reports and their main results.
-fn head(page: &Page) -> Vec<Block<'_>> {
-    let mut blocks = vec![Block::Title(page.title.clone())];
-    for source in &page.sources {
-        blocks.push(Block::Text(source.ending.clone()));
-        let incomplete = source.incomplete.iter();
-        blocks.extend(incomplete.map(|why| {
-            Block::Text(format!("! not complete, ended by {why}: what is missing may change what follows"))
-        }));
+/// The reports and what their first screens say.
+fn head(page: &Page, columns: usize) -> Vec<Block<'_>> {
+    let mut blocks = match &page.sources[..] {
+        [_] => Vec::new(),
+        _ => vec![Block::Title(page.title.clone())],
+    };
+    for (at, answer) in page.answers.iter().enumerate() {
+        let name = page.sources.get(at).filter(|_| page.sources.len() > 1);
+        blocks.extend(name.map(|source| Block::Heading(source.name.clone())));
+        blocks.extend(self::answer(answer, FULL, columns));
     }
-    let summary = page.summary.iter().map(|(at, words)| Block::item(format!("{words}{}", page.of(*at))));
-    blocks.extend(listed("Summary", summary));
     blocks
+}
+
+/// How many rows of each table and entries of each list a page shows of an [`Answer`].
+const FULL: usize = 24;
+/// How many steps a reader takes in at once.
+const MOST_STEPS: usize = 4;
+
+/// The answer of a report, for so many columns: at most so many rows of each table, entries of each list.
+pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static>> {
+    let quality = &answer.quality;
+    let mut blocks = vec![
+        Block::Title(answer.machine.clone()),
+        Block::Text(format!("{}{}", answer.when, incomplete(answer))),
+        Block::Gap,
+        Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
+    ];
+    blocks.extend(quality.fix.map(|fix| Block::Item("Fix".to_owned(), fix.to_owned())));
+    let (rows, notes) = answer::table(&answer.rows, answer.cpus, most);
+    blocks.extend(listed_rows(rows, answer.rows.len(), columns));
+    blocks.extend(notes.into_iter().take(most).map(Block::Text));
+    for table in [&answer.levels, &answer.contended] {
+        let shown = Table { rows: table.rows.iter().take(most).cloned().collect(), ..table.clone() };
+        blocks.extend(listed_rows(shown, table.rows.len(), columns));
+    }
+    if !answer.costs.is_empty() {
+        blocks.push(Block::Gap);
+    }
+    for costs in answer.costs.iter().take(most) {
+        let entry = |(name, reading): &(String, Reading)| format!("{} {}", costs.short(name), reading.text());
+        blocks.push(Block::Line(costs.kind.clone(), costs.kernels.iter().map(entry).collect()));
+    }
+    blocks.extend((!answer.advice.is_empty()).then(|| Block::Caption("What to do".to_owned())));
+    let steps = answer.advice.iter().take(most.min(MOST_STEPS));
+    blocks.extend(steps.map(|advice| Block::Step(advice.text.clone(), advice.launch.clone())));
+    blocks
+}
+
+fn incomplete(answer: &Answer) -> String {
+    answer.incomplete.as_ref().map(|why| format!(" · incomplete, ended by {why}")).unwrap_or_default()
+}
+
+/// A table after a gap, its heading with how many rows there are where some are left out; nothing without rows. In narrow terminals
+/// without what follows from other columns.
+fn listed_rows(mut table: Table, all: usize, columns: usize) -> Vec<Block<'static>> {
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    if table.rows.len() < all {
+        table.heading[0] += &format!(" ({} of {all})", table.rows.len());
+    }
+    for name in ["scaling", "95% at"] {
+        let at = table.heading.iter().position(|heading| heading == name).filter(|_| width(&table) > columns);
+        if let Some(at) = at {
+            table.heading.remove(at);
+            table.rows.iter_mut().for_each(|row| drop(row.data.remove(at)));
+        }
+    }
+    [Block::Gap].into_iter().chain(fitting(&table, columns)).collect()
+}
+
+/// The columns that a table takes.
+fn width(table: &Table) -> usize {
+    let column = |at: usize| {
+        let texts = table.rows.iter().map(|row| &row.data[at].text).chain([&table.heading[at]]);
+        texts.map(|text| text.chars().count() + 2).max().unwrap_or(0)
+    };
+    (0..table.heading.len()).map(column).sum()
+}
+
+/// A table or, where it has no room, its rows as sentences.
+fn fitting(table: &Table, columns: usize) -> Vec<Block<'static>> {
+    let sentence = |row: &charz_analysis::figure::Row| {
+        let named =
+            table.heading.iter().zip(&row.data).skip(1).filter(|(_, datum)| !["-", NONE].contains(&&*datum.text));
+        let words: Vec<String> = named.map(|(name, datum)| format!("{name}: {}", datum.text)).collect();
+        Block::item(format!("{}; {}", row.data[0].text, words.join("; ")))
+    };
+    if width(table) <= columns { vec![Block::table(table)] } else { table.rows.iter().map(sentence).collect() }
 }
 
 /// Entries under a heading; nothing where there are none.
@@ -100,29 +184,18 @@ fn listed<'a>(heading: &str, items: impl Iterator<Item = Block<'a>>) -> Vec<Bloc
     heading.into_iter().chain(items).collect()
 }
 
-/// The best mapping of each kernel as a table or, where it has no room, as sentences.
+/// The best mapping of each kernel.
 fn verdicts(page: &Page, columns: usize) -> Vec<Block<'_>> {
-    let table = &page.verdicts;
-    let width = |at: usize| {
-        let texts = table.rows.iter().map(|row| &row.data[at].text).chain([&table.heading[at]]);
-        texts.map(|text| text.chars().count() + 2).max().unwrap_or(0)
-    };
-    let sentence = |row: &charz_analysis::figure::Row| {
-        let named = table.heading.iter().zip(&row.data).skip(1).filter(|(_, datum)| datum.text != "-");
-        let words: Vec<String> = named.map(|(name, datum)| format!("{name}: {}", datum.text)).collect();
-        Block::item(format!("{}; {}", row.data[0].text, words.join("; ")))
-    };
-    let fits = (0..table.heading.len()).map(width).sum::<usize>() <= columns;
-    match table.rows.is_empty() {
-        true => Vec::new(),
-        false if fits => vec![Block::Heading("Verdicts".to_owned()), Block::table(table)],
-        false => listed("Verdicts", table.rows.iter().map(sentence)),
+    if page.verdicts.rows.is_empty() {
+        return Vec::new();
     }
+    [Block::Heading("Best placement".to_owned())].into_iter().chain(fitting(&page.verdicts, columns)).collect()
 }
 
 fn findings(page: &Page) -> Vec<Block<'_>> {
     let item = |(at, finding): &(usize, charz_data::report::Finding)| {
-        Block::Item(finding.kind.name().to_owned(), format!("{}{}", finding.text, page.of(*at)))
+        let evidence = if finding.evidence.is_empty() { String::new() } else { format!(" [{}]", finding.evidence) };
+        Block::Item(finding.kind.name().to_owned(), format!("{}{evidence}{}", finding.text, page.of(*at)))
     };
     listed("Findings", page.findings.iter().map(item))
 }
@@ -130,11 +203,10 @@ fn findings(page: &Page) -> Vec<Block<'_>> {
 /// Each kind of reason with its first case.
 fn doubts(page: &Page, most: usize) -> Vec<Block<'_>> {
     let item = |(at, doubt): &(usize, Doubt)| {
-        let weight = if doubt.code.is_some() && doubt.severity == Severity::Suspect { "?" } else { doubt.weight() };
-        let label = [Some(weight), doubt.code.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let label = [Some(doubt.weight()), doubt.code.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
         Block::Item(label, format!("{}{}", doubt.words(), page.of(*at)))
     };
-    let mut blocks = listed("What is suspect, invalid or missing", page.doubts.iter().take(most).map(item));
+    let mut blocks = listed("Data quality", page.doubts.iter().take(most).map(item));
     let more = page.doubts.len().saturating_sub(most);
     blocks.extend((more > 0).then(|| Block::Text(format!("{} more; --format table has them", counted(more, "kind")))));
     blocks

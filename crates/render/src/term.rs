@@ -1,6 +1,6 @@
 //! Texts and figures for a terminal: plots in dots of Braille, heat in colours or shades, machines as boxes.
 //!
-//! Colour is never the only distinction: series have letters, values shades, doubtful numbers `?`, gaps `x`. Where the
+//! Colour is never the only distinction: series have letters, values shades, noisy numbers `~`, gaps `x`. Where the
 //! locale is not one of UTF-8 the same pictures come in ASCII.
 
 mod ascii;
@@ -18,6 +18,7 @@ use std::io::{self, Write};
 
 use super::look::TerminalStyle;
 use super::outline::{self, Block};
+use charz_analysis::answer::Answer;
 use charz_analysis::figure::{Body, Figure, State, Table};
 use charz_analysis::page::{Page, whole};
 use charz_data::escape::counted;
@@ -32,9 +33,33 @@ pub fn write(page: &Page, look: &TerminalStyle, out: &mut dyn Write) -> io::Resu
     pen.aside("every number: charz render REPORT --format table, or csv; to click on: --format html -o FILE")
 }
 
+/// The most lines of the answer of a report: with the two that a sweep adds a screen holds it.
+const SCREEN: usize = 22;
+
+/// The answer of a report, on one screen.
+pub fn answer(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
+    let answer = Answer::of(report);
+    let write = |most: usize| {
+        let mut screen = Vec::new();
+        text(&outline::answer(&answer, most, look.columns), look, &mut screen).map(|()| screen)
+    };
+    let lines = |screen: &[u8]| screen.iter().filter(|byte| **byte == b'\n').count();
+    let mut screen = write(MOST_ENTRIES)?;
+    for most in (1..MOST_ENTRIES).rev() {
+        if lines(&screen) <= SCREEN {
+            break;
+        }
+        screen = write(most)?;
+    }
+    out.write_all(&screen)
+}
+
+/// The most rows of a table, and entries of a list, that are tried on a screen.
+const MOST_ENTRIES: usize = 12;
+
 /// Every number of a report.
 pub fn tables(report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    text(&outline::whole(&whole(report)), look, out)
+    text(&outline::whole(&whole(report), look.columns), look, out)
 }
 
 pub fn text(blocks: &[Block<'_>], look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -74,6 +99,10 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
             }
             Ok(())
         }
+        Block::Step(what, None) => pen.text("  * ", what),
+        Block::Step(what, Some(launch)) => pen.text("  * ", &format!("{what}  {launch}")),
+        Block::Line(label, entries) => pen.line_of(label, entries),
+        Block::Gap => pen.gap(),
         Block::Folded(summary, blocks) => {
             part(&Block::Heading(summary.clone()), pen)?;
             blocks.iter().try_for_each(|block| part(block, pen))
@@ -104,7 +133,7 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
 /// How many numbers a figure has, and how many of them are doubtful or missing.
 fn behind(table: &Table) -> String {
     let count = |state: State| table.rows.iter().filter(|row| row.state == state).count();
-    let besides = [(count(State::Suspect), "doubtful"), (count(State::Missing), "missing")];
+    let besides = [(count(State::Suspect), "noisy"), (count(State::Missing), "missing")];
     let besides: String =
         besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
     format!("{}{besides}", counted(table.rows.len() + table.left_out, "cell"))

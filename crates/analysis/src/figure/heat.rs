@@ -1,6 +1,7 @@
 //! A value for each pair of things.
 
 use super::{Quantity, State, range};
+use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heatmap {
@@ -47,7 +48,7 @@ impl Heatmap {
     /// The value of a pair, or that it has none, with the reason for a doubt or a gap.
     pub fn value(&self, row: usize, column: usize) -> String {
         let tile = self.at(row, column);
-        let doubt = if tile.state == State::Suspect { " ?" } else { "" };
+        let doubt = units::doubt(tile.state == State::Suspect);
         let value = tile.value.map_or("no number".to_owned(), |value| format!("{}{doubt}", self.quantity.shown(value)));
         match tile.reason.and_then(|reason| self.reasons.get(reason as usize)) {
             Some(reason) => format!("{value}; {reason}"),
@@ -102,7 +103,7 @@ mod tests {
             reasons: vec!["moved away".into()],
             folded: 1,
         };
-        assert_eq!(heat.note(0, 1), "home 0, other 1: 40.0 ns ?; moved away");
+        assert_eq!(heat.note(0, 1), "home 0, other 1: 40.0 ns~; moved away");
         assert_eq!(heat.note(0, 0), "home 0, other 0: no number");
         assert_eq!(heat.at(0, 2), Tile::NOTHING, "beyond the right edge is no second row");
         assert_eq!(heat.range(), Some([40.0, 45.0]));

@@ -63,7 +63,7 @@ impl JointPlot {
             text += &format!("; in {} the second is the shorter one", Quantity::Share.shown(share));
         }
         if self.is_doubtful {
-            text += "; the cell is suspect ?";
+            text += "; noisy";
         }
         text
     }

@@ -1,6 +1,7 @@
 //! Lines and dots over axes.
 
 use super::{Axis, range};
+use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
@@ -173,7 +174,7 @@ impl Plot {
 
     fn said(&self, series: &Series) -> String {
         let at = |(point, y): (&DataPoint, f64)| {
-            let doubt = if point.state == State::Suspect { " ?" } else { "" };
+            let doubt = units::doubt(point.state == State::Suspect);
             format!("{}{doubt} at {}", self.y.quantity.shown(y), self.x.quantity.shown(point.x))
         };
         let ends = match (series.numbers().next(), series.numbers().last()) {
@@ -182,7 +183,7 @@ impl Plot {
             (None, _) => "no number".to_owned(),
         };
         let count = |state| series.points.iter().filter(|point| point.state == state).count();
-        let besides = [(count(State::Suspect), "doubtful"), (count(State::Missing), "missing")];
+        let besides = [(count(State::Suspect), "noisy"), (count(State::Missing), "missing")];
         let besides: Vec<String> =
             besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
         let besides = if besides.is_empty() { String::new() } else { format!(" ({})", besides.join(", ")) };
@@ -230,11 +231,9 @@ mod tests {
     #[test]
     fn words_name_doubts_and_gaps() {
         let words = plot().in_words();
-        for part in [
-            "from 1.00 Gop/s at 1 to 3.00 Gop/s ? at 4 (1 doubtful, 1 missing)",
-            "dumb saturates at 4",
-            "shared: 2 to 4",
-        ] {
+        for part in
+            ["from 1.00 Gop/s at 1 to 3.00 Gop/s~ at 4 (1 noisy, 1 missing)", "dumb saturates at 4", "shared: 2 to 4"]
+        {
             assert!(words.contains(part), "{words}");
         }
     }

@@ -4,6 +4,7 @@ use super::on_cell;
 use super::series::{Series, list, unknown};
 use crate::number::{Best, Number, contests};
 use charz_data::card::{CounterKind, LineOperation, Waiter};
+use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Unit};
 use charz_data::{Role, units};
 
@@ -20,8 +21,9 @@ pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
     found
 }
 
-fn finding(number: &Number<'_>, value: Option<f64>, text: String) -> Finding {
-    Finding { kind: FindingKind::Advice, kernel: number.cell.kernel.clone(), mapping: None, workers: None, value, text }
+fn finding(number: &Number<'_>, value: Option<f64>, text: String, evidence: String) -> Finding {
+    let kernel = number.cell.kernel.clone();
+    Finding { kind: FindingKind::Advice, kernel, mapping: None, workers: None, value, text, evidence }
 }
 
 /// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
@@ -43,13 +45,8 @@ fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
     let mut wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
     wakings.sort_by(Number::by_value);
     let least = wakings.first()?;
-    let text = format!(
-        "spin for no more than {} before parking, as long as to be woken takes: no wait costs more than twice what it has to \
-         (Karlin et al., 1991). From {}",
-        least.shown(),
-        cited(&wakings)
-    );
-    Some(finding(least, Some(least.value), text))
+    let text = format!("spin at most {} before parking: one wake-up (2-competitive, Karlin 1991)", least.shown());
+    Some(finding(least, Some(least.value), text, cited(&wakings)))
 }
 
 /// A failed attempt can only disturb the others until each strand has had the line once. That is a lower bound: how much longer pays
@@ -63,13 +60,11 @@ fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let further: String =
         backoffs(all).into_iter().filter_map(|pools| Some(gain(rivals(all, pools, strands)?))).collect();
     let text = format!(
-        "let the backoff of a failed compare-and-swap grow to {}{} at least: before, not all of the {strands} strands can have \
-         had the line once. From {}{further}",
+        "cap the back-off of a failed compare-and-swap at {}{} or more: {strands} transfers of the line",
         units::nanos(cap),
-        units::doubt(longest.is_doubtful()),
-        longest.cited()
+        units::doubt(longest.is_doubtful())
     );
-    Some(finding(&longest, Some(cap), text))
+    Some(finding(&longest, Some(cap), text, format!("{}{further}", longest.cited())))
 }
 
 /// Pools that try again at once, each with the one that backs off.
@@ -86,10 +81,10 @@ fn backoffs<'a>(all: &[Series<'a>]) -> Vec<[&'a str; 2]> {
 fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
     let cells = cited(&[at_once, later]);
     if at_once.meets(&later) {
-        return format!("; some microseconds change nothing in {cells}");
+        return format!("; a back-off of some microseconds changes nothing: {cells}");
     }
     let doubt = later.doubt_beside(&at_once);
-    format!("; some microseconds do {:.1}{doubt} times as much in {cells}", later.value / at_once.value)
+    format!("; a back-off of some microseconds gains {:.1}{doubt} times: {cells}", later.value / at_once.value)
 }
 
 /// The numbers of two kernels of the same place and as many workers: as many as both have numbers for, and as there are
@@ -119,15 +114,13 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let times = sharded.value / global.value;
     let (cells, doubt) = (cited(&[global, sharded]), global.doubt_beside(&sharded));
     if times < WORTH || global.meets(&sharded) {
-        let text =
-            format!("one global counter will do: to shard it gains {times:.1}{doubt} times at most. From {cells}");
-        return Some(finding(&global, Some(1.0), text));
+        let text = format!("keep one global counter: sharding gains at most {times:.1}{doubt} times");
+        return Some(finding(&global, Some(1.0), text, cells));
     }
     // One shard takes what the global counter takes.
     let shards = (times.ceil() as u64).min(strands);
-    let text =
-        format!("shard a counter that all count on, {shards} ways: that gains {times:.1}{doubt} times. From {cells}");
-    Some(finding(&sharded, Some(shards as f64), text))
+    let text = format!("shard a counter that all threads add to {shards} ways: {times:.1}{doubt} times as fast");
+    Some(finding(&sharded, Some(shards as f64), text, cells))
 }
 
 /// The fastest barrier, under each mapping, for each number of workers.
@@ -139,14 +132,20 @@ fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
         let workers = best.cell.workers;
         let rivals = barriers().filter(|series| series.mapping == best.cell.mapping);
         let (others, unknown) = (or_others(&alike), unknown(rivals, workers));
-        let text = format!("{workers} workers meet fastest at {}{others}{unknown}", best.cited());
-        on_cell(best.cell, FindingKind::Advice, Some(best.value), text)
+        let text = format!(
+            "fastest barrier, {}: {}, {}{others}{unknown}",
+            counted(workers as usize, "thread"),
+            best.cell.kernel,
+            best.shown()
+        );
+        Finding { evidence: best.cited(), ..on_cell(best.cell, FindingKind::Advice, Some(best.value), text) }
     };
     fastest.map(finding).collect()
 }
 
 fn or_others(alike: &[Number<'_>]) -> String {
-    if alike.is_empty() { String::new() } else { format!(", and within the intervals {}", cited(alike)) }
+    let names: Vec<String> = alike.iter().map(|number| number.cell.kernel.clone()).collect();
+    if names.is_empty() { String::new() } else { format!(" (equal: {})", list(&names)) }
 }
 
 /// Under each mapping, how to hand something to another thread.
@@ -163,11 +162,13 @@ fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
     let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let mapping = &best.cell.mapping;
         let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_better(&best));
-        let spin = flag.map(|flag| format!("; a strand that may spin has it sooner, {}", flag.cited()));
+        let spin = flag.map(|flag| format!("; spinning is faster: {}", flag.shown()));
         let rivals = all.iter().filter(|series| is_one(series, false) && series.mapping == *mapping);
         let (others, spin, unknown) = (or_others(&alike), spin.unwrap_or_default(), unknown(rivals, best.cell.workers));
-        let text = format!("a thread that sleeps is reached fastest by {}{others}{unknown}{spin}", best.cited());
-        Finding { mapping: Some(mapping.clone()), ..finding(&best, Some(best.value), text) }
+        let name = &best.cell.kernel;
+        let text = format!("fastest wake-up under {mapping}: {name}, {}{others}{unknown}{spin}", best.shown());
+        let evidence = cited(&[best].into_iter().chain(flag.copied()).collect::<Vec<_>>());
+        Finding { mapping: Some(mapping.clone()), ..finding(&best, Some(best.value), text, evidence) }
     };
     contests(sleeping.iter().copied(), |number| number.cell.mapping.as_str()).map(finding).collect()
 }

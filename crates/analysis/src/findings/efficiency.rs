@@ -75,7 +75,7 @@ mod tests {
         let text = |cell: Cell| efficiency(&report(vec![cell])).remove(0).text;
         let sentence = text(read().sized(512_000));
         assert!(sentence.starts_with("cache-read rr x2 500 KiB: 0.50 words a cycle by each worker"), "{sentence}");
-        assert!(text(read().suspect()).contains(": 0.50 ? words a cycle by each worker"), "{}", text(read().suspect()));
+        assert!(text(read().suspect()).contains(": 0.50~ words a cycle by each worker"), "{}", text(read().suspect()));
         assert_eq!(efficiency(&report(vec![read().invalid()])), []);
         let other = Cell { kernel: "mem-read".into(), ..read() };
         assert_eq!(efficiency(&report(vec![other])), []);

@@ -27,7 +27,7 @@ pub(super) fn latency(report: &Report) -> Vec<Finding> {
 
 fn finding(curve: &Curve<'_>, value: Option<f64>, text: String) -> Finding {
     let (kernel, mapping) = (curve.kernel.to_owned(), Some(curve.mapping.to_owned()));
-    Finding { kind: FindingKind::Latency, kernel, mapping, workers: Some(1), value, text }
+    Finding { kind: FindingKind::Latency, kernel, mapping, workers: Some(1), value, text, evidence: String::new() }
 }
 
 /// The plateaus of a random chase beside what the operating system claims; or that it shows none.

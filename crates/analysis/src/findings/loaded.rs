@@ -166,10 +166,10 @@ mod tests {
         assert!(!text(&loads).contains('?'), "{}", text(&loads));
         loads[0].doubtful = true;
         let words =
-            "the knee is at 24.0 GB/s ?, where a load takes 400 ns ?: 4.44 ? times as long as idle, after 95.0 ns at";
+            "the knee is at 24.0 GB/s~, where a load takes 400 ns~: 4.44~ times as long as idle, after 95.0 ns at";
         assert!(text(&loads).contains(words), "{}", text(&loads));
         loads[2].doubtful = true;
-        assert!(text(&loads).contains("90.0 ns ? at 2.00 GB/s ?;"), "{}", text(&loads));
+        assert!(text(&loads).contains("90.0 ns~ at 2.00 GB/s~;"), "{}", text(&loads));
         let flat = [loads[1], loads[2]];
         assert!(text(&flat).contains("no knee up to 20.0 GB/s, where a load takes 95.0 ns:"), "{}", text(&flat));
     }

@@ -41,7 +41,15 @@ impl<'a> Series<'a> {
     pub(super) fn finding(&self, kind: FindingKind, workers: Option<u64>, value: Option<f64>, text: &str) -> Finding {
         let Series { kernel, mapping, .. } = *self;
         let text = format!("{kernel} {mapping}{text}");
-        Finding { kind, kernel: kernel.to_owned(), mapping: Some(mapping.to_owned()), workers, value, text }
+        Finding {
+            kind,
+            kernel: kernel.to_owned(),
+            mapping: Some(mapping.to_owned()),
+            workers,
+            value,
+            text,
+            evidence: String::new(),
+        }
     }
 }
 

@@ -167,49 +167,40 @@ fn check_advice(strands: usize, cells: Vec<Cell>, values: &[f64], words: &[&str]
     let named: Vec<_> = found.iter().filter_map(|finding| finding.value).collect();
     assert_eq!(named, values, "{found:#?}");
     for word in words {
-        assert!(found.iter().any(|finding| finding.text.contains(word)), "{word:?} is not in {found:#?}");
+        let says = |finding: &Finding| finding.text.contains(word) || finding.evidence.contains(word);
+        assert!(found.iter().any(says), "{word:?} is not in {found:#?}");
     }
 }
 
 #[test]
 fn advice_is_drawn_from_the_cells_that_it_names() {
-    check_advice(
-        4,
-        vec![cell("futex-wake", 2, 8e3)],
-        &[8e3],
-        &["no more than 8.00 µs", "From futex-wake rr x2: 8.00 µs"],
-    );
+    check_advice(4, vec![cell("futex-wake", 2, 8e3)], &[8e3], &["8.00 µs", "futex-wake rr x2: 8.00 µs"]);
     let ways = vec![cell("c2c-cas", 2, 20.0).under("pair:core"), cell("c2c-cas", 2, 150.0).under("pair:package")];
-    check_advice(16, ways, &[2400.0], &["2.40 µs", "16 strands", "c2c-cas pair:package x2: 150 ns"]);
+    check_advice(16, ways, &[2400.0], &["2.40 µs", "16 transfers", "c2c-cas pair:package x2: 150 ns"]);
     check_advice(1, vec![cell("c2c-cas", 2, 20.0)], &[], &[]);
     let mut pools = series("c2c-cas", &[(2, 100.0)]);
     pools.extend(series("pool-treiber", &[(2, 10e6), (4, 5e6), (8, 1e6)]));
     pools.extend(series("pool-treiber-backoff", &[(2, 10e6), (4, 20e6), (8, 9e6)]));
     pools.extend([cell("pool-tas", 2, 10e6), cell("pool-tas-backoff", 2, 10.1e6)]);
-    let words = ["400 ns at least", "do 4.0 times as much in pool-treiber rr x4", "change nothing in pool-tas rr x2"];
+    let words = ["400 ns", "4.0 times: pool-treiber rr x4", "nothing: pool-tas rr x2"];
     check_advice(4, pools, &[400.0], &words);
     check_advice(4, vec![without("futex-wake", 2, Status::Failed, Some(Ending::Died))], &[], &[]);
 }
 
 #[test]
 fn advice_from_doubtful_numbers_says_so() {
-    check_advice(
-        4,
-        vec![cell("futex-wake", 2, 8e3).suspect()],
-        &[8e3],
-        &["no more than 8.00 µs ?", "From futex-wake rr x2: 8.00 µs ?"],
-    );
+    check_advice(4, vec![cell("futex-wake", 2, 8e3).suspect()], &[8e3], &["8.00 µs~", "futex-wake rr x2: 8.00 µs~"]);
 }
 
 #[test]
 fn a_counter_is_sharded_where_that_gains_something() {
     let counters =
         |atomic: f64, sharded: f64| vec![cell("counter-atomic", 4, atomic), cell("counter-sharded", 4, sharded)];
-    check_advice(8, counters(10e6, 25e6), &[3.0], &["3 ways", "gains 2.5 times", "counter-atomic rr x4: 10.0 Mop/s"]);
+    check_advice(8, counters(10e6, 25e6), &[3.0], &["3 ways", "2.5 times", "counter-atomic rr x4: 10.0 Mop/s"]);
     check_advice(8, counters(10e6, 900e6), &[8.0], &["8 ways"]);
-    check_advice(8, counters(10e6, 11e6), &[1.0], &["one global counter will do"]);
+    check_advice(8, counters(10e6, 11e6), &[1.0], &["one global counter"]);
     let doubtful = vec![cell("counter-atomic", 4, 10e6), cell("counter-sharded", 4, 25e6).suspect()];
-    check_advice(8, doubtful, &[3.0], &["gains 2.5 ? times", "counter-sharded rr x4: 25.0 Mop/s ?"]);
+    check_advice(8, doubtful, &[3.0], &["2.5~ times", "counter-sharded rr x4: 25.0 Mop/s~"]);
     // With more workers than strands the scheduler decides.
     check_advice(2, counters(10e6, 900e6), &[], &[]);
 }
@@ -217,14 +208,9 @@ fn a_counter_is_sharded_where_that_gains_something() {
 #[test]
 fn the_fastest_way_to_meet_and_to_hand_over_are_named() {
     let barriers = vec![cell("barrier-std", 4, 9e3), cell("barrier-spin", 4, 300.0), cell("barrier-sense", 4, 305.0)];
-    check_advice(4, barriers, &[300.0], &["barrier-spin rr x4: 300 ns", "within the intervals barrier-sense rr x4"]);
+    check_advice(4, barriers, &[300.0], &["barrier-spin, 300 ns (equal: barrier-sense)", "barrier-spin rr x4: 300 ns"]);
     let waker = [cell("signal-std", 2, 9e3), cell("channel-std", 2, 7e3), cell("flag", 2, 80.0)];
-    check_advice(
-        4,
-        waker.to_vec(),
-        &[7e3],
-        &["fastest by channel-std rr x2: 7.00 µs", "may spin has it sooner, flag rr x2: 80.0 ns"],
-    );
+    check_advice(4, waker.to_vec(), &[7e3], &["channel-std, 7.00 µs", "80.0 ns", "flag rr x2: 80.0 ns"]);
 }
 
 #[test]

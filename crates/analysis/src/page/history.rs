@@ -82,7 +82,7 @@ pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
         remarks.push(format!("Of longer series only the last {MOST_FOR_CHANGE} values are examined"));
     }
     if tracks.iter().any(|track| track.series.values.iter().any(|value| value.cell.is_suspect())) {
-        remarks.push("? marks suspect values and levels that include one; charz history show gives the reason".into());
+        remarks.push("~ marks noisy values and levels that include one; charz history show gives the reason".into());
     }
     remarks
 }

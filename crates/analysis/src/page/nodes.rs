@@ -82,7 +82,7 @@ fn figure(
         borders: Vec::new(),
         tiles,
         quantity: square.quantity.clone(),
-        reasons: suspect.then(|| "the number is suspect".into()).into_iter().collect(),
+        reasons: suspect.then(|| "noisy".into()).into_iter().collect(),
         folded: 1,
     };
     Figure {
@@ -137,7 +137,7 @@ mod tests {
         let about: Vec<String> = found.figures.iter().flat_map(|figure| figure.about.clone()).collect();
         let about = about.join(". ");
         let times = "1.60 times as long as local: 160 ns against 100 ns";
-        assert_words(&about, &[times, "0.62 ? times the bandwidth", "claims 2.10 times"]);
+        assert_words(&about, &[times, "0.62~ times the bandwidth", "claims 2.10 times"]);
     }
 
     #[test]

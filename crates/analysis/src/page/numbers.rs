@@ -59,25 +59,16 @@ fn of_kernel(report: &Report, kernel: &str) -> Vec<(String, Table)> {
     tables
 }
 
-/// `mem-read [assembly]: median of the invocations, each the best of its repetitions`.
+/// `mem-write (AVX2, non-temporal stores); DRAM traffic is 2.00x (write-allocate)`.
 fn caption(kernel: &str, cells: &[&Cell]) -> String {
     // More than one where a report was resumed and the kernel chose otherwise.
     let invocations = cells.iter().flat_map(|cell| &cell.invocations);
     let variants: BTreeSet<&str> = invocations.filter_map(|invocation| invocation.variant.as_deref()).collect();
     let variants: Vec<&str> = variants.into_iter().collect();
-    let variant = if variants.is_empty() { String::new() } else { format!(" [{}]", variants.join("; ")) };
-    let of = match cells.first().map(|cell| cell.estimator) {
-        Some(Estimator::Best) => "best of its repetitions",
-        Some(Estimator::FastMode) => "speed of its undisturbed blocks",
-        Some(Estimator::Median) | None => "median of its repetitions",
-    };
-    let moved = cells.first().and_then(|cell| cell.traffic).filter(|factor| *factor != 1.0).map(|factor| {
-        format!(
-            "; beyond the caches {} times as many bytes move, including the reads of lines that are overwritten",
-            units::count_of(factor)
-        )
-    });
-    format!("{kernel}{variant}: median of the invocations, each the {of}{}", moved.unwrap_or_default())
+    let variant = if variants.is_empty() { String::new() } else { format!(" ({})", variants.join("; ")) };
+    let moved = cells.first().and_then(|cell| cell.traffic).filter(|factor| *factor != 1.0);
+    let moved = moved.map(|factor| format!("; DRAM traffic is {}x (write-allocate)", units::count_of(factor)));
+    format!("{kernel}{variant}{}", moved.unwrap_or_default())
 }
 
 /// A row per point and number of workers, a column per mapping. A kernel of pairs has no cells under a mapping of more strands, and
@@ -101,7 +92,7 @@ fn by_mapping(report: &Report, cells: &[&Cell]) -> Table {
         Some(data)
     });
     let names = varied.iter().map(|param| param.name);
-    let heading: Vec<&str> = names.chain(["workers"]).chain(mappings.iter().copied()).collect();
+    let heading: Vec<&str> = names.chain(["threads"]).chain(mappings.iter().copied()).collect();
     Table::new(&heading, rows)
 }
 
@@ -115,17 +106,15 @@ fn at(cell: &Cell) -> Datum {
 fn times(card: Option<&Card>, cells: &[&Cell]) -> Option<(String, Table)> {
     const CYCLES: &str = "cycles";
     let heading =
-        ["at", "mapping", "workers", "time", "p50", CYCLES, "p99", "p99.9", "p99.99", "B < A", "times gather"];
+        ["at", "mapping", "threads", "time", "p50", CYCLES, "p99", "p99.9", "p99.99", "second < first", "modes"];
     let rows: Vec<Vec<Datum>> = cells.iter().filter_map(|cell| time_rows(cell)).flatten().collect();
     let table = Table::new(&heading, rows).without_empty_columns();
     let legend = match card.and_then(|card| card.times.as_ref()) {
-        Some(times) => format!("A: {}; B: {}", times.first, times.second),
-        None => "A and B: the two times that its workers stamp".to_owned(),
+        Some(times) => format!("first: {}; second: {}", times.first, times.second),
+        None => "first and second: the two times that its workers stamp".to_owned(),
     };
     let clock = match table.heading.iter().any(|name| name == CYCLES) {
-        true => {
-            "; cycles: p50 in cycles of the cores' own clock, found by dependent multiplications around each invocation"
-        }
+        true => "; cycles: p50 in cycles of the core's clock, timed by dependent multiplications around each run",
         false => "",
     };
     (!table.rows.is_empty()).then(|| (format!("{legend}{clock}"), table))
@@ -147,7 +136,10 @@ fn time_rows(cell: &Cell) -> Option<[Vec<Datum>; 2]> {
     let again = [if place[0] == Datum::none() { "-" } else { "" }, "", ""].map(Datum::word);
     let share = distribution.second_shorter;
     let shorter = Datum::number(format!("{}{doubt}", units::percent(share)), share);
-    Some([row("A", &distribution.first, Datum::word(""), place), row("B", &distribution.second, shorter, again)])
+    Some([
+        row("first", &distribution.first, Datum::word(""), place),
+        row("second", &distribution.second, shorter, again),
+    ])
 }
 
 /// `86% within 14.0 µs to 22.0 µs, 9% within 30.1 µs to 38.2 µs`.
@@ -179,12 +171,12 @@ fn sharing(cells: &[&Cell]) -> Option<(String, Table)> {
     let heading = [
         "at",
         "mapping",
-        "workers",
-        "attempts for a success",
+        "threads",
+        "attempts per success",
         "waited",
-        "strands' time lost waiting",
+        "CPU time lost waiting",
         "fairness",
-        "most / least",
+        "max / min share",
     ];
     let row = |cell: &&Cell| {
         let sharing = cell.contention.filter(|_| cell.value().is_some() && cell.workers > 1)?;
@@ -192,7 +184,7 @@ fn sharing(cells: &[&Cell]) -> Option<(String, Table)> {
         let share = |share: f64| number(units::percent(share), share);
         let unequal = match sharing.most_to_least {
             Some(ratio) => number(format!("{ratio:.2}"), ratio),
-            None => Datum::word(format!("a worker had nothing{}", doubt(cell))),
+            None => Datum::word(format!("one starved{}", doubt(cell))),
         };
         Some(vec![
             at(cell),
@@ -207,20 +199,28 @@ fn sharing(cells: &[&Cell]) -> Option<(String, Table)> {
     };
     let rows: Vec<Vec<Datum>> = cells.iter().filter_map(row).collect();
     let table = Table::new(&heading, rows).without_empty_columns();
-    (!table.rows.is_empty()).then(|| ("what workers cost each other".to_owned(), table))
+    (!table.rows.is_empty()).then(|| ("contention".to_owned(), table))
 }
+
+/// How a run becomes a number.
+const ESTIMATES: [(Estimator, &str); 3] = [
+    (Estimator::FastMode, "speed of its undisturbed blocks"),
+    (Estimator::Best, "best of its iterations"),
+    (Estimator::Median, "median of its iterations"),
+];
+/// The most kernels that a sentence names.
+const MOST_NAMED: usize = 8;
 
 /// What the sweep took and how its cells ended, and what to do next.
 fn closing(report: &Report) -> Vec<String> {
     let mut sentences = Vec::new();
     let floor = |cell: &Cell| {
         let time = cell.value().map_or("unknown".to_owned(), units::nanos);
-        format!("{time}{} with {}", doubt(cell), counted(cell.seats.len(), "worker"))
+        format!("{time}{} ({})", doubt(cell), counted(cell.seats.len(), "thread"))
     };
     let floors: Vec<String> = report.floor.iter().map(floor).collect();
     if !floors.is_empty() {
-        sentences
-            .push(format!("floor: an empty run, from the first start to the last end, takes {}", floors.join(", ")));
+        sentences.push(format!("timing overhead, an empty iteration: {}", floors.join(", ")));
     }
     let count = |status: Status| format!("{} {status}", report.count(status));
     let invocations = || report.cells.iter().flat_map(|cell| &cell.invocations);
@@ -229,17 +229,27 @@ fn closing(report: &Report) -> Vec<String> {
     let timed: f64 = 0.0 + runs.map(|run| run.interval_ns as f64).sum::<f64>();
     sentences.push(format!(
         "{}: {}; {} in {}, {} of it timed",
-        counted(report.cells.len(), "cell"),
+        counted(report.cells.len(), "configuration"),
         Status::ALL.map(count).join(", "),
-        counted(invocations().count(), "invocation"),
+        counted(invocations().count(), "run"),
         units::duration(Duration::from_nanos(report.wall_ns)),
         units::percent(timed / report.wall_ns.max(1) as f64),
     ));
-    if report.cells.iter().any(|cell| !cell.marks.is_empty()) {
-        sentences.push("charz explain V03 says what a mark means and what to do about it".to_owned());
+    for (estimator, what) in ESTIMATES {
+        let by = report.cells.iter().filter(|cell| cell.estimator == estimator).map(|cell| cell.kernel.as_str());
+        let kernels: BTreeSet<&str> = by.collect();
+        let names: Vec<&str> = kernels.iter().copied().take(MOST_NAMED).collect();
+        let more = kernels.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        if !names.is_empty() {
+            sentences.push(format!("median of the runs, each the {what}: {}{more}", names.join(", ")));
+        }
     }
-    if let Some(why) = report.incomplete() {
-        sentences.push(format!("incomplete, ended by {why}; finish it with charz sweep --resume"));
+    if report.cells.iter().any(|cell| !cell.marks.is_empty()) {
+        sentences.push("details of a warning: charz explain V03".to_owned());
+    }
+    if report.incomplete().is_some() {
+        sentences.push("continue with charz sweep --resume FILE".to_owned());
     }
     sentences
 }

@@ -73,7 +73,7 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
         let verdict = known.get(&(source, kernel, point)).filter(|verdict| verdict.best.cell.unit == cell.unit);
         let found = verdict.and_then(|verdict| verdict.saturation.iter().find(|found| found.mapping == cell.mapping));
         let Some((workers, found)) = found.and_then(|found| Some((found.workers?, found))) else { continue };
-        let label = if found.doubtful { "saturates ?" } else { "saturates" };
+        let label = if found.doubtful { "saturates~" } else { "saturates" };
         drawn.plot.flags.push(Label { series, x: workers as f64, label: label.into() });
     }
 }

@@ -5,24 +5,16 @@ use crate::figure::{Datum, Table};
 use crate::point;
 use crate::verdict::{Auto, Loss, SATURATED, Saturation, Verdict};
 use charz_data::escape::counted;
-use charz_data::report::Report;
-use charz_data::{Role, units};
+use charz_data::units;
 
 /// The best mapping for each kernel at each point, the worker count at which it saturates, and what `auto` reaches with as many
-/// workers: only verdicts that compare mappings, or are the only one of a kernel. A `?` marks what suspect numbers may change.
+/// workers: only verdicts that compare mappings, or are the only one of a kernel. A `~` marks what noisy numbers may change.
 pub(super) fn table(sorted: &CellsByKernel<'_>) -> Table {
     let rows = sorted.verdicts.iter().enumerate().flat_map(|(source, all)| {
         let report = sorted.sources[source].report;
-        all.iter().filter(move |verdict| is_telling(report, verdict)).map(move |verdict| row(sorted, source, verdict))
+        all.iter().filter(move |verdict| verdict.decides(report)).map(move |verdict| row(sorted, source, verdict))
     });
-    Table::new(&["kernel", "best mapping", "workers", "best", "saturates at", "auto, as many workers"], rows)
-}
-
-/// The nearest pair of strands is reported next to their square, and a single mapping measured with one worker count has no
-/// competitor.
-fn is_telling(report: &Report, verdict: &Verdict<'_>) -> bool {
-    let compares = verdict.mappings > 1 || !verdict.saturation.is_empty();
-    verdict.is_telling() && compares && !matches!(report.role(verdict.kernel), Role::LineTransfer(_))
+    Table::new(&["kernel", "best mapping", "threads", "peak", "95% of peak at", "auto, same threads"], rows)
 }
 
 fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<Datum> {
@@ -30,15 +22,15 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
     let label = point::label(&verdict.point);
     let report = if sorted.are_several() { format!(" ({})", sorted.sources[source].name) } else { String::new() };
     let alike: Vec<&str> = verdict.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
-    let alike = if alike.is_empty() { String::new() } else { format!(" ~ {}", alike.join(", ")) };
+    let alike = if alike.is_empty() { String::new() } else { format!(" = {}", alike.join(" = ")) };
     let auto = match &verdict.auto {
-        Auto::Unmeasured => "not measured".to_owned(),
-        Auto::Best => "it is the best".to_owned(),
+        Auto::Unmeasured => "–".to_owned(),
+        Auto::Best => "same".to_owned(),
         Auto::Other(loss) => against(loss),
     };
     vec![
         Datum::word(format!("{}{label}{report}", verdict.kernel)),
-        Datum::word(format!("{}{}{alike}", best.mapping, units::doubt(verdict.doubtful))),
+        Datum::word(format!("{}{alike}", best.mapping)),
         Datum::count(best.workers),
         Datum::word(verdict.best.shown()),
         verdict.saturates().map_or(Datum::none(), |found| Datum::word(saturation(found))),
@@ -47,7 +39,7 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
 }
 
 fn saturation(found: &Saturation<'_>) -> String {
-    let workers = found.workers.map_or_else(|| format!("not by {}", found.most), |workers| workers.to_string());
+    let workers = found.workers.map_or_else(|| format!("rising at {}", found.most), |workers| workers.to_string());
     format!("{workers}{}", units::doubt(found.doubtful))
 }
 
@@ -63,8 +55,8 @@ pub(super) fn against(loss: &Loss<'_>) -> String {
     };
     let lost = format!("{lost}{}", units::doubt(loss.doubtful));
     match loss.open {
-        None => format!("{lost}, interval unknown"),
-        Some(true) => format!("{lost}, within the intervals"),
+        None => format!("{lost} (no interval)"),
+        Some(true) => format!("{lost} (not significant)"),
         Some(false) => lost,
     }
 }
@@ -74,24 +66,18 @@ pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     let best = verdict.best.cell;
     let mut words = Vec::new();
     let alike: Vec<&str> = verdict.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
-    let alike =
-        if alike.is_empty() { String::new() } else { format!(", and within its interval {}", alike.join(", ")) };
-    let what = if best.unit.more_is_better() { "most" } else { "least" };
-    let value = verdict.best.shown();
-    words.push(format!(
-        "The {what} is reached under {}{} with {}: {value}{alike}",
-        best.mapping,
-        units::doubt(verdict.doubtful),
-        counted(best.workers as usize, "worker")
-    ));
+    let alike: String = alike.iter().map(|mapping| format!(" = {mapping}")).collect();
+    let what = if best.unit.more_is_better() { "Peak" } else { "Fastest" };
+    let threads = counted(best.workers as usize, "thread");
+    words.push(format!("{what} {} at {threads} ({}{alike})", verdict.best.shown(), best.mapping));
     if let Auto::Other(loss) = &verdict.auto {
-        words.push(format!("With as many workers auto {}", against(loss)));
+        words.push(format!("With as many threads auto {}", against(loss)));
     }
     words.extend(verdict.saturation.iter().filter_map(|found| {
-        let from = counted(found.workers? as usize, "worker");
+        let from = counted(found.workers? as usize, "thread");
         let doubt = units::doubt(found.doubtful);
         let share = SATURATED * 100.0;
-        Some(format!("{} comes to {share:.0}% of its best with {from}{doubt}", found.mapping))
+        Some(format!("{} reaches {share:.0}% of its peak at {from}{doubt}", found.mapping))
     }));
     words
 }

@@ -44,13 +44,16 @@ fn a_small_block_is_not_compared_with_a_large_one() {
 
 #[test]
 fn a_curve_under_one_mapping_compares_nothing() {
-    let telling = |cells| -> Vec<bool> { verdicts(&report(cells)).iter().map(Verdict::is_telling).collect() };
+    let telling = |cells| -> Vec<bool> {
+        let report = report(cells);
+        verdicts(&report).iter().map(|verdict| verdict.decides(&report)).collect()
+    };
     let curve = || vec![rate("rr", 1, 10.0).sized(64), rate("rr", 1, 10.0).sized(128)];
     assert_eq!(telling(curve()), [false, false]);
     assert_eq!(telling([curve(), vec![rate("auto", 1, 9.0).sized(128)]].concat()), [false, true]);
     // A sweep with one place of memory has it in each cell.
-    assert_eq!(telling(vec![rate("rr", 1, 10.0).sized(64)]), [true]);
-    assert_eq!(telling(vec![rate("rr", 1, 10.0)]), [true]);
+    assert_eq!(telling(vec![rate("rr", 1, 10.0).sized(64), rate("rr", 2, 20.0).sized(64)]), [true]);
+    assert_eq!(telling(vec![rate("rr", 1, 10.0)]), [false]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, pl
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::params;
-use charz_render::formats::FORMATS;
+use charz_render::formats::{FORMATS, SUMMARY, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;
@@ -36,15 +36,21 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         Verb::Topo(args) => Command::Topo(Box::new(presets::topo(*args, layers, notes)?)),
         Verb::Map(args) => map(&args)?,
         Verb::Kernels(args) => Command::Kernels(named(&args.format, kernel_list::FORMATS)?),
-        Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
-            Some(file) => sweep::Options::Resume(sweep::Resume {
-                file: file.clone(),
-                budget: budget_of(&args.run.budget, layers)?,
-                wait: args.run.bench.wait,
-                wait_quiet: wait_quiet(&args.run, layers)?,
-                strict: args.run.strict,
-            }),
-            None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
+        Verb::Sweep(args) => Command::Sweep(Box::new({
+            let format = if args.verbose { TABLE } else { SUMMARY };
+            match &args.resume {
+                Some(file) => {
+                    let resume = sweep::Resume {
+                        file: file.clone(),
+                        budget: budget_of(&args.run.budget, layers)?,
+                        wait: args.run.bench.wait,
+                        wait_quiet: wait_quiet(&args.run, layers)?,
+                        strict: args.run.strict,
+                    };
+                    sweep::Options::Resume(resume, format)
+                }
+                None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?), format),
+            }
         })),
         Verb::Render(args) => Command::Render(render::Options {
             reports: args.reports,

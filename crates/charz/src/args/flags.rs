@@ -222,6 +222,9 @@ pub(super) struct SweepArgs {
     pub(super) resume: Option<PathBuf>,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
+    /// Print every number in tables, with all warnings and findings
+    #[arg(short, long)]
+    pub(super) verbose: bool,
     /// Plan for another machine: hwloc XML, or a synthetic description, as for charz topo
     ///
     /// Kernels are timed on this machine; caches, nodes and numbers of strands are those of the other one.
@@ -380,7 +383,7 @@ pub(super) struct RenderArgs {
     /// Reports that `charz sweep` wrote; several are shown side by side
     #[arg(value_name = "REPORT", required = true)]
     pub(super) reports: Vec<PathBuf>,
-    #[arg(long, default_value = "table", help = help::formats(formats::FORMATS.iter().map(|format| format.name)),
+    #[arg(long, default_value = "summary", help = help::formats(formats::FORMATS.iter().map(|format| format.name)),
         long_help = help::explained_formats(formats::FORMATS.iter().map(|format| (format.name, format.about))))]
     pub(super) format: String,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{ReportWriter, TABLE};
+use charz_render::formats::{Format, ReportWriter};
 
 mod recorder;
 mod resume;
@@ -29,9 +29,10 @@ pub(super) use recorder::{JournalRecorder, cannot_record};
 pub(super) use stage::MeasuringContext;
 use stage::Session;
 
+/// What is to be measured, and how its report is shown.
 pub enum Options {
-    New(Box<New>),
-    Resume(Resume),
+    New(Box<New>, &'static Format),
+    Resume(Resume, &'static Format),
 }
 
 pub struct New {
@@ -86,8 +87,8 @@ const PACKED: u64 = 5;
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
-        Options::New(new) => start(&new, TABLE, out),
-        Options::Resume(resume) => resume::run(resume, out),
+        Options::New(new, format) => start(&new, format, out),
+        Options::Resume(resume, format) => resume::run(resume, format, out),
     }
 }
 
@@ -157,13 +158,14 @@ impl New {
     }
 }
 
-/// Where the report is: behind what people read, and beside what programs do.
+/// Where the report is, and what shows more of it: behind what people read; the file beside what programs read.
 fn tell_file(file: &Path, format: &dyn ReportWriter, out: &mut dyn Write) -> std::io::Result<()> {
-    let line = format!("report: {}", plain(&file.to_string_lossy()));
+    let name = plain(&file.to_string_lossy());
     if format.for_people() {
-        writeln!(out, "{line}")?;
+        writeln!(out, "\nReport    {name}")?;
+        writeln!(out, "More      charz render {name}  with --format table: every number, --format html: a page")?;
     } else {
-        note(&line);
+        note(&format!("report: {name}"));
     }
     out.flush()
 }

@@ -122,6 +122,6 @@ mod tests {
     fn a_suspect_number_is_printed_with_its_mark() {
         let cell = fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9);
         assert_eq!(told(&cell), "mem-read rr x2: 1.00 GB/s");
-        assert_eq!(told(&cell.suspect()), "mem-read rr x2: 1.00 GB/s ?");
+        assert_eq!(told(&cell.suspect()), "mem-read rr x2: 1.00 GB/s~");
     }
 }

@@ -20,12 +20,18 @@ pub struct Finding {
     pub value: Option<f64>,
     /// The sentence.
     pub text: String,
+    /// The cells that it follows from, with their numbers; empty where the sentence names them.
+    #[serde(default)]
+    pub evidence: String,
 }
 
 /// Kinds of conclusions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
+    /// With how many workers and under which mapping a kernel does best: the fewest workers whose interval reaches the best value. The mapping
+    /// is null where several do as well, or where noise may hide another.
+    Best,
     /// From this number of workers on each operation takes at least twice as long as with fewer.
     Cliff,
     /// With this number of workers all together do much less than fewer do.
@@ -42,5 +48,5 @@ pub enum FindingKind {
 }
 
 words! { FindingKind {
-    Cliff = "cliff", Collapse = "collapse", Fastest = "fastest", Advice = "advice", Latency = "latency", Efficiency = "words",
+    Best = "best", Cliff = "cliff", Collapse = "collapse", Fastest = "fastest", Advice = "advice", Latency = "latency", Efficiency = "words",
 } }

@@ -147,6 +147,7 @@ fn finding(page: &Page, (at, finding): &(usize, Finding)) -> Markup {
 
 fn heading(kind: FindingKind) -> &'static str {
     match kind {
+        FindingKind::Best => "The best of each kernel",
         FindingKind::Cliff => "Where operations get slow",
         FindingKind::Collapse => "Where more workers do less",
         FindingKind::Fastest => "The fastest of those that do the same",

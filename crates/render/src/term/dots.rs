@@ -78,7 +78,7 @@ fn rows<'a>(plot: &'a Plot, names: &[String]) -> Vec<Row<'a>> {
 /// A number in words, or why there is none.
 fn said(plot: &Plot, spot: &DataPoint) -> String {
     match spot.y {
-        Some(y) if spot.state == State::Suspect => format!("{} ?", plot.y.quantity.shown(y)),
+        Some(y) if spot.state == State::Suspect => format!("{}~", plot.y.quantity.shown(y)),
         Some(y) => plot.y.quantity.shown(y),
         None => "no number".to_owned(),
     }
@@ -101,5 +101,5 @@ fn whisker(sheet: &mut Sheet, span: &Span, spot: &DataPoint, (left, room): (usiz
         sheet.put(low, y, "├", style);
         sheet.put(high, y, "┤", style);
     }
-    sheet.put(dot, y, if spot.state == State::Suspect { "?" } else { "●" }, style);
+    sheet.put(dot, y, if spot.state == State::Suspect { "~" } else { "●" }, style);
 }

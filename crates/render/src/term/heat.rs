@@ -93,7 +93,7 @@ impl Layout {
 /// A value as short as it can be, with its doubt, or nothing.
 fn figure(heat: &Heatmap, tile: Tile) -> String {
     let Some(value) = tile.value else { return String::new() };
-    let doubt = if tile.state == State::Suspect { "?" } else { "" };
+    let doubt = if tile.state == State::Suspect { "~" } else { "" };
     // Times in nanoseconds, rates in billions: the legend says which.
     let number = value / scale(&heat.quantity).map_or(1.0, |(by, _)| by);
     if number.abs() < 9.95 { format!("{number:.1}{doubt}") } else { format!("{number:.0}{doubt}") }
@@ -162,7 +162,7 @@ fn legend(heat: &Heatmap, layout: &Layout, fifths: &Fifths, pen: &mut Pen<'_>) -
     let mut entries: Vec<(String, Style, String)> = (0..COLOURS.len()).filter(|_| told).filter_map(entry).collect();
     let has = |is: fn(&Tile) -> bool| heat.tiles.iter().any(is);
     let besides = [
-        (has(|tile| tile.state == State::Suspect), "?", "doubtful"),
+        (has(|tile| tile.state == State::Suspect), "~", "noisy"),
         (has(|tile| tile.value.is_none() && tile.reason.is_some()), "x", "no number"),
         (has(|tile| tile.value.is_none() && tile.reason.is_none()), "·", "not measured"),
     ];

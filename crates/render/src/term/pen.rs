@@ -60,15 +60,26 @@ impl<'a> Pen<'a> {
         let text = if self.look.unicode { text.to_owned() } else { ascii(text) };
         let indent = display_width(label).min(NARROWEST / 2);
         let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
-        // A number and its question mark stay in one line.
-        let text = text.replace(" ?", "\u{a0}?");
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
         sheet.put(0, 0, label, Style::default());
         for (at, line) in lines.iter().enumerate() {
-            sheet.put(indent, at, &line.replace('\u{a0}', " "), style);
+            sheet.put(indent, at, line, style);
         }
         self.sheet(&sheet)
+    }
+
+    /// A label with as many of the entries as a line holds, and how many more there are.
+    pub fn line_of(&mut self, label: &str, entries: &[String]) -> io::Result<()> {
+        let label = format!("{:<9}  ", short(label, 18));
+        let room = self.look.columns.min(LONGEST) - display_width(&label).min(NARROWEST / 2);
+        let with = |count: usize| {
+            let more = entries.len() - count;
+            let rest = (more > 0).then(|| format!("{more} more"));
+            entries[..count].iter().map(|entry| one_line(entry)).chain(rest).collect::<Vec<_>>().join(" · ")
+        };
+        let fits = (0..=entries.len()).rev().map(with).find(|text| display_width(text) <= room);
+        self.text(&label, &fits.unwrap_or_else(|| with(0)))
     }
 
     pub fn sheet(&mut self, sheet: &Sheet) -> io::Result<()> {
@@ -84,6 +95,10 @@ impl<'a> Pen<'a> {
         let mut lines = Vec::new();
         grid::columns(&heading, words, &rows, &mut lines)?;
         let lines = String::from_utf8_lossy(&lines);
+        if self.look.colour {
+            let rows = [Vec::new()].into_iter().chain(rows);
+            return lines.lines().zip(rows).try_for_each(|(line, row)| writeln!(self.out, "{}", dimmed(line, &row)));
+        }
         if self.look.unicode {
             write!(self.out, "{lines}")
         } else {
@@ -103,6 +118,18 @@ impl<'a> Pen<'a> {
         };
         self.sheet(&Sheet::flow(&entries.iter().map(entry).collect::<Vec<_>>(), width, 3))
     }
+}
+
+/// A line of a table with its noisy numbers standing back.
+fn dimmed(line: &str, row: &[String]) -> String {
+    let (mut shown, mut rest) = (String::new(), line);
+    for noisy in row.iter().filter(|cell| cell.ends_with('~')) {
+        if let Some((before, after)) = rest.split_once(noisy.as_str()) {
+            shown += &format!("{before}{}", Sheet::styled(noisy, faint()));
+            rest = after;
+        }
+    }
+    shown + rest
 }
 
 /// Foreign text in so many columns.

@@ -152,7 +152,7 @@ impl Frame<'_> {
                     (self.area.left..self.area.left + self.area.width).contains(&place.0) && !spots.contains_key(place)
                 });
                 let (x, y) = free.unwrap_or((x, y));
-                sheet.put(x, y, "?", style);
+                sheet.put(x, y, "~", style);
             }
         }
         for flag in &self.plot.flags {
@@ -178,7 +178,7 @@ fn legend(plot: &Plot, pen: &mut Pen<'_>) -> io::Result<()> {
     let mut entries: Vec<(String, Style, String)> = plot.series.iter().enumerate().map(entry).collect();
     let besides = [
         (plot.measured().count() > 1 && plot.has(State::Ok), SEVERAL, "several in one place"),
-        (plot.has(State::Suspect), "?", "doubtful"),
+        (plot.has(State::Suspect), "~", "noisy"),
         (plot.has(State::Missing), GAP, "no number"),
     ];
     entries

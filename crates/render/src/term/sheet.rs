@@ -52,6 +52,13 @@ impl Style {
     }
 }
 
+impl Sheet {
+    /// Harmless text between the escapes of a style.
+    pub(super) fn styled(text: &str, style: Style) -> String {
+        format!("{}{text}{RESET}", style.code())
+    }
+}
+
 /// What ends every colour (ECMA-48, SGR 0).
 const RESET: &str = "\u{1b}[0m";
 

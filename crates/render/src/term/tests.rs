@@ -61,7 +61,7 @@ fn lines_are_told_apart_without_colours() {
     let spots = || plot.series.iter().flat_map(|series| &series.points);
     let picture: Vec<&str> = text.lines().take_while(|line| !line.contains('└')).collect();
     assert!(
-        spots().any(|spot| spot.state == State::Suspect) && picture.iter().any(|line| line.contains('?')),
+        spots().any(|spot| spot.state == State::Suspect) && picture.iter().any(|line| line.contains('~')),
         "{text}"
     );
     let axis = text.lines().find(|line| line.contains('└')).unwrap();
@@ -79,7 +79,7 @@ fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     let Body::Heatmap(square) = &shown.body else { unreachable!() };
     let sound = square.tiles.iter().find(|tile| tile.state == State::Ok).unwrap();
     assert!(wide.contains(&format!(" {:.0}", sound.value.unwrap())), "{wide}");
-    assert!(wide.contains("? doubtful") && wide.contains("x no number"), "{wide}");
+    assert!(wide.contains("~ noisy") && wide.contains("x no number"), "{wide}");
     let mut large = square.clone();
     large.rows = (0..60).map(|at| format!("strand {at}")).collect();
     large.columns.clone_from(&large.rows);
@@ -103,7 +103,7 @@ fn two_times_have_their_line_and_their_bands() {
         all.iter().find(|(figure, _)| matches!(&figure.body, Body::Joint(joint) if joint.y.is_some())).unwrap();
     assert!(text.contains('/') && text.contains('█') && text.contains('░'), "{text}");
     let Body::Joint(joint) = &shown.body else { unreachable!() };
-    assert_eq!(text.contains('?'), joint.is_doubtful);
+    assert_eq!(text.contains("noisy"), joint.is_doubtful);
     assert!(text.contains(&joint.summary()), "{text}");
 }
 
@@ -112,7 +112,7 @@ fn rows_of_dots_carry_their_doubt() {
     let all = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Dots(_)));
     let text: String = all.into_iter().map(|(_, text)| text).collect();
     let row = text.lines().find(|line| line.starts_with("clock-read")).unwrap();
-    assert!(row.ends_with("21.0 ns ?") && row.contains('?'), "{row}");
+    assert!(row.ends_with("21.0 ns~") && row.contains('~'), "{row}");
     let row = text.lines().find(|line| line.starts_with("spawn")).unwrap();
     assert!(row.contains('●') && row.ends_with("11.0 µs"), "{row}");
 }

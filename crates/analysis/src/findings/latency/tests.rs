@@ -84,12 +84,12 @@ fn doubtful_numbers_carry_their_mark() {
     check(&suspect(0..=8 << 10), &[&["L1 1.08 ns to 32 KiB-45.3 KiB (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]]);
     check(
         &suspect(0..=32 << 10),
-        &[&["L1 1.08 ns ? to 32 KiB-45.3 KiB ? (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]],
+        &[&["L1 1.08 ns~ to 32 KiB-45.3 KiB~ (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]],
     );
     let edge =
-        ["L3 15.0 ns to 11.3 MiB-16 MiB ? (the OS", "memory 140 ns.", "The edge of L3 lies at 11.3 MiB-16 MiB ?, less"];
+        ["L3 15.0 ns to 11.3 MiB-16 MiB~ (the OS", "memory 140 ns.", "The edge of L3 lies at 11.3 MiB-16 MiB~, less"];
     check(&suspect(16 * MIB..=16 * MIB), &[&edge]);
-    let all = ["L1 1.08 ns ? to", "L2 3.80 ns ? to", "L3 15.0 ns ? to", "memory 140 ns ?."];
+    let all = ["L1 1.08 ns~ to", "L2 3.80 ns~ to", "L3 15.0 ns~ to", "memory 140 ns~."];
     check(&suspect(0..=u64::MAX), &[&all]);
     // A wide interval is none of the causes to doubt.
     let mut wide = curve(RANDOM, PageKind::Transparent, 64, guest);
@@ -116,7 +116,7 @@ fn too_few_sizes_contradict_no_claim() {
         sentences(true, cells)
     };
     let beyond = without(|size| size <= 32 * MIB);
-    check(&beyond, &[&["an unnamed level 15.0 ns", "L3 140 ns ?", "L3: where it ends is not known", "0 of 8 beyond"]]);
+    check(&beyond, &[&["an unnamed level 15.0 ns", "L3 140 ns~", "L3: where it ends is not known", "0 of 8 beyond"]]);
     let between = without(|size| size <= 12 * MIB || size > 24 * MIB);
     assert!(!between[0].contains("The edge of"), "{}", between[0]);
 }
@@ -186,7 +186,7 @@ fn chains_tell_how_many_loads_are_under_way() {
     check(&sentences(false, cells.clone()), &[&words]);
     let mut doubtful = cells.clone();
     doubtful[3].status = Status::Suspect;
-    check(&sentences(false, doubtful), &[&["12.0 ? at 256 MiB (144 ns ? with 1 chain, 12.0 ns with 16)"]]);
+    check(&sentences(false, doubtful), &[&["12.0~ at 256 MiB (144 ns~ with 1 chain, 12.0 ns with 16)"]]);
     let without_one = cells.into_iter().filter(|cell| cell.point.chains != Some(1)).collect();
     check(&sentences(false, without_one), &[]);
 }

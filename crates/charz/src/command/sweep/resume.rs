@@ -20,9 +20,9 @@ use crate::view::look::{self, Colour};
 use crate::view::progress::note;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{ReportWriter, TABLE};
+use charz_render::formats::{Format, ReportWriter};
 
-pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
+pub(super) fn run(resume: Resume, format: &'static Format, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.
     let behind = resume.file.is_symlink().then(|| resume.file.canonicalize().ok()).flatten();
     let file = report_file(behind.unwrap_or(resume.file));
@@ -34,7 +34,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     } else {
         let report = read(&file)?;
         if report.complete {
-            TABLE.write(&report, &look::of_stdout(Colour::Auto), out)?;
+            format.write(&report, &look::of_stdout(Colour::Auto), out)?;
             writeln!(out, "{} is complete: nothing is left to measure", plain(&file.to_string_lossy()))?;
             return Ok(Exit::Done);
         }
@@ -66,7 +66,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
             Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
         },
         strict: resume.strict,
-        format: TABLE,
+        format,
     };
     stage.sweep(&mut report, &session, recorder, out)
 }

@@ -1,0 +1,201 @@
+//! The answer that a report gives, as much as fits on one screen: the machine, how good the numbers are, one row per kernel, and what
+//! to do with it.
+//!
+//! A pure function of a report. The terminal, the page and the findings in the report's JSON take their headlines from here and from
+//! [`verdict`](crate::verdict), so they cannot disagree.
+
+mod advice;
+mod costs;
+mod quality;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use crate::card::{Card, MEMORY};
+use crate::figure::{Datum, Table};
+use crate::findings;
+use crate::number::{self, Number};
+use crate::verdict::verdicts;
+use charz_data::escape::{counted, shortened};
+use charz_data::report::{Report, Unit};
+use charz_data::units;
+
+pub use advice::Advice;
+pub use costs::Costs;
+pub use quality::{Level, Quality};
+pub use rows::{Auto, Row, table};
+
+/// Shown where there is no number.
+pub const NONE: &str = "–";
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Host, processor, parts, e.g. `node7 · AMD EPYC 7763 · 128 CPUs, 64 cores, 1 socket`. Its words may be foreign.
+    pub machine: String,
+    /// When the sweep began and how long it took: `2026-01-31 12:00 UTC · 1 min 12 s`.
+    pub when: String,
+    pub quality: Quality,
+    /// Why the sweep ended early; `None` where it is complete.
+    pub incomplete: Option<String>,
+    /// How many CPUs the process could use.
+    pub cpus: u64,
+    /// Kernels that were measured with several numbers of threads or under several mappings: the roles that a reader asks for first,
+    /// then the others in the order of the report.
+    pub rows: Vec<Row>,
+    /// What pools and counters do under contention; empty where they were not measured.
+    pub contended: Table,
+    /// Latency and bandwidth of the caches and of memory; empty where they were not measured.
+    pub levels: Table,
+    /// What calls, wake-ups, locks and clocks cost: one list for each kind.
+    pub costs: Vec<Costs>,
+    pub advice: Vec<Advice>,
+}
+
+/// A number of a report, with all that decides how it is printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    pub value: f64,
+    pub unit: Unit,
+    /// Half the width of its 95% interval, as a fraction of it; `None` after too few runs.
+    pub half_width: Option<f64>,
+    pub is_noisy: bool,
+    pub threads: u64,
+    pub mapping: String,
+}
+
+impl Reading {
+    fn of(number: &Number<'_>) -> Self {
+        Reading {
+            value: number.value,
+            unit: number.cell.unit,
+            half_width: number.interval.map(|interval| interval.half_width(number.value)),
+            is_noisy: number.is_doubtful(),
+            threads: number.cell.workers,
+            mapping: number.cell.mapping.clone(),
+        }
+    }
+
+    /// `12.3 GB/s`, with the marker of a noisy number.
+    pub fn text(&self) -> String {
+        format!("{}{}", units::value(self.value, self.unit), units::doubt(self.is_noisy))
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::number(self.text(), self.value)
+    }
+}
+
+impl Answer {
+    pub fn of(report: &Report) -> Self {
+        let cpus = report.machine.usable_strands().count() as u64;
+        let rows = rows::rows(report, &verdicts(report), cpus);
+        let advice = advice::advice(&rows, &findings::findings(report), cpus);
+        Answer {
+            machine: machine(report),
+            when: when(report),
+            quality: Quality::of(report),
+            incomplete: report.incomplete().map(str::to_owned),
+            cpus,
+            contended: rows::contended(report, cpus),
+            levels: levels(report),
+            costs: costs::costs(report),
+            advice,
+            rows,
+        }
+    }
+}
+
+/// How many rows of a table of a page are kept, and kinds of costs, and kernels of a kind.
+const MOST: usize = 60;
+
+impl Answer {
+    /// Keeps it small for any report: at most [`MOST`] rows, names at most so many characters long.
+    pub(crate) fn bound(&mut self, longest: usize) {
+        let cut = |text: &mut String| *text = shortened(text, longest as f64, |_| 1.0);
+        cut(&mut self.machine);
+        cut(&mut self.when);
+        self.incomplete.iter_mut().for_each(cut);
+        self.rows.truncate(MOST);
+        for row in &mut self.rows {
+            row.equal.truncate(MOST);
+            let named = [&mut row.kernel, &mut row.label, &mut row.best.mapping].into_iter();
+            named.chain(&mut row.equal).chain(&mut row.gap).for_each(cut);
+        }
+        self.contended.rows.truncate(MOST);
+        self.contended.rows.iter_mut().flat_map(|row| &mut row.data).for_each(|datum| cut(&mut datum.text));
+        self.costs.truncate(MOST);
+        for costs in &mut self.costs {
+            cut(&mut costs.kind);
+            costs.kernels.truncate(MOST);
+            costs.kernels.iter_mut().for_each(|(name, _)| cut(name));
+        }
+        self.advice.truncate(MOST);
+        self.advice
+            .iter_mut()
+            .flat_map(|advice| [Some(&mut advice.text), advice.launch.as_mut()])
+            .flatten()
+            .for_each(cut);
+    }
+}
+
+/// `node7 · AMD EPYC 7763 · 128 CPUs, 64 cores, 1 socket · guest`.
+fn machine(report: &Report) -> String {
+    let machine = &report.machine;
+    let usable = machine.usable_strands().count();
+    let cpus = match machine.strands.len() {
+        all if all == usable => counted(all, "CPU"),
+        all => format!("{usable} of {}", counted(all, "CPU")),
+    };
+    let parts = [(machine.cores.len(), "core"), (machine.packages.len(), "socket")];
+    let nodes = (machine.numa_nodes.len() > 1).then(|| counted(machine.numa_nodes.len(), "NUMA node"));
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
+    let parts: Vec<String> = [cpus].into_iter().chain(parts).chain(nodes).collect();
+    let known =
+        |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let name = known(&report.host.name).unwrap_or_else(|| "unnamed host".to_owned());
+    let processor = known(&report.host.processor).unwrap_or_else(|| "unnamed processor".to_owned());
+    let guest = (report.host.virtual_machine == Some(true)).then(|| "guest".to_owned());
+    [name, processor, parts.join(", ")].into_iter().chain(guest).collect::<Vec<_>>().join(" · ")
+}
+
+fn when(report: &Report) -> String {
+    // RFC 3339 to the minute; another text is foreign and stays.
+    let started = match report.started.split_at_checked("2026-01-31T12:00".len()) {
+        Some((minute, _)) => format!("{} UTC", minute.replace('T', " ")),
+        None => report.started.clone(),
+    };
+    format!("{started} · {}", units::duration(Duration::from_nanos(report.wall_ns)))
+}
+
+/// A row per cache level and one for memory, of which there is a number.
+fn levels(report: &Report) -> Table {
+    let card = Card::of(report);
+    let measured = || card.levels.iter().filter(|level| level.found.is_some() || !level.bandwidths.is_empty());
+    let most = measured().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0);
+    let memory = report.host.memory.total_bytes.map(units::iec);
+    let rows = measured().map(|level| {
+        let size = level.claimed.as_ref().and_then(|(cache, _)| cache.size_bytes).map(units::iec);
+        let size = if level.name == MEMORY { memory.clone() } else { size };
+        let read = |workers: u64| {
+            let found = level.bandwidths.iter().find(|found| found.operation == "read" && found.workers == workers);
+            found.map_or_else(none, |found| {
+                let rate = units::value(found.bytes_per_second, Unit::BytesPerSecond);
+                Datum::number(format!("{rate}{}", units::doubt(found.suspect)), found.bytes_per_second)
+            })
+        };
+        let latency =
+            level.found.map_or_else(none, |found| Datum::number(number::time(found.ns, found.doubtful), found.ns));
+        let mut row = vec![Datum::word(&level.name), size.map_or_else(none, Datum::word), latency, read(1)];
+        row.extend((most > 1).then(|| read(most)));
+        row
+    });
+    let mut heading = ["level", "reported size", "latency", "read, 1 thread"].map(str::to_owned).to_vec();
+    heading.extend((most > 1).then(|| format!("{most} threads")));
+    Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), rows.collect::<Vec<_>>())
+}
+
+fn none() -> Datum {
+    Datum::word(NONE)
+}

@@ -1,0 +1,136 @@
+//! How good the numbers of a report are, what limits them, and what to do about it.
+
+use std::collections::BTreeMap;
+
+use charz_data::escape::counted;
+use charz_data::report::{Cell, Report, Severity, Status};
+use charz_data::units;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quality {
+    pub level: Level,
+    /// How many configurations there are, and how many of them have a reliable number, a noisy one, none.
+    pub results: usize,
+    pub reliable: usize,
+    pub noisy: usize,
+    pub missing: usize,
+    /// The narrowest and the widest 95% interval, as fractions of their numbers: half the width. `None` without intervals.
+    pub intervals: Option<(f64, f64)>,
+    /// The causes of what is noisy or missing with how many configurations have each, the commonest first.
+    pub causes: Vec<(&'static str, usize)>,
+    /// What to do about the commonest cause; `None` where nothing limits the numbers.
+    pub fix: Option<&'static str>,
+    /// What the machine delivered of its capacity while it was measured, as a fraction; `None` where no cell shows both.
+    pub delivered: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// At least nine in ten configurations are reliable.
+    Good,
+    Fair,
+    /// Less than half of them are reliable.
+    Noisy,
+    /// Nothing has a number.
+    Empty,
+}
+
+impl Level {
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Good => "good",
+            Level::Fair => "fair",
+            Level::Noisy => "noisy",
+            Level::Empty => "no results",
+        }
+    }
+}
+
+/// Causes in the order in which they are named where they are equally common: the checks that show them, and what to do.
+const CAUSES: [(&str, &[&str], &str); 8] = [
+    (
+        "CPU contention",
+        &["V01", "V02", "V03", "V04", "V05", "V06", "V07", "V18", "V33"],
+        "stop other programs, or wait for them with --wait-quiet",
+    ),
+    ("memory contention", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
+    ("too few runs", &["V12", "V29", "V30"], "charz sweep --resume, or a longer --budget"),
+    ("wide intervals", &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
+    ("clock", &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),
+    ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),
+    ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
+    ("checks", &["V17", "V23", "V24", "V25", "V26"], "charz explain CODE"),
+];
+/// What has no mark: cells that were not measured.
+const NOT_MEASURED: (&str, &str) = ("not measured", "charz sweep --resume, or a longer --budget");
+
+impl Quality {
+    pub(super) fn of(report: &Report) -> Self {
+        let cells = || report.cells.iter().filter(|cell| cell.status != Status::Skipped);
+        let results = cells().count();
+        let reliable = cells().filter(|cell| cell.status == Status::Ok && cell.value().is_some()).count();
+        let noisy = cells().filter(|cell| cell.is_suspect() && cell.value().is_some()).count();
+        let widths = || cells().filter_map(|cell| Some(cell.capacity?.interval?.half_width(cell.value()?)));
+        let intervals = widths().reduce(f64::min).zip(widths().reduce(f64::max));
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for cell in cells().filter(|cell| cell.status != Status::Ok) {
+            *counts.entry(cause(cell)).or_default() += 1;
+        }
+        let mut causes: Vec<(usize, usize)> = counts.into_iter().collect();
+        causes.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), *at));
+        let known = |at: usize| CAUSES.get(at).map_or(NOT_MEASURED, |(name, _, fix)| (*name, *fix));
+        let level = match reliable {
+            _ if reliable + noisy == 0 => Level::Empty,
+            all if all * 10 >= results * 9 => Level::Good,
+            half if half * 2 >= results => Level::Fair,
+            _ => Level::Noisy,
+        };
+        Quality {
+            level,
+            results,
+            reliable,
+            noisy,
+            missing: results - reliable - noisy,
+            intervals,
+            fix: causes.first().map(|(at, _)| known(*at).1),
+            causes: causes.into_iter().map(|(at, count)| (known(at).0, count)).collect(),
+            delivered: delivered(report),
+        }
+    }
+
+    /// `12 of 16 results reliable, ±0.6% to ±4.1%; noisy: CPU contention (3); no number: pages (1)`.
+    pub fn text(&self) -> String {
+        let mut text = format!("{} of {} reliable", self.reliable, counted(self.results, "result"));
+        if self.noisy > 0 {
+            text += &format!(", {} noisy (~)", self.noisy);
+        }
+        if self.missing > 0 {
+            text += &format!(", {} missing", self.missing);
+        }
+        if let Some((low, high)) = self.intervals {
+            text += &format!("; ±{} to ±{}", units::percent(low), units::percent(high));
+        }
+        let causes: Vec<String> = self.causes.iter().take(3).map(|(name, count)| format!("{name} ({count})")).collect();
+        if !causes.is_empty() {
+            text += &format!("; {}", causes.join(", "));
+        }
+        text
+    }
+}
+
+/// The place of a cell's weightiest cause among [`CAUSES`]; beyond them where it was not measured.
+fn cause(cell: &Cell) -> usize {
+    let weightiest = cell.marks.iter().map(|mark| mark.severity).max().filter(|severity| *severity > Severity::Note);
+    let marks = cell.marks.iter().filter(|mark| Some(mark.severity) == weightiest);
+    let place = |code: &str| CAUSES.iter().position(|(_, codes, _)| codes.contains(&code)).unwrap_or(CAUSES.len() - 1);
+    marks.map(|mark| place(&mark.code)).min().unwrap_or(CAUSES.len())
+}
+
+/// By the cell in the middle of those that show both numbers.
+fn delivered(report: &Report) -> Option<f64> {
+    use charz_data::report::Estimator;
+    let shows_both = |cell: &&Cell| cell.estimator == Estimator::FastMode && cell.value().is_some();
+    let mut shares: Vec<f64> = report.cells.iter().filter(shows_both).filter_map(Cell::delivered_share).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.get(shares.len() / 2).copied()
+}

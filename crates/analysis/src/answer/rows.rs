@@ -1,0 +1,244 @@
+//! What a kernel does with one thread, with all CPUs, and under which mapping.
+
+use super::{NONE, Reading, none};
+use crate::figure::{Datum, Table};
+use crate::group::grouped;
+use crate::number::{Best, Number};
+use crate::point;
+use crate::verdict::{self, Verdict};
+use charz_data::card::{Access, Family, Numbers};
+use charz_data::escape::counted;
+use charz_data::report::{Cell, Report};
+use charz_data::{Role, units};
+
+/// The roles that a reader asks for first.
+const FIRST: [Role; 5] = [
+    Role::Arithmetic(Numbers::Integer),
+    Role::Arithmetic(Numbers::Float),
+    Role::MemoryBandwidth(Access::Read),
+    Role::MemoryBandwidth(Access::Write),
+    Role::MemoryBandwidth(Access::Copy),
+];
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub kernel: String,
+    /// The parameters that the sweep varies for it, e.g. `420 MiB`; empty where none.
+    pub label: String,
+    pub family: Option<Family>,
+    /// With one thread, under the best mapping.
+    pub one: Option<Reading>,
+    /// With a thread per CPU, or the largest number of threads up to that which was measured; `None` where that is one.
+    pub all: Option<Reading>,
+    /// Why one of the two is missing, where it was tried.
+    pub gap: Option<String>,
+    /// The fewest threads whose interval reaches the best value.
+    pub best: Reading,
+    /// OS ids of the CPUs of the best, or of a mapping that equals it; empty where only floating threads do as well.
+    pub cpus: Vec<u32>,
+    /// The other mappings that reach the best value with as many threads.
+    pub equal: Vec<String>,
+    /// Whether every mapping that was measured with as many threads reaches it.
+    pub is_any: bool,
+    /// Whether noise may hide another best.
+    pub is_open: bool,
+    /// How many mappings have a number.
+    pub mappings: usize,
+    /// The fewest threads that reach 95% of the peak of the best mapping.
+    pub knee: Option<u64>,
+    /// The largest number of threads that was measured, if the curve still rises there.
+    pub still_rising: Option<u64>,
+    pub auto: Auto,
+    /// The most threads beyond the number of CPUs, and the share of the best that they lose, where they surely lose some.
+    pub oversubscribed: Option<(u64, f64)>,
+}
+
+/// What leaving placement to the operating system costs, with as many threads as the best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Auto {
+    NotMeasured,
+    Same,
+    /// The intervals leave open which is better, or one is missing.
+    NotSignificant,
+    /// The share that is lost: negative where `auto` is better.
+    Loses(f64),
+}
+
+pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
+    let family = |verdict: &Verdict<'_>| report.card(verdict.kernel).map(|card| card.family);
+    // What contention costs has a table of its own.
+    let decided = verdicts.iter().filter(|verdict| verdict.decides(report) && family(verdict) != Some(Family::Sync));
+    // Of a kernel with a verdict at several points the largest counts: for memory that is the block beyond the caches.
+    let kernels = grouped(decided, |verdict| verdict.kernel);
+    let mut last: Vec<&Verdict<'_>> = kernels.iter().filter_map(|all| all.last().copied()).collect();
+    last.sort_by_key(|verdict| {
+        FIRST.iter().position(|role| role == report.role(verdict.kernel)).unwrap_or(FIRST.len())
+    });
+    last.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
+}
+
+fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
+    let best = verdict.best;
+    let is_own =
+        |cell: &&Cell| cell.kernel == verdict.kernel && cell.point == verdict.point && cell.unit == best.cell.unit;
+    let numbers: Vec<Number<'_>> = report.cells.iter().filter(is_own).filter_map(Number::of).collect();
+    let with = |threads: u64| {
+        let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == threads).collect();
+        Best::of(&with).map(|best| Reading::of(&best.number))
+    };
+    let tried = || report.cells.iter().filter(is_own);
+    let most = tried().map(|cell| cell.workers).filter(|threads| *threads <= cpus).max().filter(|most| *most > 1);
+    let (one, all) = (with(1), most.and_then(with));
+    let missing = |threads: u64| tried().find(|cell| cell.workers == threads && cell.value().is_none());
+    let gap = [(Some(1), &one), (most, &all)].into_iter().filter(|(_, reading)| reading.is_none());
+    let gap = gap.filter_map(|(threads, _)| missing(threads?)).next().map(why);
+    let saturation = verdict.saturates();
+    let over = numbers.iter().filter(|number| number.cell.workers > cpus && number.cell.unit.more_is_better());
+    let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
+    // Where a mapping that binds does as well, its CPUs are what can be pasted.
+    let equals = [&best].into_iter().chain(&verdict.alike);
+    let cpus_of = |number: &Number<'_>| number.cell.seats.iter().copied().collect::<Option<Vec<u32>>>();
+    let beside = numbers.iter().filter(|number| number.cell.workers == best.cell.workers).count();
+    Row {
+        kernel: verdict.kernel.to_owned(),
+        label: point::label(&verdict.point).trim_start().to_owned(),
+        family: report.card(verdict.kernel).map(|card| card.family),
+        one,
+        all,
+        gap,
+        best: Reading::of(&best),
+        cpus: equals.filter_map(cpus_of).next().unwrap_or_default(),
+        equal: verdict.alike.iter().map(|other| other.cell.mapping.clone()).collect(),
+        is_any: beside > 1 && verdict.alike.len() + 1 == beside,
+        is_open: verdict.doubtful,
+        mappings: verdict.mappings,
+        knee: saturation.and_then(|found| found.workers),
+        still_rising: saturation.filter(|found| found.workers.is_none()).map(|found| found.most),
+        auto: match verdict.auto {
+            verdict::Auto::Unmeasured => Auto::NotMeasured,
+            verdict::Auto::Best => Auto::Same,
+            verdict::Auto::Other(loss) if loss.open == Some(false) && !loss.doubtful => Auto::Loses(loss.share),
+            verdict::Auto::Other(_) => Auto::NotSignificant,
+        },
+        oversubscribed: over.map(|number| (number.cell.workers, 1.0 - number.value / best.value)),
+    }
+}
+
+/// Why a cell has no number.
+fn why(cell: &Cell) -> String {
+    let mark = cell.marks.iter().max_by_key(|mark| mark.severity).map(|mark| format!("{}: {}", mark.code, mark.reason));
+    let reason = mark.or_else(|| cell.reason.clone()).unwrap_or_else(|| "not measured".to_owned());
+    format!("{}: {reason}", point::name(cell))
+}
+
+impl Row {
+    /// `mem-read 420 MiB`.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.kernel, self.label).trim_end().to_owned()
+    }
+
+    /// How many times as much all CPUs do as one thread.
+    pub fn scaling(&self) -> Option<f64> {
+        let (one, all) = (self.one.as_ref()?, self.all.as_ref()?);
+        let times = if one.unit.more_is_better() { all.value / one.value } else { one.value / all.value };
+        times.is_finite().then_some(times)
+    }
+
+    /// The best mapping with those that equal it; where it cannot be told, that.
+    pub fn best_mapping(&self) -> String {
+        if self.is_any {
+            return "any".to_owned();
+        }
+        if self.is_open && self.mappings > 1 {
+            return "no clear winner".to_owned();
+        }
+        [&self.best.mapping].into_iter().chain(&self.equal).map(String::as_str).collect::<Vec<_>>().join(" = ")
+    }
+
+    /// What `auto` costs: `3.2%`; `≈0%` where the intervals leave it open; `0%` where it is the best.
+    pub fn auto_costs(&self) -> String {
+        match self.auto {
+            Auto::NotMeasured => NONE.to_owned(),
+            Auto::Same => "0%".to_owned(),
+            Auto::NotSignificant => "≈0%".to_owned(),
+            Auto::Loses(share) => units::percent(share),
+        }
+    }
+}
+
+/// One row per kernel, at most so many, with the reasons for gaps by their letters. `cpus` is [`Answer::cpus`](super::Answer::cpus).
+pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
+    let shown = &rows[..rows.len().min(most)];
+    let threads = shown.iter().filter_map(|row| row.all.as_ref()).map(|all| all.threads).max();
+    let mut gaps: Vec<&str> = Vec::new();
+    let mut data = Vec::new();
+    for row in shown {
+        let mut reading = |reading: &Option<Reading>| match (reading, &row.gap) {
+            (Some(reading), _) => reading.datum(),
+            (None, None) => none(),
+            (None, Some(gap)) => {
+                let at = gaps.iter().position(|other| other == gap).unwrap_or(gaps.len());
+                if at == gaps.len() {
+                    gaps.push(gap);
+                }
+                Datum::word(format!("{NONE} {}", letter(at)))
+            }
+        };
+        let mut cells = vec![Datum::word(row.name()), reading(&row.one)];
+        if threads.is_some() {
+            cells.push(reading(&row.all));
+            cells.push(row.scaling().map_or_else(none, |times| Datum::number(format!("{times:.1}x"), times)));
+            cells.push(row.knee.or(row.still_rising).map_or_else(none, Datum::count));
+        }
+        cells.extend([Datum::word(row.best_mapping()), Datum::word(row.auto_costs())]);
+        data.push(cells);
+    }
+    let all = threads.map(|threads| match threads == cpus {
+        true => format!("all {threads} CPUs"),
+        false => counted(threads as usize, "thread"),
+    });
+    let mut heading = vec!["kernel", "1 thread"];
+    if let Some(all) = &all {
+        heading.extend([all.as_str(), "scaling", "95% at"]);
+    }
+    heading.extend(["best mapping", "auto costs"]);
+    let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
+    (Table::new(&heading, data), notes.collect())
+}
+
+/// That of a footnote.
+fn letter(at: usize) -> char {
+    char::from(b'a' + (at % 26) as u8)
+}
+
+/// What pools and counters do under contention: a row per kernel, the best with a thread per CPU first, a column per number of
+/// threads: one, two, a thread per CPU, twice as many.
+pub(super) fn contended(report: &Report, cpus: u64) -> Table {
+    let is_shared = |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_));
+    let kernels = report.kernels_in(is_shared);
+    let cells = report.cells.iter().filter(|cell| kernels.contains(&cell.kernel.as_str()));
+    let cells: Vec<&Cell> = cells.filter(|cell| cell.unit.more_is_better()).collect();
+    let mut columns: Vec<u64> = [1, 2, cpus, 2 * cpus].into();
+    columns.retain(|threads| cells.iter().any(|cell| cell.workers == *threads && cell.value().is_some()));
+    columns.dedup();
+    let best = |kernel: &str, threads: u64| {
+        let own = cells.iter().filter(|cell| cell.kernel == kernel && cell.workers == threads);
+        Best::of(&own.filter_map(|cell| Number::of(cell)).collect::<Vec<_>>()).map(|best| Reading::of(&best.number))
+    };
+    let mut rows: Vec<(&str, Vec<Option<Reading>>)> = kernels
+        .into_iter()
+        .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
+        .filter(|(_, readings)| readings.iter().any(Option::is_some))
+        .collect();
+    let at = columns.iter().position(|threads| *threads == cpus).unwrap_or(0);
+    let key =
+        |readings: &[Option<Reading>]| readings.get(at).and_then(Option::as_ref).map_or(0.0, |reading| reading.value);
+    rows.sort_by(|one, other| key(&other.1).total_cmp(&key(&one.1)));
+    let rows = rows.into_iter().map(|(kernel, readings)| {
+        let data = readings.iter().map(|reading| reading.as_ref().map_or_else(none, Reading::datum));
+        [Datum::word(kernel)].into_iter().chain(data).collect::<Vec<_>>()
+    });
+    let counts: Vec<String> = columns.iter().map(|threads| counted(*threads as usize, "thread")).collect();
+    let heading: Vec<&str> = ["under contention"].into_iter().chain(counts.iter().map(String::as_str)).collect();
+    Table::new(&heading, rows.collect::<Vec<_>>())
+}

@@ -1,0 +1,157 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::page::{Source, page};
+use charz_data::report::fixtures::{cell, report};
+use charz_data::report::{Cell, FindingKind, Status};
+
+fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
+    let unit = if kernel.starts_with("arith") { Unit::OpsPerSecond } else { Unit::BytesPerSecond };
+    let cell = cell(kernel, threads, unit, value).under(mapping);
+    // Two CPUs: threads beyond them share.
+    let seats: Vec<u32> = (0..threads as u32).map(|thread| thread % 2).collect();
+    if mapping == "auto" { cell } else { cell.seated(&seats) }
+}
+
+fn answer_of(cells: Vec<Cell>) -> Answer {
+    Answer::of(&report(cells))
+}
+
+/// Reports of two kernels on two CPUs, with up to four threads under three mappings; noisy, missing and invalid ones among them.
+fn reports() -> impl Strategy<Value = Report> {
+    let one = (1.0_f64..4.0, 0.001_f64..0.4, 0..6_u8);
+    vec(one, 24).prop_map(|drawn| {
+        let mut cells = Vec::new();
+        let places = ["arith-int", "mem-read"].into_iter().flat_map(|kernel| {
+            ["rr", "dumb", "auto"]
+                .into_iter()
+                .flat_map(move |mapping| (1..5).map(move |threads| (kernel, mapping, threads)))
+        });
+        for ((kernel, mapping, threads), (value, width, fate)) in places.zip(drawn) {
+            let cell = rate(kernel, mapping, threads, value * 1e9).within(width);
+            cells.push(match fate {
+                0 => cell.suspect(),
+                1 => cell.invalid(),
+                _ => cell,
+            });
+        }
+        report(cells)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The first screen, the table of the page and the findings of the report are read by different people of one report.
+    #[test]
+    fn all_outputs_have_one_headline(report in reports()) {
+        let answer = Answer::of(&report);
+        let page = page(&[Source { name: "r", report: &report }]);
+        let best: Vec<_> =
+            findings::findings(&report).into_iter().filter(|found| found.kind == FindingKind::Best).collect();
+        prop_assert_eq!(answer.rows.len(), best.len());
+        prop_assert_eq!(page.verdicts.rows.len(), best.len());
+        for row in &answer.rows {
+            let found = best.iter().find(|found| found.kernel == row.kernel).unwrap();
+            prop_assert_eq!((found.workers, found.value), (Some(row.best.threads), Some(row.best.value)));
+            let is_one = row.equal.is_empty() && !row.is_open;
+            prop_assert_eq!(found.mapping.as_ref(), is_one.then_some(&row.best.mapping));
+            let of_page = page.verdicts.rows.iter().find(|of_page| of_page.data[0].text == row.name()).unwrap();
+            prop_assert_eq!(of_page.data[2].number, Some(row.best.threads as f64));
+            prop_assert_eq!(&of_page.data[3].text, &row.best.text());
+            for reading in [&row.one, &row.all].into_iter().flatten() {
+                let own = |cell: &&Cell| {
+                    (cell.kernel.as_str(), cell.mapping.as_str(), cell.workers)
+                        == (row.kernel.as_str(), reading.mapping.as_str(), reading.threads)
+                };
+                let cell = report.cells.iter().find(own).unwrap();
+                prop_assert_eq!(cell.capacity.map(|capacity| capacity.value), Some(reading.value));
+                prop_assert_eq!(cell.status == Status::Suspect, reading.is_noisy);
+            }
+        }
+    }
+
+    #[test]
+    fn more_threads_than_cpus_are_advised_only_where_they_are_surely_better(report in reports()) {
+        let ends = |cell: &Cell| cell.capacity.and_then(|capacity| capacity.interval).map(|found| [found.low, found.high]);
+        for row in Answer::of(&report).rows.iter().filter(|row| row.best.threads > 2) {
+            let own = || report.cells.iter().filter(|cell| cell.kernel == row.kernel && cell.value().is_some());
+            let top = own().max_by(|one, other| one.value().unwrap().total_cmp(&other.value().unwrap())).unwrap();
+            let [low, _] = ends(top).unwrap();
+            for cell in own().filter(|cell| cell.workers <= 2) {
+                prop_assert!(ends(cell).unwrap()[1] < low, "{} x{}", cell.mapping, cell.workers);
+            }
+        }
+    }
+
+    #[test]
+    fn a_launch_line_names_the_cpus_of_a_number_that_is_as_good_as_the_best(report in reports()) {
+        let answer = Answer::of(&report);
+        for row in &answer.rows {
+            let names = [&row.best.mapping].into_iter().chain(&row.equal);
+            let seats: Vec<Vec<u32>> = names
+                .flat_map(|name| report.cells.iter().filter(move |cell| cell.mapping == *name))
+                .filter(|cell| cell.kernel == row.kernel && cell.workers == row.best.threads)
+                .filter_map(|cell| cell.seats.iter().copied().collect())
+                .collect();
+            let is_right = if row.cpus.is_empty() { seats.is_empty() } else { seats.contains(&row.cpus) };
+            prop_assert!(is_right);
+        }
+    }
+}
+
+#[test]
+fn a_row_says_what_one_thread_and_all_cpus_do() {
+    let cells = [("rr", 1, 1e9), ("rr", 2, 1.9e9), ("auto", 1, 1e9), ("auto", 2, 1.5e9), ("rr", 4, 1.2e9)];
+    let answer = answer_of(cells.map(|(mapping, threads, value)| rate("arith-int", mapping, threads, value)).into());
+    let row = &answer.rows[0];
+    assert_eq!((row.scaling(), row.knee, row.best.threads), (Some(1.9), Some(2), 2));
+    assert!(matches!(row.auto, Auto::Loses(share) if (share - 4.0 / 19.0).abs() < 1e-9), "{:?}", row.auto);
+    assert_eq!(row.best_mapping(), "rr");
+    let launches: Vec<_> = answer.advice.iter().map(|advice| advice.launch.as_deref()).collect();
+    assert_eq!(launches, [Some("taskset -c 0-1 PROGRAM"), None]);
+    assert!(answer.advice[1].text.contains("36.8%") && answer.advice[1].text.contains("with 4"), "{:?}", answer.advice);
+}
+
+#[test]
+fn what_cannot_be_told_apart_is_not_told_apart() {
+    let mapping = |cells: Vec<Cell>| answer_of(cells).rows[0].best_mapping();
+    let both = |auto: f64| vec![rate("arith-int", "rr", 2, 1e9), rate("arith-int", "auto", 2, auto)];
+    assert_eq!(mapping(both(0.99e9)), "any");
+    assert_eq!(mapping(both(0.5e9)), "rr");
+    let noisy = both(0.5e9).into_iter().map(Cell::suspect).collect();
+    assert_eq!(mapping(noisy), "no clear winner");
+    let three = [both(0.99e9), vec![rate("arith-int", "dumb", 2, 0.5e9)]].concat();
+    assert_eq!(mapping(three), "rr = auto");
+}
+
+#[test]
+fn a_gap_has_a_letter_and_its_reason() {
+    let cells = vec![
+        rate("arith-int", "rr", 1, 1e9).invalid(),
+        rate("arith-int", "rr", 2, 2e9),
+        rate("arith-int", "auto", 2, 2e9),
+        rate("mem-read", "rr", 1, 1e9),
+        rate("mem-read", "rr", 2, 1e9),
+    ];
+    let answer = answer_of(cells);
+    let (table, notes) = table(&answer.rows, answer.cpus, 9);
+    assert_eq!(table.rows[0].data[1].text, format!("{NONE} a"));
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].starts_with("a  arith-int rr x1: "), "{notes:?}");
+}
+
+#[test]
+fn the_quality_names_the_commonest_cause_and_its_fix() {
+    let cells = |noisy: usize| {
+        let cell = |threads: u64| rate("arith-int", "rr", threads, 1e9);
+        (1..=10).map(|at| if at <= noisy as u64 { cell(at).suspect() } else { cell(at) }).collect()
+    };
+    for (noisy, level) in [(0, Level::Good), (1, Level::Good), (2, Level::Fair), (5, Level::Fair), (6, Level::Noisy)] {
+        let quality = answer_of(cells(noisy)).quality;
+        assert_eq!((quality.level, quality.noisy, quality.reliable), (level, noisy, 10 - noisy));
+        assert_eq!(quality.fix.is_some(), noisy > 0);
+        assert_eq!(quality.causes.iter().map(|(_, count)| count).sum::<usize>(), noisy);
+    }
+}

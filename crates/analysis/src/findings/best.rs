@@ -1,0 +1,24 @@
+//! With how many workers, and under which mapping, each kernel does best.
+
+use super::on_cell;
+use crate::verdict::verdicts;
+use charz_data::escape::counted;
+use charz_data::report::{Finding, FindingKind, Report};
+
+/// One for each verdict that compares mappings or numbers of workers.
+pub(super) fn best(report: &Report) -> Vec<Finding> {
+    let verdicts = verdicts(report);
+    let decided = verdicts.iter().filter(|verdict| verdict.decides(report));
+    let finding = decided.map(|verdict| {
+        let best = &verdict.best;
+        let threads = counted(best.cell.workers as usize, "thread");
+        let names = [best].into_iter().chain(&verdict.alike).map(|number| number.cell.mapping.as_str());
+        let names = names.collect::<Vec<_>>().join(" = ");
+        let open = if verdict.doubtful { ", no clear winner" } else { "" };
+        let text = format!("{} {}: {threads}, {names}{open}: {}", verdict.kernel, verdict.label, best.shown());
+        let is_one = verdict.alike.is_empty() && !verdict.doubtful;
+        let finding = on_cell(best.cell, FindingKind::Best, Some(best.value), text.replace(" :", ":"));
+        Finding { mapping: finding.mapping.filter(|_| is_one), ..finding }
+    });
+    finding.collect()
+}
