@@ -166,22 +166,22 @@ fn refuse_nothing(rows: &[Candidate<'_>], allowed: &Allowed<'_>) -> Result<(), S
     }
     if !rows.iter().any(Candidate::is_common) {
         return Err(
-            "the reports have no cell in common: no kernel under the same mapping with as many workers; measure both \
-                    with the same --kernel, --mapping and --threads"
+            "nothing could be compared: the reports have no configuration in common; measure both with the same --kernel, \
+                    --mapping and --threads"
                 .into(),
         );
     }
     let usable = |side| rows.iter().any(|row| row.is_common() && row.is_usable(side, allowed));
     if let Some(side) = ["base", "new"].into_iter().find(|side| !usable(side)) {
         let instead =
-            if allowed.options.allow_suspect { "" } else { ", or compare suspect cells with --allow-suspect" };
+            if allowed.options.allow_suspect { "" } else { ", or compare noisy numbers with --allow-suspect" };
         return Err(format!(
-            "no cell of the {side} report that both have can be used; see charz render for what speaks against them, \
-             mend what charz doctor finds and measure again{instead}"
+            "nothing could be compared: no number of the {side} report is usable; fix what charz doctor finds and measure \
+             again{instead}"
         ));
     }
     let first = rows.iter().find(|row| row.is_common()).and_then(|row| row.row.reason.as_deref()).unwrap_or_default();
-    Err(format!("none of the cells that both reports have can be compared; the first one: {first}"))
+    Err(format!("nothing could be compared; {first}"))
 }
 
 #[cfg(test)]

@@ -146,6 +146,31 @@ mod tests {
     }
 
     #[test]
+    fn the_overview_has_every_command_once_and_fits_a_screen() {
+        let grammar = flags::Cli::command();
+        let verbs = grammar.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
+        let mut verbs: Vec<&str> = verbs.collect();
+        let mut named: Vec<&str> = help::GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        verbs.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(named, verbs);
+        for line in ["charz --help", "charz -h", "charz"] {
+            let Ok(Parsed::Text(text)) = parse(line.split(' ').map(OsString::from)) else { panic!("{line}") };
+            assert!(text.lines().count() <= 24 && named.iter().all(|verb| text.contains(verb)), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_short_help_of_a_sweep_has_its_daily_flags_only() {
+        let flags = |help: &str| {
+            let Ok(Parsed::Text(text)) = parse(["charz", "sweep", help].map(OsString::from)) else { panic!("{help}") };
+            text.lines().filter(|line| line.trim_start().starts_with('-')).count()
+        };
+        let (short, long) = (flags("-h"), flags("--help"));
+        assert!((10..=15).contains(&short) && long > 2 * short, "{short} of {long}");
+    }
+
+    #[test]
     fn a_verb_gets_its_flags_when_it_is_typed() {
         let mut grammar = flags::Cli::command();
         grammar.try_get_matches_from_mut(["charz", "topo"]).unwrap();

@@ -55,11 +55,19 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     Of(Duration),
-    /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where all cells would not fit well.
+    /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where the fewest invocations of all cells would not fit well.
     Fitting,
 }
 
 impl Budget {
+    /// The longest that it may take, whatever is to be measured.
+    pub fn most(self) -> Duration {
+        match self {
+            Budget::Of(time) => time,
+            Budget::Fitting => LARGER_BUDGET,
+        }
+    }
+
     /// The longest that it may take before it is known what is to be measured.
     pub fn least(self) -> Duration {
         match self {
@@ -70,7 +78,7 @@ impl Budget {
 }
 
 /// What a sweep is given when nothing else is said.
-pub const USUAL_BUDGET: Duration = Duration::from_secs(120);
+pub const USUAL_BUDGET: Duration = Duration::from_secs(90);
 /// What a sweep of many cells is given.
 pub const LARGER_BUDGET: Duration = Duration::from_secs(230);
 /// What a coarse look is given.
@@ -331,7 +339,8 @@ impl Plan {
         let cells = fitted.cells(request, closest);
         let mut plan = Plan::of_cells(request, cells, fitted.strands, limits, predictor);
         for series in fewer {
-            if plan.predicted() <= plan.budget.mul_f64(FEWEST_SHARE) && plan.report_bytes() <= LARGEST_REPORT {
+            if plan.predicted() <= request.budget.most().mul_f64(FEWEST_SHARE) && plan.report_bytes() <= LARGEST_REPORT
+            {
                 break;
             }
             let fewest = |cell: &PlannedCell| cell.seats.len() == cell.kernel.card().workers.min();
@@ -431,7 +440,7 @@ impl Plan {
                 return;
             }
         }
-        if request.budget == Budget::Fitting {
+        if request.budget == Budget::Fitting && self.predicted() > self.budget.mul_f64(FEWEST_SHARE) {
             self.budget = LARGER_BUDGET;
         }
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{json, markdown, term};
-use charz_analysis::compare::{Comparison, Origin, Row, Side, Totals, Verdict};
+use charz_analysis::compare::{Comparison, Design, Origin, Row, Side, Totals, Verdict};
 use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::report::Status;
@@ -37,20 +37,47 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
-/// One line per cell. The result is last, where a terminal still shows it.
+/// The verdict, what it rests on, one line per configuration with a verdict, then what was skipped, by reason.
 fn table(comparison: &Comparison) -> Vec<Block<'static>> {
-    let mut blocks = vec![
-        Block::Text(format!("base: {}", origin(&comparison.base))),
-        Block::Text(format!("new:  {}", origin(&comparison.new))),
-        Block::Text(rule(comparison)),
-        Block::Text(String::new()),
-        rows(&sorted(comparison), comparison),
-        Block::Text(String::new()),
-    ];
+    let mut blocks = vec![Block::Title(totals(&comparison.totals))];
     blocks.extend(remarks(comparison).into_iter().map(Block::Text));
-    blocks.push(Block::Text(totals(&comparison.totals)));
+    blocks.extend([
+        Block::Gap,
+        Block::Item("base".to_owned(), origin(&comparison.base)),
+        Block::Item("new".to_owned(), origin(&comparison.new)),
+        Block::Item("rule".to_owned(), rule(comparison)),
+    ]);
+    let sorted = sorted(comparison);
+    let judged: Vec<&Row> = sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared).collect();
+    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged)]).into_iter().flatten());
+    let skipped = skipped(comparison);
+    blocks.extend((!skipped.is_empty()).then_some(Block::Gap));
+    blocks.extend(skipped);
     blocks
 }
+
+/// What was not compared: each reason once, with how many configurations have it and the first of them.
+fn skipped(comparison: &Comparison) -> Vec<Block<'static>> {
+    let mut reasons: Vec<(&str, Vec<&Row>)> = Vec::new();
+    for row in comparison.rows.iter().filter(|row| row.verdict == Verdict::Uncompared) {
+        let reason = row.reason.as_deref().unwrap_or_default();
+        match reasons.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, rows)) => rows.push(row),
+            None => reasons.push((reason, vec![row])),
+        }
+    }
+    let line = |(reason, rows): &(&str, Vec<&Row>)| {
+        let names = rows.iter().take(MOST_NAMED).map(|row| format!("{} {} x{}", row.kernel, row.mapping, row.workers));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = rows.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Block::Item("skipped".to_owned(), format!("{reason}: {names}{more}"))
+    };
+    reasons.iter().map(line).collect()
+}
+
+/// The most configurations of one reason that are named.
+const MOST_NAMED: usize = 3;
 
 /// The counts first, then what is slower, and everything else folded.
 fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
@@ -59,19 +86,19 @@ fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
     let sorted = sorted(comparison);
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
-        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, comparison)]);
+        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower)]);
     }
     if !others.is_empty() {
-        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, comparison)]));
+        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others)]));
     }
     blocks
 }
 
-fn rows(rows: &[&Row], comparison: &Comparison) -> Block<'static> {
+fn rows(rows: &[&Row]) -> Block<'static> {
     Block::Table {
         heading: HEADING.map(str::to_owned).to_vec(),
         words: vec![0, 1, 7],
-        rows: rows.iter().map(|row| words(row, comparison).to_vec()).collect(),
+        rows: rows.iter().map(|row| words(row).to_vec()).collect(),
     }
 }
 
@@ -83,35 +110,27 @@ fn origin(origin: &Origin) -> String {
 
 /// The counts in one line.
 fn totals(totals: &Totals) -> String {
-    format!(
-        "{} compared: {} slower, {} faster, {} same, {} inconclusive; {} not compared",
-        counted(totals.compared(), "cell"),
-        totals.slower,
-        totals.faster,
-        totals.same,
-        totals.inconclusive,
-        totals.uncompared,
-    )
+    let rest = format!("{} inconclusive, {} skipped", totals.inconclusive, totals.uncompared);
+    if totals.has_no_verdict() {
+        return format!("Nothing could be compared: {rest}");
+    }
+    format!("{} slower, {} faster, {} same, {rest}", totals.slower, totals.faster, totals.same)
 }
 
 /// Sentences about the comparison as a whole.
 fn remarks(comparison: &Comparison) -> Vec<String> {
     let totals = &comparison.totals;
     let mut remarks = Vec::new();
-    if totals.inconclusive > 0 {
-        remarks.push(format!("{} inconclusive: that is not a pass", totals.inconclusive));
-    }
     if totals.fewest < totals.needed {
         remarks.push(format!(
-            "showing a single difference among {} takes {} invocations a side, and there are as few as {}; measure \
-             both with --invocations {}",
-            counted(totals.compared(), "comparison"),
-            totals.needed,
+            "too few runs: {} per side, {} needed for {}; measure both with --invocations {}",
             totals.fewest,
+            totals.needed,
+            counted(totals.compared(), "comparison"),
             totals.needed,
         ));
     }
-    remarks.extend(comparison.differences.iter().map(|difference| format!("compared all the same: {difference}")));
+    remarks.extend(comparison.differences.iter().map(|difference| format!("compared despite: {difference}")));
     remarks.extend(comparison.notes.iter().map(|note| format!("note: {note}")));
     remarks
 }
@@ -119,13 +138,16 @@ fn remarks(comparison: &Comparison) -> Vec<String> {
 /// What the verdicts rest on.
 fn rule(comparison: &Comparison) -> String {
     let floor = match comparison.noise_floor {
-        Some(floor) => format!(", noise floor of this machine {}", units::percent(floor)),
+        Some(floor) => format!(" (noise floor of this machine {})", units::percent(floor)),
         None => String::new(),
     };
+    let runs = match comparison.design {
+        Design::Sequential => "runs not interleaved",
+        Design::Interleaved => "runs interleaved",
+    };
     format!(
-        "{}, {}: margin {}{floor}, at most {} of the calls false, intervals of {}",
+        "{}, threshold {}{floor}, α = {} (FDR), {} CI, {runs}",
         comparison.quantity.name(),
-        comparison.design.name(),
         units::percent(comparison.margin),
         units::percent(comparison.alpha),
         units::percent(1.0 - comparison.alpha),
@@ -136,7 +158,7 @@ fn rule(comparison: &Comparison) -> String {
 const ORDER: [Verdict; 5] =
     [Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Uncompared, Verdict::Same];
 
-const HEADING: [&str; 8] = ["kernel", "mapping", "workers", "base", "new", "change", "could show", "verdict"];
+const HEADING: [&str; 8] = ["kernel", "mapping", "threads", "base", "new", "change", "detectable", "verdict"];
 
 fn sorted(comparison: &Comparison) -> Vec<&Row> {
     let of = |verdict| comparison.rows.iter().filter(move |row| row.verdict == verdict);
@@ -144,7 +166,7 @@ fn sorted(comparison: &Comparison) -> Vec<&Row> {
 }
 
 /// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
-fn words(row: &Row, comparison: &Comparison) -> [String; HEADING.len()] {
+fn words(row: &Row) -> [String; HEADING.len()] {
     let side = |side: Option<Side>| match side.and_then(|side| Some((side.value?, side.status))) {
         Some((value, status)) => {
             format!("{}{}", units::value(value, row.unit), units::doubt(status == Status::Suspect))
@@ -159,7 +181,7 @@ fn words(row: &Row, comparison: &Comparison) -> [String; HEADING.len()] {
         side(row.new),
         change(row),
         row.smallest_effect.map_or_else(|| "-".into(), |effect| format!("±{}", units::percent(effect - 1.0))),
-        verdict(row, comparison),
+        verdict(row),
     ]
 }
 
@@ -176,18 +198,15 @@ fn signed(ratio: f64) -> String {
 }
 
 /// The verdict with all of its caveats, so a line that is copied alone still has them.
-fn verdict(row: &Row, comparison: &Comparison) -> String {
+fn verdict(row: &Row) -> String {
     let word = match row.verdict {
         Verdict::Slower => "slower",
         Verdict::Faster => "faster",
         Verdict::Same => "same",
         Verdict::Inconclusive => "inconclusive",
-        Verdict::Uncompared => "not compared",
+        Verdict::Uncompared => "skipped",
     };
     let mut against: Vec<Cow<'_, str>> = row.despite.iter().map(|caveat| caveat.name().into()).collect();
-    if row.verdict != Verdict::Uncompared {
-        against.insert(0, comparison.design.name().into());
-    }
     against.extend(row.clock.map(|clock| match clock.is_counted {
         true => format!("clock {}", signed(clock.ratio)).into(),
         false => "at one clock".into(),

@@ -15,7 +15,7 @@ static WIDTH: [&Check; 2] = [&V12, &V28];
 /// capacities that were measured one after the other are safe from none of these: the mark says that the disturbance is in the number.
 static DISTURBANCES: [&Check; 7] = [&V03, &V04, &V08, &V15, &V16, &V33, &V34];
 
-/// Why the number of a suspect cell is not safe in such a comparison: the reason of a mark that is not carried. Any of the other
+/// Why the number of a suspect cell is not safe in such a comparison: the code of a mark that is not carried, or the reason of its status. Any of the other
 /// suspicions is of something that the values do not show, such as pages of another kind, a clock that is too coarse, or a build
 /// without optimisation.
 pub(super) fn objection(cell: &Cell, design: Design, quantity: Quantity) -> Option<&str> {
@@ -28,5 +28,5 @@ pub(super) fn objection(cell: &Cell, design: Design, quantity: Quantity) -> Opti
     if doubts.peek().is_none() {
         return Some(cell.reason.as_deref().unwrap_or_default());
     }
-    doubts.find(|mark| !is_carried(mark)).map(|mark| mark.reason.as_str())
+    doubts.find(|mark| !is_carried(mark)).map(|mark| mark.code.as_str())
 }

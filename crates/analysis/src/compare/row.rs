@@ -105,7 +105,7 @@ impl Caveat {
             Caveat::OtherMachine => "other machine",
             Caveat::OtherBuild => "other build",
             Caveat::OtherPlan => "other plan",
-            Caveat::Suspect => "suspect",
+            Caveat::Suspect => "noisy",
         }
     }
 }
@@ -197,7 +197,7 @@ impl<'a> Candidate<'a> {
     /// Whether the number of a side, `base` or `new`, can be used.
     pub(super) fn is_usable(&self, side: &str, allowed: &Allowed<'_>) -> bool {
         let cell = if side == "new" { self.cells.1 } else { self.cells.0 };
-        cell.is_some_and(|cell| usable(side, cell, allowed).is_ok())
+        cell.is_some_and(|cell| usable(cell, allowed).is_ok())
     }
 
     pub(super) fn conclude(&mut self, judged: &charz_stats::Comparison) {
@@ -279,13 +279,13 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
         (_, None) => return Err("not in the new report".into()),
     };
     let mut despite: BTreeSet<Caveat> = allowed.caveats.iter().copied().collect();
-    match [("base", base), ("new", new)].map(|(side, cell)| usable(side, cell, allowed)) {
+    match [base, new].map(|cell| usable(cell, allowed)) {
+        [Err(one), Err(other)] if one == other => return Err(format!("both reports: {one}")),
         // The one may be a consequence of the other.
-        [Err(one), Err(other)] => return Err(format!("{one}; {other}")),
-        sides => {
-            for side in sides {
-                despite.extend(side?);
-            }
+        [Err(one), Err(other)] => return Err(format!("base report: {one}; new report: {other}")),
+        [one, other] => {
+            despite.extend(one.map_err(|why| format!("base report: {why}"))?);
+            despite.extend(other.map_err(|why| format!("new report: {why}"))?);
         }
     }
     if base.unit != new.unit {
@@ -304,7 +304,7 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
 }
 
 /// Whether a cell's number can be used in this comparison, and what in spite of.
-fn usable(side: &str, cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat>, String> {
+fn usable(cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat>, String> {
     let reason = match cell.status {
         Status::Ok => return Ok(None),
         Status::Suspect => match objection(cell, allowed.design, allowed.options.quantity) {
@@ -312,10 +312,15 @@ fn usable(side: &str, cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Cavea
             Some(_) if allowed.options.allow_suspect => return Ok(Some(Caveat::Suspect)),
             objection => objection,
         },
-        _ => cell.reason.as_deref(),
+        Status::Pending | Status::Skipped | Status::Failed => cell.reason.as_deref(),
+        Status::Invalid => {
+            let weightiest = cell.marks.iter().max_by_key(|mark| mark.severity).map(|mark| mark.code.as_str());
+            weightiest.or(cell.reason.as_deref())
+        }
     };
-    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    Err(format!("{} in the {side} report{reason}", cell.status.name()))
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let what = if cell.status == Status::Suspect { "noisy" } else { cell.status.name() };
+    Err(format!("{what}{reason}"))
 }
 
 fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (Caveat, String)> {

@@ -203,8 +203,8 @@ type Odd = (fn(&mut Cell), &'static str);
 #[test]
 fn unlike_cells_are_listed_with_their_reasons() {
     let table: [Odd; 9] = [
-        (|c| (c.status, c.reason) = ended(Status::Suspect, "waited"), "suspect in the new report: waited"),
-        (|c| (c.status, c.reason) = ended(Status::Invalid, "moved"), "invalid in the new report: moved"),
+        (|c| (c.status, c.reason) = ended(Status::Suspect, "waited"), "new report: noisy"),
+        (|c| (c.status, c.reason) = ended(Status::Invalid, "moved"), "new report: invalid (moved)"),
         (|c| (c.status, c.reason) = ended(Status::Skipped, "memory"), "skipped"),
         (|c| (c.status, c.reason) = ended(Status::Failed, "signal 9"), "failed"),
         (|c| c.invocations[3].variant = Some("avx512".into()), "avx512"),
@@ -356,11 +356,11 @@ fn what_was_delivered_is_compared_on_demand() {
 fn nothing_to_compare_is_no_comparison() {
     let options = Options::default();
     let (base, other) = (report(&[("a", &around(1.0))]), report(&[("b", &around(1.0))]));
-    check_nothing(&base, &other, options, "no cell in common");
-    check_nothing(&report(&[]), &report(&[]), options, "no cell in common");
+    check_nothing(&base, &other, options, "no configuration in common");
+    check_nothing(&report(&[]), &report(&[]), options, "no configuration in common");
     let mut suspect = base.clone();
     (suspect.cells[0].status, suspect.cells[0].reason) = ended(Status::Suspect, "waited");
-    check_nothing(&suspect, &base, options, "no cell of the base report");
+    check_nothing(&suspect, &base, options, "no number of the base report");
     check_nothing(&base, &suspect, options, "--allow-suspect");
     let mut elsewhere = base.clone();
     elsewhere.cells[0].seats = vec![Some(1)];

@@ -131,6 +131,11 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Whether nothing was found to be slower, faster or the same.
+    pub fn has_no_verdict(&self) -> bool {
+        self.slower + self.faster + self.same == 0
+    }
+
     pub(super) fn of(rows: &[Row], needed: usize, fewest: usize) -> Self {
         let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
         Totals {

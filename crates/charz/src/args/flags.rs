@@ -15,31 +15,9 @@ use crate::view::{doctor, explain, kernels, placement, plan};
 use charz_data::params::PARAMS;
 use charz_render::formats;
 
-const EXAMPLES: &str = "\
-Examples:
-  charz topo                                     where the strands of this machine are
-  charz map --mapping round-robin --threads 8    where eight workers go
-  charz sweep                                    measure this machine ({sweep})
-  charz sweep --family memory --mapping compact,round-robin --pages 4k --output memory.json
-  charz render memory.json --format csv          look at a report again
-  charz c2c --mode cas,read-write                how long a line takes from each core to each other
-  charz numa                                     what memory takes from each NUMA node to each
-  charz ab --a '--mapping round-robin' --b '--mapping dumb' --kernel arith-int --threads 2
-                                                 which of two configurations is faster here
-  charz replicate t3-4                           run what the SPARC T3-4 report ran, beside its values
-  charz compare base.json new.json               what became faster or slower, as far as the data can say
-  charz history add nightly.json                 keep a report; charz history plot tells when the machine changed
-  charz doctor                                   what will disturb measurements here, and what mends it
-  charz explain V03                              why a number is marked";
-
-/// Characterises a multi-core machine: where its hardware threads are, what they can do, and where to put work.
-///
-/// The words: a package (socket) holds NUMA nodes, they hold cores, a core holds ALU slots, and each of those one or more
-/// strands (hardware threads). A mapping is an order in which workers fill the strands; a worker's strand is its seat. A
-/// kernel is what workers do. A sweep runs kernels under mappings with growing numbers of workers, and writes a report, in
-/// which every number is right or carries a mark with the reason to doubt it.
+/// Measure a multi-core machine and find where threads run best.
 #[derive(Debug, Parser)]
-#[command(name = "charz", version = VERSION, after_help = help::examples(EXAMPLES), after_long_help = help::after(EXAMPLES), max_term_width = 110)]
+#[command(name = "charz", version = VERSION, override_help = help::overview(), max_term_width = 110)]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) verb: Verb,
@@ -52,7 +30,7 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CHARZ_COMMI
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(super) enum Verb {
-    /// Show where the strands of a machine are, or what was measured of it
+    /// Show sockets, cores, caches and NUMA nodes; with --measured, compared with measurements
     ///
     /// Prints packages, NUMA nodes, caches, cores, ALU slots and strands. What the process may use (control group, affinity
     /// mask, CPU quota) is shown apart from what the machine has.
@@ -61,14 +39,14 @@ pub(super) enum Verb {
     /// what the TLB reaches, the clock; whatever contradicts is marked and explained. Without a report the machine is measured, for
     /// about a minute.
     Topo(Box<TopoArgs>),
-    /// Show where a mapping puts workers
+    /// Show where a mapping puts threads, or the options that launch a program so
     ///
-    /// Prints the seat of each worker, or the same placement in the words of the tools that people launch programs with.
-    /// Beyond the last strand the order starts again from its beginning.
+    /// Prints the CPU of each thread, or the same placement for taskset, numactl, OpenMP, Slurm and others. Beyond the last CPU
+    /// the order starts again.
     Map(MapArgs),
-    /// List the kernels: what each counts, and whether it can run here
+    /// List the kernels and what they measure
     Kernels(KernelsArgs),
-    /// Measure kernels under mappings with growing numbers of workers
+    /// Benchmark this machine for each number of threads and each mapping
     ///
     /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
     /// workers up to one per strand, fewer of these numbers on a large machine. Each cell is measured by at least six invocations,
@@ -80,7 +58,7 @@ pub(super) enum Verb {
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
     /// `--dry-run` and its `--topology` and `--format` must be typed.
     Sweep(Box<SweepArgs>),
-    /// Measure how long a line of memory takes from each core to each other
+    /// Measure core-to-core latency, as a matrix
     ///
     /// Two workers hand a line back and forth, on every pair of strands; the number is the time of one way. Pairs of one NUMA node
     /// are measured once, others both ways: the memory behind the line is on the node of the first. Where all pairs do not fit into
@@ -90,7 +68,7 @@ pub(super) enum Verb {
     /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
     /// render shows it again, and charz compare compares it.
     C2c(C2cArgs),
-    /// Measure what memory takes from each NUMA node to each
+    /// Measure latency and bandwidth between NUMA nodes, as a matrix
     ///
     /// Latency is that of one worker on each node that follows a random cycle through a block on each (chase-random), bandwidth that
     /// of workers on all strands of the node that read such blocks together (mem-read). The report says where the blocks were; beside
@@ -100,7 +78,7 @@ pub(super) enum Verb {
     /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
     /// --format xml writes it where lstopo finds it.
     Numa(NumaArgs),
-    /// Compare two configurations, or two builds of charz, interleaved on this machine
+    /// A/B-test two configurations, or two builds of charz, interleaved
     ///
     /// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
     /// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
@@ -110,13 +88,13 @@ pub(super) enum Verb {
     /// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
     /// --mapping round-robin. Environment variables are ignored.
     Ab(Box<AbArgs>),
-    /// Compare this machine with itself, and learn its noise floor
+    /// Measure this machine's noise (A/A test)
     ///
     /// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
     /// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
     /// second side does that much more work: they show which differences are found here.
     Selftest(SelftestArgs),
-    /// Run what a source document ran, and show each of its figures beside its own values
+    /// Reproduce a published study and compare with its numbers
     ///
     /// The documents are t3-4 (the SPARC T3-4 report), cmt (chip multi-threading), cascade (rings of mutexes), tacc (multi-core systems
     /// in HPC) and solaris (its scalability). The program has their surviving values and citations. Every figure and table is listed by
@@ -127,9 +105,9 @@ pub(super) enum Verb {
     /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
     /// exists, also of another machine.
     Replicate(Box<ReplicateArgs>),
-    /// Show a report again
+    /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
     Render(RenderArgs),
-    /// Compare two reports: faster, slower, the same, or inconclusive, for every cell
+    /// Compare two reports: slower, faster, same or inconclusive
     ///
     /// Cells are matched by kernel, mapping and number of workers. A verdict needs a difference that chance explains in less than
     /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
@@ -139,7 +117,7 @@ pub(super) enum Verb {
     ///
     /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
     Compare(CompareArgs),
-    /// Keep reports of one machine, and see when it changed
+    /// Track reports over time and detect changes
     ///
     /// A history is a SQLite database with the reports of one machine. charz history plot finds the reports between which cells became
     /// faster or slower, and reports what else changed there: the system's kernel, the governor, charz itself. charz compare --baseline
@@ -147,16 +125,16 @@ pub(super) enum Verb {
     ///
     /// The file is that of --db, else of CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
     History(HistoryArgs),
-    /// Look for what will disturb or limit measurements on this machine
+    /// Check whether this machine is set up for benchmarking
     ///
     /// Prints what was read, what it does to which numbers, and the command that mends it; what disturbs comes first. It takes
     /// little more than a second, changes nothing, and ends with code 0 whatever it finds.
     Doctor(DoctorArgs),
-    /// Explain a check that a number is marked by: cause, limits, evidence, and what to do
+    /// Explain a warning: cause, limits, evidence, fix
     ///
     /// Without a code: the list of checks with their limits.
     Explain(ExplainArgs),
-    /// Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks
+    /// Print man pages, completions, schemas and reference tables
     ///
     /// Without a page: the list of pages, each with the file that it is kept in.
     Docs(DocsArgs),
@@ -207,6 +185,7 @@ pub(super) struct KernelsArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(help::grouped))]
 pub(super) struct SweepArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
@@ -217,7 +196,7 @@ pub(super) struct SweepArgs {
     /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Finish an interrupted report, with its own plan
+    /// Finish the sweep of an incomplete report, with its own plan
     #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
     pub(super) resume: Option<PathBuf>,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
@@ -268,7 +247,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
 #[derive(Clone, Debug, Args)]
 pub(super) struct HowArgs {
     #[arg(long, value_name = "M,…", default_value = super::convert::FITTING,
-        help = "Mappings, separated by commas; --help lists them",
+        help = "Orders in which threads take CPUs; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
             dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two workers a pair of strands at \
             each distance that the machine has and auto, and round-robin for all others. Of those that take the same strands the \
@@ -286,10 +265,10 @@ pub(super) struct HowArgs {
 pub(super) struct WhatArgs {
     #[arg(long, value_name = "K,…", value_delimiter = ',', help = help::kernels())]
     pub(super) kernel: Vec<String>,
-    /// All kernels of families (compute, memory, sync, timer, floor), separated by commas
+    /// All kernels of families: compute, memory, sync, timer, floor
     #[arg(long, value_name = "F,…", value_delimiter = ',')]
     pub(super) family: Vec<String>,
-    /// Numbers of workers: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
+    /// Numbers of threads: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
     ///
     /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable strands, and the borders of the machine: the strands of a core, the cores and the
     /// strands of a package, all cores, all strands. If the fewest invocations of so many cells take more than half of the budget, it
@@ -314,7 +293,7 @@ pub(super) struct WhatArgs {
 // A type of its own: `charz replicate` takes it too.
 #[derive(Clone, Debug, Args)]
 pub(super) struct OversubscribedArgs {
-    /// Measure up to K times as many workers as strands [default without K: 2]
+    /// Measure up to K times as many threads as CPUs [default without K: 2]
     ///
     /// --threads auto goes that far, and kernels whose workers fight for one line (sync) run with so many; without the flag such
     /// cells are skipped where there are more workers than strands. Intervals of cells with more workers than strands are
@@ -327,34 +306,34 @@ pub(super) struct OversubscribedArgs {
 // How a sweep is made, by any command, and where its report goes.
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunArgs {
-    /// Invocations of each cell: the fewest and the most, or one number for both
+    /// Runs (fresh processes) of each configuration: min and max, or one number for both
     ///
-    /// Below six there is no interval, and nothing to compare. Those beyond the fewest are made where the interval is wider
+    /// Fewer than six give no interval, and nothing to compare. Those beyond the minimum are made where the interval is wider
     /// than --precision, as long as the budget lasts.
     #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
     pub(super) invocations: String,
-    /// The half width of the 95% interval that is wanted, in percent of the number: auto, or e.g. 2%
+    /// Target half width of the 95% interval, in percent of the number: auto, or e.g. 2%
     ///
     /// auto is 1% for compute, 2% for memory and 5% for sync kernels.
     #[arg(long, value_name = "P%", default_value = "auto", allow_hyphen_values = true)]
     pub(super) precision: String,
     #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
     pub(super) budget: String,
-    /// The report's file, compressed if its name ends in .gz [default: charz-<date>-<time>.json, or .json.gz if large, in this folder]
+    /// File of the report, compressed if it ends in .gz [default: charz-<date>-<time>.json in this folder, .json.gz if large]
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long)]
     pub(super) force: bool,
-    /// Wait first until other programs use less than a tenth of a CPU, for TIME at most [default without TIME: 1m]
+    /// Wait until other programs use less than 0.1 CPU, at most TIME [default without TIME: 1m]
     ///
     /// The sweep begins when TIME is over, quiet or not, and prints which. The wait is not part of the budget.
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1m")]
     pub(super) wait_quiet: Option<String>,
-    /// Print the plan and its predicted time; measure nothing but a few milliseconds of pilot runs
+    /// Print the plan and its predicted time, and measure nothing but short pilot runs
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// End with code 5 unless every cell is ok
+    /// Exit with code 5 unless every result is reliable
     #[arg(long)]
     pub(super) strict: bool,
     #[command(flatten)]
@@ -364,16 +343,16 @@ pub(super) struct RunArgs {
 // What cells are measured with, and in which order.
 #[derive(Clone, Debug, Args)]
 pub(super) struct BenchArgs {
-    /// Draw the order of the cells, and pairs that do not all fit, from this number [default: another one each time]
+    /// Random seed of the order of runs, and of pairs that do not all fit [default: random]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) seed: Option<String>,
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long)]
     pub(super) wait: bool,
-    /// What stamps: os (CLOCK_MONOTONIC), tsc (time-stamp counter), or auto, which takes tsc where it can serve as a clock
+    /// Time source: os (CLOCK_MONOTONIC), tsc (time-stamp counter), or auto, which takes tsc where it is reliable
     #[arg(long, default_value = "auto")]
     pub(super) clock: String,
-    /// What binds workers to seats: hwloc, or core-affinity (strands below 1024 only)
+    /// Pinning backend: hwloc, or core-affinity (CPUs below 1024 only)
     #[arg(long, default_value = "hwloc")]
     pub(super) binder: String,
 }

@@ -1,8 +1,8 @@
 //! Help texts that follow from the tables of mappers, kernels, formats and exit codes.
 
 use charz_topology::mappers;
+use clap::Arg;
 
-use crate::exit::EXITS;
 use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
 use charz_data::units;
 
@@ -15,8 +15,7 @@ pub(super) fn mappings(first: &str) -> String {
 }
 
 pub(super) fn kernels() -> String {
-    "Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them"
-        .into()
+    "Kernels, by name or prefix, e.g. arith-int or ring-*; see charz kernels".into()
 }
 
 pub(super) fn formats<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -28,15 +27,13 @@ pub(super) fn explained_formats<'a>(formats: impl Iterator<Item = (&'a str, &'a 
     format!("How\n\n{}", lines.join("\n"))
 }
 
-pub(super) const BUDGET: &str =
-    "The longest that the sweep may take, with a unit, e.g. 90s, 10m; cells that do not fit stay pending";
+pub(super) const BUDGET: &str = "Longest duration of the sweep, e.g. 90s, 10m; what does not fit stays pending";
 
-pub(super) const SHORT_BUDGET: &str = "The longest that it may take, with a unit, e.g. 90s, 10m";
+pub(super) const SHORT_BUDGET: &str = "Longest duration, e.g. 90s, 10m";
 
 pub(super) fn budget() -> String {
     format!(
-        "{BUDGET}\n\nauto is {}, or {} if the \
-         minimum number of invocations of all cells would not fit well",
+        "{BUDGET}\n\nauto is {}, or {} if six runs of every configuration would not fit well",
         units::duration(USUAL_BUDGET),
         units::duration(LARGER_BUDGET)
     )
@@ -44,19 +41,57 @@ pub(super) fn budget() -> String {
 
 pub(super) fn quick() -> String {
     format!(
-        "A coarse look in about {} seconds: 1 worker and one per strand, 128 MiB blocks, {} repetitions",
+        "A coarse look in {} s: one thread and a thread per CPU, 128 MiB blocks, {} iterations per run",
         QUICK_BUDGET.as_secs(),
         QUICK_REPETITIONS
     )
 }
 
-/// The examples, with the time that a sweep without flags takes: `2 to 4 minutes`.
-pub(super) fn examples(examples: &str) -> String {
-    let time = format!("{} to {} minutes", USUAL_BUDGET.as_secs() / 60, LARGER_BUDGET.as_secs().div_ceil(60));
-    examples.replace("{sweep}", &time)
+/// What `charz --help` prints: the commands that people begin with, then all of them by what they are for.
+pub(super) fn overview() -> String {
+    let groups = GROUPS.map(|(name, verbs)| format!("{name:<9} {}", verbs.join("  "))).join("\n");
+    format!(
+        "charz - measure a multi-core machine and find where threads run best
+
+  charz sweep          benchmark this machine ({} s, a large one up to {} min; --quick: {} s)
+  charz topo           sockets, cores, caches, NUMA nodes
+  charz doctor         is this machine set up for benchmarking?
+  charz render REPORT  show a report again; --format html: a page to send
+  charz compare A B    slower, faster or same
+
+{groups}
+
+Terms: a socket contains NUMA nodes, cores and CPUs (strands, hardware threads). A mapping is the
+order in which threads take CPUs. A run is a fresh process. A number ends in ~ if it is noisy.
+
+charz COMMAND --help   options and examples
+charz docs exit-codes  exit codes
+charz --version        version, commit, target",
+        USUAL_BUDGET.as_secs(),
+        LARGER_BUDGET.as_secs().div_ceil(60),
+        QUICK_BUDGET.as_secs()
+    )
 }
 
-pub(super) fn after(text: &str) -> String {
-    let codes: Vec<_> = EXITS.iter().map(|(exit, meaning)| format!("  {:<4} {meaning}", exit.code())).collect();
-    format!("{}\n\nExit codes:\n{}", examples(text), codes.join("\n"))
+/// Every command, by what it is for.
+pub(super) const GROUPS: [(&str, &[&str]); 3] = [
+    ("Measure", &["sweep", "c2c", "numa", "ab", "selftest", "replicate"]),
+    ("Inspect", &["topo", "map", "doctor", "kernels", "explain"]),
+    ("Reports", &["render", "compare", "history", "docs"]),
+];
+
+/// The flags of a sweep that are used daily, under their headings; `-h` shows these.
+const DAILY: [(&str, &[&str]); 3] = [
+    ("What", &["kernel", "family", "threads", "mapping", "size"]),
+    ("How long", &["quick", "budget", "wait_quiet"]),
+    ("Output", &["output", "verbose", "resume", "dry_run", "strict"]),
+];
+
+/// A flag of a sweep under its heading.
+pub(super) fn grouped(arg: Arg) -> Arg {
+    let id = arg.get_id().as_str().to_owned();
+    match DAILY.iter().find(|(_, ids)| ids.contains(&id.as_str())) {
+        Some((heading, _)) => arg.help_heading(*heading),
+        None => arg.help_heading("Advanced").hide_short_help(true),
+    }
 }

@@ -195,7 +195,7 @@ fn exit(stage: &MeasuringContext, comparison: &Comparison, reports: [&Report; 2]
     }
     if exit != Exit::Regression && totals.compared() == 0 {
         let reason = comparison.rows.first().and_then(|row| row.reason.as_deref()).unwrap_or("there is no cell");
-        let exit = failure.unwrap_or(Exit::NothingCompared);
+        let exit = failure.unwrap_or(Exit::NoVerdict);
         return Err(Error::ended(exit, format!("nothing could be compared; the first cell is {reason}")));
     }
     Ok(failure.filter(|_| exit != Exit::Regression).unwrap_or(exit))

@@ -73,7 +73,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let mut comparison = compare::compare(&base, &new, &rules).map_err(|refusal| {
         let exit = match refusal {
             Refusal::Unlike(_) => Exit::BadInput,
-            Refusal::Nothing(_) => Exit::NothingCompared,
+            Refusal::Nothing(_) => Exit::NoVerdict,
         };
         Error::ended(exit, format!("{name} and {:?}: {refusal}", options.new))
     })?;
@@ -85,12 +85,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     Ok(exit(&comparison.totals, terms.strict))
 }
 
-/// A regression outweighs what could not be judged.
+/// A regression outweighs what could not be judged; a comparison without any verdict is no pass.
 pub(super) fn exit(totals: &Totals, strict: bool) -> Exit {
     if totals.slower > 0 {
         Exit::Regression
-    } else if strict && totals.inconclusive + totals.uncompared > 0 {
-        Exit::NotAllOk
+    } else if totals.has_no_verdict() || (strict && totals.inconclusive + totals.uncompared > 0) {
+        Exit::NoVerdict
     } else {
         Exit::Done
     }

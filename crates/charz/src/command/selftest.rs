@@ -170,7 +170,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     }
     if !learned {
         return Err(Error::ended(
-            Exit::NothingCompared,
+            Exit::NoVerdict,
             "nothing could be compared; charz doctor reports what disturbs measurements here",
         ));
     }
