@@ -6,7 +6,7 @@ use crate::support::{T3_4, check_golden, output};
 
 #[test]
 fn the_t3_4_in_every_format() {
-    for format in ["tree", "table", "psrinfo"] {
+    for format in ["summary", "tree", "table", "psrinfo"] {
         check_golden(&format!("topo-t3-4.{format}.txt"), &output(&["topo", "--topology", T3_4, "--format", format]));
     }
 }
@@ -47,9 +47,9 @@ fn this_machine_is_the_kernels() {
 }
 
 #[test]
-fn what_is_piped_is_a_tree_and_boxes_are_asked_for() {
+fn a_summary_is_the_default_and_boxes_are_asked_for() {
     let topo = |format: &[&str]| output(&[&["topo", "--topology", T3_4], format].concat());
-    assert_eq!(topo(&[]), topo(&["--format", "tree"]), "the terminal must not matter");
+    assert_eq!(topo(&[]), topo(&["--format", "summary"]));
     let boxes = topo(&["--format", "boxes"]);
     for words in ["┌package 0", "┌package 3", "[0-3] [4-7]", "more like it, to core 63"] {
         assert!(boxes.contains(words), "{words}: {boxes}");

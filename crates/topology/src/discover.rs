@@ -147,11 +147,7 @@ pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
     let total = kib.checked_mul(1024)?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     (sum.abs_diff(total) as f64 > TOLERANCE * total as f64).then(|| {
-        format!(
-            "the NUMA nodes have {:.1} GiB together, but the machine has {:.1} GiB by /proc/meminfo: trust no node's size",
-            gib(sum),
-            gib(total)
-        )
+        format!("the sizes of the NUMA nodes ({:.1} GiB) do not add up to MemTotal ({:.1} GiB)", gib(sum), gib(total))
     })
 }
 

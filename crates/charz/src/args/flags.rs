@@ -32,12 +32,11 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CHARZ_COMMI
 pub(super) enum Verb {
     /// Show sockets, cores, caches and NUMA nodes; with --measured, compared with measurements
     ///
-    /// Prints packages, NUMA nodes, caches, cores, ALU slots and strands. What the process may use (control group, affinity
-    /// mask, CPU quota) is shown apart from what the machine has.
+    /// Prints the totals, a row per level, and which strands (hardware threads) lie on which core, as ranges where the machine is
+    /// regular; then the CPUs that this process may use, and a CPU quota if there is one.
     ///
-    /// With --measured, what a report says of caches and memory stands beside what the system claims: sizes, latencies, bandwidths,
-    /// what the TLB reaches, the clock; whatever contradicts is marked and explained. Without a report the machine is measured, for
-    /// about a minute.
+    /// With --measured, sizes, latencies and bandwidths of caches and memory, the reach of the TLB and the clock are shown as reported
+    /// by the system and as measured; mismatches are marked and explained. Without a report the machine is measured, for about a minute.
     Topo(Box<TopoArgs>),
     /// Show where a mapping puts threads, or the options that launch a program so
     ///

@@ -105,8 +105,9 @@ fn topo_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 fn topo_help() -> String {
     format!(
-        "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, csv, json, xml [default: table]",
-        help::formats(topo_formats().map(|(name, _)| name))
+        "{} [default: {}]; with --measured: table, csv, json, xml [default: table]",
+        help::formats(topo_formats().map(|(name, _)| name)),
+        topo_page::FORMATS[0].name
     )
 }
 
@@ -158,16 +159,14 @@ const CARD_SPAN: &str = "3ms";
 pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
     let source = source(&args.source.topology);
     let Some(measured) = args.measured else {
-        let Some(format) = args.format.as_deref() else { return Ok(topo::Options::Said { source, format: None }) };
-        let said =
-            |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format: Some(format) };
+        let said = |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format };
         let others = [
             (topo_page::XML.0, topo::Options::Xml { source: source.clone(), measured: None }),
             (topo_page::PNG.0, topo::Options::Png { source: source.clone() }),
         ];
         return choice(
             "--format",
-            format,
+            args.format.as_deref().unwrap_or(topo_page::FORMATS[0].name),
             topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
         );
     };

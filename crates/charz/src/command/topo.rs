@@ -18,8 +18,7 @@ use charz_render::picture::png;
 pub enum Options {
     Said {
         source: Source,
-        /// How, if not as fits the terminal.
-        format: Option<&'static Format>,
+        format: &'static Format,
     },
     Png {
         source: Source,
@@ -53,9 +52,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     match options {
         Options::Said { source, format } => {
             let (machine, look) = (discover(&source)?, look::of_stdout(Colour::Auto));
-            // What is read by programs does not change with the width of anything.
-            let usual = if io::stdout().is_terminal() { topo::fitting(&machine, &look) } else { &topo::FORMATS[0] };
-            (format.unwrap_or(usual).write)(&machine, &look, out)?;
+            (format.write)(&machine, &look, out)?;
         }
         Options::Png { .. } if io::stdout().is_terminal() => {
             return Err(Error::bad_input(

@@ -1,6 +1,8 @@
 //! A machine in words: one format a line in [`FORMATS`].
 
+mod layout;
 mod psrinfo;
+mod summary;
 mod tree;
 
 use std::collections::BTreeSet;
@@ -10,7 +12,7 @@ use charz_topology::{Machine, Mapping, Strand, place};
 
 use charz_analysis::figure::{Body, Figure, MachineDiagram, Order};
 use charz_analysis::page;
-use charz_data::escape::{or_dash, plain};
+use charz_data::escape::or_dash;
 use charz_render::grid::columns;
 use charz_render::json;
 use charz_render::look::TerminalStyle;
@@ -18,16 +20,18 @@ use charz_render::picture;
 use charz_render::term::nest::{UNUSABLE, boxes as draw, has_unusable};
 use charz_render::term::pen::Pen;
 
+use summary::totals;
 use tree::{head, rest};
 
 pub type Format = super::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
-/// All formats; the first is the default if the output is not a terminal.
+/// All formats; the first is the default.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "tree", about: "Packages, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, _, out| tree::write(machine, out) },
+    Format { name: "summary", about: "Totals, a row per level, and which strands lie on which core; at most 40 lines for a regular machine.", write: |machine, _, out| summary::write(machine, out) },
+    Format { name: "tree", about: "Sockets, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, _, out| tree::write(machine, out) },
     Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: boxes },
-    Format { name: "table", about: "A row a strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: |machine, _, out| table(machine, out) },
+    Format { name: "table", about: "A row per strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: |machine, _, out| table(machine, out) },
     Format { name: "psrinfo", about: "The text of Solaris' psrinfo -pv.", write: |machine, _, out| psrinfo::write(machine, out) },
     Format { name: "json", about: "Everything that is known, for programs.", write: |machine, _, out| json(machine, out) },
     Format { name: "svg", about: "Boxes as a scalable picture.", write: |machine, _, out| picture::svg(&figure(machine), out) },
@@ -40,19 +44,13 @@ pub const XML: (&str, &str) = (
 );
 pub const PNG: (&str, &str) = ("png", "Boxes as a bitmap for a file, where charz was built with it.");
 
-/// The format for a terminal: boxes where they have room, else a tree.
-pub fn fitting(machine: &Machine, look: &TerminalStyle) -> &'static Format {
-    let wanted = if fits(machine, look) { "boxes" } else { "tree" };
-    FORMATS.iter().find(|format| format.name == wanted).unwrap_or(&FORMATS[0])
-}
-
 fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     json::write_compact(machine, out)?;
     writeln!(out)
 }
 
 fn table(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    let heading = ["strand", "package", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];
+    let heading = ["strand", "socket", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];
     let rows: Vec<_> = machine.strands.iter().map(|strand| row(machine, strand)).collect();
     columns(&heading, &[heading.len() - 1], &rows, out)
 }
@@ -88,14 +86,10 @@ fn boxes(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Re
     rest(machine, out)
 }
 
-fn fits(machine: &Machine, look: &TerminalStyle) -> bool {
-    draw(&nest(machine), look.columns).is_some()
-}
-
 pub fn figure(machine: &Machine) -> Figure {
     Figure {
         id: "machine".to_owned(),
-        title: plain(machine.name.as_deref().unwrap_or(&machine.source)),
+        title: totals(machine),
         about: Vec::new(),
         body: Body::MachineDiagram(nest(machine)),
         table: None,
@@ -172,7 +166,7 @@ mod tests {
         let table = show("table", &machine);
         let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(rows.len(), 17);
-        assert_eq!(rows[0].join(" "), "strand package numa core alu slot in-core kind usable caches");
+        assert_eq!(rows[0].join(" "), "strand socket numa core alu slot in-core kind usable caches");
         assert_eq!(rows[7].join(" "), "6 0 0 1 1 0 2 - yes L1d:1 L2:0");
         assert_eq!(rows[16].join(" "), "15 1 0 3 1 1 3 - no L1d:3 L2:1");
         assert_eq!(show("table", &synthetic("pu:1")).lines().last().unwrap().split_whitespace().nth(1), Some("-"));
@@ -198,9 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn where_boxes_have_no_room_there_is_a_tree() {
+    fn boxes_are_drawn_where_they_have_room() {
         let machine = synthetic("pack:1 die:2 l3:1 l2:2 core:2 pu:2");
-        let fits = |machine, columns| fits(machine, &TerminalStyle { columns, ..TerminalStyle::PLAIN });
+        let fits = |machine, columns| draw(&nest(machine), columns).is_some();
         assert!(fits(&machine, 100) && !fits(&machine, 9));
         assert!(fits(&synthetic("Package:4 Core:16 Group:2 PU:4"), 60));
     }

@@ -44,7 +44,7 @@ fn processors_text(mut ids: Vec<u32>) -> String {
     format!("{} ({})", counted(ids.len(), "virtual processor"), collapsed(&ids))
 }
 
-fn collapsed(ids: &[u32]) -> String {
+pub(super) fn collapsed(ids: &[u32]) -> String {
     let mut pieces = Vec::new();
     for run in ids.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
         match run {

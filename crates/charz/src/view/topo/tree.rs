@@ -9,8 +9,10 @@ use std::io::{self, Write};
 
 use charz_topology::{Machine, Strand, cpulist};
 
-use charz_data::escape::{counted, plain};
+use charz_data::escape::plain;
 use charz_data::units;
+
+use super::summary::{remarks, totals};
 
 pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     head(machine, out)?;
@@ -19,9 +21,7 @@ pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
 }
 
 pub(super) fn head(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    let name = machine.name.as_deref().map(|name| format!(" ({})", plain(name))).unwrap_or_default();
-    let all = counted(machine.strands.len(), "strand");
-    writeln!(out, "{}{name}: {all}", plain(&machine.source))
+    writeln!(out, "{}", totals(machine))
 }
 
 pub(super) fn rest(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
@@ -29,9 +29,8 @@ pub(super) fn rest(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
         let about = numa_node(node, about.memory_bytes, about.subtype.as_deref());
         writeln!(out, "  {about}, without strands")?;
     }
-    usable(machine, out)?;
     writeln!(out, "ALU groups: {}", machine.alu)?;
-    kinds(machine, out)
+    remarks(machine, out)
 }
 
 /// A part on a strand's path: what it is, which one, how many strands it holds.
@@ -104,7 +103,7 @@ fn part_name(machine: &Machine, part: Part) -> String {
         What::Group => format!("{} {at}", plain(&machine.groups[at].what)),
         What::Package => {
             let model = machine.packages[at].model.as_deref();
-            format!("package {at}{}", model.map(|model| format!(" ({})", plain(model))).unwrap_or_default())
+            format!("socket {at}{}", model.map(|model| format!(" ({})", plain(model))).unwrap_or_default())
         }
         What::NumaNode => {
             let node = &machine.numa_nodes[at];
@@ -137,38 +136,6 @@ fn strand_ids(strands: &[Strand]) -> String {
     }
 }
 
-fn usable(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    let usable = &machine.usable;
-    if let Some(cpuset) = &usable.cpuset {
-        let affinity = usable.affinity.as_deref().unwrap_or("not known");
-        let count = counted(usable.strands as usize, "strand");
-        writeln!(out, "this process may use {count}: cpuset {cpuset}, affinity mask {affinity}")?;
-        match usable.quota_cpus {
-            Some(cpus) => writeln!(out, "CPU quota: {cpus:.2} CPUs' worth of time")?,
-            None => writeln!(out, "CPU quota: none")?,
-        }
-    }
-    for doubt in &machine.doubts {
-        writeln!(out, "doubt: {}", plain(doubt))?;
-    }
-    if !machine.absent.is_empty() {
-        writeln!(out, "strands that are offline or not allowed: {}", cpulist::print(&machine.absent))?;
-    }
-    Ok(())
-}
-
-fn kinds(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    for (at, kind) in machine.kinds.iter().enumerate() {
-        let infos: Vec<String> =
-            kind.infos.iter().map(|info| format!("{}={}", plain(&info.name), plain(&info.value))).collect();
-        let infos = if infos.is_empty() { String::new() } else { format!(" ({})", infos.join(", ")) };
-        let rank = kind.speed_rank.map(|rank| format!("speed rank {rank}, ")).unwrap_or_default();
-        let strands = counted(kind.strands as usize, "strand");
-        writeln!(out, "kind {at}: {strands}, {rank}{}{infos}", plain(&kind.how_known))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{show, synthetic};
@@ -177,11 +144,11 @@ mod tests {
     fn parts_lie_inside_each_other() {
         let machine = synthetic("pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2");
         let expected = "\
-pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2: 16 strands
-  package 0 + NUMA node 0 (64 GiB) + L3:0 (32 MiB)
+2 sockets · 4 cores · 16 CPUs (4 per core) · 2 NUMA nodes · 128 GiB
+  socket 0 + NUMA node 0 (64 GiB) + L3:0 (32 MiB)
     L1d:0 (32 KiB) + core 0: strands (0-1) (2-3)
     L1d:1 (32 KiB) + core 1: strands (4-5) (6-7)
-  package 1 + NUMA node 1 (64 GiB) + L3:1 (32 MiB)
+  socket 1 + NUMA node 1 (64 GiB) + L3:1 (32 MiB)
     L1d:2 (32 KiB) + core 2: strands (8-9) (10-11)
     L1d:3 (32 KiB) + core 3: strands (12-13) (14-15)
 ALU groups: stated: the topology groups strands below the core
@@ -190,18 +157,13 @@ ALU groups: stated: the topology groups strands below the core
     }
 
     #[test]
-    fn usable_strands_are_on_a_line_of_their_own() {
+    fn what_is_not_in_the_tree_has_lines_of_its_own() {
         let mut machine = synthetic("pack:1 core:2 pu:1");
-        machine.usable.strands = 1;
-        machine.usable.cpuset = Some("0-1".to_owned());
-        machine.usable.affinity = Some("1".to_owned());
-        machine.usable.quota_cpus = Some(0.5);
         machine.absent = vec![2, 3];
         machine.numa_nodes.push(machine.numa_nodes[0].clone());
         machine.numa_nodes[1].strands = 0;
         let tree = show("tree", &machine);
-        assert!(tree.contains("may use 1 strand: cpuset 0-1, affinity mask 1\nCPU quota: 0.50 CPUs"), "{tree}");
-        assert!(tree.contains("offline or not allowed: 2-3"), "{tree}");
+        assert!(tree.contains("offline or not allowed: CPUs 2-3"), "{tree}");
         assert!(tree.contains("NUMA node 1 (1 GiB), without strands"), "{tree}");
     }
 }

@@ -1,0 +1,356 @@
+//! The answer first: the machine in a line, a row per level, then which strands lie on which core.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use charz_data::escape::{counted, plain};
+use charz_data::units;
+use charz_render::grid::columns;
+use charz_topology::{AluSource, CacheHolds, Kind, Machine, Strand, cpulist};
+
+use super::layout;
+use crate::doctor::under_hypervisor;
+
+/// Lines of the layout beside each other where there are more of them, and how wide they may be then.
+const TALL: usize = 16;
+const WIDE: usize = 100;
+/// Where a list of CPUs is cut.
+const LIST: usize = 48;
+
+pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}\n", totals(machine))?;
+    levels(machine, out)?;
+    writeln!(out)?;
+    beside(&layout::lines(machine), out)?;
+    writeln!(out)?;
+    if machine.alu == AluSource::Stated {
+        writeln!(out, "Strands in parentheses share an ALU group.")?;
+    }
+    remarks(machine, out)?;
+    writeln!(out, "every CPU: --format table   drawing: --format boxes   nested: --format tree")
+}
+
+/// `2 x AMD EPYC 7763 · 128 cores · 128 CPUs (1 per core) · 2 NUMA nodes · 512 GiB · bare metal`
+pub(super) fn totals(machine: &Machine) -> String {
+    let mut parts = sockets(machine);
+    if !machine.cores.is_empty() {
+        parts.push(counted(machine.cores.len(), "core"));
+    }
+    parts.push(format!("{}{}", counted(machine.strands.len(), "CPU"), per_core(machine)));
+    if !machine.numa_nodes.is_empty() {
+        parts.push(counted(machine.numa_nodes.len(), "NUMA node"));
+    }
+    // Not that of accelerators, nor memory of another speed.
+    let main = machine.numa_nodes.iter().filter(|node| node.subtype.as_deref().is_none_or(|subtype| subtype == "DRAM"));
+    let memory = main.filter_map(|node| node.memory_bytes).fold(0, u64::saturating_add);
+    if memory > 0 {
+        parts.push(units::iec(memory));
+    }
+    // Only of this machine it is known what this process may use, and whether a hypervisor runs below.
+    match under_hypervisor().filter(|_| machine.usable.cpuset.is_some()) {
+        Some(true) => parts.push("virtual machine".to_owned()),
+        Some(false) => parts.push("bare metal".to_owned()),
+        None => {}
+    }
+    parts.join(" · ")
+}
+
+/// The sockets by their models.
+fn sockets(machine: &Machine) -> Vec<String> {
+    let mut models: Vec<(Option<String>, usize)> = Vec::new();
+    for package in &machine.packages {
+        let model = package.model.as_deref().map(|model| plain(&words(model))).filter(|model| !model.is_empty());
+        match models.iter_mut().find(|(known, _)| *known == model) {
+            Some((_, count)) => *count += 1,
+            None => models.push((model, 1)),
+        }
+    }
+    let text = |(model, count)| match (model, count) {
+        (None, count) => counted(count, "socket"),
+        (Some(model), 1) => model,
+        (Some(model), count) => format!("{count} x {model}"),
+    };
+    models.into_iter().map(text).collect()
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn per_core(machine: &Machine) -> String {
+    let strands = || machine.cores.iter().map(|core| core.strands);
+    match (strands().min(), strands().max()) {
+        (Some(least), Some(most)) if least < most => format!(" ({least} to {most} per core)"),
+        (Some(same), _) => format!(" ({same} per core)"),
+        _ => String::new(),
+    }
+}
+
+/// Parts of one level that are alike.
+struct Level {
+    name: String,
+    size: Option<u64>,
+    /// The largest size where parts differ a little, as NUMA nodes do.
+    most: Option<u64>,
+    shared_by: u32,
+    /// The CPUs of each.
+    sets: Vec<Vec<u32>>,
+}
+
+fn levels(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<[String; 5]> = found(machine)
+        .into_iter()
+        .map(|level| {
+            let size = match (level.size.map(units::iec), level.most.map(units::iec)) {
+                (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
+                (size, _) => size.unwrap_or_default(),
+            };
+            let shared_by = counted(level.shared_by as usize, "CPU");
+            [level.name, level.sets.len().to_string(), size, shared_by, sets(machine, level.sets)]
+        })
+        .collect();
+    columns(&["level", "count", "size", "shared by", "CPUs"], &[0, 2, 3, 4], &rows, out)
+}
+
+fn found(machine: &Machine) -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    let sockets = members(machine, |strand| strand.package.into_iter().collect());
+    for (at, package) in machine.packages.iter().enumerate() {
+        add(&mut levels, "socket".to_owned(), None, package.strands, &sockets, at);
+    }
+    let groups = members(machine, |strand| strand.groups.clone());
+    for (at, group) in machine.groups.iter().enumerate() {
+        add(&mut levels, plain(&group.what), None, group.strands, &groups, at);
+    }
+    let nodes = members(machine, |strand| strand.numa_nodes.clone());
+    for (at, node) in machine.numa_nodes.iter().enumerate() {
+        let subtype = node.subtype.as_deref().map(|subtype| format!(" ({})", plain(subtype))).unwrap_or_default();
+        add(&mut levels, format!("NUMA node{subtype}"), node.memory_bytes, node.strands, &nodes, at);
+    }
+    let caches = members(machine, |strand| strand.caches.clone());
+    for (at, cache) in machine.caches.iter().enumerate() {
+        let letter = match cache.holds {
+            CacheHolds::Unified => "",
+            CacheHolds::Data => "d",
+            CacheHolds::Instruction => "i",
+        };
+        add(&mut levels, format!("L{}{letter}", cache.level), cache.size_bytes, cache.strands, &caches, at);
+    }
+    levels
+}
+
+/// The CPUs of each part of a level.
+fn members(machine: &Machine, parts: impl Fn(&Strand) -> Vec<u32>) -> BTreeMap<usize, Vec<u32>> {
+    let mut members: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    for strand in &machine.strands {
+        for part in parts(strand) {
+            members.entry(part as usize).or_default().push(strand.os_id);
+        }
+    }
+    members
+}
+
+/// Caches are alike if their sizes are; of memory, each node has a little more or less.
+fn add(
+    levels: &mut Vec<Level>,
+    name: String,
+    size: Option<u64>,
+    shared_by: u32,
+    members: &BTreeMap<usize, Vec<u32>>,
+    at: usize,
+) {
+    let mut set = members.get(&at).cloned().unwrap_or_default();
+    set.sort_unstable();
+    let memory = name.starts_with("NUMA");
+    let alike = |level: &&mut Level| {
+        level.name == name
+            && level.shared_by == shared_by
+            && (level.size == size || (memory && level.size.is_some() && size.is_some()))
+    };
+    match levels.iter_mut().find(alike) {
+        Some(level) => {
+            level.size = level.size.min(size);
+            level.most = level.most.max(size);
+            level.sets.push(set);
+        }
+        None => levels.push(Level { name, size, most: size, shared_by, sets: vec![set] }),
+    }
+}
+
+/// The CPUs of each part; nothing where each lies within a core, since the layout names those.
+fn sets(machine: &Machine, sets: Vec<Vec<u32>>) -> String {
+    let cores = machine.strands.iter().filter_map(|strand| Some((strand.os_id, strand.core?)));
+    let cores: BTreeMap<u32, u32> = cores.collect();
+    let within =
+        |set: &Vec<u32>| set.iter().all(|cpu| cores.get(cpu).is_some_and(|core| cores.get(&set[0]) == Some(core)));
+    if sets.iter().all(within) && sets.len() > 1 {
+        return String::new();
+    }
+    let list = |set: Vec<u32>| shortened(&cpulist::print(&set).split(',').map(str::to_owned).collect::<Vec<_>>(), ",");
+    shortened(&sets.into_iter().map(list).collect::<Vec<_>>(), " | ")
+}
+
+/// The first pieces and the last, as many as have room.
+fn shortened(pieces: &[String], between: &str) -> String {
+    let all = pieces.join(between);
+    let [first, middle @ .., last] = pieces else { return all };
+    if all.chars().count() <= LIST || middle.is_empty() {
+        return all;
+    }
+    let mut text = first.clone();
+    for piece in middle {
+        if text.len() + between.len() + piece.len() + last.len() > LIST {
+            break;
+        }
+        text = text + between + piece;
+    }
+    text + between + "…" + between + last
+}
+
+fn beside(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let width = lines.iter().map(String::len).max().unwrap_or(0) + 3;
+    let most = if lines.len() > TALL { (WIDE / width).max(1) } else { 1 };
+    let height = lines.len().div_ceil(most).max(1);
+    for row in 0..height.min(lines.len()) {
+        let cells = lines.iter().skip(row).step_by(height);
+        let text: String = cells.map(|cell| format!("{cell:width$}")).collect();
+        writeln!(out, "{}", text.trim_end())?;
+    }
+    Ok(())
+}
+
+/// What this process may use, kinds of core, contradictions.
+pub(super) fn remarks(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    if machine.kinds.len() > 1 {
+        for (at, kind) in machine.kinds.iter().enumerate().rev() {
+            let of_kind = machine.strands.iter().filter(|strand| strand.kind == u32::try_from(at).ok());
+            let cpus = cpus(of_kind.map(|strand| strand.os_id).collect());
+            let clock = clock(kind).map(|clock| format!(" ({clock} max)")).unwrap_or_default();
+            writeln!(out, "{}: {cpus}{clock}", kind_name(machine, at))?;
+        }
+    }
+    let usable = &machine.usable;
+    if let Some(cpuset) = &usable.cpuset {
+        let mut allowed: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
+        allowed.sort_unstable();
+        let allowed = cpulist::print(&allowed);
+        let why = match &usable.affinity {
+            Some(affinity) if *affinity == allowed && *cpuset == allowed => "cpuset and affinity".to_owned(),
+            affinity => format!("cpuset {cpuset}, affinity {}", affinity.as_deref().unwrap_or("not known")),
+        };
+        let (some, all) = (usable.strands, machine.strands.len());
+        writeln!(out, "allowed: {some} of {}, {allowed} ({why})", counted(all, "CPU"))?;
+    }
+    if let Some(cpus) = usable.quota_cpus {
+        writeln!(out, "CPU quota: {cpus:.2} CPUs")?;
+    }
+    if !machine.absent.is_empty() {
+        writeln!(out, "offline or not allowed: {}", cpus(machine.absent.clone()))?;
+    }
+    machine.doubts.iter().try_for_each(|doubt| writeln!(out, "warning: {}", plain(doubt)))
+}
+
+fn cpus(mut ids: Vec<u32>) -> String {
+    ids.sort_unstable();
+    format!("CPU{} {}", if ids.len() == 1 { "" } else { "s" }, cpulist::print(&ids))
+}
+
+fn info<'a>(kind: &'a Kind, name: &str) -> Option<&'a str> {
+    kind.infos.iter().find(|info| info.name == name).map(|info| info.value.as_str())
+}
+
+/// Intel's names where hwloc has them, else the type that the system reports, else the speed.
+fn kind_name(machine: &Machine, at: usize) -> String {
+    let kind = &machine.kinds[at];
+    let fastest = machine.kinds.iter().filter_map(|kind| kind.speed_rank).max();
+    match (info(kind, "CoreType"), kind.speed_rank) {
+        (Some("IntelCore"), _) => "P-cores".to_owned(),
+        (Some("IntelAtom"), _) => "E-cores".to_owned(),
+        (Some(other), _) => format!("{} cores", plain(other)),
+        (None, Some(0)) => "slowest cores".to_owned(),
+        (None, rank) if rank.is_some() && rank == fastest => "fastest cores".to_owned(),
+        (None, _) => format!("cores of kind {at}"),
+    }
+}
+
+fn clock(kind: &Kind) -> Option<String> {
+    let mhz: u32 = info(kind, "FrequencyMaxMHz")?.parse().ok()?;
+    Some(if mhz < 1000 { format!("{mhz} MHz") } else { format!("{:.1} GHz", f64::from(mhz) / 1e3) })
+}
+
+#[cfg(test)]
+mod tests {
+    use charz_topology::Info;
+
+    use super::super::tests::{show, synthetic};
+    use super::*;
+
+    #[test]
+    fn a_regular_machine_fits_on_a_screen_however_large() {
+        for text in [
+            "pu:1",
+            "pack:2 core:8 pu:2",
+            "pack:2 [numa(memory=64GiB)] l3:16(size=32MiB) l2:6 l1d:1 core:1 pu:2",
+            "group:4 pack:4 numa:1 l3:2 l2:8 l1i:1 l1d:1 core:1 group:2 pu:4",
+            "pack:1 core:31 pu:1",
+            "core:2048 pu:1",
+        ] {
+            let shown = show("summary", &synthetic(text));
+            assert!(shown.lines().count() <= 40, "{text}: {shown}");
+            assert!(shown.lines().all(|line| line.chars().count() <= 120), "{text}: {shown}");
+        }
+    }
+
+    #[test]
+    fn totals_levels_and_what_limits_are_there() {
+        let mut machine = synthetic("pack:2 [numa(memory=64GiB)] l3:2(size=32MiB) core:20 l1d:1(size=32KiB) pu:2");
+        let shown = show("summary", &machine);
+        let row = |level: &str| -> Vec<String> {
+            let line = shown.lines().find(|line| line.starts_with(level)).unwrap_or_else(|| panic!("{level}: {shown}"));
+            line.split_whitespace().map(str::to_owned).collect()
+        };
+        for total in ["2 sockets", "80 cores", "160 CPUs", "2 NUMA nodes", "128 GiB"] {
+            assert!(shown.lines().next().unwrap().contains(total), "{total}: {shown}");
+        }
+        assert_eq!(
+            row("L3")[1..],
+            ["4", "32", "MiB", "40", "CPUs", "0-39", "|", "40-79", "|", "80-119", "|", "120-159"]
+        );
+        assert_eq!(row("L1d")[1..], ["80", "32", "KiB", "2", "CPUs"]);
+        for absent in ["quota", "allowed", "warning", "ALU"] {
+            assert!(!shown.contains(absent), "{absent}: {shown}");
+        }
+        machine.strands.iter_mut().skip(1).for_each(|strand| strand.usable = false);
+        machine.usable.cpuset = Some("0-1".to_owned());
+        machine.usable.affinity = Some("0".to_owned());
+        machine.usable.quota_cpus = Some(0.5);
+        machine.doubts = vec!["it is odd".to_owned()];
+        let shown = show("summary", &machine);
+        for word in ["cpuset 0-1, affinity 0", "CPU quota: 0.50", "warning: it is odd"] {
+            assert!(shown.contains(word), "{word}: {shown}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_core_have_names_where_they_are_known() {
+        let mut machine = synthetic("core:4 pu:1");
+        let kind = |infos: &[(&str, &str)]| Kind {
+            speed_rank: Some(0),
+            how_known: String::new(),
+            infos: infos.iter().map(|(name, value)| Info { name: (*name).into(), value: (*value).into() }).collect(),
+            strands: 2,
+        };
+        machine.kinds = vec![
+            kind(&[("CoreType", "IntelAtom"), ("FrequencyMaxMHz", "3900")]),
+            kind(&[("CoreType", "IntelCore"), ("FrequencyMaxMHz", "5000")]),
+        ];
+        for (strand, kind) in machine.strands.iter_mut().zip([1, 1, 0, 0]) {
+            strand.kind = Some(kind);
+        }
+        let shown = show("summary", &machine);
+        let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+        assert!(at("P-cores: CPUs 0-1 (5.0 GHz max)") < at("E-cores: CPUs 2-3 (3.9 GHz max)"), "{shown}");
+        machine.kinds.truncate(1);
+        assert!(!show("summary", &machine).contains("E-cores"), "all cores of one kind need no line");
+    }
+}
