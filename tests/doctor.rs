@@ -8,24 +8,58 @@ fn this_machine_is_looked_at() {
     let json: serde_json::Value = serde_json::from_str(&output(&["doctor", "--format", "json"])).unwrap();
     let findings = json["findings"].as_array().unwrap();
     assert!(findings.len() > 30, "{json}");
-    let table = output(&["doctor"]);
+    let table = output(&["doctor", "-v"]);
     let mut counted = 0;
     for state in ["disturb", "limit", "unavailable", "ok"] {
         counted += json["summary"][state].as_u64().unwrap();
     }
     assert_eq!(counted, findings.len() as u64);
     for finding in findings {
-        let name = finding["name"].as_str().unwrap();
-        assert!(table.contains(&format!(" {name}:")), "{name} is missing:\n{table}");
-        assert!(!finding["read"].as_str().unwrap().is_empty(), "{finding}");
+        let key = finding["key"].as_str().unwrap();
+        assert!(table.contains(&format!(" {key}: ")), "{key} is missing:\n{table}");
+        assert!(!finding["read"].as_str().unwrap().is_empty() && !finding["name"].as_str().unwrap().is_empty());
+        assert!(
+            finding["fix"].is_string() && finding["value"].is_string() && finding["state"].is_string(),
+            "{finding}"
+        );
     }
-    assert!(table.trim_end().lines().last().unwrap().contains("will disturb"), "{table}");
+}
+
+/// A build of tests is not optimised, which is something to fix.
+#[test]
+fn what_is_to_fix_fails_where_it_is_to() {
+    let strict = run(["doctor", "--strict"]);
+    assert_eq!((strict.code, strict.err.as_str()), (Some(1), ""), "{}", strict.out);
+    assert!(strict.out.lines().any(|line| line.starts_with("FIX") && line.contains("build")), "{}", strict.out);
+    let folder = tempfile::tempdir().unwrap();
+    let expect = |text: &str| {
+        let file = folder.path().join("site.toml");
+        std::fs::write(&file, text).unwrap();
+        run(["doctor".as_ref(), "--expect".as_ref(), file.as_os_str()])
+    };
+    let fine = expect("user = \"ok\"\n");
+    assert_eq!(fine.code, Some(0), "{}{}", fine.out, fine.err);
+    let differs = expect("user = \"ok\"\nbuild = \"ok\"\n");
+    assert_eq!(differs.code, Some(1), "{}", differs.err);
+    assert!(differs.out.contains("build") && !differs.out.contains("user"), "{}", differs.out);
+    for text in ["governer = \"performance\"", "smt = ", "smt = [1]"] {
+        let refused = expect(text);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{text}");
+        assert!(refused.err.lines().count() == 1, "{}", refused.err);
+    }
+    assert_eq!(run(["doctor", "--expect", "no such file"]).code, Some(2));
+}
+
+#[test]
+fn the_script_of_fixes_is_printed() {
+    let script = output(&["doctor", "--fix-script"]);
+    assert!(script.starts_with("#!/bin/sh\n") && script.contains("undo()"), "{script}");
 }
 
 #[test]
 fn a_check_is_explained_however_its_code_is_written() {
     let page = output(&["explain", "V03"]);
-    for word in ["V03", "cause", "limits", "evidence", "mend", "source", "schedstat", "V13"] {
+    for word in ["V03", "cause", "limits", "evidence", "fix", "source", "schedstat", "V13"] {
         assert!(page.contains(word), "{word} is missing:\n{page}");
     }
     for code in ["v3", "3", "V3"] {

@@ -4,6 +4,7 @@
 pub mod ab;
 pub mod c2c;
 pub mod compare;
+pub mod doctor;
 pub mod history;
 pub mod numa;
 pub mod render;
@@ -13,14 +14,12 @@ pub mod sweep;
 pub mod topo;
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use charz_topology::{Mapping, Source, discover, place};
 
-use crate::doctor::{Look, examine};
 use crate::exit::{Error, Exit};
 use crate::invoke;
-use crate::view::{doctor, explain, kernels, placement};
+use crate::view::{explain, kernels, placement};
 use charz_data::checks::Check;
 use charz_render::json;
 
@@ -42,7 +41,7 @@ pub enum Command {
     Render(render::Options),
     Compare(compare::Options),
     History(Box<history::Options>),
-    Doctor(&'static doctor::Format),
+    Doctor(doctor::Options),
     Explain {
         /// `None` selects all of them.
         check: Option<&'static Check>,
@@ -75,8 +74,7 @@ impl Command {
             Command::Render(options) => render::run(&options, out),
             Command::Compare(options) => compare::run(&options, out),
             Command::History(options) => history::run(*options, out),
-            // Findings are no errors.
-            Command::Doctor(format) => done((format.write)(&examine(&Look::over(WINDOW)), out)),
+            Command::Doctor(options) => doctor::run(&options, out),
             Command::Explain { check, format } => done((format.write)(check, out)),
             Command::Docs(text) => done(out.write_all(&text)),
             Command::About => done(json::write_pretty_line(&crate::sweep::tool(), out)),
@@ -84,9 +82,6 @@ impl Command {
         }
     }
 }
-
-/// How long the doctor watches: the least time in which a count of ticks of 10 ms says anything.
-const WINDOW: Duration = Duration::from_secs(1);
 
 fn done(written: io::Result<()>) -> Result<Exit, Error> {
     written.map(|()| Exit::Done).map_err(Error::from)

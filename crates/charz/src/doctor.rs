@@ -1,8 +1,9 @@
-//! What on this machine will disturb or limit a measurement, what it does to which numbers, and what mends it.
+//! What on this machine will disturb or limit a measurement, what it does to which numbers, and how to fix it.
 //!
 //! A [`Look`] gathers what is needed, most of it text out of a [`Root`]; the items judge it and measure nothing. What cannot
 //! be read is [`State::Unavailable`] with the reason, never an assumed value.
 
+pub mod expect;
 mod load;
 mod memory;
 mod processors;
@@ -35,14 +36,27 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub name: &'static str,
+    /// The same in a word, by which a file of expectations names it.
+    pub key: &'static str,
     pub state: State,
+    /// What an expectation is compared with: what was read in a word, where there is one.
+    pub value: String,
     pub read: String,
     /// What it does to which numbers; empty where all is well.
     pub effect: &'static str,
     /// The checks that it raises or that it takes the evidence from.
     pub checks: &'static [&'static str],
-    /// What mends it, commands between backquotes; empty where there is nothing to mend.
-    pub mend: String,
+    /// What fixes it, commands between backquotes; empty where there is nothing to fix.
+    pub fix: String,
+    /// The command that takes the fix back, where the fix is a command that can be taken back.
+    pub undo: Option<String>,
+}
+
+impl Finding {
+    /// The command that fixes it, where the fix is one command.
+    pub fn command(&self) -> Option<&str> {
+        self.fix.strip_prefix('`')?.strip_suffix('`').filter(|command| !command.contains('`'))
+    }
 }
 
 pub struct Look {
@@ -77,6 +91,7 @@ impl Look {
 
 struct Item {
     name: &'static str,
+    key: &'static str,
     effect: &'static str,
     checks: &'static [&'static str],
     look: fn(&Look) -> Result<Seen, String>,
@@ -85,24 +100,45 @@ struct Item {
 struct Seen {
     state: State,
     read: String,
-    mend: String,
+    value: Option<String>,
+    fix: String,
+    undo: Option<String>,
 }
 
 impl Seen {
+    fn new(state: State, read: impl Into<String>, fix: impl Into<String>) -> Self {
+        Seen { state, read: read.into(), value: None, fix: fix.into(), undo: None }
+    }
+
     fn ok(read: impl Into<String>) -> Self {
-        Seen { state: State::Ok, read: read.into(), mend: String::new() }
+        Seen::new(State::Ok, read, "")
     }
 
-    fn limits(read: impl Into<String>, mend: impl Into<String>) -> Self {
-        Seen { state: State::Limits, read: read.into(), mend: mend.into() }
+    fn limits(read: impl Into<String>, fix: impl Into<String>) -> Self {
+        Seen::new(State::Limits, read, fix)
     }
 
-    fn disturbs(read: impl Into<String>, mend: impl Into<String>) -> Self {
-        Seen { state: State::Disturbs, read: read.into(), mend: mend.into() }
+    fn disturbs(read: impl Into<String>, fix: impl Into<String>) -> Self {
+        Seen::new(State::Disturbs, read, fix)
+    }
+
+    fn valued(self, value: impl Into<String>) -> Self {
+        Seen { value: Some(value.into()), ..self }
+    }
+
+    fn switched(self, on: bool) -> Self {
+        self.valued(if on { "on" } else { "off" })
+    }
+
+    /// The command that takes the fix back. `before` is what a file held; a command takes it only if it is a plain word.
+    fn undone(self, before: &str, undo: impl FnOnce(&str) -> String) -> Self {
+        let word = |mark: char| mark.is_ascii_alphanumeric() || "_.+-".contains(mark);
+        let undo = (!before.is_empty() && before.chars().all(word)).then(|| undo(before));
+        Seen { undo: undo.filter(|_| !self.fix.is_empty()), ..self }
     }
 }
 
-const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host, or on a bare-metal instance.";
+const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host or on bare metal.";
 
 fn items() -> impl Iterator<Item = &'static Item> {
     [processors::ITEMS, load::ITEMS, memory::ITEMS, system::ITEMS].into_iter().flatten()
@@ -110,10 +146,11 @@ fn items() -> impl Iterator<Item = &'static Item> {
 
 pub fn examine(look: &Look) -> Vec<Finding> {
     let judge = |item: &Item| {
-        let unavailable = |reason| Seen { state: State::Unavailable, read: reason, mend: String::new() };
-        let Seen { state, read, mend } = (item.look)(look).unwrap_or_else(unavailable);
+        let seen = (item.look)(look).unwrap_or_else(|reason| Seen::new(State::Unavailable, reason, ""));
+        let Seen { state, read, value, fix, undo } = seen;
         let effect = if state == State::Ok { "" } else { item.effect };
-        Finding { name: item.name, state, read, effect, checks: item.checks, mend }
+        let value = value.unwrap_or_else(|| read.clone());
+        Finding { name: item.name, key: item.key, state, value, read, effect, checks: item.checks, fix, undo }
     };
     items().map(judge).collect()
 }

@@ -81,7 +81,7 @@ pub struct Check {
     /// Which kernels and cells it is for.
     pub families: &'static str,
     /// What the user can do.
-    pub mend: &'static str,
+    pub fix: &'static str,
     /// The paper, tool or manual that the limits come from, or that they are a first guess.
     pub source: &'static str,
     /// Codes whose findings are mere consequences of this one: not raised beside it unless they weigh more.
@@ -110,7 +110,7 @@ impl Check {
         invalid: None,
         evidence: "",
         families: "",
-        mend: "",
+        fix: "",
         source: "",
         covers: &[],
         waives: &[],
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn texts_are_sentences() {
         for check in CHECKS {
-            let texts = [check.cause, check.quantity, check.evidence, check.families, check.mend, check.source];
+            let texts = [check.cause, check.quantity, check.evidence, check.families, check.fix, check.source];
             for text in texts {
                 let begins = text.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '`');
                 let neat = !text.contains('\n') && !text.contains("  ") && text.matches('`').count() % 2 == 0;

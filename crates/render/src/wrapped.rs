@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn text_stands_beside_its_label() {
-        check("mend", "one two three", "mend  one two\n      three\n");
+        check("fix", "one two three", "fix   one two\n      three\n");
         check("", "one-two-three-four-five x", "      one-two-three-four-five\n      x\n");
     }
 }

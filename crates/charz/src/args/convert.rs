@@ -15,7 +15,7 @@ use super::parameters::{self, amount};
 use super::presets;
 use super::quantities::{budget, count, percentage, time};
 use super::replicate;
-use crate::command::{Command, compare, render, sweep};
+use crate::command::{self, Command, compare, render, sweep};
 use crate::exit::Error;
 use crate::harness::MOST_REPETITIONS;
 use crate::plan::{
@@ -68,7 +68,13 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, layers, notes)?)),
         Verb::Measure(args) if args.about => Command::About,
         Verb::Measure(_) => Command::Measure,
-        Verb::Doctor(args) => Command::Doctor(named(&args.format, doctor::FORMATS)?),
+        Verb::Doctor(args) => Command::Doctor(command::doctor::Options {
+            format: named(&args.format, doctor::FORMATS)?,
+            verbose: args.verbose,
+            strict: args.strict,
+            expect: args.expect,
+            fix_script: args.fix_script,
+        }),
         Verb::Explain(args) => Command::Explain {
             check: args.code.as_deref().map(check).transpose()?,
             format: named(&args.format, explain::FORMATS)?,

@@ -126,8 +126,8 @@ pub(super) enum Verb {
     History(HistoryArgs),
     /// Check whether this machine is set up for benchmarking
     ///
-    /// Prints what was read, what it does to which numbers, and the command that mends it; what disturbs comes first. It takes
-    /// little more than a second, changes nothing, and ends with code 0 whatever it finds.
+    /// Prints what to fix first: a line per check with what was found and the command that fixes it. It takes little more than a
+    /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict or --expect is given.
     Doctor(DoctorArgs),
     /// Explain a warning: cause, limits, evidence, fix
     ///
@@ -400,6 +400,20 @@ pub(super) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
+    /// List every check, with what it does to which numbers
+    #[arg(short, long)]
+    pub(super) verbose: bool,
+    /// End with code 1 if there is anything to FIX
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Print what differs from the values in a TOML file, and end with code 1 if anything does; example: governor = "performance"
+    ///
+    /// Names and values are those of `key` and `value` in --format json. "ok" is what any check may be expected to be.
+    #[arg(long, value_name = "FILE")]
+    pub(super) expect: Option<PathBuf>,
+    /// Print a shell script that makes the fixes and can undo them; nothing is run
+    #[arg(long, conflicts_with_all = ["format", "expect", "verbose"])]
+    pub(super) fix_script: bool,
     #[arg(long, default_value = "table", help = help::formats(doctor::FORMATS.iter().map(|f| f.name)))]
     pub(super) format: String,
 }

@@ -10,30 +10,35 @@ use charz_data::units;
 pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "steal",
-        effect: "The host takes time away from the guest's strands: all rates are lower by that, and restless.",
+        key: "steal",
+        effect: "The host takes time from the guest's CPUs: all rates are lower by that, and vary.",
         checks: &["V05", "V04", "V13"],
         look: steal,
     },
     Item {
         name: "other load",
-        effect: "Other programs take strands from workers, and use caches, memory bandwidth, power and turbo.",
+        key: "load",
+        effect: "Other programs take CPUs from workers, and use caches, memory bandwidth, power and turbo.",
         checks: &["V03", "V06", "V08", "V13"],
         look: load,
     },
     Item {
         name: "processor pressure",
+        key: "cpu-pressure",
         effect: "Tasks wait for processors; workers will be among them.",
         checks: &["V03", "V06"],
         look: |look| pressure(look, 0, true),
     },
     Item {
         name: "memory pressure",
+        key: "memory-pressure",
         effect: "Memory is being reclaimed: blocks are evicted, huge pages are not given, faults stop workers.",
         checks: &["V04", "V20", "V22"],
         look: |look| pressure(look, 1, true),
     },
     Item {
         name: "disk pressure",
+        key: "disk-pressure",
         effect: "The disk is busy: interrupts hit workers, and saving a cell takes longer.",
         checks: &["V03"],
         look: |look| pressure(look, 2, false),
@@ -44,7 +49,7 @@ pub(super) const ITEMS: &[Item] = &[
 /// repetitions dirty, which makes a cell suspect.
 pub(super) const BUSY_STRANDS: f64 = 0.1;
 
-pub(super) const QUIETEN: &str = "End other programs; `top` shows them.";
+pub(super) const QUIETEN: &str = "Stop other programs (`top` lists them), or measure with `--wait-quiet`";
 
 fn limit(check: &checks::Check) -> f64 {
     check.note.or(check.suspect).unwrap_or(0.0)
@@ -77,21 +82,29 @@ fn load(look: &Look) -> Result<Seen, String> {
         .ok_or("/proc/stat: does not count running tasks (procs_running)")?;
     // We run, too.
     let others = running.saturating_sub(1);
-    let mut read = format!("{} runnable now", counted(others as usize, "other task"));
+    let mut tasks = format!("{} runnable now", counted(others as usize, "other task"));
     if let Ok(average) = look.root.text("/proc/loadavg") {
         let minute = average.split_whitespace().next().unwrap_or_default();
-        read += &format!("; load average {}", start(minute));
+        tasks += &format!("; load average {}", start(minute));
     }
+    let (mut read, mut fix) = (tasks.clone(), QUIETEN.to_owned());
     let busy = match &look.timed {
-        Some(Timed { processors, .. }) => {
+        Some(Timed { processors, busiest, .. }) => {
             let processors = processors.clone()?;
             let busy = processors.busy().ok_or("/proc/stat: counts no time")?;
-            read += &format!("; {busy:.2} of {} busy", counted(processors.strands as usize, "strand"));
-            busy > BUSY_STRANDS
+            read = format!("{busy:.2} of {} busy", counted(processors.strands as usize, "CPU"));
+            let busy = busy > BUSY_STRANDS;
+            if let Some(process) = busiest.as_ref().filter(|_| busy) {
+                let share = units::percent(process.cpus);
+                read += &format!(", most by {} (pid {}, {share})", process.name, process.id);
+                fix = format!("Stop {} (pid {}), or measure with `--wait-quiet`", process.name, process.id);
+            }
+            read += &format!("; {tasks}");
+            busy
         }
         None => others > 0,
     };
-    Ok(if busy { Seen::disturbs(read, QUIETEN) } else { Seen::ok(read) })
+    Ok(if busy { Seen::disturbs(read, fix) } else { Seen::ok(read) })
 }
 
 fn pressure(look: &Look, kind: usize, disturbs: bool) -> Result<Seen, String> {
@@ -102,7 +115,7 @@ fn pressure(look: &Look, kind: usize, disturbs: bool) -> Result<Seen, String> {
             (recent(&look.root.text(&path)?).ok_or_else(|| format!("{path}: has no average of some"))?, "over 10 s")
         }
     };
-    let read = format!("some task waited {} of the time {when}", units::percent(share));
+    let read = format!("PSI some {} {when}", units::percent(share));
     Ok(match (share > limit(&checks::V06), disturbs) {
         (false, _) => Seen::ok(read),
         (true, true) => Seen::disturbs(read, QUIETEN),

@@ -9,48 +9,56 @@ use charz_topology::cpulist;
 pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "transparent huge pages",
+        key: "thp",
         effect: "Blocks get small pages although `--pages thp` is asked for, and rates hold more address translation.",
         checks: &["V20"],
         look: transparent,
     },
     Item {
         name: "huge page defragmentation",
+        key: "thp-defrag",
         effect: "Where memory is fragmented, huge pages come later or not at all.",
         checks: &["V20"],
         look: defrag,
     },
     Item {
         name: "reserved huge pages",
+        key: "huge-pages",
         effect: "Cells with `--pages 2m` or `--pages 1g` are skipped.",
         checks: &["V20"],
         look: reserved,
     },
     Item {
         name: "NUMA balancing",
+        key: "numa-balancing",
         effect: "The kernel takes mappings away to see who touches which page, and moves pages while they are measured.",
         checks: &["V21", "V22"],
         look: balancing,
     },
     Item {
         name: "same-page merging",
+        key: "ksm",
         effect: "A kernel thread compares pages, and pages with the same content become one that fits the caches.",
         checks: &["V03", "V22"],
         look: merging,
     },
     Item {
         name: "swap",
+        key: "swap",
         effect: "Memory is on disk already; blocks may follow, and faults then wait for the disk.",
         checks: &["V04", "V22"],
         look: swap,
     },
     Item {
         name: "overcommit",
+        key: "overcommit",
         effect: "The kernel promises no more memory than it has, so that blocks may be refused though memory is free.",
         checks: &[],
         look: overcommit,
     },
     Item {
         name: "memory",
+        key: "memory",
         effect: "Cells whose blocks do not fit are skipped; the largest numbers of workers go first.",
         checks: &["V27"],
         look: available,
@@ -75,8 +83,10 @@ fn transparent(look: &Look) -> Result<Seen, String> {
     let read = format!("{choice}, use_zero_page {}", start(&zero));
     Ok(match choice.as_str() {
         "always" | "madvise" => Seen::ok(read),
-        _ => Seen::limits(read, format!("`echo madvise > {THP}/enabled`")),
-    })
+        before => Seen::limits(read, format!("`echo madvise > {THP}/enabled`"))
+            .undone(before, |before| format!("echo {before} > {THP}/enabled")),
+    }
+    .valued(choice))
 }
 
 fn defrag(look: &Look) -> Result<Seen, String> {
@@ -84,7 +94,8 @@ fn defrag(look: &Look) -> Result<Seen, String> {
     Ok(match choice.as_str() {
         // With these, asking waits until the kernel has made room.
         "always" | "madvise" | "defer+madvise" => Seen::ok(choice),
-        _ => Seen::limits(choice, format!("`echo madvise > {THP}/defrag`")),
+        before => Seen::limits(before, format!("`echo madvise > {THP}/defrag`"))
+            .undone(before, |before| format!("echo {before} > {THP}/defrag")),
     })
 }
 
@@ -103,7 +114,12 @@ fn reserved(look: &Look) -> Result<Seen, String> {
     match pools.first() {
         None => Err(format!("{FOLDER}: names no pool")),
         Some(_) if all => Ok(Seen::ok(read)),
-        Some(_) => Ok(Seen::limits(read, format!("`echo 512 > {FOLDER}/hugepages-2048kB/nr_hugepages`"))),
+        Some(_) => {
+            let pool = format!("{FOLDER}/hugepages-2048kB/nr_hugepages");
+            let before = look.root.text(&pool).unwrap_or_default();
+            let fix = format!("`echo 512 > {pool}`");
+            Ok(Seen::limits(read, fix).undone(&before, |before| format!("echo {before} > {pool}")))
+        }
     }
 }
 
@@ -113,14 +129,17 @@ fn balancing(look: &Look) -> Result<Seen, String> {
     let nodes = cpulist::parse(&look.root.text(NODES)?).map_err(|error| format!("{NODES}: {error}"))?.len();
     let read = format!("kernel.numa_balancing is {mode}, NUMA nodes: {nodes}");
     let moves = mode > 0 && nodes > 1;
-    Ok(if moves { Seen::disturbs(read, "`sysctl kernel.numa_balancing=0`") } else { Seen::ok(read) })
+    let seen = if moves { Seen::disturbs(read, "`sysctl kernel.numa_balancing=0`") } else { Seen::ok(read) };
+    let undo = |before: &str| format!("sysctl kernel.numa_balancing={before}");
+    Ok(seen.undone(&mode.to_string(), undo).switched(mode > 0))
 }
 
 fn merging(look: &Look) -> Result<Seen, String> {
     const RUN: &str = "/sys/kernel/mm/ksm/run";
     let run = look.root.number(RUN)?;
     let read = format!("{RUN} is {run}");
-    Ok(if run == 1 { Seen::disturbs(read, format!("`echo 0 > {RUN}`")) } else { Seen::ok(read) })
+    let seen = if run == 1 { Seen::disturbs(read, format!("`echo 0 > {RUN}`")) } else { Seen::ok(read) };
+    Ok(seen.undone("1", |before| format!("echo {before} > {RUN}")).switched(run == 1))
 }
 
 fn meminfo(look: &Look, name: &str) -> Result<u64, String> {
@@ -134,15 +153,19 @@ fn swap(look: &Look) -> Result<Seen, String> {
     let used = total.saturating_sub(free);
     Ok(match (total, used) {
         (0, _) => Seen::ok("none"),
-        (_, 0) => Seen::ok(format!("{}, unused", units::iec(total))),
-        _ => Seen::limits(format!("{} of {} used", units::iec(used), units::iec(total)), "`swapoff -a`"),
+        (_, 0) => Seen::ok(format!("{}, unused", units::iec(total))).valued("unused"),
+        _ => Seen::limits(format!("{} of {} used", units::iec(used), units::iec(total)), "`swapoff -a`")
+            .undone("all", |_| "swapon -a".to_owned())
+            .valued("used"),
     })
 }
 
 fn overcommit(look: &Look) -> Result<Seen, String> {
     let mode = look.root.number("/proc/sys/vm/overcommit_memory")?;
     let read = format!("vm.overcommit_memory is {mode}");
-    Ok(if mode == 2 { Seen::limits(read, "`sysctl vm.overcommit_memory=0`") } else { Seen::ok(read) })
+    let seen = if mode == 2 { Seen::limits(read, "`sysctl vm.overcommit_memory=0`") } else { Seen::ok(read) };
+    let mode = mode.to_string();
+    Ok(seen.undone(&mode, |before| format!("sysctl vm.overcommit_memory={before}")).valued(mode))
 }
 
 fn available(look: &Look) -> Result<Seen, String> {
@@ -150,6 +173,6 @@ fn available(look: &Look) -> Result<Seen, String> {
         look.limits.memory_budget_bytes.ok_or("neither /proc/meminfo nor a control group tells what is free")?;
     let allowed = super::processors::allowed(look)?.len() as u64;
     let read = format!("{} for the blocks of a cell", units::iec(budget));
-    let mend = "Free memory, lift the control group's limit, or take smaller blocks (`--size`).";
-    Ok(if budget >= allowed * USUAL_BLOCK { Seen::ok(read) } else { Seen::limits(read, mend) })
+    let fix = "Free memory, lift the control group's limit, or take smaller blocks (`--size`).";
+    Ok(if budget >= allowed * USUAL_BLOCK { Seen::ok(read) } else { Seen::limits(read, fix) })
 }

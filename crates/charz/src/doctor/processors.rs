@@ -13,6 +13,7 @@ use charz_data::units;
 pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "frequency governor",
+        key: "governor",
         effect: "The frequency follows the load: short repetitions are measured on a processor that is still speeding up, \
                  and rates of arithmetic differ by tens of percent.",
         checks: &["V08", "V15"],
@@ -20,6 +21,7 @@ pub(super) const ITEMS: &[Item] = &[
     },
     Item {
         name: "turbo",
+        key: "turbo",
         effect: "The frequency depends on how many cores work, on heat and on power: rates by worker fall as workers are \
                  added, without any sharing.",
         checks: &["V08", "V16", "V17"],
@@ -27,6 +29,7 @@ pub(super) const ITEMS: &[Item] = &[
     },
     Item {
         name: "idle states",
+        key: "idle-states",
         effect: "A strand that slept deeply wakes late: the start of a repetition is spread over that time, and latencies of \
                  waking hold it.",
         checks: &["V18"],
@@ -34,6 +37,7 @@ pub(super) const ITEMS: &[Item] = &[
     },
     Item {
         name: "CPU quota",
+        key: "cpu-quota",
         effect: "The control group stops all workers once they have used up their share of a period; what is measured then \
                  is the quota.",
         checks: &["V07", "V19"],
@@ -41,39 +45,51 @@ pub(super) const ITEMS: &[Item] = &[
     },
     Item {
         name: "usable strands",
-        effect: "Mappings go only over the strands that the process may use: the report is one of a part of the machine.",
+        key: "cpus",
+        effect: "Mappings use only the CPUs that the process may use: the report covers a part of the machine.",
         checks: &["V01", "V19"],
         look: usable,
     },
     Item {
         name: "SMT",
+        key: "smt",
         effect: "Two or more strands share a core: a worker's rate depends on what runs beside it, and on the mapping.",
         checks: &["V03", "V13"],
         look: smt,
     },
     Item {
         name: "isolated strands",
+        key: "isolated",
         effect: "The scheduler puts nothing on isolated strands by itself: under the mapping `auto` workers crowd on the \
                  others.",
         checks: &["V03", "V18"],
         look: isolated,
     },
-    Item { name: "threads", effect: "Cells with more workers are skipped.", checks: &[], look: threads },
+    Item {
+        name: "threads",
+        key: "threads",
+        effect: "Cells with more workers are skipped.",
+        checks: &[],
+        look: threads,
+    },
     Item {
         name: "mitigations",
-        effect: "Workarounds for flaws of the processor make system calls, faults and switches slower: compare only with \
-                 machines that have the same.",
+        key: "mitigations",
+        effect: "CPU vulnerability mitigations slow down system calls, faults and context switches: compare only with machines that \
+                 have the same.",
         checks: &[],
         look: mitigations,
     },
     Item {
         name: "clock source",
+        key: "clocksource",
         effect: "Reading this clock is a call into the kernel, or slower: short repetitions hold the reading.",
         checks: &["V09", "V10"],
         look: source,
     },
     Item {
         name: "timer",
+        key: "timer",
         effect: "The strand was elsewhere while it only read the clock, or the clock is coarse: repetitions have to be \
                  longer.",
         checks: &["V03", "V09"],
@@ -88,7 +104,7 @@ const WAKE_US: u64 = 10;
 fn governor(look: &Look) -> Result<Seen, String> {
     let mut governors: BTreeMap<String, usize> = BTreeMap::new();
     let is_cpu = |name: &String| name.strip_prefix("cpu").is_some_and(|id| id.parse::<u32>().is_ok());
-    let mut reason = format!("{CPUS}: names no strand");
+    let mut reason = format!("{CPUS}: lists no CPU");
     for cpu in look.root.names(CPUS)?.into_iter().filter(is_cpu) {
         match look.root.text(format!("{CPUS}/{cpu}/cpufreq/scaling_governor")) {
             Ok(governor) => *governors.entry(governor).or_default() += 1,
@@ -98,18 +114,29 @@ fn governor(look: &Look) -> Result<Seen, String> {
     if governors.is_empty() {
         return Err(format!("{reason}: the hypervisor or the firmware decides"));
     }
-    let read = governors.iter().map(|(name, count)| format!("{name} on {}", counted(*count, "strand")));
+    let read = governors.iter().map(|(name, count)| format!("{name} on {}", counted(*count, "CPU")));
     let read = read.collect::<Vec<_>>().join(", ");
-    let fixed = governors.len() == 1 && governors.contains_key("performance");
-    Ok(if fixed { Seen::ok(read) } else { Seen::disturbs(read, "`cpupower frequency-set -g performance`") })
+    let value = governors.into_keys().collect::<Vec<_>>().join(",");
+    Ok(match value == "performance" {
+        true => Seen::ok(read),
+        false => Seen::disturbs(read, "`cpupower frequency-set -g performance`")
+            .undone(&value, |before| format!("cpupower frequency-set -g {before}")),
+    }
+    .valued(value))
 }
 
 fn turbo(look: &Look) -> Result<Seen, String> {
     let (intel, any) = (format!("{CPUS}/intel_pstate/no_turbo"), format!("{CPUS}/cpufreq/boost"));
     let (path, off) = if look.root.has(&intel) { (intel, 1) } else { (any, 0) };
     let value = look.root.number(&path)?;
-    let read = format!("{path} is {value}");
-    Ok(if value == off { Seen::ok(read) } else { Seen::disturbs(read, format!("`echo {off} > {path}`")) })
+    let file = path.rsplit('/').next().unwrap_or_default();
+    let read = format!("{file} is {value}");
+    Ok(match value == off {
+        true => Seen::ok(read),
+        false => Seen::disturbs(read, format!("`echo {off} > {path}`"))
+            .undone(&value.to_string(), |before| format!("echo {before} > {path}")),
+    }
+    .switched(value != off))
 }
 
 fn idle(look: &Look) -> Result<Seen, String> {
@@ -122,12 +149,13 @@ fn idle(look: &Look) -> Result<Seen, String> {
         }
     }
     let (latency, name) = deepest.ok_or_else(|| format!("{folder}: names no state that is enabled"))?;
-    let read = format!("the deepest state, {name}, takes {} to leave", units::nanos(latency as f64 * 1000.0));
-    Ok(if latency <= WAKE_US {
-        Seen::ok(read)
-    } else {
-        Seen::limits(read, format!("`cpupower idle-set -D {WAKE_US}`"))
-    })
+    let read = format!("deepest C-state: {name} ({} exit latency)", units::nanos(latency as f64 * 1000.0));
+    Ok(match latency <= WAKE_US {
+        true => Seen::ok(read),
+        false => Seen::limits(read, format!("`cpupower idle-set -D {WAKE_US}`"))
+            .undone("all", |_| "cpupower idle-set -E".to_owned()),
+    }
+    .valued(name))
 }
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -178,39 +206,41 @@ fn quota(look: &Look) -> Result<Seen, String> {
             _ => return Err(format!("{}: {text:?} and {period:?} are no quota and period", path.display())),
         };
         if tightest.as_ref().is_none_or(|(least, _)| cpus < *least) {
-            let mend = format!("`echo {unset} > {}`", path.display());
-            tightest = Some((cpus, mend));
+            // What set it, a container's runtime or a service, sets it again.
+            let fix = format!("Lift it where it was set, or `echo {unset} > {}`", path.display());
+            tightest = Some((cpus, fix));
         }
     }
     Ok(match tightest {
         None => Seen::ok("none"),
         // Not even one worker can run without being stopped.
-        Some((cpus, mend)) if cpus < 1.0 => Seen::disturbs(format!("{cpus:.2} processors"), mend),
-        Some((cpus, mend)) => Seen::limits(format!("{cpus:.2} processors"), mend),
+        Some((cpus, fix)) if cpus < 1.0 => Seen::disturbs(format!("{cpus:.2} CPUs"), fix).valued(format!("{cpus:.2}")),
+        Some((cpus, fix)) => Seen::limits(format!("{cpus:.2} CPUs"), fix).valued(format!("{cpus:.2}")),
     })
 }
 
 fn usable(look: &Look) -> Result<Seen, String> {
     let (allowed, online) = (allowed(look)?, strands(look, "online")?);
     if online.is_empty() {
-        return Err(format!("{CPUS}/online: names no strand"));
+        return Err(format!("{CPUS}/online: lists no CPU"));
     }
-    let read = format!("{} of {} online", counted(allowed.len(), "strand"), online.len());
+    let read = format!("{} of {} online", counted(allowed.len(), "CPU"), online.len());
     if online.iter().all(|id| allowed.contains(id)) {
         return Ok(Seen::ok(read));
     }
-    let mend = format!("`taskset -c {} charz …`, where the cpuset allows it.", cpulist::print(&online));
-    Ok(Seen::limits(format!("{read}: {}", cpulist::print(&allowed)), mend))
+    let fix = format!("`taskset -c {} charz …`, where the cpuset allows it.", cpulist::print(&online));
+    Ok(Seen::limits(format!("{read}: {}", cpulist::print(&allowed)), fix))
 }
 
 fn smt(look: &Look) -> Result<Seen, String> {
     let path = format!("{CPUS}/smt/active");
     Ok(match look.root.number(&path)? {
-        0 => Seen::ok("not active, as far as the system knows"),
+        0 => Seen::ok("not active, as far as the system reports").switched(false),
         _ => Seen::limits(
             "active",
-            format!("Stay at one worker a core (`round-robin` fills cores first), or `echo off > {CPUS}/smt/control`."),
-        ),
+            format!("One thread per core (`round-robin` fills cores first), or `echo off > {CPUS}/smt/control`."),
+        )
+        .switched(true),
     })
 }
 
@@ -220,10 +250,10 @@ fn isolated(look: &Look) -> Result<Seen, String> {
     let tickless = look.root.text(format!("{CPUS}/nohz_full")).ok().filter(|list| cpulist::parse(list).is_ok());
     let tickless = tickless.map_or_else(String::new, |list| format!("; without ticks: {list}"));
     Ok(if isolated.is_empty() {
-        Seen::ok(format!("none{tickless}"))
+        Seen::ok(format!("none{tickless}")).valued("none")
     } else {
         let read = format!("{}{tickless}", cpulist::print(&isolated));
-        Seen::limits(read, "Use mappings with seats (all but `auto`).")
+        Seen::limits(read, "Use mappings that pin threads (all but `auto`).").valued(cpulist::print(&isolated))
     })
 }
 
@@ -232,8 +262,8 @@ fn threads(look: &Look) -> Result<Seen, String> {
     let wanted = 2 * allowed(look)?.len();
     let limit = &look.limits.threads;
     let read = format!("at most {} ({})", limit.at_most, limit.because);
-    let mend = "Raise the limit that is named: `sysctl`, `ulimit -u`, or `pids.max` of the control group.";
-    Ok(if limit.at_most >= wanted { Seen::ok(read) } else { Seen::limits(read, mend) })
+    let fix = "Raise the limit that is named: `sysctl`, `ulimit -u`, or `pids.max` of the control group.";
+    Ok(if limit.at_most >= wanted { Seen::ok(read) } else { Seen::limits(read, fix) })
 }
 
 fn mitigations(look: &Look) -> Result<Seen, String> {
@@ -249,10 +279,10 @@ fn mitigations(look: &Look) -> Result<Seen, String> {
         return Err(format!("{folder}: is empty"));
     }
     Ok(if active.is_empty() {
-        Seen::ok(format!("none active, of {}", names.len()))
+        Seen::ok(format!("none active, of {}", names.len())).valued("none")
     } else {
-        let mend = "Where all programs are trusted: boot with `mitigations=off`.";
-        Seen::limits(format!("{} active: {}", active.len(), active.join(", ")), mend)
+        let fix = "Compare only with the same; or boot with `mitigations=off` where all programs are trusted.";
+        Seen::limits(format!("{} active: {}", active.len(), active.join(", ")), fix).valued(active.join(","))
     })
 }
 
@@ -267,20 +297,21 @@ fn source(look: &Look) -> Result<Seen, String> {
     let current = look.root.text(format!("{FOLDER}/current_clocksource"))?;
     let choices = look.root.text(format!("{FOLDER}/available_clocksource")).unwrap_or_default();
     let better = choices.split_whitespace().find(|choice| FAST_SOURCES.contains(choice));
-    let mend = match better {
-        Some(better) => format!("`echo {better} > {FOLDER}/current_clocksource`"),
+    let back = |before: &str| format!("echo {before} > {FOLDER}/current_clocksource");
+    let fix = match better {
+        Some(better) => format!("`{}`", back(better)),
         None => "See why the kernel dropped the time-stamp counter: `dmesg | grep -i clocksource`".into(),
     };
     let fast = FAST_SOURCES.contains(&current.as_str());
-    Ok(if fast { Seen::ok(current) } else { Seen::disturbs(current, mend) })
+    Ok(if fast { Seen::ok(current) } else { Seen::disturbs(&current, fix).undone(&current, back) })
 }
 
 fn timer(look: &Look) -> Result<Seen, String> {
-    let timer = &look.timed.as_ref().ok_or("nobody watched")?.timer;
+    let timer = &look.timed.as_ref().ok_or("not watched")?.timer;
     let nanos = |nanos: u64| units::nanos(nanos as f64);
     let (step, cost) = (timer.resolution_ns, timer.overhead_ns);
     let read =
-        format!("steps of {}, {} a reading, {} the longest gap", nanos(step), nanos(cost), nanos(timer.worst_gap_ns));
+        format!("longest gap {}; steps of {}, {} per reading", nanos(timer.worst_gap_ns), nanos(step), nanos(cost));
     Ok(if timer.worst_gap_ns > GAP_NS {
         Seen::disturbs(read, QUIETEN)
     } else if checks::needed_ns(step as f64, cost as f64) > checks::needed_ns(0.0, 0.0) {

@@ -6,30 +6,35 @@ use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
 pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "evidence of the process",
+        key: "evidence",
         effect: "Checks whose evidence cannot be read are unavailable: nobody can tell whether the number is right.",
         checks: &["V02", "V03", "V04", "V20", "V21"],
         look: evidence,
     },
     Item {
         name: "user",
+        key: "user",
         effect: "Under another user's rights the kernel hides files of the process, and the program refuses to measure.",
         checks: &["V03", "V20"],
         look: user,
     },
     Item {
         name: "hardware counters",
-        effect: "Cycles and cache misses are not told. The frequency is judged by the canary alone.",
+        key: "counters",
+        effect: "Cycles and cache misses are not counted. The frequency is judged by the canary alone.",
         checks: &["V08"],
         look: counters,
     },
     Item {
         name: "guest",
-        effect: "Strands, cores and caches are what the hypervisor says, and neighbours share them unseen.",
+        key: "guest",
+        effect: "CPUs, cores and caches are what the hypervisor reports, and neighbours share them unseen.",
         checks: &["V26", "V05"],
         look: guest,
     },
     Item {
         name: "container",
+        key: "container",
         effect: "Quotas and cpusets from outside apply, others' processes are not to be seen, and knobs of the kernel may be \
                  out of reach.",
         checks: &["V07", "V25"],
@@ -37,6 +42,7 @@ pub(super) const ITEMS: &[Item] = &[
     },
     Item {
         name: "watchdog panics",
+        key: "watchdogs",
         effect: "A machine that panics when a processor or a task is stuck for too long must not be filled with contending \
                  workers.",
         checks: &[],
@@ -44,6 +50,7 @@ pub(super) const ITEMS: &[Item] = &[
     },
     Item {
         name: "address space layout",
+        key: "aslr",
         effect: "All invocations have the same layout: what it happens to cost or save is in every sample, and no interval \
                  shows it.",
         checks: &["V12"],
@@ -51,6 +58,7 @@ pub(super) const ITEMS: &[Item] = &[
     },
     Item {
         name: "build",
+        key: "build",
         effect: "The code around the kernels is not optimised; nothing that it measures counts.",
         checks: &["V24"],
         look: build,
@@ -79,11 +87,11 @@ fn evidence(look: &Look) -> Result<Seen, String> {
         if told { there.push(file.to_owned()) } else { missing.push(format!("{file} ({checks})")) }
     }
     if missing.is_empty() {
-        return Ok(Seen::ok(format!("/proc/self tells {}", there.join(", "))));
+        return Ok(Seen::ok(format!("/proc/self has {}", there.join(", "))));
     }
-    let mend = "Run as the user who owns the process, on a kernel with CONFIG_SCHED_INFO, CONFIG_SCHED_DEBUG and CONFIG_NUMA, \
+    let fix = "Run as the user who owns the process, on a kernel with CONFIG_SCHED_INFO, CONFIG_SCHED_DEBUG and CONFIG_NUMA, \
                 with `/proc` mounted.";
-    Ok(Seen::limits(format!("/proc/self does not tell {}", missing.join(", ")), mend))
+    Ok(Seen::limits(format!("/proc/self lacks {}", missing.join(", ")), fix))
 }
 
 fn user(look: &Look) -> Result<Seen, String> {
@@ -98,8 +106,8 @@ fn user(look: &Look) -> Result<Seen, String> {
     };
     let root = if *effective == 0 { " (root)" } else { "" };
     let read = format!("user {real}, with the rights of user {effective}{root}");
-    let mend = "Take the set-user-ID bit off the program: `chmod u-s FILE`";
-    Ok(if real == effective { Seen::ok(read) } else { Seen::limits(read, mend) })
+    let fix = "Take the set-user-ID bit off the program: `chmod u-s FILE`";
+    Ok(if real == effective { Seen::ok(read) } else { Seen::limits(read, fix) })
 }
 
 fn counters(look: &Look) -> Result<Seen, String> {
@@ -116,7 +124,9 @@ fn counters(look: &Look) -> Result<Seen, String> {
         return Err(format!("the processor's counters are not offered ({SOURCES} has only {})", sources.join(", ")));
     };
     let read = format!("{source} counts, kernel.perf_event_paranoid is {level}");
-    Ok(if level <= OWN { Seen::ok(read) } else { Seen::limits(read, "`sysctl kernel.perf_event_paranoid=2`") })
+    let fix = "`sysctl kernel.perf_event_paranoid=2`";
+    let seen = if level <= OWN { Seen::ok(read) } else { Seen::limits(read, fix) };
+    Ok(seen.undone(&paranoid, |before| format!("sysctl kernel.perf_event_paranoid={before}")).valued(paranoid.clone()))
 }
 
 /// Whether the processor says that a hypervisor runs below: CPUID 1, ECX bit 31, which is reserved for hypervisors. `None`
@@ -137,38 +147,38 @@ fn guest(look: &Look) -> Result<Seen, String> {
     let told: Vec<String> = tells.iter().filter_map(|path| look.root.text(path).ok()).collect();
     let named = told.iter().map(|text| format!(" ({})", start(text))).collect::<String>();
     match look.hypervisor {
-        Some(true) => Ok(Seen::limits(format!("a virtual machine{named}"), NOTHING_IN_A_GUEST)),
-        Some(false) => Ok(Seen::ok(format!("no hypervisor{named}"))),
+        Some(true) => Ok(Seen::limits(format!("a virtual machine{named}"), NOTHING_IN_A_GUEST).valued("yes")),
+        Some(false) => Ok(Seen::ok(format!("no hypervisor{named}")).valued("no")),
         None => Err(format!("the processor cannot be asked whether a hypervisor runs below{named}")),
     }
 }
 
 fn container(look: &Look) -> Result<Seen, String> {
     const MARKS: [&str; 3] = ["/.dockerenv", "/run/.containerenv", "/run/systemd/container"];
-    const MEND: &str =
-        "Measure outside of the container, or with `docker run --privileged --pid=host --cpuset-cpus=…`.";
+    const FIX: &str = "Measure outside of the container, or with `docker run --privileged --pid=host --cpuset-cpus=…`.";
     if let Some(mark) = MARKS.into_iter().find(|mark| look.root.has(mark)) {
-        return Ok(Seen::limits(format!("there is {mark}"), MEND));
+        return Ok(Seen::limits(format!("there is {mark}"), FIX).valued("yes"));
     }
     // The first process is in the root group, or in one that systemd calls so, unless it has been put into another.
     let groups = look.root.text("/proc/1/cgroup")?;
     let fields = groups.lines().map(|line| line.splitn(3, ':').nth(2));
     let paths = fields.collect::<Option<Vec<_>>>().ok_or("/proc/1/cgroup: is not a list of control groups")?;
     Ok(match paths.iter().find(|path| !["/", "/init.scope"].contains(path)) {
-        None => Seen::ok("none to be seen"),
-        Some(path) => Seen::limits(format!("the first process is in the group {}", start(path)), MEND),
+        None => Seen::ok("none").valued("no"),
+        Some(path) => Seen::limits(format!("the first process is in the group {}", start(path)), FIX).valued("yes"),
     })
 }
 
 fn watchdogs(look: &Look) -> Result<Seen, String> {
-    let (mut read, mut mend, mut reason) = (Vec::new(), Vec::new(), String::new());
+    let (mut read, mut fix, mut undo, mut reason) = (Vec::new(), Vec::new(), Vec::new(), String::new());
     // A hard lock-up needs interrupts off, which no program of ours can do.
     for name in ["softlockup_panic", "hung_task_panic"] {
         match look.root.number(format!("/proc/sys/kernel/{name}")) {
             Ok(value) => {
                 read.push(format!("{name} is {value}"));
                 if value > 0 {
-                    mend.push(format!("`sysctl kernel.{name}=0`"));
+                    fix.push(format!("kernel.{name}=0"));
+                    undo.push(format!("kernel.{name}={value}"));
                 }
             }
             // A kernel without one of the watchdogs does not panic by it.
@@ -178,24 +188,27 @@ fn watchdogs(look: &Look) -> Result<Seen, String> {
             Err(error) => return Err(error),
         }
     }
-    let (read, mend) = (read.join(", "), mend.join(", "));
-    match (read.is_empty(), mend.is_empty()) {
+    let read = read.join(", ");
+    match (read.is_empty(), fix.is_empty()) {
         (true, _) => Err(reason),
-        (false, true) => Ok(Seen::ok(read)),
-        (false, false) => Ok(Seen::limits(read, mend)),
+        (false, true) => Ok(Seen::ok(read).switched(false)),
+        (false, false) => Ok(Seen::limits(read, format!("`sysctl {}`", fix.join(" ")))
+            .undone("set", |_| format!("sysctl {}", undo.join(" ")))
+            .switched(true)),
     }
 }
 
 fn layout(look: &Look) -> Result<Seen, String> {
     let mode = look.root.number("/proc/sys/kernel/randomize_va_space")?;
     let read = format!("kernel.randomize_va_space is {mode}");
-    Ok(if mode > 0 { Seen::ok(read) } else { Seen::limits(read, "`sysctl kernel.randomize_va_space=2`") })
+    let seen = if mode > 0 { Seen::ok(read) } else { Seen::limits(read, "`sysctl kernel.randomize_va_space=2`") };
+    Ok(seen.undone("0", |before| format!("sysctl kernel.randomize_va_space={before}")).switched(mode > 0))
 }
 
 fn build(look: &Look) -> Result<Seen, String> {
     Ok(if look.optimised {
         Seen::ok("optimised")
     } else {
-        Seen::disturbs("without optimisation", "`cargo build --release`")
+        Seen::disturbs("without optimisation", "Build it with `cargo build --release`")
     })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::timed::Processors;
+use super::timed::{Process, Processors};
 use super::*;
 use charz_data::report::Timer;
 
@@ -85,6 +85,7 @@ fn quiet_look(folder: &Path) -> Look {
 fn quiet_timed() -> Timed {
     Timed {
         processors: Ok(Processors { strands: 2, total: 200, idle: 199, steal: 0 }),
+        busiest: None,
         pressure: [Ok(0.0), Ok(0.0), Ok(0.0)],
         timer: Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 60_000, skew_ns: None },
     }
@@ -115,13 +116,13 @@ fn check(name: &str, files: &[(&str, &str)], state: State, word: &str) {
 fn check_look(name: &str, files: &[(&str, &str)], change: impl Fn(&mut Look), state: State, word: &str) {
     let finding = finding(name, files, change);
     assert!(finding.state == state && finding.read.contains(word), "{word}: {finding:?}");
-    let mendable = matches!(state, State::Limits | State::Disturbs);
-    assert_eq!(mendable, !finding.mend.is_empty(), "{finding:?}");
+    let fixable = matches!(state, State::Limits | State::Disturbs);
+    assert_eq!(fixable, !finding.fix.is_empty(), "{finding:?}");
     assert_eq!(state == State::Ok, finding.effect.is_empty(), "{finding:?}");
 }
 
 #[test]
-fn a_quiet_machine_has_nothing_to_mend() {
+fn a_quiet_machine_has_nothing_to_fix() {
     let folder = quiet_folder(&[]);
     let look = Look { timed: Some(quiet_timed()), ..quiet_look(folder.path()) };
     for finding in examine(&look) {
@@ -167,11 +168,11 @@ fn frequencies() {
     use State::{Disturbs, Limits, Ok};
     const CPU0: &str = "/sys/devices/system/cpu/cpu0";
     check("frequency governor", &[(&format!("{CPU0}/cpufreq/scaling_governor"), "powersave\n")], Disturbs, "powersave");
-    check("frequency governor", &[], Ok, "performance on 2 strands");
+    check("frequency governor", &[], Ok, "performance on 2 CPUs");
     check("turbo", &[("/sys/devices/system/cpu/cpufreq/boost", "1\n")], Disturbs, "boost is 1");
     check("turbo", &[("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n")], Disturbs, "no_turbo is 0");
     check("turbo", &[("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n")], Ok, "no_turbo is 1");
-    check("idle states", &[(&format!("{CPU0}/cpuidle/state1/disable"), "0\n")], Limits, "C6, takes 133 µs");
+    check("idle states", &[(&format!("{CPU0}/cpuidle/state1/disable"), "0\n")], Limits, "C6 (133 µs");
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn processors() {
     ];
     check("CPU quota", &v1, Disturbs, "0.50");
     check("CPU quota", &v1[..3], Ok, "none");
-    check("usable strands", &[("/proc/self/status", "Cpus_allowed_list:\t1\n")], Limits, "1 strand of 2 online: 1");
+    check("usable strands", &[("/proc/self/status", "Cpus_allowed_list:\t1\n")], Limits, "1 CPU of 2 online: 1");
     check("usable strands", &[("/sys/devices/system/cpu/online", "4294967295")], Unavailable, "online");
     check("SMT", &[("/sys/devices/system/cpu/smt/active", "1\n")], Limits, "active");
     check("isolated strands", &[("/sys/devices/system/cpu/isolated", "1\n")], Limits, "1");
@@ -219,7 +220,13 @@ fn loads() {
     let stolen = timed(|timed| timed.processors.as_mut().unwrap().steal = 2);
     check_look("steal", &[], stolen, Disturbs, "1.0% now");
     let busy = timed(|timed| timed.processors.as_mut().unwrap().idle = 100);
-    check_look("other load", &[], busy, Disturbs, "1.00 of 2 strands busy");
+    check_look("other load", &[], busy, Disturbs, "1.00 of 2 CPUs busy");
+    let named = timed(|timed| {
+        timed.processors.as_mut().unwrap().idle = 100;
+        timed.busiest = Some(Process { id: 13064, name: "lat_mem_rd".to_owned(), cpus: 0.98 });
+    });
+    check_look("other load", &[], &named, Disturbs, "lat_mem_rd (pid 13064, 98.0%");
+    assert!(finding("other load", &[], named).fix.contains("13064"));
     let blind = timed(|timed| timed.processors = Err("no stat".into()));
     check_look("other load", &[], blind, Unavailable, "no stat");
     for (name, kind, state) in [
@@ -232,7 +239,7 @@ fn loads() {
         check(name, &[(&path, "some avg10=NaN total=7\n")], Unavailable, "average");
     }
     let pressed = timed(|timed| timed.pressure[0] = Ok(0.5));
-    check_look("processor pressure", &[], pressed, Disturbs, "50.0% of the time now");
+    check_look("processor pressure", &[], pressed, Disturbs, "50.0% now");
     let before = [("/proc/pressure/cpu", "some avg10=90 total=1")];
     check_look("processor pressure", &before, timed(|_| {}), State::Ok, "0.0%");
 }
@@ -242,7 +249,7 @@ fn clocks() {
     use State::{Disturbs, Limits, Unavailable};
     const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     check("clock source", &[(CURRENT, "hpet\n")], Disturbs, "hpet");
-    assert!(finding("clock source", &[(CURRENT, "hpet\n")], |_| {}).mend.contains("echo tsc >"));
+    assert!(finding("clock source", &[(CURRENT, "hpet\n")], |_| {}).fix.contains("echo tsc >"));
     let timer =
         |timer: Timer| move |look: &mut Look| look.timed = Some(Timed { timer: timer.clone(), ..quiet_timed() });
     let gap = Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 4_000_000, skew_ns: None };
@@ -288,6 +295,66 @@ fn systems() {
     check("address space layout", &[("/proc/sys/kernel/randomize_va_space", "0\n")], Limits, "is 0");
     check_look("build", &[], |look| look.optimised = false, Disturbs, "without");
     check("build", &[], Ok, "optimised");
+}
+
+/// A knob that is turned has a command that turns it back to what it held.
+#[test]
+fn a_fix_that_is_a_command_can_be_undone() {
+    const PATHS: [(&str, &str, &str, &str); 9] = [
+        ("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave", ""),
+        ("turbo", "/sys/devices/system/cpu/cpufreq/boost", "1", "echo 1 > /sys/devices/system/cpu/cpufreq/boost"),
+        ("thp", "/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]", "echo never > "),
+        ("thp-defrag", "/sys/kernel/mm/transparent_hugepage/defrag", "always [defer] never", "echo defer > "),
+        ("numa-balancing", "/proc/sys/kernel/numa_balancing", "1", "kernel.numa_balancing=1"),
+        ("ksm", "/sys/kernel/mm/ksm/run", "1", "echo 1 > /sys/kernel/mm/ksm/run"),
+        ("counters", "/proc/sys/kernel/perf_event_paranoid", "4", "kernel.perf_event_paranoid=4"),
+        ("watchdogs", "/proc/sys/kernel/softlockup_panic", "1", "kernel.softlockup_panic=1"),
+        ("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet", "echo hpet > "),
+    ];
+    for (key, path, text, undo) in PATHS {
+        let folder = quiet_folder(&[(path, text)]);
+        let findings = examine(&quiet_look(folder.path()));
+        let finding = findings.iter().find(|finding| finding.key == key).unwrap();
+        assert!(finding.command().is_some(), "{finding:?}");
+        // Where CPUs differ, one command cannot bring them back.
+        match undo {
+            "" => assert_eq!(finding.undo, None, "{finding:?}"),
+            undo => assert!(finding.undo.as_ref().unwrap().contains(undo), "{finding:?}"),
+        }
+    }
+    let odd = "x; rm -rf /";
+    let evil =
+        finding("clock source", &[("/sys/devices/system/clocksource/clocksource0/current_clocksource", odd)], |_| {});
+    assert_eq!(evil.undo, None, "{evil:?}");
+}
+
+#[test]
+fn keys_are_words_of_their_own() {
+    let keys: std::collections::BTreeSet<_> = items().map(|item| item.key).collect();
+    assert_eq!(keys.len(), items().count());
+    assert!(keys.iter().all(|key| key.chars().all(|mark| mark.is_ascii_lowercase() || mark == '-')), "{keys:?}");
+}
+
+#[test]
+fn the_process_that_took_most_is_named() {
+    let folder = quiet_folder(&[
+        ("/proc/7/stat", "7 (a b) c) S 1 7 7 0 -1 0 9 9 9 9 150 50 0 0 20 0 1 0 44 9"),
+        ("/proc/8/stat", "?"),
+    ]);
+    let root = Root::below(folder.path());
+    let before = timed::processes(&root);
+    write(folder.path(), "/proc/7/stat", "7 (renamed) c) S 1 7 7 0 -1 0 9 9 9 9 200 80 0 0 20 0 1 0 44 9");
+    write(folder.path(), "/proc/9/stat", "9 (new) R 1 9 9 0 -1 0 9 9 9 9 20 0 0 0 20 0 1 0 99 9");
+    let window = Processors { strands: 2, total: 200, idle: 100, steal: 0 };
+    let found = timed::busiest(&before, timed::processes(&root), window).unwrap();
+    assert_eq!(found, Process { id: 7, name: "renamed) c".to_owned(), cpus: 0.8 });
+    // A thread of the kernel cannot be stopped, and a process that got the id of another did not do its work.
+    write(folder.path(), "/proc/7/stat", "7 (kworker) S 2 0 0 0 -1 2129984 0 0 0 0 900 80 0 0 20 0 1 0 44 9");
+    write(folder.path(), "/proc/9/stat", "9 (newer) R 1 9 9 0 -1 0 9 9 9 9 5 0 0 0 20 0 1 0 100 9");
+    let of_new = timed::busiest(&before, timed::processes(&root), window).unwrap();
+    assert_eq!((of_new.id, of_new.cpus), (9, 0.05));
+    let idle = timed::processes(&root);
+    assert_eq!(timed::busiest(&idle, idle.clone(), window), None);
 }
 
 #[test]

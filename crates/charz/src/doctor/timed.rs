@@ -1,5 +1,6 @@
 //! What has to be watched for a while: steal, load, pressure, and the timer.
 
+use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,19 @@ use charz_data::report::Timer;
 #[derive(Clone, Debug)]
 pub struct Timed {
     pub processors: Result<Processors, String>,
+    /// The other process that took most of the processors' time, if one took a part worth naming.
+    pub busiest: Option<Process>,
     /// The shares of the window in which some task waited for processors, memory and the disk.
     pub pressure: [Result<f64, String>; 3],
     pub timer: Timer,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Process {
+    pub id: u32,
+    pub name: String,
+    /// How many strands' worth of time it took.
+    pub cpus: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +42,7 @@ impl Timed {
     /// Watches for as long as the window, and then reads the clock for a tenth of a second.
     pub fn watch(root: &Root, window: Duration) -> Self {
         let pressures = || PRESSURES.map(|kind| waited_ns(root, kind));
+        let before = processes(root);
         let begin = Instant::now();
         let (processors, waited) = (Processors::read(root), pressures());
         thread::sleep(window);
@@ -40,12 +52,58 @@ impl Timed {
             let (before, after) = (waited[kind].clone()?, waited_after[kind].clone()?);
             Ok((after.saturating_sub(before) as f64 / nanos).min(1.0))
         });
+        let processors = processors.and_then(|before| Ok(before.until(processors_after?)));
+        let window = processors.as_ref().ok().copied();
         Timed {
-            processors: processors.and_then(|before| Ok(before.until(processors_after?))),
+            busiest: window.and_then(|window| busiest(&before, processes(root), window)),
+            processors,
             pressure,
             timer: clock::watch(&OsClock::default(), Duration::from_millis(100)),
         }
     }
+}
+
+/// A process that takes less of a strand is not worth naming.
+const WORTH_NAMING: f64 = 0.05;
+
+/// What a process used up to now.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Used {
+    name: String,
+    /// When it began, which tells it from another that got its id.
+    begun: u64,
+    ticks: u64,
+}
+
+/// Each process but this one, as far as they can be read. Threads of the kernel, which nobody can stop, are not among them.
+pub(super) fn processes(root: &Root) -> BTreeMap<u32, Used> {
+    let ids = root.names("/proc").unwrap_or_default().into_iter().filter_map(|name| name.parse::<u32>().ok());
+    ids.filter(|id| *id != std::process::id())
+        .filter_map(|id| Some((id, used(&root.text(format!("/proc/{id}/stat")).ok()?)?)))
+        .collect()
+}
+
+/// `13064 (a name) R 1 …`, as in proc(5): the name may hold blanks and brackets.
+fn used(stat: &str) -> Option<Used> {
+    const KERNEL_THREAD: u64 = 0x0020_0000;
+    let (head, fields) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    // Fields are counted from the third there.
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    let (flags, user, system, begun) = (field(9)?, field(14)?, field(15)?, field(22)?);
+    let name = head.split_once('(')?.1.to_owned();
+    (flags & KERNEL_THREAD == 0).then(|| Used { name, begun, ticks: user.saturating_add(system) })
+}
+
+pub(super) fn busiest(before: &BTreeMap<u32, Used>, after: BTreeMap<u32, Used>, window: Processors) -> Option<Process> {
+    let took = |(id, used): (u32, Used)| {
+        // One that began meanwhile began with nothing.
+        let earlier = before.get(&id).filter(|earlier| earlier.begun == used.begun).map_or(0, |earlier| earlier.ticks);
+        let cpus = used.ticks.saturating_sub(earlier) as f64 * window.strands as f64 / window.total.max(1) as f64;
+        Process { id, name: used.name, cpus }
+    };
+    let most = after.into_iter().map(took).max_by(|a, b| a.cpus.total_cmp(&b.cpus))?;
+    (most.cpus >= WORTH_NAMING).then_some(most)
 }
 
 impl Processors {

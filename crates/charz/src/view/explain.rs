@@ -43,7 +43,7 @@ fn fields(check: &Check) -> Vec<(&'static str, String)> {
         ("limits", format!("{}.", limits(check))),
         ("evidence", check.evidence.to_owned()),
         ("for", check.families.to_owned()),
-        ("mend", check.mend.to_owned()),
+        ("fix", check.fix.to_owned()),
         ("source", check.source.to_owned()),
     ];
     if !check.covers.is_empty() {
@@ -91,7 +91,7 @@ fn section(check: &Check) -> String {
         check.families,
         sentence("**Explains**", check.covers),
         sentence("**Rules out**", check.waives),
-        check.mend,
+        check.fix,
         check.source
     )
 }

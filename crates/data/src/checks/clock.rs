@@ -32,7 +32,7 @@ pub static V08: Check = Check {
     suspect: Some(0.02),
     evidence: "The canary on the seats, before the repetitions of an invocation and after each.",
     families: "All.",
-    mend: "Fix the frequency: `cpupower frequency-set -g performance`, and turbo off with `echo 0 > \
+    fix: "Fix the frequency: `cpupower frequency-set -g performance`, and turbo off with `echo 0 > \
            /sys/devices/system/cpu/cpufreq/boost` or `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`. Let the \
            machine cool. Nothing in a guest.",
     source: "Charz: first guess; Google Benchmark warns whenever frequency scaling is on.",
@@ -56,7 +56,7 @@ pub static V09: Check = Check {
     evidence: "The intervals of the repetitions; the clock's resolution and overhead, measured before the sweep.",
     families: "Kernels with work to repeat; not the floor, which measures just that, and not times that are stamped within a \
                repetition, however short that is.",
-    mend: "Give a repetition more work: `--iterations` for arithmetic, `--size` for memory.",
+    fix: "Give a repetition more work: `--iterations` for arithmetic, `--size` for memory.",
     source: "STREAM asks for 20 ticks; libMicro warns below 100 resolutions; nanobench takes 1000; Hoefler and Belli (SC \
              2015): overhead below 5%, resolution 10 times finer. The 1 ms is charz's first guess.",
     // In a short time every delay, every step of the clock and every late start is large.
@@ -76,7 +76,7 @@ pub static V10: Check = Check {
     evidence: "`/sys/devices/system/clocksource/clocksource0/current_clocksource` before and after each cell. Durations are \
                of the monotonic clock only.",
     families: "All.",
-    mend: "Look for the reason in `dmesg | grep -i clocksource`, then repeat the sweep. A source other than `tsc` can be \
+    fix: "Look for the reason in `dmesg | grep -i clocksource`, then repeat the sweep. A source other than `tsc` can be \
            changed with `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`.",
     source: "Linux, Documentation/timers/timekeeping.rst; clock_gettime(2).",
     // No time can be trusted, so every check that uses times is covered.
@@ -95,7 +95,7 @@ pub static V11: Check = Check {
     invalid: Some(0.10),
     evidence: "Ping-pong between two strands: the offset cannot exceed half of the shortest round trip.",
     families: "Results across strands: from the first start to the last end, and one-way latencies.",
-    mend: "Use the system's clock (`--clock os`) in place of the counter's, and longer repetitions.",
+    fix: "Use the system's clock (`--clock os`) in place of the counter's, and longer repetitions.",
     source: "Cristian (Distributed Computing 1989) for the bound; the 10% is charz's first guess.",
     // Overlap is computed from stamps of several strands.
     covers: &["V18"],

@@ -18,7 +18,7 @@ pub static V20: Check = Check {
     invalid: Some(0.05),
     evidence: "`AnonHugePages` and page sizes in `/proc/self/smaps`, while the workers wait at the gate.",
     families: "Kernels with `--pages`.",
-    mend: "Transparent: `echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`. Reserved: `echo N > \
+    fix: "Transparent: `echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`. Reserved: `echo N > \
            /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages`. Or measure what there is: `--pages 4k`.",
     source: "Linux, Documentation/admin-guide/mm/transhuge.rst; measured for charz: a block off by 4 KiB has 96.9%.",
     // What is invalid for good is not measured further.
@@ -38,7 +38,7 @@ pub static V21: Check = Check {
     invalid: Some(0.01),
     evidence: "`/proc/self/numa_maps`, while the workers wait at the gate; `kernel.numa_balancing`.",
     families: "Kernels with blocks of memory, workers with a seat, machines with several NUMA nodes.",
-    mend: "Switch balancing off: `sysctl kernel.numa_balancing=0`. See `numactl --hardware` for free memory on the node, and \
+    fix: "Switch balancing off: `sysctl kernel.numa_balancing=0`. See `numactl --hardware` for free memory on the node, and \
            use smaller blocks or fewer workers.",
     source: "The manual page numa(7); the 1% is charz's first guess.",
     // Balancing unmaps pages to see which threads touch them: faults within the span, and rates that change as pages move.
@@ -60,7 +60,7 @@ pub static V22: Check = Check {
     invalid: Some(1.0),
     evidence: "`ru_minflt` and `ru_majflt` of the thread (`getrusage`) around each lap.",
     families: "All.",
-    mend: "Free memory and switch swap off (`swapoff -a`); switch off what takes mappings away: `sysctl \
+    fix: "Free memory and switch swap off (`swapoff -a`); switch off what takes mappings away: `sysctl \
            kernel.numa_balancing=0`, `echo 0 > /sys/kernel/mm/ksm/run`.",
     source: "The manual page getrusage(2). The T3-4 report's programs touch all of their memory first for this reason.",
     // A major fault blocks (V04); first touches make the first repetitions slow.
@@ -78,7 +78,7 @@ pub static V27: Check = Check {
     suspect: Some(1.0),
     evidence: "The block's size and the caches of the topology.",
     families: "Kernels with `--size`.",
-    mend: "Ask for larger blocks, e.g. `--size 1GiB`; `charz topo` shows the caches.",
+    fix: "Ask for larger blocks, e.g. `--size 1GiB`; `charz topo` shows the caches.",
     source: "STREAM's rule: arrays of at least 4 times the sum of the last-level caches.",
     // A small block is passed in a short time, and the first pass, from memory, is slower than the next.
     covers: &["V09", "V15"],

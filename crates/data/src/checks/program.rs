@@ -12,7 +12,7 @@ pub static V17: Check = Check {
     invalid: Some(1.05),
     evidence: "The kernels of peaks, measured before; the topology's data.",
     families: "Kernels with a known bound.",
-    mend: "Nothing to mend on the machine: report it, with the report file. See whether the frequency drifted (V08) and \
+    fix: "Nothing to fix on the machine: report it, with the report file. See whether the frequency drifted (V08) and \
            whether the block lies in caches (V27).",
     source: "ReFrame's reference of +30%, made tight by calibrating; the T3-4 report found a loop folded from 8 operations to \
              6 only by its speed.",
@@ -31,7 +31,7 @@ pub static V19: Check = Check {
     note: Some(0.0),
     evidence: "The seats of the cell; the usable strands and the quota of the topology.",
     families: "All. Such a cell is never compared with one that is not oversubscribed.",
-    mend: "Nothing, if it is what you asked for. Else fewer workers: `--threads`.",
+    fix: "Nothing, if it is what you asked for. Else fewer workers: `--threads`.",
     source: "T3-4 report; charz's own definition.",
     // Waiting for a turn is what sharing is.
     waives: &["V03", "V06", "V18"],
@@ -48,7 +48,7 @@ pub static V23: Check = Check {
     invalid: Some(0.0),
     evidence: "Each worker's checksum after each repetition, against an oracle that is computed in another way.",
     families: "All with an answer.",
-    mend: "Repeat the cell. If the answer stays wrong, report it; if it comes and goes, test the memory (`memtester`, \
+    fix: "Repeat the cell. If the answer stays wrong, report it; if it comes and goes, test the memory (`memtester`, \
            memtest86+) and look for machine checks (`dmesg | grep -i mce`).",
     source: "STREAM validates its arrays; stress-ng `--verify`.",
     // Work that was not done takes no time.
@@ -66,7 +66,7 @@ pub static V24: Check = Check {
     suspect: Some(0.0),
     evidence: "The build profile, which the program carries.",
     families: "All.",
-    mend: "Build with `cargo build --release`.",
+    fix: "Build with `cargo build --release`.",
     source: "Google Benchmark prints a warning; SPEC's run rules ask for full disclosure of the build.",
     ..Check::NEVER_RAISED
 };
@@ -81,7 +81,7 @@ pub static V25: Check = Check {
     invalid: Some(0.0),
     evidence: "Online strands, cpuset, affinity mask, quota and governors, before and after each cell.",
     families: "All.",
-    mend: "Find who changed it (`systemctl`, a container runtime, a power daemon such as tuned), end it, and start the sweep \
+    fix: "Find who changed it (`systemctl`, a container runtime, a power daemon such as tuned), end it, and start the sweep \
            again.",
     source: "Charz: first guess.",
     // With fewer strands, less quota or another governor all of these follow.
@@ -100,7 +100,7 @@ pub static V26: Check = Check {
     note: Some(0.0),
     evidence: "CPUID leaf 1, ECX bit 31, which is kept for hypervisors; else `/sys/hypervisor` and DMI.",
     families: "The machine as a whole, not a cell. What is said of shared cores needs a measurement of its own.",
-    mend: "Nothing in a guest; measure on the host, or on a bare-metal instance.",
+    fix: "Nothing in a guest; measure on the host, or on a bare-metal instance.",
     source: "AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_ECX.",
     ..Check::NEVER_RAISED
 };

@@ -31,7 +31,7 @@ pub static V12: Check = Check {
     invalid: Some(9.0),
     evidence: "The report's own samples.",
     families: "All.",
-    mend: "Ask for more repetitions and invocations, or a larger `--budget`.",
+    fix: "Ask for more repetitions and invocations, or a larger `--budget`.",
     source: "Order statistics of the median: 1 - 2/2⁶ = 96.9%. lmbench takes 11 tries, EPCC 20, criterion 100 samples.",
     ..Check::NEVER_RAISED
 };
@@ -47,7 +47,7 @@ pub static V13: Check = Check {
     note: Some(0.10),
     evidence: "The report's own samples.",
     families: "Numbers made of repetitions.",
-    mend: "Quieten the machine (`charz doctor`), and repeat the cell with more invocations.",
+    fix: "Quieten the machine (`charz doctor`), and repeat the cell with more invocations.",
     source: "Pyperf warns at a standard deviation of 10%, nanobench at 5%; the factor: Rousseeuw and Croux (JASA 1993).",
     // What spreads repetitions spreads invocations.
     covers: &["V28"],
@@ -64,7 +64,7 @@ pub static V14: Check = Check {
     note: Some(0.10),
     evidence: "The report's own samples.",
     families: "Numbers made of repetitions.",
-    mend: "Quieten the machine (`charz doctor`); look for interrupts with `watch -d cat /proc/interrupts`.",
+    fix: "Quieten the machine (`charz doctor`); look for interrupts with `watch -d cat /proc/interrupts`.",
     source: "Tukey, Exploratory Data Analysis (1977); criterion keeps outliers by the same fences. The 10% is charz's first \
              guess.",
     ..Check::NEVER_RAISED
@@ -83,7 +83,7 @@ pub static V15: Check = Check {
     suspect: Some(0.02),
     evidence: "The report's own samples, in the order in which they were taken.",
     families: "Kernels with work to repeat.",
-    mend: "Measure longer (`--repetitions`, `--iterations`), and see whether the frequency settles (V08).",
+    fix: "Measure longer (`--repetitions`, `--iterations`), and see whether the frequency settles (V08).",
     source: "Georges, Buytaert and Eeckhout (OOPSLA 2007) for steady states; Mann (Econometrica 1945) for the trend; \
              hyperfine warns of a slow first run. The 2% is charz's first guess.",
     // A trend is spread too, and many small steps look like modes.
@@ -104,7 +104,7 @@ pub static V16: Check = Check {
     note: Some(3.2),
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
-    mend: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what tells the groups \
+    fix: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what tells the groups \
            apart, e.g. with `--pages 2m`.",
     source: "Gregg, frequency trails: modes and modality (2015); the limit is BenchmarkDotNet's.",
     // Two groups are spread.
@@ -126,7 +126,7 @@ pub static V18: Check = Check {
     evidence: "The stamps of all laps.",
     families: "Numbers made of repetitions of several workers on strands of their own (not V19). Of blocks those count during \
                which all workers were at work.",
-    mend: "Give a repetition more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
+    fix: "Give a repetition more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
            by itself.",
     source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limit is charz's first \
              guess.",
@@ -149,7 +149,7 @@ pub static V28: Check = Check {
     suspect: Some(3.0),
     evidence: "The values of the invocations.",
     families: "Kernels with work to repeat.",
-    mend: "Give more time (`--budget`), or quieten the machine (`charz doctor`).",
+    fix: "Give more time (`--budget`), or quieten the machine (`charz doctor`).",
     source: "Kalibera and Jones (ISMM 2013) for measuring until an interval is narrow enough; the 3 is charz's first guess.",
     ..Check::NEVER_RAISED
 };
@@ -166,7 +166,7 @@ pub static V33: Check = Check {
     suspect: Some(0.02),
     evidence: "The times of the blocks of each lap.",
     families: "Numbers made of blocks.",
-    mend: "Quieten the machine (`charz doctor`), or give more time (`--budget`): a neighbour that pauses leaves blocks alone.",
+    fix: "Quieten the machine (`charz doctor`), or give more time (`--budget`): a neighbour that pauses leaves blocks alone.",
     source: "Measured for charz: in 554 cells the distance to the fastest repetitions told which medians were wrong, where \
              waiting did not.",
     covers: &["V28"],
@@ -185,7 +185,7 @@ pub static V29: Check = Check {
     invalid: Some(2.0),
     evidence: "The exit of each measuring process, and its own last words.",
     families: "All.",
-    mend: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer workers. Killed by the watchdog: less work a \
+    fix: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer workers. Killed by the watchdog: less work a \
            repetition (`--iterations`), or a quieter machine. A crash is a defect: report it.",
     source: "Charz: first guess.",
     // Those that failed are missing to an interval.

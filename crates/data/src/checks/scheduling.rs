@@ -22,7 +22,7 @@ pub static V01: Check = Check {
     evidence: "`sched_getaffinity` and `getcpu` before and after each lap and between its blocks, independently of the \
                binding library.",
     families: "Workers with a seat, so not the mapping `auto`.",
-    mend: "See what the process may use with `charz topo`, and its mask with `taskset -p PID`; end what changes masks or \
+    fix: "See what the process may use with `charz topo`, and its mask with `taskset -p PID`; end what changes masks or \
            cpusets, or map only onto strands that stay.",
     source: "Measured for charz: a cpuset shrunk from two strands to one moved a pinned task, and widening restored it \
              unseen. Tools that ignore the result of the pin call print numbers of the wrong place.",
@@ -41,7 +41,7 @@ pub static V02: Check = Check {
     invalid: Some(0.0),
     evidence: "`se.nr_migrations` in `/proc/thread-self/sched`; unavailable where the kernel has no scheduler statistics.",
     families: "Workers with a seat; under `auto` migrations are recorded and no finding.",
-    mend: "As for V01: find what changes masks or cpusets (`systemctl`, a container runtime, irqbalance-like daemons), and \
+    fix: "As for V01: find what changes masks or cpusets (`systemctl`, a container runtime, irqbalance-like daemons), and \
            end it while measuring.",
     source: "Linux, Documentation/scheduler/sched-debug.rst; measured for charz as V01.",
     covers: &["V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
@@ -62,7 +62,7 @@ pub static V03: Check = Check {
                switches (`getrusage`), any of which makes the lap dirty.",
     families: "Numbers made of repetitions, but for kernels without work to repeat and cells whose workers share strands (V19). \
                Numbers made of blocks leave out the blocks in which a worker waited.",
-    mend: "End other work (`charz doctor` shows it), or give the strands to charz alone: boot with `isolcpus=` or make an \
+    fix: "End other work (`charz doctor` shows it), or give the strands to charz alone: boot with `isolcpus=` or make an \
            exclusive cpuset, and move interrupts away (`/proc/irq/*/smp_affinity_list`). Then repeat the cell.",
     source: "Measured for charz: dropping repetitions by run delay brought the variation of an integer kernel from 31.8% to \
              1.2% on a busy machine, where steal showed under 3%. Among 554 cells it predicted no error of what was left: a \
@@ -86,7 +86,7 @@ pub static V04: Check = Check {
     evidence: "The identity wall = processor time + run delay + blocked around each lap: a clock and \
                `/proc/thread-self/schedstat`.",
     families: "Numbers made of repetitions of kernels that never block; not those that sleep by design.",
-    mend: "Do not stop or debug the process (^Z, `docker pause`, a suspended laptop), then repeat the cell. In a guest, ask \
+    fix: "Do not stop or debug the process (^Z, `docker pause`, a suspended laptop), then repeat the cell. In a guest, ask \
            whether it was migrated or snapshotted.",
     source: "Measured for charz: a stop of 0.6 s appears as 0.6 s of that difference. A note, as V03.",
     // A stopped thread does not wait for a strand, so V03 and V06 would have causes of their own.
@@ -104,7 +104,7 @@ pub static V05: Check = Check {
     note: Some(0.005),
     evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the cell.",
     families: "All, in guests whose hypervisor tells.",
-    mend: "Nothing in a guest. Measure at a quieter hour, on a larger or dedicated instance, or on the host.",
+    fix: "Nothing in a guest. Measure at a quieter hour, on a larger or dedicated instance, or on the host.",
     source: "Charz: first guess. Steal in `/proc/stat`: the manual page proc(5).",
     // Being off the processor now and then spreads the repetitions. A late start stays a finding of its own: it may weigh
     // more than the time that was stolen explains.
@@ -123,7 +123,7 @@ pub static V06: Check = Check {
     evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each repetition, less what the readings \
                lie apart beyond it.",
     families: "All but cells whose workers share strands (V19).",
-    mend: "End other work (`charz doctor` and `top` show it) and repeat the cell.",
+    fix: "End other work (`charz doctor` and `top` show it) and repeat the cell.",
     source: "Linux, Documentation/accounting/psi.rst; the 2% is charz's first guess.",
     // Pressure somewhere is too weak a sign to explain a spread by.
     ..Check::NEVER_RAISED
@@ -140,7 +140,7 @@ pub static V07: Check = Check {
     note: Some(0.0),
     evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",
     families: "All.",
-    mend: "Lift the quota: version 2 `echo max > /sys/fs/cgroup/GROUP/cpu.max`, version 1 `echo -1 > \
+    fix: "Lift the quota: version 2 `echo max > /sys/fs/cgroup/GROUP/cpu.max`, version 1 `echo -1 > \
            /sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us`, `docker run` without `--cpus`, Kubernetes without a CPU limit. Or \
            use fewer workers than the quota's processors.",
     source: "Linux, Documentation/scheduler/sched-bwc.rst; measured for charz: throttled time appears as run delay.",
@@ -161,7 +161,7 @@ pub static V34: Check = Check {
                the measuring process.",
     families: "Kernels whose blocks lie beyond the caches of a core; of those in the second level, what was used of other strands than the \
                workers' own.",
-    mend: "End other work (`charz doctor` and `top` show it) and repeat the cell, or start with `--wait-quiet`.",
+    fix: "End other work (`charz doctor` and `top` show it) and repeat the cell, or start with `--wait-quiet`.",
     source: "Measured for charz: beside a program that copies memory on the other of two strands, reads were 15 to 19% slower, and \
              nothing else told.",
     ..Check::NEVER_RAISED

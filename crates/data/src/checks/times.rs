@@ -15,7 +15,7 @@ pub static V30: Check = Check {
     note: Some(0.0),
     evidence: "The report's own samples.",
     families: "Kernels that stamp each operation.",
-    mend: "Ask for more with `--samples` or more invocations, or a larger `--budget`.",
+    fix: "Ask for more with `--samples` or more invocations, or a larger `--budget`.",
     source: "The T3-4 report took 100,000 samples of each.",
     ..Check::NEVER_RAISED
 };
@@ -32,7 +32,7 @@ pub static V31: Check = Check {
     suspect: Some(0.50),
     evidence: "The clock's overhead, measured before the sweep; the report's own samples.",
     families: "Kernels that stamp each operation. A clock that is itself looked at (`step-*`, `first-*`) is not stamped by another.",
-    mend: "Take the clock that is read fastest (`--clock auto`). Read such times as bounds from above.",
+    fix: "Take the clock that is read fastest (`--clock auto`). Read such times as bounds from above.",
     source: "Hoefler and Belli (SC 2015) ask for 5% of a repetition; for single operations charz's first guess.",
     ..Check::NEVER_RAISED
 };
@@ -50,7 +50,7 @@ pub static V32: Check = Check {
     invalid: Some(0.5),
     evidence: "Counted by the worker that takes the samples.",
     families: "Sync kernels that obey `--period`.",
-    mend: "Quieten the machine (`charz doctor`), or give samples more time (`--period 200us`); `--period closed` times each from \
+    fix: "Quieten the machine (`charz doctor`), or give samples more time (`--period 200us`); `--period closed` times each from \
            its own call, and hides what a stall would have cost the others.",
     source: "G. Tene, How NOT to Measure Latency (2013), for counting from when a sample was due; the limits are charz's first \
              guesses.",
