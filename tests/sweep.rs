@@ -326,7 +326,7 @@ fn kernels_are_listed_with_their_meaning() {
     ] {
         assert!(names.contains(&name), "{name} is missing");
     }
-    let table = output(&["kernels"]);
+    let table = output(&["kernels", "--all"]);
     for name in names {
         assert!(table.lines().any(|line| line.starts_with(name)), "{name} is not in the table");
     }

@@ -17,8 +17,8 @@ fn words_that_do_not_exist() {
         ("an option of another command", &["topo", "--threads", "1"], &["'--threads'"]),
         ("a misspelt option", &["sweep", "--thread", "1"], &["'--thread'", "'--threads'"]),
         ("an argument too many", &["topo", "extra"], &["'extra'"]),
-        ("a kernel", &["sweep", "--kernel", "mem-raed"], &["\"mem-raed\"", "did you mean mem-read?", "noop"]),
-        ("an empty kernel", &["sweep", "--kernel", "noop,"], &["\"\"", "choose from arith-int"]),
+        ("a kernel", &["sweep", "--kernel", "mem-raed"], &["\"mem-raed\"", "similar: mem-read", "charz kernels"]),
+        ("an empty kernel", &["sweep", "--kernel", "noop,"], &["\"\"", "charz kernels"]),
         ("a family", &["sweep", "--family", "gpu"], &["\"gpu\"", "compute, memory, sync, timer, floor"]),
         ("a kind of pages", &["sweep", "--pages", "64k"], &["\"64k\"", "4k, thp, 2m or 1g"]),
         ("a layout", &["sweep", "--layout", "tight"], &["\"tight\"", "padded or contiguous"]),
@@ -111,7 +111,7 @@ fn arguments_beyond_measure() {
         &["sweep", "--threads", &long],
         &["--threads: \"999", "too large", " … ", "example"],
     );
-    place.refuses("a long name", &["sweep", "--kernel", &long], &["--kernel", " … ", "noop"]);
+    place.refuses("a long name", &["sweep", "--kernel", &long], &["unknown kernel", "charz kernels"]);
     place.refuses("a long option", &["sweep", &format!("--{long}")], &["'--999", " … ", "see --help"]);
     place.refuses(
         "a long mapping",

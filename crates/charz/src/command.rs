@@ -31,7 +31,10 @@ pub enum Command {
         source: Source,
         format: &'static placement::Format,
     },
-    Kernels(&'static kernels::Format),
+    Kernels {
+        of: kernels::Of,
+        format: &'static kernels::Format,
+    },
     Sweep(Box<sweep::Options>),
     CoreToCore(Box<c2c::Options>),
     Numa(Box<numa::Options>),
@@ -64,7 +67,7 @@ impl Command {
                 (format.write)(&machine, &mapping, &placement, out)?;
                 Ok(Exit::Done)
             }
-            Command::Kernels(format) => done((format.write)(out)),
+            Command::Kernels { of, format } => done((format.write)(&of, out)),
             Command::Sweep(options) => sweep::run(*options, out),
             Command::CoreToCore(options) => c2c::run(&options, out),
             Command::Numa(options) => numa::run(&options, out),

@@ -84,8 +84,8 @@ pub(crate) trait Number: Copy + Debug + PartialEq + Send + Sync + 'static {
 const INT: &Card = &Card::new(
     "arith-int",
     Family::Compute,
-    "runs a chain of dependent 64-bit integer operations: 2 additions, 2 subtractions, 4 multiplications a step",
-    Metric::ops("one 64-bit integer addition, subtraction or multiplication; 8 a step"),
+    "runs a dependency chain of 64-bit integer operations (4 mul, 2 add, 2 sub per step)",
+    Metric::ops("one 64-bit integer addition, subtraction or multiplication; 8 per step"),
 )
 .uncounted_traffic("an input read from the first-level cache and the loop's own counting, off the chain")
 .role(Role::Arithmetic(Numbers::Integer))
@@ -98,8 +98,8 @@ const INT: &Card = &Card::new(
 const FLOAT: &Card = &Card::new(
     "arith-float",
     Family::Compute,
-    "runs a chain of dependent double-precision operations: 2 additions, 2 subtractions, 4 multiplications a step",
-    Metric::ops("one double-precision addition, subtraction or multiplication, none fused; 8 a step"),
+    "runs a dependency chain of double-precision operations (4 mul, 2 add, 2 sub per step)",
+    Metric::ops("one double-precision addition, subtraction or multiplication, none fused; 8 per step"),
 )
 .uncounted_traffic("an input read from the first-level cache and the loop's own counting, off the chain")
 .role(Role::Arithmetic(Numbers::Float))

@@ -24,7 +24,9 @@ use crate::plan::{
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
+use charz_data::escape::quote;
 use charz_data::params;
+use charz_data::{KNOWN_AS, known_as};
 use charz_render::formats::{FORMATS, SUMMARY, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
@@ -35,7 +37,14 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
     Ok(match verb {
         Verb::Topo(args) => Command::Topo(Box::new(presets::topo(*args, layers, notes)?)),
         Verb::Map(args) => map(&args)?,
-        Verb::Kernels(args) => Command::Kernels(named(&args.format, kernel_list::FORMATS)?),
+        Verb::Kernels(args) => Command::Kernels {
+            of: match &args.name {
+                Some(name) => kernel_list::Of::Some(kernels_or_family(name)?),
+                None if args.all => kernel_list::Of::All,
+                None => kernel_list::Of::Index,
+            },
+            format: named(&args.format, kernel_list::FORMATS)?,
+        },
         Verb::Sweep(args) => Command::Sweep(Box::new({
             let format = if args.verbose { TABLE } else { SUMMARY };
             match &args.resume {
@@ -261,22 +270,37 @@ pub(super) fn source(text: &str) -> Source {
     Source::of(text)
 }
 
-/// Kernels by name, or by how their names begin before a `*`.
+/// Kernels by name, by how their names begin before a `*`, or by the name that another tool has for them.
 fn kernels(names: &[String]) -> Result<Vec<&'static str>, Error> {
     let all = || charz_kernels::kernels().map(|kernel| &*kernel.card().name);
     let mut chosen = Vec::new();
     for name in names {
-        let begins: Vec<_> = name
-            .strip_suffix('*')
-            .into_iter()
-            .flat_map(|part| all().filter(move |all| all.starts_with(part)))
-            .collect();
-        if begins.is_empty() {
-            chosen.push(choice("--kernel", name, all().map(|name| (name, name)))?);
+        let begins = name.strip_suffix('*');
+        let before = chosen.len();
+        chosen.extend(all().filter(|all| all == name || begins.is_some_and(|part| all.starts_with(part))));
+        if chosen.len() == before {
+            let known =
+                known_as(name).ok_or_else(|| unknown_kernel(name, all().chain(KNOWN_AS.iter().map(|k| k.name))))?;
+            chosen.extend(known);
         }
-        chosen.extend(begins);
     }
     Ok(chosen)
+}
+
+fn unknown_kernel(name: &str, names: impl Iterator<Item = &'static str>) -> Error {
+    const MOST_SIMILAR: usize = 3;
+    let mut similar: Vec<(f64, &str)> = names.map(|known| (strsim::jaro_winkler(name, known), known)).collect();
+    similar.retain(|(score, _)| *score > ALIKE);
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let similar: Vec<&str> = similar.into_iter().take(MOST_SIMILAR).map(|(_, name)| name).collect();
+    let similar = if similar.is_empty() { String::new() } else { format!(" (similar: {})", similar.join(", ")) };
+    Error::bad_input(format!("unknown kernel {}{similar}; list: charz kernels", quote(name)))
+}
+
+fn kernels_or_family(name: &str) -> Result<Vec<&'static dyn Kernel>, Error> {
+    let family = Family::ALL.into_iter().find(|family| family.name() == name);
+    let named = if family.is_some() { Vec::new() } else { kernels(&[name.to_owned()])? };
+    Ok(chosen(&named, family.as_slice()))
 }
 
 fn families(names: &[String]) -> Result<Vec<Family>, Error> {
@@ -315,10 +339,11 @@ pub(super) fn choice<T, N: AsRef<str>>(
     Err(Error::bad_input(format!("{flag}: there is no {text:?}{near}; choose from {}", names.join(", "))))
 }
 
+/// Similarity from which on the command-line parser too takes a word for a slip of another.
+const ALIKE: f64 = 0.7;
+
 /// The name that the typed word most resembles, if it does so at all.
 pub(super) fn nearest<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
-    // Similarity from which on the command-line parser too takes a word for a slip of another.
-    const ALIKE: f64 = 0.7;
     let scored = names.iter().map(|name| (strsim::jaro_winkler(text, name), *name));
     scored.filter(|(score, _)| *score > ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }
@@ -341,5 +366,19 @@ mod tests {
             ["arith-int", "arith-float", "arith-int-ilp", "arith-float-ilp"]
         );
         check_refused(kernels(&text("nothing-*")), "nothing-*");
+        assert_eq!(kernels(&text("STREAM")).unwrap(), ["mem-copy", "mem-scale", "mem-add", "mem-triad"]);
+        check_refused(kernels(&text("stram")), "stream");
+        assert_eq!(kernels_or_family("peakflops").map(names).unwrap(), ["peak-float"]);
+        assert_eq!(kernels_or_family("floor").map(names).unwrap(), ["noop"]);
+    }
+
+    #[test]
+    fn names_from_elsewhere_are_of_kernels_and_hide_none() {
+        for known in KNOWN_AS {
+            let missing = known.kernels.iter().find(|name| charz_kernels::find(name).is_none());
+            assert!(missing.is_none() && !known.kernels.is_empty(), "{known:?}: {missing:?}");
+            assert!(charz_kernels::find(known.name).is_none(), "{known:?} is a kernel's own name");
+            assert_eq!(KNOWN_AS.iter().filter(|other| other.name == known.name).count(), 1, "{known:?}");
+        }
     }
 }

@@ -179,6 +179,11 @@ pub(super) struct MapArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct KernelsArgs {
+    /// A kernel, a family, how names begin (mem-*), or what another tool calls it (stream)
+    pub(super) name: Option<String>,
+    /// Everything about every kernel
+    #[arg(long, conflicts_with = "name")]
+    pub(super) all: bool,
     #[arg(long, default_value = "table", help = help::formats(kernels::FORMATS.iter().map(|f| f.name)))]
     pub(super) format: String,
 }

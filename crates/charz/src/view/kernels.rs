@@ -1,15 +1,35 @@
 use std::io::{self, Write};
 
+use super::look;
+use charz_data::KNOWN_AS;
 use charz_kernels::{Family, Kernel, Metric, WorkerCount};
-use charz_render::json;
+use charz_render::grid::columns;
+use charz_render::{json, wrapped};
 use serde::Serialize;
 
-pub type Format = super::Format<fn(&mut dyn Write) -> io::Result<()>>;
+pub type Format = super::Format<fn(&Of, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "", write: table },
-    Format { name: "json", about: "", write: |out| json::write_pretty_line(&rows(), out) },
+    Format { name: "json", about: "", write: |of, out| json::write_pretty_line(&of.rows(), out) },
 ];
+
+/// What is shown.
+pub enum Of {
+    /// The families with how their kernels' names begin. Programs get all kernels.
+    Index,
+    All,
+    Some(Vec<&'static dyn Kernel>),
+}
+
+impl Of {
+    fn rows(&self) -> Vec<Row> {
+        match self {
+            Of::Index | Of::All => rows(),
+            Of::Some(kernels) => kernels.iter().map(|kernel| Row::of(*kernel)).collect(),
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Row {
@@ -73,30 +93,88 @@ fn rows() -> Vec<Row> {
     charz_kernels::kernels().map(Row::of).collect()
 }
 
-fn table(out: &mut dyn Write) -> io::Result<()> {
-    for row in rows() {
-        let here = match &row.unavailable_because {
-            None => "runs here".to_owned(),
-            Some(reason) => format!("cannot run here: {reason}"),
-        };
-        writeln!(out, "{} ({}, {here})", row.name, row.family)?;
-        writeln!(out, "    {}", row.about)?;
-        writeln!(out, "    counts {}: {}", row.counts, row.one_is)?;
-        if !row.beside.is_empty() {
-            writeln!(out, "    beside that: {}", row.beside)?;
+fn table(of: &Of, out: &mut dyn Write) -> io::Result<()> {
+    let rows = of.rows();
+    match (of, rows.as_slice()) {
+        (Of::Index, rows) => index(rows, out),
+        (Of::Some(_), [one]) => at_length(one, out),
+        (Of::Some(_), rows) => {
+            let rows: Vec<_> = rows.iter().map(|row| [row.name.to_owned(), row.about.to_owned()]).collect();
+            columns(&["kernel", "what a thread does"], &[0, 1], &rows, out)
         }
-        if let Some(most) = row.max_per_cycle {
-            writeln!(out, "    more than {most} {} a cycle and worker would be a mistake", row.counts)?;
+        (Of::All, rows) => rows.iter().try_for_each(|row| at_length(row, out)),
+    }
+}
+
+/// What a family measures, in a few words.
+fn measures(family: Family) -> &'static str {
+    match family {
+        Family::Compute => "dependency chains, peak throughput",
+        Family::Memory => "bandwidth, latency, page operations, allocators",
+        Family::Sync => "locks, atomics, queues, wake-ups, barriers, core-to-core latency, thread creation",
+        Family::Timer => "cost of reading clocks, lateness of timeouts",
+        Family::Floor => "the cost of the apparatus",
+    }
+}
+
+fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+    const WIDTH: usize = 110;
+    let (families, kernels) = (Family::ALL.len(), rows.len());
+    writeln!(
+        out,
+        "{kernels} kernels in {families} families (charz kernels FAMILY or NAME shows more, --all everything)"
+    )?;
+    for family in Family::ALL {
+        let of_family: Vec<&Row> = rows.iter().filter(|row| row.family == family.name()).collect();
+        let mut names: Vec<String> = Vec::new();
+        for kind in of_family.chunk_by(|one, next| stem(one.name) == stem(next.name)) {
+            names.push(heading(kind));
         }
-        if row.contends {
-            writeln!(out, "    its workers fight for one line of memory")?;
-        }
-        writeln!(out, "    takes {} workers", row.workers)?;
-        if !row.parameters.is_empty() {
-            writeln!(out, "    obeys {}", row.parameters.join(", "))?;
+        wrapped::labelled(family.name(), INDENT, measures(family), WIDTH, out)?;
+        wrapped::labelled("", INDENT, &names.join(" "), WIDTH, out)?;
+    }
+    let usual: Vec<&str> = rows.iter().filter(|row| row.by_default).map(|row| row.name).collect();
+    writeln!(out, "default sweep: {}\n\nKnown elsewhere as (--kernel takes these names too):", usual.join(" "))?;
+    let known = KNOWN_AS.iter().map(|known| format!("{}\u{a0}->\u{a0}{}", known.name, known.kernels.join(",\u{a0}")));
+    // No line ends within a name and what it stands for.
+    let mut text = Vec::new();
+    wrapped::labelled("", 2, &known.collect::<Vec<_>>().join("; "), WIDTH, &mut text)?;
+    out.write_all(String::from_utf8_lossy(&text).replace('\u{a0}', " ").as_bytes())
+}
+
+/// Columns before the text: the longest label and two blanks.
+const INDENT: usize = 13;
+
+fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
+    let width = look::paragraph();
+    let here = match &row.unavailable_because {
+        None => "runs here".to_owned(),
+        Some(reason) => format!("cannot run here: {reason}"),
+    };
+    writeln!(out, "{} ({}, {here})", row.name, row.family)?;
+    let contends = if row.contends { "; all write one cache line" } else { "" };
+    for (label, text) in [
+        ("", row.about.to_owned()),
+        ("counts", format!("{}: {}", row.counts, row.one_is)),
+        ("not counted", row.beside.to_owned()),
+        ("threads", format!("{}{contends}", threads(&row.workers))),
+        ("options", row.parameters.join(" ")),
+        ("source", row.source.to_owned()),
+        ("example", format!("charz sweep --kernel {}", row.name)),
+    ] {
+        if !text.is_empty() {
+            wrapped::labelled(&format!("  {label}"), 2 + INDENT, &text, width, out)?;
         }
     }
     Ok(())
+}
+
+/// `any`, `2`, `2 or more`.
+fn threads(workers: &str) -> &str {
+    match workers {
+        "any number" => "any",
+        workers => workers.trim_start_matches("exactly "),
+    }
 }
 
 pub fn markdown() -> String {
@@ -121,23 +199,27 @@ fn stem(name: &str) -> &str {
     name.split_once('-').map_or(name, |(stem, _)| stem)
 }
 
+/// The name, or how the names begin.
+fn heading(kind: &[&Row]) -> String {
+    match kind {
+        [one] => one.name.to_owned(),
+        _ => format!("{}-*", stem(kind[0].name)),
+    }
+}
+
 type Fact = (&'static str, fn(&Row) -> String);
 
 const FACTS: [Fact; 6] = [
     ("Counts", |row| format!("{}: {}", row.counts, row.one_is)),
     ("Not counted", |row| row.beside.to_owned()),
-    ("Workers", |row| row.workers.clone()),
+    ("Threads", |row| threads(&row.workers).to_owned()),
     ("Bound per cycle", |row| row.max_per_cycle.map(|max| max.to_string()).unwrap_or_default()),
     ("Parameters", |row| row.parameters.iter().map(|flag| format!("`{flag}`")).collect::<Vec<_>>().join(" ")),
     ("Source", |row| row.source.to_owned()),
 ];
 
 fn part(kind: &[&Row]) -> String {
-    let heading = match kind {
-        [one] => format!("`{}`", one.name),
-        _ => format!("`{}-*`", stem(kind[0].name)),
-    };
-    let mut text = format!("\n### {heading}\n\n");
+    let mut text = format!("\n### `{}`\n\n", heading(kind));
     for row in kind {
         let default = if row.by_default { "\\*" } else { "" };
         text += &format!("- `{}`{default}: {}\n", row.name, row.about);
@@ -170,4 +252,47 @@ fn shared(name: &str, kind: &[&Row], of: fn(&Row) -> String) -> Option<String> {
     };
     let told: Vec<String> = values.iter().filter(several).map(one).collect();
     (!told.is_empty()).then(|| format!("**{name}**: {}", told.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(of: &Of) -> String {
+        let mut out = Vec::new();
+        table(of, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_index_fits_on_a_screen_and_names_each_kernel_by_how_it_begins() {
+        let index = shown(&Of::Index);
+        assert!(index.lines().count() <= 24 && index.lines().all(|line| line.chars().count() <= 110), "{index}");
+        let words: Vec<&str> = index.split_whitespace().collect();
+        for row in rows() {
+            let listed = words.contains(&row.name) || words.contains(&format!("{}-*", stem(row.name)).as_str());
+            assert!(listed, "{} is not in the index: {index}", row.name);
+        }
+        for known in KNOWN_AS {
+            assert!(words.contains(&known.name), "{}: {index}", known.name);
+        }
+    }
+
+    #[test]
+    fn one_kernel_has_a_few_lines_and_several_have_one_each() {
+        let find = |name: &str| charz_kernels::find(name).unwrap();
+        let one = shown(&Of::Some(vec![find("mem-triad")]));
+        for word in ["mem-triad", "counts", "--size", "charz sweep --kernel mem-triad"] {
+            assert!(one.contains(word), "{word}: {one}");
+        }
+        let several = shown(&Of::Some(vec![find("mem-copy"), find("mem-triad")]));
+        assert_eq!(several.lines().count(), 3, "{several}");
+        let all = shown(&Of::All);
+        for row in rows() {
+            assert!(all.lines().any(|line| line.starts_with(&format!("{} (", row.name))), "{}", row.name);
+        }
+        for (typed, threads_shown) in [("any number", "any"), ("exactly 1", "1"), ("2 or more", "2 or more")] {
+            assert_eq!(threads(typed), threads_shown);
+        }
+    }
 }
