@@ -55,7 +55,7 @@ fn a_report_has_the_squares_of_its_nodes_and_a_card() {
     let file = folder.path().join("r.json");
     places(&file);
     assert_eq!(output(&["render", file.to_str().unwrap()]).contains("NUMA nodes: "), nodes() > 1);
-    assert!(output(&["topo", "--measured", file.to_str().unwrap()]).contains("by what the system claims"));
+    assert!(output(&["topo", "--measured", file.to_str().unwrap()]).contains("reported"));
     let shown: serde_json::Value =
         serde_json::from_str(&output(&["topo", "--measured", file.to_str().unwrap(), "--format", "json"])).unwrap();
     assert_eq!(shown, read_json(&file));

@@ -4,7 +4,6 @@ use super::{Card, Level};
 use crate::curve::{Level as Place, Plateau, lack};
 use crate::findings::Curve;
 use crate::number::time;
-use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::units;
 
@@ -29,11 +28,8 @@ pub(super) fn all(card: &Card, curve: Option<&Curve<'_>>, plateaus: &[Plateau], 
     };
     match clock(card) {
         Some(_) if card.clock.measurements < ENOUGH => {
-            let measured = counted(card.clock.measurements, "run");
-            unknown.push((
-                "clock".into(),
-                format!("measured in {measured}; {ENOUGH} are needed to contradict the system"),
-            ));
+            let measured = card.clock.measurements;
+            unknown.push(("clock".into(), format!("needs {ENOUGH} runs; has {measured}")));
         }
         contradiction => say("clock", contradiction),
     }
@@ -56,13 +52,14 @@ pub(super) fn all(card: &Card, curve: Option<&Curve<'_>>, plateaus: &[Plateau], 
     for plateau in unclaimed.filter(|plateau| unknown.is_empty() && !plateau.doubtful) {
         let (from, to) = (units::iec(plateau.from_bytes), units::iec(plateau.to_bytes));
         let time = time(plateau.ns, plateau.doubtful);
-        let sentence = format!("{from} to {to} take {time} a load, and no cache of that size is claimed");
+        let sentence = format!("{from} to {to} take {time} per load, but no cache of that size is reported");
         say("unclaimed", Some(sentence));
     }
     match card.remote.filter(|remote| remote.times.suspect && remote.claimed_times.is_some()) {
-        Some(_) => {
-            unknown.push(("numa".into(), "too few sound latencies to compare with the firmware's distances".into()))
-        }
+        Some(_) => unknown.push((
+            "numa".into(),
+            "too few reliable latencies to compare with the distances that the firmware reports".into(),
+        )),
         None => say("numa", numa(card)),
     }
     (found, unknown)
@@ -72,11 +69,11 @@ fn clock(card: &Card) -> Option<String> {
     let (claimed, measured) = (card.clock.claimed_hz?, card.clock.measured_hz?);
     let hertz = |hz: f64| format!("{}Hz", units::count_of(hz));
     let why = match measured / claimed {
-        times if times > 1.0 + CLOCK => "a boost above the nominal clock, or a guest that is told another one",
-        times if times < 1.0 - CLOCK => "a limit of power or heat, or a governor that saves",
+        times if times > 1.0 + CLOCK => "boost above the nominal clock, or a guest that sees another one",
+        times if times < 1.0 - CLOCK => "limited by power, heat or the governor",
         _ => return None,
     };
-    Some(format!("{} measured, {} claimed: {why}", hertz(measured), hertz(claimed)))
+    Some(format!("{} measured, {} reported: {why}", hertz(measured), hertz(claimed)))
 }
 
 fn size(level: &Level, claimed: u64, guest: bool) -> Option<String> {
@@ -85,14 +82,12 @@ fn size(level: &Level, claimed: u64, guest: bool) -> Option<String> {
         return None;
     }
     let why = match edge.beyond_bytes < claimed {
-        true if guest => {
-            "a guest has the part of a cache that its neighbours leave it, or its host says what it does not have"
-        }
-        true => "others use it too, or its ways are limited for this process",
-        false => "the next level is hidden by it, or the system was told another size",
+        true if guest => "neighbours of the guest use the rest, or the host reports another size",
+        true => "other programs use the rest, or its ways are limited for this process",
+        false => "it hides the next level, or the system reports another size",
     };
     Some(format!(
-        "{} to {}{} found, {} claimed: {why}",
+        "{} to {}{} measured, {} reported: {why}",
         units::iec(edge.inside_bytes),
         units::iec(edge.beyond_bytes),
         units::doubt(edge.doubtful),
@@ -104,7 +99,9 @@ fn size(level: &Level, claimed: u64, guest: bool) -> Option<String> {
 fn missing(level: &Level, claimed: u64) -> Option<String> {
     let size = units::iec(claimed);
     level.found.is_none().then(|| {
-        format!("{size} claimed, and no plateau found: it is too small beside its neighbours to show, or others use it")
+        format!(
+            "{size} reported, no plateau measured: too small beside its neighbours to show, or other programs use it"
+        )
     })
 }
 
@@ -114,8 +111,8 @@ fn numa(card: &Card) -> Option<String> {
     let off = remote.times.value / claimed;
     (!(1.0 / DISTANCE..=DISTANCE).contains(&off)).then(|| {
         format!(
-            "remote memory takes {:.2}{} times as long as local, and the firmware claims {claimed:.2} times: its distances are a \
-             guess, and mappers that go by them may be wrong",
+            "remote memory takes {:.2}{} times as long as local, {claimed:.2} times reported: the firmware's distances are a guess, \
+             and mappers that use them may be wrong",
             remote.times.value,
             units::doubt(remote.times.suspect)
         )

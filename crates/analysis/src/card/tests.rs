@@ -106,7 +106,7 @@ fn a_smaller_share_of_a_cache_contradicts() {
     let card = Card::of(&report);
     assert_eq!(about(&card), ["L3"]);
     let sentence = &card.contradictions[0].1;
-    assert!(sentence.contains("8 MiB") && sentence.contains("32 MiB claimed"), "{sentence}");
+    assert!(sentence.contains("8 MiB") && sentence.contains("32 MiB reported"), "{sentence}");
     assert!(!sentence.contains("guest"), "{sentence}");
     report.host.virtual_machine = Some(true);
     assert!(Card::of(&report).contradictions[0].1.contains("guest"));

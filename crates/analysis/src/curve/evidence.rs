@@ -23,13 +23,12 @@ pub fn lack(points: &[Point], asked: &[u64], inner: u64, bytes: u64, edge: Optio
     let found = sides.map(|(above, to)| count(&mut sound(), above, to));
     if found.iter().any(|found| *found < ENOUGH) {
         let asked = sides.map(|(above, to)| count(&mut asked.iter().copied(), above, to));
-        let within = if inner > 0 { format!("beyond {} ", units::iec(inner)) } else { String::new() };
+        let from = if inner > 0 { format!("from {} ", units::iec(inner)) } else { String::new() };
         return Some(format!(
-            "where it ends is not known: sound numbers at {} of {} sizes {within}up to {}, and at {} of {} beyond; {ENOUGH} of each \
-             are needed",
+            "edge unknown: needs {ENOUGH} reliable sizes {from}up to {} (has {} of {}) and {ENOUGH} beyond (has {} of {})",
+            units::iec(bytes),
             found[0],
             asked[0],
-            units::iec(bytes),
             found[1],
             asked[1]
         ));
@@ -39,9 +38,8 @@ pub fn lack(points: &[Point], asked: &[u64], inner: u64, bytes: u64, edge: Optio
     let (above, to) = if edge.beyond_bytes < bytes { (edge.inside_bytes, bytes) } else { (bytes, edge.inside_bytes) };
     let found = count(&mut sound(), above, to);
     (found < BETWEEN).then(|| {
-        let sizes = if found == 1 { "size" } else { "sizes" };
         format!(
-            "where it ends is not known: sound numbers at {found} {sizes} beyond {} up to {}; {BETWEEN} are needed",
+            "edge unknown: needs {BETWEEN} reliable sizes from {} up to {} (has {found})",
             units::iec(above),
             units::iec(to)
         )

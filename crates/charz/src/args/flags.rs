@@ -44,6 +44,8 @@ pub(super) enum Verb {
     /// the order starts again.
     Map(MapArgs),
     /// List the kernels and what they measure
+    ///
+    /// Without a name: the families, how the names of their kernels begin, and what other tools call them.
     Kernels(KernelsArgs),
     /// Benchmark this machine for each number of threads and each mapping
     ///

@@ -24,18 +24,20 @@ pub(super) fn write(report: &Report, look: &TerminalStyle, out: &mut dyn Write) 
 fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
     let machine = &report.machine;
     let words = [
-        counted(machine.packages.len(), "package"),
+        counted(machine.packages.len(), "socket"),
         counted(machine.cores.len(), "core"),
-        counted(machine.strands.len(), "strand"),
+        counted(machine.strands.len(), "CPU"),
         counted(machine.numa_nodes.len(), "NUMA node"),
     ];
     let processor = report.host.processor.as_deref().map_or("an unnamed processor", str::trim);
-    let title = format!("{processor}: {} by what the system claims", words.join(", "));
+    let title = format!("{processor}: {}, as reported by the system", words.join(", "));
     let workers = card.levels.iter().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0);
-    let mut heading = ["level", "claimed", "found", "load", "cycles"].map(str::to_owned).to_vec();
+    let usable = machine.usable_strands().count() as u64;
+    let most = if workers == usable { "all".to_owned() } else { format!("{workers} threads") };
+    let mut heading = ["level", "reported", "measured", "latency (cycles)"].map(str::to_owned).to_vec();
     for (operation, _) in OPERATIONS {
-        heading.push(format!("{operation} x1"));
-        heading.extend((workers > 1).then(|| format!("x{workers}")));
+        heading.push(format!("{operation} 1 thread"));
+        heading.extend((workers > 1).then(|| most.clone()));
     }
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     let memory = report.host.memory.total_bytes;
@@ -52,7 +54,7 @@ fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
         blocks.push(Block::Item("note".to_owned(), none.to_owned()));
     }
     if !card.contradictions.is_empty() {
-        blocks.push(Block::Heading("Contradictions".to_owned()));
+        blocks.push(Block::Heading("Mismatches".to_owned()));
     }
     let contradictions = card.contradictions.iter();
     blocks.extend(contradictions.map(|(about, sentence)| Block::Item(format!("! {about}"), sentence.clone())));
@@ -69,19 +71,22 @@ fn mark(card: &Card, about: &str) -> &'static str {
 }
 
 fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum> {
-    let found = level.found.as_ref();
+    // An edge and a latency by too few sizes may be those of another level. By enough of them, all suspect, they carry that mark.
+    let thin = card.unknown.iter().any(|(about, _)| *about == level.name);
+    let found = level.found.as_ref().filter(|found| !thin || (found.edge.is_some() && found.doubtful));
     let doubt = units::doubt(found.is_some_and(|found| found.doubtful));
     let or_none = |datum: Option<Datum>| datum.unwrap_or_else(Datum::none);
-    let load = found.map(|found| Datum::number(format!("{}{doubt}", units::nanos(found.ns)), found.ns));
-    let cycles = found.zip(card.clock.measured_hz).map(|(found, hz)| found.ns * hz / 1e9);
-    let cycles = cycles.map(|cycles| Datum::number(format!("{cycles:.1}{doubt}"), cycles));
+    let latency = found.map(|found| {
+        let cycles = card.clock.measured_hz.map(|hz| format!(" ({:.1})", found.ns * hz / 1e9)).unwrap_or_default();
+        Datum::number(format!("{}{cycles}{doubt}", units::nanos(found.ns)), found.ns)
+    });
+    let too_few = thin.then(|| Datum::word("too few sizes"));
     let memory = memory.filter(|_| level.name == MEMORY).map(units::iec);
     let mut row = vec![
         Datum::word(format!("{}{}", level.name, mark(card, &level.name))),
         or_none(level.claimed.as_ref().map(claim).or(memory).map(Datum::word)),
-        or_none(found.map(|found| Datum::word(edge(found)))),
-        or_none(load),
-        or_none(cycles),
+        or_none(found.map(|found| Datum::word(edge(found))).or(too_few)),
+        or_none(latency),
     ];
     for (operation, _) in OPERATIONS {
         for workers in [1, most].into_iter().take(if most > 1 { 2 } else { 1 }) {
@@ -95,36 +100,35 @@ fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum>
     row
 }
 
-/// `2 × 32 KiB, 8 ways, one per strand`
+/// `32 KiB, 8-way, private (×2)`
 fn claim((claimed, count): &(Cache, u32)) -> String {
     let size = claimed.size_bytes.map_or_else(|| "of unknown size".to_owned(), units::iec);
-    let size = if *count == 1 { size } else { format!("{count} × {size}") };
-    let ways = claimed.ways.map(|ways| counted(ways as usize, "way"));
+    let ways = claimed.ways.map(|ways| format!("{ways}-way"));
+    let times = if *count == 1 { String::new() } else { format!(" (×{count})") };
     let shared = match claimed.strands {
-        1 => "one per strand".to_owned(),
-        strands => format!("one per {strands} strands"),
+        1 => format!("private{times}"),
+        strands => format!("shared by {strands} CPUs{times}"),
     };
     [Some(size), ways, Some(shared)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn edge(found: &Plateau) -> String {
-    found.edge.map_or("no end".into(), |edge| {
-        let (inside, beyond) = (units::iec(edge.inside_bytes), units::iec(edge.beyond_bytes));
-        format!("{inside} to {beyond}{}", units::doubt(edge.doubtful))
-    })
+    found.edge.map_or_else(
+        || format!("> {} (no edge seen)", units::iec(found.to_bytes)),
+        |edge| {
+            let (inside, beyond) = (units::iec(edge.inside_bytes), units::iec(edge.beyond_bytes));
+            format!("{inside} to {beyond}{}", units::doubt(edge.doubtful))
+        },
+    )
 }
 
 /// What has no level.
 fn lines(card: &Card) -> Vec<(&'static str, String)> {
     let hertz =
         |hz: Option<f64>, none: &str| hz.map_or_else(|| none.to_owned(), |hz| format!("{}Hz", units::count_of(hz)));
-    let bytes =
-        |bytes: Option<u32>, none: &str| bytes.map_or_else(|| none.to_owned(), |bytes| format!("{bytes} bytes"));
+    let bytes = |bytes: Option<u32>, none: &str| bytes.map_or_else(|| none.to_owned(), |bytes| format!("{bytes} B"));
     let (claimed, measured) = (hertz(card.clock.claimed_hz, "nothing"), hertz(card.clock.measured_hz, NONE));
-    let line = format!(
-        "{} claimed, {NONE}: no load tells a line from two that are fetched together",
-        bytes(card.line_bytes, "nothing")
-    );
+    let line = format!("{} (reported, not measurable: adjacent-line prefetch)", bytes(card.line_bytes, "unknown"));
     let tlb = card.tlb.map_or_else(
         || format!("{NONE}, or small pages are as fast as huge ones"),
         |tlb| {
@@ -138,8 +142,8 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         },
     );
     let mut lines = vec![
-        ("clock", format!("{measured} measured, {claimed} claimed{}", mark(card, "clock"))),
-        ("line", line),
+        ("clock", format!("{measured} measured, {claimed} reported{}", mark(card, "clock"))),
+        ("line size", line),
         ("TLB reach", tlb),
     ];
     for pages in &card.pages {
@@ -148,7 +152,7 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
             |share| format!("{} obtained", units::percent(share)),
         );
         let memory = |found: Plateau| format!("{}{}", units::nanos(found.ns), units::doubt(found.doubtful));
-        let ns = pages.memory.map(|found| format!("; memory takes {} a load", memory(found))).unwrap_or_default();
+        let ns = pages.memory.map(|found| format!("; memory takes {} per load", memory(found))).unwrap_or_default();
         lines.push(("pages", format!("{}: {obtained}{ns}", pages.kind)));
     }
     if let Some(remote) = card.remote {
@@ -156,7 +160,7 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         lines.push((
             "remote",
             format!(
-                "{:.2}{} times the latency of local memory measured, {claimed} claimed{}",
+                "{:.2}{} times the latency of local memory measured, {claimed} reported{}",
                 remote.times.value,
                 units::doubt(remote.times.suspect),
                 mark(card, "numa")

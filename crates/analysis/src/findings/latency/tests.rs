@@ -116,7 +116,7 @@ fn too_few_sizes_contradict_no_claim() {
         sentences(true, cells)
     };
     let beyond = without(|size| size <= 32 * MIB);
-    check(&beyond, &[&["an unnamed level 15.0 ns", "L3 140 ns~", "L3: where it ends is not known", "0 of 8 beyond"]]);
+    check(&beyond, &[&["an unnamed level 15.0 ns", "L3 140 ns~", "L3: edge unknown", "beyond (has 0 of 8)"]]);
     let between = without(|size| size <= 12 * MIB || size > 24 * MIB);
     assert!(!between[0].contains("The edge of"), "{}", between[0]);
 }
