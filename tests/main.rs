@@ -13,6 +13,7 @@ mod extension;
 mod fuzz_corpus;
 mod history;
 mod interrupted;
+mod named;
 mod numa;
 mod placement;
 mod replicate;

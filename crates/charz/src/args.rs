@@ -8,6 +8,7 @@ mod generate;
 mod help;
 mod history;
 mod layers;
+mod named;
 mod parameters;
 #[cfg(test)]
 mod planned;

@@ -24,6 +24,9 @@ use crate::view::{doctor, explain, kernels, placement};
 use charz_data::checks::Check;
 use charz_render::json;
 
+/// Where a file is named: standard input for a report that is read, standard output for one that is written.
+pub const STREAM: &str = "-";
+
 pub enum Command {
     Topo(Box<topo::Options>),
     Map {

@@ -1,5 +1,6 @@
 //! From what was typed to what it means.
 
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -11,11 +12,12 @@ use super::flags::{CompareArgs, MapArgs, RunArgs, SweepArgs, Verb};
 use super::generate::{Page, pages};
 use super::history;
 use super::layers::Layers;
+use super::named;
 use super::parameters::{self, amount};
 use super::presets;
 use super::quantities::{budget, count, percentage, time};
 use super::replicate;
-use crate::command::{Command, compare, render, sweep};
+use crate::command::{Command, STREAM, compare, render, sweep};
 use crate::exit::Error;
 use crate::harness::MOST_REPETITIONS;
 use crate::plan::{
@@ -38,7 +40,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
         Verb::Kernels(args) => Command::Kernels(named(&args.format, kernel_list::FORMATS)?),
         Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
             Some(file) => sweep::Options::Resume(sweep::Resume {
-                file: file.clone(),
+                file: resumed(file, notes)?,
                 budget: budget_of(&args.run.budget, layers)?,
                 wait: args.run.bench.wait,
                 wait_quiet: wait_quiet(&args.run, layers)?,
@@ -47,14 +49,14 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
         })),
         Verb::Render(args) => Command::Render(render::Options {
-            reports: args.reports,
+            reports: named::reports(args.reports, notes)?,
             showing: history::showing(
                 choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
                 args.how,
             )?,
         }),
-        Verb::History(args) => Command::History(Box::new(history::history(args)?)),
-        Verb::Compare(args) => Command::Compare(compare(args)?),
+        Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
+        Verb::Compare(args) => Command::Compare(compare(args, notes)?),
         Verb::C2c(args) => Command::CoreToCore(Box::new(presets::c2c(args, layers, notes)?)),
         Verb::Numa(args) => Command::Numa(Box::new(presets::numa(args, layers, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
@@ -77,12 +79,21 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
     })
 }
 
-fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
-    let (base, new) = history::base_and_new(&args)?;
+fn compare(args: CompareArgs, notes: &mut Vec<String>) -> Result<compare::Options, Error> {
+    let (base, new) = history::base_and_new(&args, notes)?;
     let CompareArgs { cross_machine, cross_build, cross_plan, .. } = args;
     let mut terms = ab::terms(args.terms)?;
     terms.rules = Rules { cross_machine, cross_build, cross_plan, ..terms.rules };
     Ok(compare::Options { base, new, terms })
+}
+
+fn resumed(file: &Path, notes: &mut Vec<String>) -> Result<PathBuf, Error> {
+    match named::report(file.to_owned(), notes)? {
+        file if file.as_os_str() == STREAM => Err(Error::bad_input(
+            "--resume: a report on standard input has no journal and no file to finish; name its file",
+        )),
+        file => Ok(file),
+    }
 }
 
 fn map(args: &MapArgs) -> Result<Command, Error> {

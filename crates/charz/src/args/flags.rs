@@ -337,7 +337,10 @@ pub(super) struct RunArgs {
     pub(super) precision: String,
     #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
     pub(super) budget: String,
-    /// The report's file, compressed if its name ends in .gz [default: charz-<date>-<time>.json, or .json.gz if large, in this folder]
+    /// The report's file, compressed if its name ends in .gz, or - for standard output [default: charz-<date>-<time>.json, or .json.gz if large, in this folder]
+    ///
+    /// On standard output the report is JSON, in place of what the command prints. There is no journal then: an interrupted sweep prints
+    /// what it has, and cannot be resumed.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace an existing output file
@@ -377,7 +380,10 @@ pub(super) struct BenchArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct RenderArgs {
-    /// Reports that `charz sweep` wrote; several are shown side by side
+    /// Reports that `charz sweep` wrote, several side by side; - is standard input, last the newest report in this folder
+    ///
+    /// Of the files in this folder that end in .json or .json.gz and hold a report, last is the one that was written last. A file called
+    /// last comes first.
     #[arg(value_name = "REPORT", required = true)]
     pub(super) reports: Vec<PathBuf>,
     #[arg(long, default_value = "table", help = help::formats(formats::FORMATS.iter().map(|format| format.name)),
@@ -389,7 +395,7 @@ pub(super) struct RenderArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
-    /// The report to compare with; left out with --baseline
+    /// The report to compare with, as for charz render (-, last); left out with --baseline
     #[arg(value_name = "BASE")]
     pub(super) base: PathBuf,
     /// The report that is compared

@@ -7,7 +7,9 @@ use clap::{Args, Subcommand};
 use super::convert::choice;
 use super::flags::CompareArgs;
 use super::help;
+use super::named;
 use super::quantities::count;
+use crate::command::STREAM;
 use crate::command::compare::Base;
 use crate::command::history::{Options, Plot, Shown, Task};
 use crate::command::render::Showing;
@@ -41,7 +43,7 @@ pub(crate) enum HistoryTask {
 /// sweeps began.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Reports that `charz sweep` wrote
+    /// Reports that `charz sweep` wrote; - is standard input, last the newest report in this folder
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
     /// A label for them, e.g. "before the BIOS update"
@@ -105,7 +107,7 @@ pub(crate) struct ShowingArgs {
     /// The one figure to show, by its name; without a name the error lists them
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
-    /// The file to write or replace, all of it or nothing
+    /// The file to write or replace, all of it or nothing; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
@@ -132,10 +134,10 @@ fn pages() -> impl Iterator<Item = &'static formats::Format> {
     FORMATS.iter().filter(|format| !matches!(format.draw, Draw::Report(_)))
 }
 
-pub(super) fn history(args: HistoryArgs) -> Result<Options, Error> {
+pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
     let task = match args.task {
         HistoryTask::Add(AddArgs { reports, label, any_host }) => {
-            Task::Add { reports, label: label.map(self::label).transpose()?, any_host }
+            Task::Add { reports: named::reports(reports, notes)?, label: label.map(self::label).transpose()?, any_host }
         }
         HistoryTask::List(args) => Task::List(choice("--format", &args.format, Format::ALL)?),
         HistoryTask::Show(args) => {
@@ -192,7 +194,7 @@ pub(super) fn showing(format: &formats::Format, args: ShowingArgs) -> Result<Sho
     Ok(Showing {
         format: *format,
         figure: args.figure,
-        output: args.output,
+        output: args.output.filter(|file| file.as_os_str() != STREAM),
         colour: choice("--color", &args.color, Colour::ALL)?,
     })
 }
@@ -206,9 +208,13 @@ fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
     })
 }
 
-pub(super) fn base_and_new(args: &CompareArgs) -> Result<(Base, PathBuf), Error> {
+pub(super) fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, PathBuf), Error> {
     match (args.baseline.as_deref(), &args.new) {
-        (None, Some(new)) => Ok((Base::File(args.base.clone()), new.clone())),
+        (None, Some(new)) => {
+            let mut files = named::reports(vec![args.base.clone(), new.clone()], notes)?.into_iter();
+            // As many as were named.
+            Ok((Base::File(files.next().unwrap_or_default()), files.next().unwrap_or_default()))
+        }
         (Some(text), None) => {
             let wanted = match text {
                 "newest" => Wanted::Newest,
@@ -216,7 +222,7 @@ pub(super) fn base_and_new(args: &CompareArgs) -> Result<(Base, PathBuf), Error>
                 text => Wanted::Report(number("--baseline", "newest, before-change", text)?),
             };
             // The only report that was named is the new one.
-            Ok((Base::History { file: args.db.clone(), wanted }, args.base.clone()))
+            Ok((Base::History { file: args.db.clone(), wanted }, named::report(args.base.clone(), notes)?))
         }
         (Some(_), Some(_)) => Err(Error::bad_input(
             "--baseline takes the base from the history; name the new report only, or leave out --baseline",

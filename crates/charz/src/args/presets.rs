@@ -8,6 +8,7 @@ use clap::{Arg, Args, Command, FromArgMatches};
 use super::convert::{choice, source, sweep};
 use super::flags::{RunArgs, SourceArgs, SweepArgs};
 use super::layers::Layers;
+use super::named;
 use super::{help, refusal};
 use crate::command::{c2c, numa, topo};
 use crate::exit::Error;
@@ -79,13 +80,14 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
 pub(crate) struct TopoArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// Show what was measured beside what is claimed: by this report, or measure now
+    /// Show what was measured beside what is claimed: by this report (- is standard input, last the newest one in this folder), or
+    /// measure now
     #[arg(long, value_name = "REPORT", num_args = 0..=1)]
     pub(crate) measured: Option<Option<PathBuf>>,
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
-    /// The file of the new report [default: charz-<date>-<time>.json in this folder]
+    /// The file of the new report, or - for standard output [default: charz-<date>-<time>.json in this folder]
     #[arg(long, value_name = "FILE", requires = "measured")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
@@ -171,6 +173,7 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
             topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
         );
     };
+    let measured = measured.map(|report| named::report(report, notes)).transpose()?;
     let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
     let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
     let is_new = args.budget.is_some() || args.output.is_some() || args.force || args.wait;

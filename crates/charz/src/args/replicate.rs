@@ -7,6 +7,7 @@ use clap::{Args, Command, Id};
 use super::convert::{choice, sweep};
 use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
 use super::layers::Layers;
+use super::named;
 use super::parameters::AmountArgs;
 use super::presets::preset;
 use super::{help, presets};
@@ -25,7 +26,7 @@ pub(crate) struct ReplicateArgs {
     /// Only list the documents, or the figures of one and how far each can be replicated here
     #[arg(long, conflicts_with_all = measuring().chain(["from".into()]))]
     pub(crate) list: bool,
-    /// Read this report instead of measuring
+    /// Read this report instead of measuring; - is standard input, last the newest report in this folder
     #[arg(long, value_name = "REPORT", conflicts_with_all = measuring())]
     pub(crate) from: Option<PathBuf>,
     /// Only these figures, by number: 5, figure-5, table-2, separated by commas
@@ -73,7 +74,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         return Ok(Options::List(selection));
     }
     if let Some(report) = args.from {
-        return Ok(Options::From { selection, report });
+        return Ok(Options::From { selection, report: named::report(report, notes)? });
     }
     let protocol = &document.protocol;
     // The kernels, mappings and worker counts follow from the document and the machine.

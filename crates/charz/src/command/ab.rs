@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use charz_topology::Backend;
 
+use super::STREAM;
 use super::compare::Terms;
 use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
 use crate::exit::{Error, Exit};
@@ -103,6 +104,9 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 /// The files of both sides, refused before anything is measured if they cannot become reports.
 fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
     let Some(named) = &options.output else { return Ok(None) };
+    if named.as_os_str() == STREAM {
+        return Err(Error::bad_input("--output: two reports do not fit on standard output; name a file"));
+    }
     let name = |side: &str| {
         let whole = named.file_name().unwrap_or_default();
         let stem = if named.extension().is_some_and(|end| end == "json") { named.file_stem() } else { None };

@@ -1,6 +1,7 @@
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write, stdin};
 use std::path::{Path, PathBuf};
 
+use super::STREAM;
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal;
@@ -153,6 +154,9 @@ fn ids(page: &Page) -> String {
 /// What the reports are called beside each other: their files' names without folder and ending, numbered where they are the same.
 fn names(files: &[PathBuf]) -> Vec<String> {
     let stem = |file: &PathBuf| {
+        if file.as_os_str() == STREAM {
+            return "stdin".into();
+        }
         let plain = if report::is_packed(file) { file.with_extension("") } else { file.clone() };
         plain.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned())
     };
@@ -170,22 +174,28 @@ pub(super) fn read(path: &Path) -> Result<Report, Error> {
 }
 
 pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
+    let is_stream = path.as_os_str() == STREAM;
+    let name = if is_stream { "standard input".to_owned() } else { format!("{path:?}") };
     let unfinished = |report: &Path| {
         Error::bad_input(format!(
-            "{path:?} belongs to a sweep that was not finished, or still runs; charz sweep --resume {report:?} finishes it, \
+            "{name} belongs to a sweep that was not finished, or still runs; charz sweep --resume {report:?} finishes it, \
              with --budget 1ms without measuring more"
         ))
     };
-    if journal::is_journal(path) {
+    if !is_stream && journal::is_journal(path) {
         return Err(unfinished(&path.with_extension("")));
     }
-    let (report, text) = report::read_with_text(path).map_err(|error| match error.kind() {
+    let read = match is_stream {
+        true => report::read_stream(&name, stdin().lock()),
+        false => report::read_with_text(path),
+    };
+    let (report, text) = read.map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::new(Exit::BadInput, error),
     })?;
     match judge::contradiction(&report) {
         None => Ok((report, text)),
-        Some(what) => Err(Error::bad_input(format!("{path:?} is not a report that can be used: {what}"))),
+        Some(what) => Err(Error::bad_input(format!("{name} is not a report that can be used: {what}"))),
     }
 }
 
@@ -195,7 +205,7 @@ mod tests {
 
     #[test]
     fn reports_of_one_name_are_numbered() {
-        let files = ["a/x.json", "b/x.json.gz", "y.json"].map(PathBuf::from);
-        assert_eq!(names(&files), ["x (1)", "x (2)", "y"]);
+        let files = ["a/x.json", "b/x.json.gz", "y.json", STREAM].map(PathBuf::from);
+        assert_eq!(names(&files), ["x (1)", "x (2)", "y", "stdin"]);
     }
 }

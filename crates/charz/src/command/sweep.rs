@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use charz_kernels::Kernel;
 use charz_topology::{Backend, Machine, Source, discover};
 
+use super::STREAM;
 use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::journal;
@@ -18,7 +19,7 @@ use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{ReportWriter, TABLE};
+use charz_render::formats::{JSON, ReportWriter, TABLE};
 
 mod recorder;
 mod resume;
@@ -40,7 +41,7 @@ pub struct New {
     pub request: Request,
     pub clock: ClockKind,
     pub binder: Backend,
-    /// The report's file; `None` takes a name made of the date.
+    /// The report's file, or [`STREAM`]; `None` takes a name made of the date.
     pub output: Option<PathBuf>,
     pub force: bool,
     /// Only the plan is wanted.
@@ -128,11 +129,12 @@ pub(super) fn measure(
     let (plan, pairs) = plan(&stage, machine, &limits, &predictor)?;
     let mut report = new_report(&plan, &Context { machine, ..stage.context(&new.command, &limits) });
     let plain_bytes = plan.report_bytes();
-    if new.output.is_none() && plain_bytes > MOST_PLAIN {
-        file.as_mut_os_string().push(".gz");
+    if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
+        dated.as_mut_os_string().push(".gz");
     }
     if let Some(dry_run) = &new.dry_run {
-        let report_bytes = if report::is_packed(&file) { plain_bytes / PACKED } else { plain_bytes };
+        let report_bytes =
+            if file.as_deref().is_some_and(report::is_packed) { plain_bytes / PACKED } else { plain_bytes };
         match pairs {
             Some(choice) => plan_table::write_pairs(&choice, machine, &plan, out)?,
             None => {
@@ -141,7 +143,11 @@ pub(super) fn measure(
         }
         return Ok(Exit::Done);
     }
-    let recorder = JournalRecorder::begin(file, &report, new.force)?;
+    let recorder = file.map(|file| JournalRecorder::begin(file, &report, new.force)).transpose()?;
+    let format = if recorder.is_some() { format } else { JSON };
+    if recorder.is_none() {
+        note("the report goes to standard output when the sweep ends, without a journal: it cannot be resumed");
+    }
     for disturbance in &report.host.disturbances {
         note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
     }
@@ -151,9 +157,13 @@ pub(super) fn measure(
 
 impl New {
     /// The report's file, refused before anything is measured if it cannot become one: a sweep that cannot be kept is not begun.
-    fn file(&self) -> Result<PathBuf, Error> {
+    /// `None` is standard output.
+    fn file(&self) -> Result<Option<PathBuf>, Error> {
+        if self.output.as_ref().is_some_and(|output| output.as_os_str() == STREAM) {
+            return Ok(None);
+        }
         let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
-        output(named(), self.force)
+        output(named(), self.force).map(Some)
     }
 }
 

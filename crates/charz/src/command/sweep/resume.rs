@@ -68,7 +68,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         strict: resume.strict,
         format: TABLE,
     };
-    stage.sweep(&mut report, &session, recorder, out)
+    stage.sweep(&mut report, &session, Some(recorder), out)
 }
 
 /// The report's file, also where its journal was named.

@@ -173,7 +173,7 @@ impl MeasuringContext {
         &self,
         report: &mut Report,
         session: &Session<'_>,
-        mut recorder: JournalRecorder,
+        mut recorder: Option<JournalRecorder>,
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
         let mut progress = progress::on_stderr(io::stderr().is_terminal());
@@ -188,10 +188,13 @@ impl MeasuringContext {
         // The numbers first: they are printed even if the file cannot be written.
         let told = session.format.write(report, &look::of_stdout(Colour::Auto), out);
         self.signals.let_finish();
-        let file = recorder.finish(report);
+        let file = recorder.map(|recorder| recorder.finish(report)).transpose();
         swept.map_err(cannot_record)?;
-        let file = file?;
-        match told.and_then(|()| super::tell_file(&file, session.format, out)) {
+        let told = match file? {
+            Some(file) => told.and_then(|()| super::tell_file(&file, session.format, out)),
+            None => told,
+        };
+        match told {
             // The reader has closed the pipe; the exit code still reports how the sweep ended.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(self.exit(report, session.strict)),
