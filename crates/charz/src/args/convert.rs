@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use charz_kernels::{Family, Kernel};
-use charz_topology::{Backend, Mapping, Source, parse_mappings};
+use charz_topology::{ALIASES, Backend, Mapping, Source, mappers, parse_mappings};
 
 use super::ab;
 use super::flags::{CompareArgs, MapArgs, RunArgs, SweepArgs, Verb};
@@ -97,7 +97,7 @@ fn resumed(file: &Path, notes: &mut Vec<String>) -> Result<PathBuf, Error> {
 }
 
 fn map(args: &MapArgs) -> Result<Command, Error> {
-    let mapping = Mapping::from_str(&args.mapping)?;
+    let mapping = Mapping::from_str(&args.mapping).map_err(not_a_mapping)?;
     refuse_stacks(std::slice::from_ref(&mapping), args.allow_stack)?;
     Ok(Command::Map {
         mapping,
@@ -122,7 +122,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let fitting = args.how.mapping == [FITTING];
     let typed = if fitting { &[] } else { args.how.mapping.as_slice() };
     let mappings = typed.iter().map(|text| parse_mappings(text)).collect::<Result<Vec<_>, _>>();
-    let mappings = layers.blame("--mapping", mappings)?.concat();
+    let mappings = layers.blame("--mapping", mappings.map_err(not_a_mapping))?.concat();
     layers.blame("--mapping", refuse_stacks(&mappings, args.how.allow_stack))?;
     let first = |(at, mapping): &(usize, &Mapping)| !mappings[..*at].contains(mapping);
     let distinct = mappings.iter().enumerate().filter(first).map(|(_, mapping)| mapping.clone()).collect();
@@ -229,6 +229,15 @@ fn seed(text: &str) -> Result<u64, Error> {
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
         Error::bad_input(format!("--seed: {text:?} is no whole number from 0 to {}; example: --seed 1", u64::MAX))
     })
+}
+
+/// A name that resembles one of a mapper, or one of another tool's.
+fn not_a_mapping(error: charz_topology::Error) -> Error {
+    let charz_topology::Error::UnknownMapping { mapping, name, .. } = &error else { return error.into() };
+    let names: Vec<&str> = mappers().map(|card| card.name).chain(ALIASES.iter().map(|(alias, _)| *alias)).collect();
+    let Some(near) = nearest(name, &names) else { return error.into() };
+    let meant = ALIASES.iter().find(|(alias, _)| *alias == near).map(|(_, name)| format!(" ({name})"));
+    Error::bad_input(format!("unknown mapping {mapping}; did you mean {near}{}?", meant.unwrap_or_default()))
 }
 
 /// That workers share a strand while others are free can be an experiment or a slip of the finger.

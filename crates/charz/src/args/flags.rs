@@ -184,7 +184,7 @@ pub(super) struct SourceArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct MapArgs {
-    #[arg(long, value_name = "MAPPING", help = "The mapping; --help lists them",
+    #[arg(long, visible_alias = "placement", value_name = "MAPPING", help = "The mapping; --help lists them",
         long_help = help::mappings("The mapping"))]
     pub(super) mapping: String,
     /// How many workers
@@ -264,7 +264,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
 // for the help of the subcommand.
 #[derive(Clone, Debug, Args)]
 pub(super) struct HowArgs {
-    #[arg(long, value_name = "M,…", default_value = super::convert::FITTING,
+    #[arg(long, visible_alias = "placement", value_name = "M,…", default_value = super::convert::FITTING,
         help = "Mappings, separated by commas; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
             dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two workers a pair of strands at \

@@ -4,12 +4,13 @@ use charz_topology::mappers;
 
 use crate::exit::EXITS;
 use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
+use crate::view;
 use charz_data::units;
 
 pub(super) fn mappings(first: &str) -> String {
     let lines = mappers().map(|mapper| {
         let parameter = mapper.parameter.map(|parameter| format!(":{parameter}")).unwrap_or_default();
-        format!("  {}{parameter}: {}", mapper.name, mapper.about)
+        format!("  {}{parameter}{}: {}", mapper.name, view::also(mapper), mapper.about)
     });
     format!("{first}\n\n{}", lines.collect::<Vec<_>>().join("\n"))
 }

@@ -18,6 +18,7 @@ use crate::view::look::Colour;
 use charz_analysis::history::Wanted;
 use charz_render::formats::{self, Draw, FORMATS};
 use charz_render::history::Format;
+use charz_topology::Mapping;
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
@@ -84,7 +85,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     pub(crate) kernel: Vec<String>,
     /// Only this mapping; may be given several times
-    #[arg(long, value_name = "MAPPING")]
+    #[arg(long, visible_alias = "placement", value_name = "MAPPING")]
     pub(crate) mapping: Vec<String>,
     /// Only these numbers of workers, separated by commas
     #[arg(long, value_name = "N,…", value_delimiter = ',', allow_hyphen_values = true, alias = "workers")]
@@ -182,12 +183,17 @@ fn plot(args: PlotArgs) -> Result<Plot, Error> {
     };
     Ok(Plot {
         kernels: args.kernel,
-        mappings: args.mapping,
+        mappings: args.mapping.into_iter().map(canonical).collect(),
         workers: args.threads.iter().map(workers).collect::<Result<_, Error>>()?,
         parameters: args.point,
         changed: args.changed,
         shown,
     })
+}
+
+/// The name by which reports know a mapping. One that this program does not have may be in a report all the same.
+fn canonical(mapping: String) -> String {
+    mapping.parse::<Mapping>().map_or(mapping, |mapping| mapping.to_string())
 }
 
 pub(super) fn showing(format: &formats::Format, args: ShowingArgs) -> Result<Showing, Error> {
