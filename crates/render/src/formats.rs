@@ -21,6 +21,8 @@ pub struct Format {
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
     Report(fn(&Report, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
+    /// The rows of one report or several, for programs.
+    Rows(fn(&[&Report], &mut dyn Write) -> io::Result<()>),
     /// The page of one report or several.
     Page(fn(&Page, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
     /// A single figure of a page.
@@ -45,6 +47,7 @@ impl ReportWriter for Format {
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
         match self.draw {
             Draw::Report(write) => write(report, look, out),
+            Draw::Rows(write) => write(&[report], out),
             _ => Err(io::Error::other(format!("{} does not show a single report", self.name))),
         }
     }
@@ -60,9 +63,9 @@ pub const TABLE: &Format = &Format {
 
 pub const CSV: &Format = &Format {
     name: "csv",
-    about: "one row per cell",
+    about: "one row per cell; of one report or several",
     for_people: false,
-    draw: Draw::Report(|report, _, out| csv::write(report, out)),
+    draw: Draw::Rows(csv::write),
 };
 
 pub const JSON: &Format = &Format {
@@ -108,6 +111,12 @@ pub const FORMATS: &[Format] = &[
         draw: Draw::Binary(picture::png),
     },
     *CSV,
+    Format {
+        name: "runs-csv",
+        about: "one row per run, for statistics of one's own; of one report or several",
+        for_people: false,
+        draw: Draw::Rows(csv::write_runs),
+    },
     *JSON,
     Format {
         name: "openmetrics",

@@ -132,7 +132,7 @@ pub(super) fn plots() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn pages() -> impl Iterator<Item = &'static formats::Format> {
-    FORMATS.iter().filter(|format| !matches!(format.draw, Draw::Report(_)))
+    FORMATS.iter().filter(|format| !matches!(format.draw, Draw::Report(_) | Draw::Rows(_)))
 }
 
 pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Options, Error> {

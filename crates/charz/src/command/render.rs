@@ -10,7 +10,7 @@ use crate::view::look::{self, Colour};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
 use charz_data::report::{self, Report};
-use charz_render::formats::{Draw, Format};
+use charz_render::formats::{Draw, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
 pub struct Options {
@@ -48,25 +48,34 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 }
 
 pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
-    let Draw::Report(write) = options.format.draw else { return show_page(page::page(sources), options, out) };
+    let draw = options.format.draw;
+    if !matches!(draw, Draw::Report(_) | Draw::Rows(_)) {
+        return show_page(page::page(sources), options, out);
+    }
     let name = options.format.name;
     if options.figure.is_some() {
         return Err(Error::bad_input(format!("--figure is for formats that show figures; {name} shows the numbers")));
     }
-    let [source] = sources else {
-        return Err(Error::bad_input(format!(
-            "--format {name} shows one report at a time; html, term and markdown show several side by side"
-        )));
-    };
-    let look = look(options);
-    put(options, out, |out| write(source.report, &look, out))
+    let reports: Vec<&Report> = sources.iter().map(|source| source.report).collect();
+    match (draw, &reports[..]) {
+        (Draw::Rows(write), reports) => put(options, out, |out| write(reports, out)),
+        (_, [report]) => {
+            let look = look(options);
+            put(options, out, |out| options.format.write(report, &look, out))
+        }
+        _ => Err(Error::bad_input(format!(
+            "--format {name} shows one report at a time; html, term, markdown, csv and runs-csv show several"
+        ))),
+    }
 }
 
 /// Shows a page, or a figure of it. Everything that can be refused is refused before the file that it would replace is touched.
 pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
     let format = options.format;
     match format.draw {
-        Draw::Report(_) => Err(Error::bad_input(format!("--format {} shows a single report", format.name))),
+        Draw::Report(_) | Draw::Rows(_) => {
+            Err(Error::bad_input(format!("--format {} shows a single report", format.name)))
+        }
         Draw::Page(write) => {
             let page = only(page, options.figure.as_deref())?;
             let look = look(options);
