@@ -337,7 +337,10 @@ pub(super) struct RunArgs {
     pub(super) precision: String,
     #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
     pub(super) budget: String,
-    /// The report's file, compressed if its name ends in .gz, or - for standard output [default: charz-<date>-<time>.json, or .json.gz if large, in this folder]
+    /// The report's file, compressed if its name ends in .gz, or - for standard output [default: charz-{host}-{date}.json, or .json.gz if large, in this folder]
+    ///
+    /// In the name, {host}, {date}, {cpu} and {job} are replaced by the name of the host, the date and time (UTC), the model of the CPU and
+    /// the job of the batch system (SLURM_JOB_ID, PBS_JOBID or LSB_JOBID, else nojob).
     ///
     /// On standard output the report is JSON, in place of what the command prints. There is no journal then: an interrupted sweep prints
     /// what it has, and cannot be resumed.

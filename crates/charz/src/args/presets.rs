@@ -87,7 +87,7 @@ pub(crate) struct TopoArgs {
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
-    /// The file of the new report, or - for standard output [default: charz-<date>-<time>.json in this folder]
+    /// The file of the new report, or - for standard output [default: charz-{host}-{date}.json in this folder]
     #[arg(long, value_name = "FILE", requires = "measured")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file

@@ -2,11 +2,13 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use charz_topology::Backend;
 
 use super::STREAM;
 use super::compare::Terms;
+use super::sweep::name::filled;
 use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
@@ -107,6 +109,7 @@ fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
     if named.as_os_str() == STREAM {
         return Err(Error::bad_input("--output: two reports do not fit on standard output; name a file"));
     }
+    let named = filled(named.clone(), SystemTime::now())?;
     let name = |side: &str| {
         let whole = named.file_name().unwrap_or_default();
         let stem = if named.extension().is_some_and(|end| end == "json") { named.file_stem() } else { None };

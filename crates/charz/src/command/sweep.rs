@@ -8,7 +8,6 @@ use charz_topology::{Backend, Machine, Source, discover};
 use super::STREAM;
 use super::render::read;
 use crate::exit::{Error, Exit};
-use crate::journal;
 use crate::judge::worth;
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
@@ -21,6 +20,7 @@ use charz_data::escape::plain;
 use charz_data::report::{self, Report};
 use charz_render::formats::{JSON, ReportWriter, TABLE};
 
+pub(super) mod name;
 mod recorder;
 mod resume;
 mod stage;
@@ -41,7 +41,7 @@ pub struct New {
     pub request: Request,
     pub clock: ClockKind,
     pub binder: Backend,
-    /// The report's file, or [`STREAM`]; `None` takes a name made of the date.
+    /// The report's file, or [`STREAM`]; `None` takes a name made of the host and the date.
     pub output: Option<PathBuf>,
     pub force: bool,
     /// Only the plan is wanted.
@@ -162,8 +162,12 @@ impl New {
         if self.output.as_ref().is_some_and(|output| output.as_os_str() == STREAM) {
             return Ok(None);
         }
-        let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
-        output(named(), self.force).map(Some)
+        let now = SystemTime::now();
+        let named = match &self.output {
+            Some(named) => name::filled(named.clone(), now)?,
+            None => name::usual(now, |file| file.exists())?,
+        };
+        output(named, self.force).map(Some)
     }
 }
 
@@ -210,41 +214,7 @@ fn exists(file: &Path) -> Error {
     Error::bad_input(format!("--output: {file:?} exists; name another file, or replace it with --force"))
 }
 
-/// `charz-20260131-120000.json`, in UTC; `charz-20260131-120000-2.json` if that one, its compressed form, or a journal of theirs exists.
-fn dated_name(now: SystemTime, exists: impl Fn(&Path) -> bool) -> PathBuf {
-    let now = humantime::format_rfc3339_seconds(now).to_string();
-    let digits: String = now.chars().filter(char::is_ascii_digit).collect();
-    let first = format!("charz-{}-{}", &digits[..8], &digits[8..]);
-    let taken = |name: &str| {
-        let forms = [name.into(), PathBuf::from(format!("{name}.gz"))];
-        forms.iter().any(|form| exists(form) || exists(&journal::beside(form)))
-    };
-    let mut name = format!("{first}.json");
-    for number in 2.. {
-        if !taken(&name) {
-            break;
-        }
-        name = format!("{first}-{number}.json");
-    }
-    name.into()
-}
-
 /// The kernels that a report's cells name, as far as this program has them.
 fn kernels_of(report: &Report) -> Vec<&'static dyn Kernel> {
     report.plan.kernels.iter().filter_map(|name| charz_kernels::find(name)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sweeps_of_one_second_have_names_of_their_own() {
-        let name = |taken: &[&str]| dated_name(SystemTime::UNIX_EPOCH, |file| taken.iter().any(|name| file == *name));
-        let [first, second] = ["charz-19700101-000000.json", "charz-19700101-000000-2.json"].map(PathBuf::from);
-        assert_eq!(name(&[]), first);
-        assert_eq!(name(&["charz-19700101-000000.json"]), second);
-        assert_eq!(name(&["charz-19700101-000000.json.journal"]), second);
-        assert_eq!(name(&["charz-19700101-000000.json.gz"]), second);
-    }
 }
