@@ -7,6 +7,7 @@ mod bad_input;
 mod c2c;
 mod clocks;
 mod compare;
+mod conventions;
 mod docs;
 mod doctor;
 mod extension;

@@ -4,6 +4,7 @@
 mod ab;
 mod convert;
 mod flags;
+mod format;
 mod generate;
 mod help;
 mod history;
@@ -23,12 +24,14 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::command::Command;
 use crate::exit::Error;
+use crate::view::look::Colour;
 use charz_data::escape::plain;
 use layers::{Layers, Variables};
 
 pub enum Parsed {
     Command {
         command: Box<Command>,
+        colour: Colour,
         /// Warnings about arguments that look like a mistake and are obeyed anyway.
         notes: Vec<String>,
     },
@@ -59,8 +62,9 @@ fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -
     };
     match merged.and_then(|merged| flags::Cli::from_arg_matches(&merged)) {
         Ok(cli) => {
+            let colour = convert::choice("--color", &cli.color, Colour::ALL)?;
             let command = Box::new(convert::command(cli.verb, &layers, &mut notes)?);
-            Ok(Parsed::Command { command, notes })
+            Ok(Parsed::Command { command, colour, notes })
         }
         Err(refused) => text_or_refusal(refused, &argv),
     }
@@ -150,7 +154,8 @@ mod tests {
     fn a_verb_gets_its_flags_when_it_is_typed() {
         let mut grammar = flags::Cli::command();
         grammar.try_get_matches_from_mut(["charz", "topo"]).unwrap();
-        let with_flags = grammar.get_subcommands().filter(|verb| verb.get_arguments().next().is_some());
+        let has_flags = |verb: &&clap::Command| verb.get_arguments().any(|arg| !arg.is_global_set());
+        let with_flags = grammar.get_subcommands().filter(has_flags);
         // help has one of its own: the verb.
         let verbs = with_flags.map(clap::Command::get_name).filter(|verb| *verb != "help");
         assert_eq!(verbs.collect::<Vec<_>>(), ["topo"]);
@@ -163,7 +168,7 @@ mod tests {
             let sentence = refused(&format!("charz sweep --resume r.json {flag} {}", param.example));
             assert!(sentence.contains("--resume") && sentence.contains(&flag), "{sentence}");
         }
-        const TAKEN: [&str; 5] = ["resume", "budget", "wait", "wait_quiet", "strict"];
+        const TAKEN: [&str; 8] = ["resume", "budget", "wait", "wait_quiet", "strict", "format", "json", "color"];
         let mut grammar = flags::Cli::command();
         grammar.build();
         let sweep = grammar.find_subcommand("sweep").unwrap();

@@ -9,6 +9,7 @@ use charz_topology::{ALIASES, Backend, Mapping, Source, mappers, parse_mappings}
 
 use super::ab;
 use super::flags::{CompareArgs, MapArgs, RunArgs, SweepArgs, Verb};
+use super::format::FormatArgs;
 use super::generate::{Page, pages};
 use super::history;
 use super::layers::Layers;
@@ -27,7 +28,7 @@ use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, pl
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::params;
-use charz_render::formats::FORMATS;
+use charz_render::formats::{FORMATS, Format as ReportFormat, MEASURED, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;
@@ -45,15 +46,20 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 wait: args.run.bench.wait,
                 wait_quiet: wait_quiet(&args.run, layers)?,
                 strict: args.run.strict,
+                format: args.format.choose(measured())?,
             }),
-            None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?)),
+            None => {
+                // A plan has formats of its own.
+                let format = if args.run.dry_run { TABLE } else { args.format.choose(measured())? };
+                sweep::Options::New(Box::new(sweep(*args, layers, notes)?), format)
+            }
         })),
         Verb::Render(args) => Command::Render(render::Options {
             reports: named::reports(args.reports, notes)?,
             showing: history::showing(
-                choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
+                args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?,
                 args.how,
-            )?,
+            ),
         }),
         Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
         Verb::Compare(args) => Command::Compare(compare(args, notes)?),
@@ -85,6 +91,11 @@ fn compare(args: CompareArgs, notes: &mut Vec<String>) -> Result<compare::Option
     let mut terms = ab::terms(args.terms)?;
     terms.rules = Rules { cross_machine, cross_build, cross_plan, ..terms.rules };
     Ok(compare::Options { base, new, terms })
+}
+
+/// The formats of a report that was just measured.
+fn measured() -> impl Iterator<Item = (&'static str, &'static ReportFormat)> {
+    MEASURED.into_iter().map(|format| (format.name, format))
 }
 
 fn resumed(file: &Path, notes: &mut Vec<String>) -> Result<PathBuf, Error> {
@@ -159,7 +170,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let wait_quiet = wait_quiet(&run, layers)?;
     let dry_run = sweep::DryRun {
         source: args.topology.as_deref().map_or(Source::ThisMachine, source),
-        format: args.format.as_deref().map_or(Ok(&plan::FORMATS[0]), |name| named(name, plan::FORMATS))?,
+        format: if run.dry_run { named(&args.format, plan::FORMATS)? } else { &plan::FORMATS[0] },
     };
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
@@ -302,8 +313,8 @@ fn chosen(named: &[&str], families: &[Family]) -> Vec<&'static dyn Kernel> {
     charz_kernels::kernels().filter(wanted).collect()
 }
 
-fn named<W>(name: &str, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
-    choice("--format", name, formats.iter().map(|format| (format.name, format)))
+fn named<W>(asked: &FormatArgs, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
+    asked.choose(formats.iter().map(|format| (format.name, format)))
 }
 
 pub(super) fn choice<T, N: AsRef<str>>(

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::ab::{AbArgs, SelftestArgs, TermsArgs};
+use super::format::{FormatArgs, takes};
 use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
 use super::presets::{C2cArgs, NumaArgs, TopoArgs};
 use super::replicate::ReplicateArgs;
-use crate::view::{doctor, explain, kernels, placement, plan};
+use crate::view::{doctor, explain, kernels, placement};
 use charz_data::params::PARAMS;
-use charz_render::formats;
+use charz_render::formats::{self, MEASURED};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,6 +42,18 @@ Examples:
 #[derive(Debug, Parser)]
 #[command(name = "charz", version = VERSION, after_help = help::examples(EXAMPLES), after_long_help = help::after(EXAMPLES), max_term_width = 110)]
 pub(super) struct Cli {
+    /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
+    // The number of values by name: a verb that is built alone, for documentation, gets this flag as it stands here.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        num_args = 1,
+        global = true,
+        default_value = "auto",
+        hide_default_value = true,
+        display_order = 900
+    )]
+    pub(super) color: String,
     #[command(subcommand)]
     pub(super) verb: Verb,
 }
@@ -78,7 +91,7 @@ pub(super) enum Verb {
     ///
     /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
-    /// `--dry-run` and its `--topology` and `--format` must be typed.
+    /// `--dry-run`, `--topology`, `--format`, `--json` and `--color` must be typed.
     Sweep(Box<SweepArgs>),
     /// Measure how long a line of memory takes from each core to each other
     ///
@@ -183,6 +196,7 @@ pub(super) struct SourceArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, placement::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct MapArgs {
     #[arg(long, visible_alias = "placement", value_name = "MAPPING", help = "The mapping; --help lists them",
         long_help = help::mappings("The mapping"))]
@@ -195,18 +209,21 @@ pub(super) struct MapArgs {
     pub(super) allow_stack: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
-    #[arg(long, default_value = "table", help = help::formats(placement::FORMATS.iter().map(|f| f.name)),
-        long_help = help::explained_formats(placement::FORMATS.iter().map(|f| (f.name, f.about))))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, kernels::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct KernelsArgs {
-    #[arg(long, default_value = "table", help = help::formats(kernels::FORMATS.iter().map(|f| f.name)))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| {
+    takes(arg, MEASURED.iter().map(|f| (f.name, f.about))).long_help(help::sweep_formats())
+}))]
 pub(super) struct SweepArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
@@ -227,15 +244,13 @@ pub(super) struct SweepArgs {
     /// Kernels are timed on this machine; caches, nodes and numbers of strands are those of the other one.
     #[arg(long, value_name = "SOURCE", requires = "dry_run")]
     pub(super) topology: Option<String>,
-    #[arg(long, value_name = "FORMAT", requires = "dry_run",
-        help = help::formats(plan::FORMATS.iter().map(|format| format.name)),
-        long_help = help::explained_formats(plan::FORMATS.iter().map(|format| (format.name, format.about))))]
-    pub(super) format: Option<String>,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 20] = [
+    const OTHERS: [&str; 19] = [
         "mapping",
         "allow_stack",
         "kernel",
@@ -255,7 +270,6 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "quick",
         "dry_run",
         "topology",
-        "format",
     ];
     PARAMS.iter().map(|param| param.name).chain(OTHERS)
 }
@@ -382,6 +396,7 @@ pub(super) struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, formats::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct RenderArgs {
     /// Reports that `charz sweep` wrote, several side by side; - is standard input, last the newest report in this folder
     ///
@@ -389,9 +404,8 @@ pub(super) struct RenderArgs {
     /// last comes first.
     #[arg(value_name = "REPORT", required = true)]
     pub(super) reports: Vec<PathBuf>,
-    #[arg(long, default_value = "table", help = help::formats(formats::FORMATS.iter().map(|format| format.name)),
-        long_help = help::explained_formats(formats::FORMATS.iter().map(|format| (format.name, format.about))))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
     #[command(flatten)]
     pub(super) how: ShowingArgs,
 }
@@ -427,18 +441,20 @@ pub(super) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, doctor::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct DoctorArgs {
-    #[arg(long, default_value = "table", help = help::formats(doctor::FORMATS.iter().map(|f| f.name)))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, explain::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct ExplainArgs {
     /// The code, e.g. V03
     #[arg(allow_hyphen_values = true)]
     pub(super) code: Option<String>,
-    #[arg(long, default_value = "text", help = help::formats(explain::FORMATS.iter().map(|f| f.name)))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]

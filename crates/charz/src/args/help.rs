@@ -4,8 +4,9 @@ use charz_topology::mappers;
 
 use crate::exit::EXITS;
 use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
-use crate::view;
+use crate::view::{self, plan};
 use charz_data::units;
+use charz_render::formats::MEASURED;
 
 pub(super) fn mappings(first: &str) -> String {
     let lines = mappers().map(|mapper| {
@@ -20,13 +21,17 @@ pub(super) fn kernels() -> String {
         .into()
 }
 
-pub(super) fn formats<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    format!("How: {}", names.collect::<Vec<_>>().join(", "))
-}
-
-pub(super) fn explained_formats<'a>(formats: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let lines: Vec<_> = formats.map(|(name, about)| format!("  {name}: {about}")).collect();
-    format!("How\n\n{}", lines.join("\n"))
+/// What `charz sweep` prints when it ends, or the plan of it.
+pub(super) fn sweep_formats() -> String {
+    let lines = |formats: &[(&str, &str)]| -> Vec<String> {
+        formats.iter().map(|(name, about)| format!("  {name}: {about}")).collect()
+    };
+    let [report, plan] = [
+        lines(&MEASURED.map(|format| (format.name, format.about))),
+        lines(&plan::FORMATS.iter().map(|format| (format.name, format.about)).collect::<Vec<_>>()),
+    ]
+    .map(|lines| lines.join("\n"));
+    format!("Output format [default: table]\n\n{report}\n\nWith --dry-run, of the plan:\n\n{plan}")
 }
 
 pub(super) const BUDGET: &str =

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::convert::choice;
 use super::flags::CompareArgs;
-use super::help;
+use super::format::{FormatArgs, takes};
 use super::named;
 use super::quantities::count;
 use crate::command::STREAM;
@@ -14,7 +13,6 @@ use crate::command::compare::Base;
 use crate::command::history::{Options, Plot, Shown, Task};
 use crate::command::render::Showing;
 use crate::exit::Error;
-use crate::view::look::Colour;
 use charz_analysis::history::Wanted;
 use charz_render::formats::{self, Draw, FORMATS};
 use charz_render::history::Format;
@@ -57,20 +55,21 @@ pub(crate) struct AddArgs {
 
 /// List the reports, the oldest first, and what changed from each to the next
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, Format::ALL.into_iter().map(|(name, _)| (name, "")))))]
 pub(crate) struct ListArgs {
-    #[arg(long, default_value = "table", help = help::formats(Format::ALL.into_iter().map(|(name, _)| name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// Show a report that was added
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, shows())))]
 pub(crate) struct ShowArgs {
     /// Its number in the list, or newest
     #[arg(value_name = "REPORT", default_value = "newest", allow_hyphen_values = true)]
     pub(crate) report: String,
-    #[arg(long, default_value = "table", help = help::formats(shows().map(|(name, _)| name)),
-        long_help = help::explained_formats(shows()))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
 }
@@ -80,6 +79,7 @@ pub(crate) struct ShowArgs {
 /// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all cells of the history,
 /// shown or not. A change needs ten reports with a number. Suspect numbers count and are marked; invalid ones are gaps.
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, plots())))]
 pub(crate) struct PlotArgs {
     /// Only these kernels, separated by commas, by name or by how names begin, e.g. mem-read or level-*
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
@@ -96,9 +96,8 @@ pub(crate) struct PlotArgs {
     /// Only cells that changed
     #[arg(long)]
     pub(crate) changed: bool,
-    #[arg(long, default_value = "table", help = help::formats(plots().map(|(name, _)| name)),
-        long_help = help::explained_formats(plots()))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
 }
@@ -111,9 +110,6 @@ pub(crate) struct ShowingArgs {
     /// The file to write or replace, all of it or nothing; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: String,
 }
 
 const AS_ADDED: (&str, &str) = ("json", "the report as it was added, to the byte, with control characters as escapes");
@@ -140,15 +136,15 @@ pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Opti
         HistoryTask::Add(AddArgs { reports, label, any_host }) => {
             Task::Add { reports: named::reports(reports, notes)?, label: label.map(self::label).transpose()?, any_host }
         }
-        HistoryTask::List(args) => Task::List(choice("--format", &args.format, Format::ALL)?),
+        HistoryTask::List(args) => Task::List(args.format.choose(Format::ALL)?),
         HistoryTask::Show(args) => {
             let id = match args.report.as_str() {
                 "newest" => None,
                 text => Some(number("charz history show", "newest", text)?),
             };
-            let format = choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?;
+            let format = args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?;
             let as_added = format.name == AS_ADDED.0 && args.how.output.is_none() && args.how.figure.is_none();
-            Task::Show(id, if as_added { None } else { Some(showing(format, args.how)?) })
+            Task::Show(id, (!as_added).then(|| showing(format, args.how)))
         }
         HistoryTask::Plot(args) => Task::Plot(plot(*args)?),
     };
@@ -171,12 +167,12 @@ fn plot(args: PlotArgs) -> Result<Plot, Error> {
     let workers = |text: &String| Ok(count("--threads", text, usize::MAX)? as u64);
     let tables = Format::ALL.map(|(name, format)| (name, Err(format)));
     let pages = pages().map(|format| (format.name, Ok(format)));
-    let shown = match choice("--format", &args.format, tables.into_iter().chain(pages))? {
-        Ok(format) => Shown::Page(showing(format, args.how)?),
+    let shown = match args.format.choose(tables.into_iter().chain(pages))? {
+        Ok(format) => Shown::Page(showing(format, args.how)),
         Err(_) if args.how.output.is_some() || args.how.figure.is_some() => {
             return Err(Error::bad_input(format!(
                 "--output and --figure are for formats that show figures; {} goes to standard output",
-                args.format
+                args.format.name().unwrap_or("the table")
             )));
         }
         Err(format) => Shown::Tables(format),
@@ -196,13 +192,8 @@ fn canonical(mapping: String) -> String {
     mapping.parse::<Mapping>().map_or(mapping, |mapping| mapping.to_string())
 }
 
-pub(super) fn showing(format: &formats::Format, args: ShowingArgs) -> Result<Showing, Error> {
-    Ok(Showing {
-        format: *format,
-        figure: args.figure,
-        output: args.output.filter(|file| file.as_os_str() != STREAM),
-        colour: choice("--color", &args.color, Colour::ALL)?,
-    })
+pub(super) fn showing(format: &formats::Format, args: ShowingArgs) -> Showing {
+    Showing { format: *format, figure: args.figure, output: args.output.filter(|file| file.as_os_str() != STREAM) }
 }
 
 fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {

@@ -111,7 +111,7 @@ fn plan(line: &str, machine: &Machine, limits: &Limits, predictor: &Predictor) -
     };
     match *command {
         Command::Sweep(options) => match *options {
-            sweep::Options::New(new) => of_request(&usual(new.request)),
+            sweep::Options::New(new, _) => of_request(&usual(new.request)),
             sweep::Options::Resume(_) => panic!("{line} resumes"),
         },
         Command::Topo(options) => match *options {

@@ -7,6 +7,7 @@ use clap::{Arg, Args, Command, FromArgMatches};
 
 use super::convert::{choice, source, sweep};
 use super::flags::{RunArgs, SourceArgs, SweepArgs};
+use super::format::{FormatArgs, takes};
 use super::layers::Layers;
 use super::named;
 use super::{help, refusal};
@@ -40,6 +41,7 @@ pub(super) fn budget(arg: Arg, time: &'static str) -> Arg {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
+#[command(mut_arg("format", |arg| takes(arg, MEASURED.iter().map(|f| (f.name, "")))))]
 pub(crate) struct C2cArgs {
     /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
@@ -52,8 +54,8 @@ pub(crate) struct C2cArgs {
     pub(crate) all_pairs: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// Repetitions in each invocation: they are short, so few of them are interrupted.
@@ -72,11 +74,12 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
         new: sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
-        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
+        format: args.format.choose(MEASURED.into_iter().map(|format| (format.name, format)))?,
     })
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, topo_formats()).help(topo_help())))]
 pub(crate) struct TopoArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -96,9 +99,8 @@ pub(crate) struct TopoArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long, requires = "measured")]
     pub(crate) wait: bool,
-    #[arg(long, value_name = "FORMAT", help = topo_help(),
-        long_help = help::explained_formats(topo_formats()))]
-    pub(crate) format: Option<String>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 fn topo_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -107,13 +109,15 @@ fn topo_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 fn topo_help() -> String {
     format!(
-        "{} [default: boxes on a terminal with room for them, else tree]; with --measured: table, csv, json, xml [default: table]",
-        help::formats(topo_formats().map(|(name, _)| name))
+        "Output format: {} [default: boxes on a terminal with room for them, else tree]; with --measured: table, csv, json, xml [default: \
+         table]",
+        topo_formats().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     )
 }
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
+#[command(mut_arg("format", |arg| takes(arg, MEASURED.iter().map(|f| (f.name, "")))))]
 pub(crate) struct NumaArgs {
     /// Size of a worker's block, past all caches
     #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
@@ -123,8 +127,8 @@ pub(crate) struct NumaArgs {
     pub(crate) pages: String,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
@@ -135,10 +139,7 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
     }
-    Ok(numa::Options {
-        new,
-        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
-    })
+    Ok(numa::Options { new, format: args.format.choose(MEASURED.into_iter().map(|format| (format.name, format)))? })
 }
 
 /// What is measured for a card: the curve of latencies, and the bandwidths of each level.
@@ -160,7 +161,7 @@ const CARD_SPAN: &str = "3ms";
 pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
     let source = source(&args.source.topology);
     let Some(measured) = args.measured else {
-        let Some(format) = args.format.as_deref() else { return Ok(topo::Options::Said { source, format: None }) };
+        let Some(format) = args.format.name() else { return Ok(topo::Options::Said { source, format: None }) };
         let said =
             |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format: Some(format) };
         let others = [
@@ -175,7 +176,7 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
     };
     let measured = measured.map(|report| named::report(report, notes)).transpose()?;
     let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
-    let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
+    let format = args.format.choose(formats)?;
     let is_new = args.budget.is_some() || args.output.is_some() || args.force || args.wait;
     match measured {
         Some(_) if is_new => Err(Error::bad_input(

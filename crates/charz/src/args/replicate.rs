@@ -6,19 +6,21 @@ use clap::{Args, Command, Id};
 
 use super::convert::{choice, sweep};
 use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
+use super::format::{FormatArgs, takes};
 use super::layers::Layers;
 use super::named;
 use super::parameters::AmountArgs;
+use super::presets;
 use super::presets::preset;
-use super::{help, presets};
 use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
 use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
 use charz_data::params;
-use charz_render::replicate::FORMATS;
+use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
+#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, "")))))]
 pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
     #[arg(value_name = "DOCUMENT")]
@@ -41,8 +43,8 @@ pub(crate) struct ReplicateArgs {
     pub(crate) accept_panic: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    #[arg(long, default_value = "table", help = help::formats(FORMATS.iter().map(|f| f.name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// The flags that only a sweep obeys.
@@ -57,7 +59,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     let Some(name) = &args.document else {
         let names: Vec<&str> = names().map(|(name, _)| name).collect();
         return match args.list {
-            true => Ok(Options::Documents),
+            true => Ok(Options::Documents(args.format.choose(DOCUMENT_LISTS)?)),
             false => Err(Error::bad_input(format!(
                 "which document? choose from {}; charz replicate --list shows their titles",
                 names.join(", ")
@@ -68,7 +70,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     let selection = Selection {
         document,
         figures: figures(document, &args.only)?,
-        format: choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
+        format: args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?,
     };
     if args.list {
         return Ok(Options::List(selection));

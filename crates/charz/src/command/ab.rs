@@ -15,7 +15,7 @@ use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::{self, Recorder, new_report};
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_data::report::{Report, Tool};
@@ -94,7 +94,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));
     // The numbers first: they are printed even if the disk refuses them.
-    (options.terms.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
+    (options.terms.format.write)(&comparison, &look::of_stdout(), out)?;
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
         note(&format!("report: {:?}", journal.finish(report)?));

@@ -24,7 +24,6 @@ pub struct Showing {
     pub figure: Option<String>,
     /// The output file; `None` writes to standard output. An existing file is replaced.
     pub output: Option<PathBuf>,
-    pub colour: Colour,
 }
 
 impl Showing {
@@ -103,8 +102,8 @@ pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> R
 /// The style of the output: a file is not a terminal, but gets colours on request.
 fn look(options: &Showing) -> TerminalStyle {
     match options.output {
-        Some(_) => TerminalStyle { colour: options.colour == Colour::Always, ..TerminalStyle::PLAIN },
-        None => look::of_stdout(options.colour),
+        Some(_) => TerminalStyle { colour: look::chosen() == Colour::Always, ..TerminalStyle::PLAIN },
+        None => look::of_stdout(),
     }
 }
 

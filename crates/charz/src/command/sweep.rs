@@ -18,7 +18,7 @@ use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{JSON, ReportWriter, TABLE};
+use charz_render::formats::{Format, JSON, ReportWriter};
 
 pub(super) mod name;
 mod recorder;
@@ -31,7 +31,7 @@ pub(super) use stage::MeasuringContext;
 use stage::Session;
 
 pub enum Options {
-    New(Box<New>),
+    New(Box<New>, &'static Format),
     Resume(Resume),
 }
 
@@ -66,6 +66,7 @@ pub struct Resume {
     pub wait: bool,
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    pub format: &'static Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ const PACKED: u64 = 5;
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
-        Options::New(new) => start(&new, TABLE, out),
+        Options::New(new, format) => start(&new, format, out),
         Options::Resume(resume) => resume::run(resume, out),
     }
 }

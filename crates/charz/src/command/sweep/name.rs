@@ -10,8 +10,10 @@ use crate::exit::Error;
 use crate::harness::fingerprint::word;
 use crate::journal;
 
-/// What can stand in braces, and what it becomes.
-const FIELDS: [(&str, fn(SystemTime) -> Option<String>); 4] = [
+/// What can stand in braces, and what it becomes at some time.
+type Field = (&'static str, fn(SystemTime) -> Option<String>);
+
+const FIELDS: [Field; 4] = [
     ("host", |_| word("/proc/sys/kernel/hostname")),
     ("date", |now| Some(date(now))),
     ("cpu", |_| discover(&Source::ThisMachine).ok()?.packages.iter().find_map(|package| package.model.clone())),

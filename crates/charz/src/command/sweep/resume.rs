@@ -16,11 +16,11 @@ use crate::journal;
 use crate::limits::Limits;
 use crate::plan::Budget;
 use crate::sweep;
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use crate::view::progress::note;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{ReportWriter, TABLE};
+use charz_render::formats::ReportWriter;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.
@@ -34,8 +34,13 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     } else {
         let report = read(&file)?;
         if report.complete {
-            TABLE.write(&report, &look::of_stdout(Colour::Auto), out)?;
-            writeln!(out, "{} is complete: nothing is left to measure", plain(&file.to_string_lossy()))?;
+            resume.format.write(&report, &look::of_stdout(), out)?;
+            let complete = format!("{} is complete: nothing is left to measure", plain(&file.to_string_lossy()));
+            if resume.format.for_people {
+                writeln!(out, "{complete}")?;
+            } else {
+                note(&complete);
+            }
             return Ok(Exit::Done);
         }
         (None, report)
@@ -66,7 +71,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
             Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
         },
         strict: resume.strict,
-        format: TABLE,
+        format: resume.format,
     };
     stage.sweep(&mut report, &session, Some(recorder), out)
 }

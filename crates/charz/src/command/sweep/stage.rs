@@ -18,7 +18,7 @@ use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
 use crate::sweep::{Context, Recorder, Sweep};
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_data::report::{Ending, Report, Status, Timer};
 use charz_data::units;
@@ -186,7 +186,7 @@ impl MeasuringContext {
             report.stopped_by = Some("a full disk".into());
         }
         // The numbers first: they are printed even if the file cannot be written.
-        let told = session.format.write(report, &look::of_stdout(Colour::Auto), out);
+        let told = session.format.write(report, &look::of_stdout(), out);
         self.signals.let_finish();
         let file = recorder.map(|recorder| recorder.finish(report)).transpose();
         swept.map_err(cannot_record)?;
