@@ -86,3 +86,29 @@ fn colours_are_chosen_for_every_command() {
     assert_eq!(refused.code, Some(2));
     assert!(refused.err.contains("auto, always, never"), "{}", refused.err);
 }
+
+#[test]
+fn a_quiet_sweep_prints_the_name_of_its_file() {
+    let place = Place::new();
+    let mut command = place.charz();
+    command.args(SMALL).args(["-q", "-o", "new.json"]);
+    let ran = run_in("quiet", command);
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "new.json\n", ""));
+    let again = ["sweep", "--resume", "new.json", "--quiet"];
+    assert_eq!(place.accepts("nothing to measure", &again, &[]), "new.json\n");
+    place.refuses("quiet and not", &["sweep", "--quiet", "--json"], &["--quiet", "--json"]);
+}
+
+#[test]
+fn a_version_is_short_or_has_what_it_was_built_from() {
+    let (short, long) = (output(&["-V"]), output(&["--version"]));
+    assert_eq!(short.lines().count(), 1);
+    assert_eq!(long.lines().next(), short.lines().next());
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(golden()).unwrap()).unwrap();
+    // By the names that reports have for them.
+    for field in ["commit", "target", "hwloc", "rustc"] {
+        assert!(report["tool"][field].is_string());
+        let value = long.lines().find_map(|line| line.strip_prefix(&format!("{field}: ")));
+        assert!(value.is_some_and(|value| !value.is_empty()), "{field}: {long}");
+    }
+}

@@ -168,7 +168,8 @@ mod tests {
             let sentence = refused(&format!("charz sweep --resume r.json {flag} {}", param.example));
             assert!(sentence.contains("--resume") && sentence.contains(&flag), "{sentence}");
         }
-        const TAKEN: [&str; 8] = ["resume", "budget", "wait", "wait_quiet", "strict", "format", "json", "color"];
+        const TAKEN: [&str; 9] =
+            ["resume", "budget", "wait", "wait_quiet", "strict", "format", "json", "quiet", "color"];
         let mut grammar = flags::Cli::command();
         grammar.build();
         let sweep = grammar.find_subcommand("sweep").unwrap();

@@ -45,7 +45,7 @@ pub(crate) struct AbArgs {
     #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
     pub(crate) budget: String,
     /// Keep the two reports as NAME.a.json and NAME.b.json [default: keep nothing]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME")]
     pub(crate) output: Option<PathBuf>,
     /// Replace existing output files
     #[arg(long)]

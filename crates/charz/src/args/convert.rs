@@ -47,6 +47,7 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
                 wait_quiet: wait_quiet(&args.run, layers)?,
                 strict: args.run.strict,
                 format: args.format.choose(measured())?,
+                quiet: args.quiet,
             }),
             None => {
                 // A plan has formats of its own.
@@ -201,6 +202,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         wait: run.bench.wait,
         wait_quiet,
         strict: run.strict,
+        quiet: args.quiet,
     })
 }
 

@@ -40,7 +40,7 @@ Examples:
 /// kernel is what workers do. A sweep runs kernels under mappings with growing numbers of workers, and writes a report, in
 /// which every number is right or carries a mark with the reason to doubt it.
 #[derive(Debug, Parser)]
-#[command(name = "charz", version = VERSION, after_help = help::examples(EXAMPLES), after_long_help = help::after(EXAMPLES), max_term_width = 110)]
+#[command(name = "charz", version = env!("CARGO_PKG_VERSION"), long_version = help::version(), after_help = help::examples(EXAMPLES), after_long_help = help::after(EXAMPLES), max_term_width = 110)]
 pub(super) struct Cli {
     /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     // The number of values by name: a verb that is built alone, for documentation, gets this flag as it stands here.
@@ -57,8 +57,6 @@ pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) verb: Verb,
 }
-
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CHARZ_COMMIT"), ", ", env!("CHARZ_TARGET"), ")");
 
 // What each does is said here: only the one that is typed gets its flags, since all of them take longer to list than charz topo
 // takes for this machine.
@@ -91,7 +89,7 @@ pub(super) enum Verb {
     ///
     /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
-    /// `--dry-run`, `--topology`, `--format`, `--json` and `--color` must be typed.
+    /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` must be typed.
     Sweep(Box<SweepArgs>),
     /// Measure how long a line of memory takes from each core to each other
     ///
@@ -246,6 +244,9 @@ pub(super) struct SweepArgs {
     pub(super) topology: Option<String>,
     #[command(flatten)]
     pub(super) format: FormatArgs,
+    /// Print the name of the report's file and nothing else: no tables, no progress
+    #[arg(long, short, conflicts_with_all = ["format", "json", "dry_run"])]
+    pub(super) quiet: bool,
 }
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
@@ -358,7 +359,7 @@ pub(super) struct RunArgs {
     ///
     /// On standard output the report is JSON, in place of what the command prints. There is no journal then: an interrupted sweep prints
     /// what it has, and cannot be resumed.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long)]

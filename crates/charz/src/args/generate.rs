@@ -61,7 +61,7 @@ impl Page {
 
 /// Each verb with its flags and tasks before the whole is built: `help` lists those that are there then.
 fn grammar() -> Command {
-    Cli::command().version(env!("CARGO_PKG_VERSION")).mut_subcommands(|verb| {
+    Cli::command().long_version(env!("CARGO_PKG_VERSION")).mut_subcommands(|verb| {
         let name = verb.get_name().to_owned();
         let mut verb = verb.bin_name(format!("charz {name}")).display_name(format!("charz-{name}"));
         verb.build();

@@ -4,7 +4,9 @@ use charz_topology::mappers;
 
 use crate::exit::EXITS;
 use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
+use crate::sweep::tool;
 use crate::view::{self, plan};
+use charz_data::report::Tool;
 use charz_data::units;
 use charz_render::formats::MEASURED;
 
@@ -19,6 +21,12 @@ pub(super) fn mappings(first: &str) -> String {
 pub(super) fn kernels() -> String {
     "Kernels, separated by commas, by name or by how names begin, e.g. arith-int or ring-*; charz kernels lists them"
         .into()
+}
+
+/// What `--version` prints behind the name; `-V` has the first word of it.
+pub(super) fn version() -> String {
+    let Tool { version, commit, target, hwloc, rustc, .. } = tool();
+    format!("{version}\ncommit: {commit}\ntarget: {target}\nhwloc: {hwloc}\nrustc: {rustc}")
 }
 
 /// What `charz sweep` prints when it ends, or the plan of it.

@@ -21,8 +21,9 @@ use super::flags::SweepArgs;
 use crate::exit::Error;
 
 /// Flags that say what is to be done this once: they must be typed.
-const TYPED_ONLY: [&str; 11] =
-    ["config", "resume", "force", "dry-run", "topology", "format", "json", "color", "quick", "help", "version"];
+const TYPED_ONLY: [&str; 12] = [
+    "config", "resume", "force", "dry-run", "topology", "format", "json", "quiet", "color", "quick", "help", "version",
+];
 
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
 const TOGETHER: [&str; 2] = ["kernel", "family"];

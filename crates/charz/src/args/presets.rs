@@ -91,7 +91,7 @@ pub(crate) struct TopoArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
     /// The file of the new report, or - for standard output [default: charz-{host}-{date}.json in this folder]
-    #[arg(long, value_name = "FILE", requires = "measured")]
+    #[arg(long, short, value_name = "FILE", requires = "measured")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long, requires = "measured")]

@@ -50,6 +50,8 @@ pub struct New {
     /// The longest to wait until the machine is quiet.
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    /// Whether the name of the report's file is all that is printed.
+    pub quiet: bool,
 }
 
 pub struct DryRun {
@@ -66,6 +68,8 @@ pub struct Resume {
     pub wait: bool,
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    /// Whether the name of the report's file is all that is printed.
+    pub quiet: bool,
     pub format: &'static Format,
 }
 
@@ -149,10 +153,11 @@ pub(super) fn measure(
     if recorder.is_none() {
         note("the report goes to standard output when the sweep ends, without a journal: it cannot be resumed");
     }
-    for disturbance in &report.host.disturbances {
+    let quiet = new.quiet && recorder.is_some();
+    for disturbance in report.host.disturbances.iter().filter(|_| !quiet) {
         note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
     }
-    let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, format };
+    let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
 }
 
@@ -172,13 +177,15 @@ impl New {
     }
 }
 
-/// Where the report is: behind what people read, and beside what programs do.
-fn tell_file(file: &Path, format: &dyn ReportWriter, out: &mut dyn Write) -> std::io::Result<()> {
-    let line = format!("report: {}", plain(&file.to_string_lossy()));
-    if format.for_people() {
-        writeln!(out, "{line}")?;
+/// Where the report is: behind what people read, beside what programs do, alone where that was asked for.
+fn tell_file(file: &Path, session: &Session<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+    let file = plain(&file.to_string_lossy());
+    if session.quiet {
+        writeln!(out, "{file}")?;
+    } else if session.format.for_people() {
+        writeln!(out, "report: {file}")?;
     } else {
-        note(&line);
+        note(&format!("report: {file}"));
     }
     out.flush()
 }

@@ -34,6 +34,10 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     } else {
         let report = read(&file)?;
         if report.complete {
+            if resume.quiet {
+                writeln!(out, "{}", plain(&file.to_string_lossy()))?;
+                return Ok(Exit::Done);
+            }
             resume.format.write(&report, &look::of_stdout(), out)?;
             let complete = format!("{} is complete: nothing is left to measure", plain(&file.to_string_lossy()));
             if resume.format.for_people {
@@ -71,6 +75,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
             Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
         },
         strict: resume.strict,
+        quiet: resume.quiet,
         format: resume.format,
     };
     stage.sweep(&mut report, &session, Some(recorder), out)

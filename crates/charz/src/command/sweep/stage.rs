@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
-use crate::sweep::{Context, Recorder, Sweep};
+use crate::sweep::{Context, Listener, Recorder, Sweep};
 use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_data::report::{Ending, Report, Status, Timer};
@@ -176,7 +176,8 @@ impl MeasuringContext {
         mut recorder: Option<JournalRecorder>,
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
-        let mut progress = progress::on_stderr(io::stderr().is_terminal());
+        let mut progress: Box<dyn Listener> =
+            if session.quiet { Box::new(()) } else { progress::on_stderr(io::stderr().is_terminal()) };
         let (processes, budget) = (self.processes(), self.left(session.budget));
         let mut sweep = self.sweep_of(report, &mut recorder, &processes, session.predictor, budget);
         let swept = sweep.run(progress.as_mut());
@@ -186,12 +187,12 @@ impl MeasuringContext {
             report.stopped_by = Some("a full disk".into());
         }
         // The numbers first: they are printed even if the file cannot be written.
-        let told = session.format.write(report, &look::of_stdout(), out);
+        let told = if session.quiet { Ok(()) } else { session.format.write(report, &look::of_stdout(), out) };
         self.signals.let_finish();
         let file = recorder.map(|recorder| recorder.finish(report)).transpose();
         swept.map_err(cannot_record)?;
         let told = match file? {
-            Some(file) => told.and_then(|()| super::tell_file(&file, session.format, out)),
+            Some(file) => told.and_then(|()| super::tell_file(&file, session, out)),
             None => told,
         };
         match told {
@@ -231,6 +232,7 @@ pub(super) struct Session<'a> {
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,
     pub(super) strict: bool,
+    pub(super) quiet: bool,
     pub(super) format: &'a dyn ReportWriter,
 }
 
