@@ -20,7 +20,7 @@ mod replicate;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use crate::command::Command;
 use crate::exit::Error;
@@ -51,23 +51,35 @@ fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -
         Ok(typed) => typed,
         Err(refused) => return text_or_refusal(refused, &argv),
     };
-    let layers = match (grammar.find_subcommand("sweep"), typed.subcommand_matches("sweep")) {
-        (Some(sweep), Some(typed)) => Layers::read(sweep, typed, variables, &mut notes)?,
-        _ => Layers::default(),
+    let layers = match sweep_in(&grammar, &typed) {
+        Some((sweep, typed)) => Layers::read(sweep, typed, variables, &mut notes)?,
+        None => Layers::default(),
     }
     .with_typed(&argv);
     let merged = match layers.is_empty() {
         true => Ok(typed),
         false => layers.below(flags::Cli::command()).try_get_matches_from(&argv),
     };
-    match merged.and_then(|merged| flags::Cli::from_arg_matches(&merged)) {
-        Ok(cli) => {
+    let settings = |merged: &ArgMatches| {
+        sweep_in(&grammar, merged).map(|(sweep, merged)| layers.settings(sweep, merged)).unwrap_or_default()
+    };
+    match merged.and_then(|merged| Ok((flags::Cli::from_arg_matches(&merged)?, settings(&merged)))) {
+        Ok((cli, settings)) => {
             let colour = convert::choice("--color", &cli.color, Colour::ALL)?;
-            let command = Box::new(convert::command(cli.verb, &layers, &mut notes)?);
+            let command = Box::new(convert::command(cli.verb, &layers, settings, &mut notes)?);
             Ok(Parsed::Command { command, colour, notes })
         }
         Err(refused) => text_or_refusal(refused, &argv),
     }
+}
+
+/// The flags of a sweep, in the grammar and as they were typed: those of the commands that take them from other places too.
+fn sweep_in<'a>(grammar: &'a clap::Command, typed: &'a ArgMatches) -> Option<(&'a clap::Command, &'a ArgMatches)> {
+    [&["sweep"][..], &["config", "show"]].into_iter().find_map(|path| {
+        path.iter().try_fold((grammar, typed), |(grammar, typed), name| {
+            Some((grammar.find_subcommand(name)?, typed.subcommand_matches(name)?))
+        })
+    })
 }
 
 /// Help and the version come as refusals too.

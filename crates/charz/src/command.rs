@@ -20,6 +20,7 @@ use charz_topology::{Mapping, Source, discover, place};
 use crate::doctor::{Look, examine};
 use crate::exit::{Error, Exit};
 use crate::invoke;
+use crate::view::config::{self, Setting};
 use crate::view::{doctor, explain, kernels, placement};
 use charz_data::checks::Check;
 use charz_render::json;
@@ -51,6 +52,10 @@ pub enum Command {
         check: Option<&'static Check>,
         format: &'static explain::Format,
     },
+    Config {
+        settings: Vec<Setting>,
+        format: &'static config::Format,
+    },
     /// The text of a generated page.
     Docs(Vec<u8>),
     Measure,
@@ -81,6 +86,7 @@ impl Command {
             // Findings are no errors.
             Command::Doctor(format) => done((format.write)(&examine(&Look::over(WINDOW)), out)),
             Command::Explain { check, format } => done((format.write)(check, out)),
+            Command::Config { settings, format } => done((format.write)(&settings, out)),
             Command::Docs(text) => done(out.write_all(&text)),
             Command::About => done(json::write_pretty_line(&crate::sweep::tool(), out)),
             Command::Measure => done(invoke::serve(out)),

@@ -8,9 +8,9 @@ use charz_kernels::{Family, Kernel};
 use charz_topology::{ALIASES, Backend, Mapping, Source, mappers, parse_mappings};
 
 use super::ab;
-use super::flags::{CompareArgs, MapArgs, RunArgs, SweepArgs, Verb};
+use super::flags::{CompareArgs, ConfigArgs, ConfigTask, MapArgs, RunArgs, SweepArgs, Verb};
 use super::format::FormatArgs;
-use super::generate::{Page, pages};
+use super::generate::{Page, completions, pages, shells};
 use super::history;
 use super::layers::Layers;
 use super::named;
@@ -24,6 +24,7 @@ use crate::harness::MOST_REPETITIONS;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
 };
+use crate::view::config::{self, Setting};
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
@@ -34,7 +35,12 @@ use charz_render::formats::{FORMATS, Format as ReportFormat, MEASURED, TABLE};
 const MOST_MAPPED: usize = 1 << 20;
 
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
-pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> Result<Command, Error> {
+pub(super) fn command(
+    verb: Verb,
+    layers: &Layers,
+    settings: Vec<Setting>,
+    notes: &mut Vec<String>,
+) -> Result<Command, Error> {
     Ok(match verb {
         Verb::Topo(args) => Command::Topo(Box::new(presets::topo(*args, layers, notes)?)),
         Verb::Map(args) => map(&args)?,
@@ -76,6 +82,13 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             check: args.code.as_deref().map(check).transpose()?,
             format: named(&args.format, explain::FORMATS)?,
         },
+        Verb::Config(ConfigArgs { task: ConfigTask::Show(args) }) => {
+            let format = named(&args.format, config::FORMATS)?;
+            // What a sweep would refuse is refused here.
+            sweep(*args, layers, notes)?;
+            Command::Config { settings, format }
+        }
+        Verb::Completions(args) => Command::Docs(completions(choice("charz completions", &args.shell, shells())?)),
         Verb::Docs(args) => Command::Docs(match args.page {
             None => pages().iter().map(Page::line).collect::<String>().into_bytes(),
             Some(name) => {

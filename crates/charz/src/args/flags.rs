@@ -167,6 +167,12 @@ pub(super) enum Verb {
     ///
     /// Without a code: the list of checks with their limits.
     Explain(ExplainArgs),
+    /// Show what a sweep would be made with, and where each value comes from
+    Config(ConfigArgs),
+    /// Print the completions of a shell: bash, elvish, fish, powershell, zsh
+    ///
+    /// For this session of bash: source <(charz completions bash). Packages install them.
+    Completions(CompletionsArgs),
     /// Print generated documentation: shell completions, man pages, the schemas of reports and comparisons, tables of kernels, mappers and checks
     ///
     /// Without a page: the list of pages, each with the file that it is kept in.
@@ -456,6 +462,27 @@ pub(super) struct ExplainArgs {
     pub(super) code: Option<String>,
     #[command(flatten)]
     pub(super) format: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(super) task: ConfigTask,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigTask {
+    /// List the flags of charz sweep with the values that hold
+    ///
+    /// Takes the flags of charz sweep, and reads the environment and the file of `--config` as it does. A value comes from a flag, from a
+    /// variable, from a line of the file, or is the default. Nothing is measured.
+    Show(Box<SweepArgs>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    pub(super) shell: String,
 }
 
 #[derive(Debug, Args)]
