@@ -7,7 +7,7 @@ use crate::support::{output, root};
 #[test]
 fn every_page_is_printed_and_those_in_the_project_are_in_step() {
     let list = output(&["docs"]);
-    for word in ["man", "man-history-plot", "completions-bash", "completions-zsh", "completions-fish", "schema"] {
+    for word in ["man", "man-history-plot", "completions-bash", "completions-elvish", "schema"] {
         assert!(list.lines().any(|line| line == word), "{word} is not in {list}");
     }
     for line in list.lines() {
@@ -18,6 +18,15 @@ fn every_page_is_printed_and_those_in_the_project_are_in_step() {
             let kept = std::fs::read_to_string(root().join(file)).unwrap_or_default();
             assert!(text == kept, "{file} is out of step; cargo xtask docs rewrites it");
         }
+    }
+}
+
+#[test]
+fn completions_are_printed_by_their_own_command_too() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let text = output(&["completions", shell]);
+        assert_eq!(text, output(&["docs", &format!("completions-{shell}")]));
+        assert!(text.contains("--mapping"), "{shell} completes flags");
     }
 }
 

@@ -36,6 +36,16 @@ fn auto_floats() {
 }
 
 #[test]
+fn what_other_tools_call_a_mapping_is_known_by_our_name() {
+    let mapping = |name: &str| {
+        let args = ["map", "--placement", name, "--threads", "2", "--topology", T3_4, "--format", "json"];
+        serde_json::from_str::<serde_json::Value>(&output(&args)).unwrap()["mapping"].clone()
+    };
+    assert_eq!(mapping("scatter"), "round-robin");
+    assert_eq!(mapping("S0:0@S1:0"), "likwid:S0:0@S1:0");
+}
+
+#[test]
 fn the_words_of_other_tools() {
     for format in ["table", "json", "taskset", "omp-places", "gomp", "likwid", "srun", "cpuset"] {
         let mut text = String::new();

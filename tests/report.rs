@@ -108,6 +108,21 @@ fn csv_has_a_row_a_cell_and_the_same_numbers() {
 }
 
 #[test]
+fn several_reports_are_one_table() {
+    let golden = ["arithmetic", "waits"].map(|name| format!("tests/golden/reports/{name}.json"));
+    let [first, second] = golden.map(|file| root().join(file).into_os_string().into_string().unwrap());
+    for format in ["csv", "runs-csv"] {
+        let [alone, other, both] = [&[&*first][..], &[&*second], &[&*first, &*second]].map(|files| {
+            let text = output(&[&["render", "--format", format], files].concat());
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
+        });
+        assert_eq!(both, [&alone[..], &other[1..]].concat(), "{format}");
+    }
+    let refused = run(["render", &first, &second, "--format", "openmetrics"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+}
+
+#[test]
 fn a_terminal_is_not_steered_by_a_report() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");

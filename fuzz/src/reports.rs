@@ -12,7 +12,8 @@ use super::{assert_harmless, assert_readable};
 
 /// The report in every format, JSON first.
 fn shown(report: &Report) -> Vec<String> {
-    let mut formats: Vec<&Format> = FORMATS.iter().filter(|format| matches!(format.draw, Draw::Report(_))).collect();
+    let of_one = |format: &&Format| matches!(format.draw, Draw::Report(_) | Draw::Rows(_));
+    let mut formats: Vec<&Format> = FORMATS.iter().filter(of_one).collect();
     formats.sort_by_key(|format| format.name != "json");
     let show = |format: &&Format| {
         let mut out = Vec::new();

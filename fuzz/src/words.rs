@@ -39,7 +39,7 @@ pub(super) fn config(data: &[u8]) {
         Ok(Parsed::Text(_)) => panic!("a file asks for help"),
         Ok(Parsed::Command { command, .. }) => match *command {
             Command::Sweep(options) => match *options {
-                sweep::Options::New(new) => assert!((1..=1 << 50).contains(&new.request.params.size_bytes)),
+                sweep::Options::New(new, _) => assert!((1..=1 << 50).contains(&new.request.params.size_bytes)),
                 sweep::Options::Resume { .. } => panic!("a file resumes a sweep"),
             },
             _ => panic!("a file changes the command"),
@@ -90,7 +90,7 @@ fn request(flag: &str, value: &str) -> Option<Request> {
     };
     match command {
         Command::Sweep(options) => match *options {
-            sweep::Options::New(new) => Some(new.request),
+            sweep::Options::New(new, _) => Some(new.request),
             sweep::Options::Resume { .. } => panic!("{value:?} resumes a sweep"),
         },
         _ => panic!("{value:?} changes the command"),

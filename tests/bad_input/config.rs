@@ -186,3 +186,34 @@ fn other_commands_and_plans_are_left_alone() {
     command.args(["sweep", "--resume", "mine.json"]).env("CHARZ_SIZE", "1MiB");
     place.refused("a report that is none", command, &["\"mine.json\" is not a report"]);
 }
+
+#[test]
+fn the_values_that_hold_are_shown_with_where_they_come_from() {
+    let place = Place::new();
+    place.put("c.toml", b"repetitions = 7\nsize = \"1GiB\"\nkernel = [\"noop\", \"arith-int\"]");
+    let shown = |args: &[&str]| {
+        let mut command = place.charz();
+        command.args(["config", "show"]).args(args);
+        command.env("CHARZ_SIZE", "2GiB").env("CHARZ_BUDGET", "9s");
+        run("config show", command)
+    };
+    let json = shown(&["--config", "c.toml", "--budget", "8s", "--strict", "--json"]);
+    assert_eq!(json.code, Some(0), "{}", json.err);
+    let settings: Vec<serde_json::Value> = serde_json::from_str(&json.out).unwrap();
+    let of = |flag: &str| {
+        let setting = settings.iter().find(|setting| setting["flag"] == flag).unwrap();
+        (setting["values"].to_string(), setting["from"].as_str().unwrap().to_owned())
+    };
+    let is = |values: &str, from: &str| (values.to_owned(), from.to_owned());
+    assert_eq!(of("budget"), is("[\"8s\"]", "flag"));
+    assert_eq!(of("strict"), is("[\"true\"]", "flag"));
+    assert_eq!(of("size"), is("[\"2GiB\"]", "CHARZ_SIZE"));
+    assert_eq!(of("repetitions"), is("[\"7\"]", "\"c.toml\":1:15"));
+    assert_eq!(of("kernel"), is("[\"noop\",\"arith-int\"]", "\"c.toml\":3:10"));
+    assert_eq!(of("threads"), is("[\"auto\"]", "default"));
+    assert_eq!(of("seed"), is("[]", "default"));
+    let table = shown(&["--config", "c.toml"]);
+    assert!(table.out.lines().any(|line| line.starts_with("--size ") && line.contains("CHARZ_SIZE")), "{}", table.out);
+    // What a sweep refuses is refused here.
+    place.refuses("a value that is none", &["config", "show", "--size", "5"], &["--size", "no unit"]);
+}

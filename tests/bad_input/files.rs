@@ -36,6 +36,7 @@ fn outputs_that_cannot_be() {
         ("a name that leaves no room", &long, false, &["--output", "more than 230 bytes", "shorten"]),
         ("a name that is too long", &longer, false, &["--output", "create it first"]),
         ("a path that is too long", &far, false, &["--output", "create it first"]),
+        ("braces of nothing", "{hots}.json", false, &["{hots}", "{host}", "{job}"]),
         ("what steers a terminal", "\u{1b}[2J/a", false, &[r#"no folder "\u{1b}[2J""#]),
     ] {
         let force: &[&str] = if force { &["--force"] } else { &[] };

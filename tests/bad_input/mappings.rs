@@ -13,9 +13,10 @@ fn mappings_that_do_not_fit() {
     let (mask, strands) = (format!("list:0x{digits}"), format!("list:{}", "0,".repeat(50_000)));
     for (what, mapping, words) in [
         ("no mapper", "rr:", &["\"rr:\"", "there are round-robin, dumb"][..]),
+        ("a socket too many", "S0:0@S9:0", &["likwid:S0:0@S9:0", "no domain S9"]),
         ("a parameter too many", "round-robin:", &["takes no parameter", "write round-robin"]),
         ("a level that does not exist", "round-robin:drawer", &["round-robin:drawer", "takes no parameter"]),
-        ("two mappers for one placement", "auto,rr", &["\"auto,rr\"", "there are round-robin"]),
+        ("two mappers for one placement", "auto,rr", &["\"auto,rr\"", "did you mean auto?"]),
         ("no list", "list:", &["needs a parameter", "write list:0,8,16-23"]),
         ("a strand twice", "list:0,0", &["\"list:0,0\"", "strand 0 twice", "--allow-stack"]),
         ("a strand twice in ranges", "list:4-8,5", &["strand 5 twice", "--allow-stack"]),
@@ -42,8 +43,10 @@ fn mappings_that_do_not_fit() {
         place.refuses(what, &["map", "--mapping", mapping, "--threads", "4", "--topology", T3_4], words);
     }
     for (what, mappings, word) in [
-        ("a gap in a list", "dumb,,auto", "no such mapper"),
-        ("a comma at the end", "dumb,", "no such mapper"),
+        ("a gap in a list", "dumb,,auto", "unknown mapping"),
+        ("a comma at the end", "dumb,", "unknown mapping"),
+        ("a slip of another tool's name", "scater", "unknown mapping \"scater\"; did you mean scatter (round-robin)?"),
+        ("a slip of a name", "round-robn", "did you mean round-robin?"),
         ("a strand twice", "auto,list:0,0", "--allow-stack"),
         ("a strand that does not exist", "auto,list:9999", "no strand 9999"),
     ] {

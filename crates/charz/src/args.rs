@@ -4,10 +4,12 @@
 mod ab;
 mod convert;
 mod flags;
+mod format;
 mod generate;
 mod help;
 mod history;
 mod layers;
+mod named;
 mod parameters;
 #[cfg(test)]
 mod planned;
@@ -18,16 +20,18 @@ mod replicate;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use crate::command::Command;
 use crate::exit::Error;
+use crate::view::look::Colour;
 use charz_data::escape::plain;
 use layers::{Layers, Variables};
 
 pub enum Parsed {
     Command {
         command: Box<Command>,
+        colour: Colour,
         /// Warnings about arguments that look like a mistake and are obeyed anyway.
         notes: Vec<String>,
     },
@@ -47,22 +51,35 @@ fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -
         Ok(typed) => typed,
         Err(refused) => return text_or_refusal(refused, &argv),
     };
-    let layers = match (grammar.find_subcommand("sweep"), typed.subcommand_matches("sweep")) {
-        (Some(sweep), Some(typed)) => Layers::read(sweep, typed, variables, &mut notes)?,
-        _ => Layers::default(),
+    let layers = match sweep_in(&grammar, &typed) {
+        Some((sweep, typed)) => Layers::read(sweep, typed, variables, &mut notes)?,
+        None => Layers::default(),
     }
     .with_typed(&argv);
     let merged = match layers.is_empty() {
         true => Ok(typed),
         false => layers.below(flags::Cli::command()).try_get_matches_from(&argv),
     };
-    match merged.and_then(|merged| flags::Cli::from_arg_matches(&merged)) {
-        Ok(cli) => {
-            let command = Box::new(convert::command(cli.verb, &layers, &mut notes)?);
-            Ok(Parsed::Command { command, notes })
+    let settings = |merged: &ArgMatches| {
+        sweep_in(&grammar, merged).map(|(sweep, merged)| layers.settings(sweep, merged)).unwrap_or_default()
+    };
+    match merged.and_then(|merged| Ok((flags::Cli::from_arg_matches(&merged)?, settings(&merged)))) {
+        Ok((cli, settings)) => {
+            let colour = convert::choice("--color", &cli.color, Colour::ALL)?;
+            let command = Box::new(convert::command(cli.verb, &layers, settings, &mut notes)?);
+            Ok(Parsed::Command { command, colour, notes })
         }
         Err(refused) => text_or_refusal(refused, &argv),
     }
+}
+
+/// The flags of a sweep, in the grammar and as they were typed: those of the commands that take them from other places too.
+fn sweep_in<'a>(grammar: &'a clap::Command, typed: &'a ArgMatches) -> Option<(&'a clap::Command, &'a ArgMatches)> {
+    [&["sweep"][..], &["config", "show"]].into_iter().find_map(|path| {
+        path.iter().try_fold((grammar, typed), |(grammar, typed), name| {
+            Some((grammar.find_subcommand(name)?, typed.subcommand_matches(name)?))
+        })
+    })
 }
 
 /// Help and the version come as refusals too.
@@ -174,7 +191,8 @@ mod tests {
     fn a_verb_gets_its_flags_when_it_is_typed() {
         let mut grammar = flags::Cli::command();
         grammar.try_get_matches_from_mut(["charz", "topo"]).unwrap();
-        let with_flags = grammar.get_subcommands().filter(|verb| verb.get_arguments().next().is_some());
+        let has_flags = |verb: &&clap::Command| verb.get_arguments().any(|arg| !arg.is_global_set());
+        let with_flags = grammar.get_subcommands().filter(has_flags);
         // help has one of its own: the verb.
         let verbs = with_flags.map(clap::Command::get_name).filter(|verb| *verb != "help");
         assert_eq!(verbs.collect::<Vec<_>>(), ["topo"]);
@@ -187,7 +205,8 @@ mod tests {
             let sentence = refused(&format!("charz sweep --resume r.json {flag} {}", param.example));
             assert!(sentence.contains("--resume") && sentence.contains(&flag), "{sentence}");
         }
-        const TAKEN: [&str; 6] = ["resume", "budget", "wait", "wait_quiet", "strict", "verbose"];
+        const TAKEN: [&str; 10] =
+            ["resume", "budget", "wait", "wait_quiet", "strict", "format", "json", "quiet", "verbose", "color"];
         let mut grammar = flags::Cli::command();
         grammar.build();
         let sweep = grammar.find_subcommand("sweep").unwrap();

@@ -19,9 +19,13 @@ use charz_topology::{Mapping, Source, discover, place};
 
 use crate::exit::{Error, Exit};
 use crate::invoke;
+use crate::view::config::{self, Setting};
 use crate::view::{explain, kernels, placement};
 use charz_data::checks::Check;
 use charz_render::json;
+
+/// Where a file is named: standard input for a report that is read, standard output for one that is written.
+pub const STREAM: &str = "-";
 
 pub enum Command {
     Topo(Box<topo::Options>),
@@ -49,6 +53,10 @@ pub enum Command {
         /// `None` selects all of them.
         check: Option<&'static Check>,
         format: &'static explain::Format,
+    },
+    Config {
+        settings: Vec<Setting>,
+        format: &'static config::Format,
     },
     /// The text of a generated page.
     Docs(Vec<u8>),
@@ -79,6 +87,7 @@ impl Command {
             Command::History(options) => history::run(*options, out),
             Command::Doctor(options) => doctor::run(&options, out),
             Command::Explain { check, format } => done((format.write)(check, out)),
+            Command::Config { settings, format } => done((format.write)(&settings, out)),
             Command::Docs(text) => done(out.write_all(&text)),
             Command::About => done(json::write_pretty_line(&crate::sweep::tool(), out)),
             Command::Measure => done(invoke::serve(out)),

@@ -10,6 +10,7 @@ use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
 use crate::limits;
 use crate::signals::survive_file_size_limit;
+use crate::view::look;
 use charz_data::escape::one_line;
 
 /// Runs the command of this process's arguments. Errors are printed on standard error; the code is that of [`Exit`].
@@ -39,7 +40,8 @@ fn run() -> Result<Exit, Error> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let exit = match args::parse(std::env::args_os())? {
         Parsed::Text(text) => out.write_all(text.as_bytes()).map(|()| Exit::Done)?,
-        Parsed::Command { command, notes } => {
+        Parsed::Command { command, colour, notes } => {
+            look::choose(colour);
             for note in notes {
                 say(&format!("charz: note: {note}"));
             }

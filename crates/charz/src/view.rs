@@ -1,5 +1,6 @@
 //! How commands show what is no report: plans, machines, placements, findings of the doctor.
 
+pub mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod kernels;
@@ -10,7 +11,7 @@ pub(crate) mod progress;
 pub mod topo;
 
 use charz_render::grid;
-use charz_topology::mappers;
+use charz_topology::{ALIASES, MapperCard, mappers};
 
 use crate::exit::EXITS;
 
@@ -23,6 +24,12 @@ pub struct Format<W> {
     pub write: W,
 }
 
+/// What other tools call a mapper, in brackets.
+pub(crate) fn also(mapper: &MapperCard) -> String {
+    let aliases: Vec<&str> = ALIASES.iter().filter(|(_, name)| *name == mapper.name).map(|(alias, _)| *alias).collect();
+    if aliases.is_empty() { String::new() } else { format!(" (or {})", aliases.join(", ")) }
+}
+
 /// The page `docs/mappers.md`.
 pub(crate) fn mapper_page() -> String {
     let rows = mappers()
@@ -31,7 +38,7 @@ pub(crate) fn mapper_page() -> String {
                 Some(parameter) => format!("`{}:{parameter}`", mapper.name),
                 None => format!("`{}`", mapper.name),
             };
-            vec![spelling, mapper.about.to_owned()]
+            vec![spelling + &also(mapper), mapper.about.to_owned()]
         })
         .collect();
     format!(

@@ -32,7 +32,7 @@ pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use lap::{Counts, Group, Lap};
 pub use point::Point;
-pub use read::{FileError, MAX_BYTES, check, check_invocation, parse, read, read_with_text};
+pub use read::{FileError, MAX_BYTES, check, check_invocation, is_report, parse, read, read_stream, read_with_text};
 pub use run::Run;
 pub use write::{is_packed, write};
 

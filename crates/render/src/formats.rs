@@ -21,6 +21,8 @@ pub struct Format {
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
     Report(fn(&Report, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
+    /// The rows of one report or several, for programs.
+    Rows(fn(&[&Report], &mut dyn Write) -> io::Result<()>),
     /// The page of one report or several.
     Page(fn(&Page, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
     /// A single figure of a page.
@@ -45,6 +47,7 @@ impl ReportWriter for Format {
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
         match self.draw {
             Draw::Report(write) => write(report, look, out),
+            Draw::Rows(write) => write(&[report], out),
             _ => Err(io::Error::other(format!("{} does not show a single report", self.name))),
         }
     }
@@ -68,9 +71,9 @@ pub const TABLE: &Format = &Format {
 
 pub const CSV: &Format = &Format {
     name: "csv",
-    about: "one row per cell",
+    about: "one row per cell; of one report or several",
     for_people: false,
-    draw: Draw::Report(|report, _, out| csv::write(report, out)),
+    draw: Draw::Rows(csv::write),
 };
 
 pub const JSON: &Format = &Format {
@@ -80,7 +83,10 @@ pub const JSON: &Format = &Format {
     draw: Draw::Report(|report, _, out| json::write_pretty_line(report, out)),
 };
 
-/// The formats in which a command shows the report that it has just measured.
+/// The formats in which a sweep shows its report.
+pub const SWEPT: [&Format; 4] = [SUMMARY, TABLE, CSV, JSON];
+
+/// The formats in which other commands show the report that they have just measured.
 pub const MEASURED: [&Format; 3] = [TABLE, CSV, JSON];
 
 pub const FORMATS: &[Format] = &[
@@ -117,6 +123,12 @@ pub const FORMATS: &[Format] = &[
         draw: Draw::Binary(picture::png),
     },
     *CSV,
+    Format {
+        name: "runs-csv",
+        about: "one row per run, for statistics of one's own; of one report or several",
+        for_people: false,
+        draw: Draw::Rows(csv::write_runs),
+    },
     *JSON,
     Format {
         name: "openmetrics",

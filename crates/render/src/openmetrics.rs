@@ -6,7 +6,7 @@
 //! timestamps beside samples; `# UNIT` and `# EOF`, which OpenMetrics demands, are comments to the older format
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 //!
-//! Names end in base units. A cell whose number may not be shown has no sample; `charz_cells` counts it.
+//! Names end in base units. A cell whose number may not be shown has no sample of it; `charz_cell_status` says why.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -20,6 +20,7 @@ type Labels = Vec<(&'static str, String)>;
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     about(report, out)?;
     FAMILIES.iter().try_for_each(|family| family.write(report, out))?;
+    states(report, out)?;
     writeln!(out, "# EOF")
 }
 
@@ -130,23 +131,34 @@ fn about(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     gauge("report_wall", Some("seconds"), "How long the sweep took", &one(report.wall_ns as f64 / 1e9), out)?;
     let complete = one(f64::from(u8::from(report.complete)));
-    gauge("report_complete", None, "Whether every cell was given its due, 1 or 0", &complete, out)?;
+    gauge("report_complete", None, "1 if the sweep completed, else 0", &complete, out)?;
     let counted = Status::ALL.map(|status| {
         let count = report.cells.iter().filter(|cell| cell.status == status).count();
         (vec![("status", status.name().to_owned())], count as f64)
     });
-    gauge("cells", None, "How many cells ended how", &counted, out)
+    gauge("cells", None, "Configurations by status", &counted, out)
+}
+
+/// The status of each cell as a set of states, of which one is 1: no label of a number, whose series would change with it.
+fn states(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut seen = BTreeSet::new();
+    let cells = report.cells.iter().filter(|cell| seen.insert(labels(cell)));
+    let of_cell = |cell: &Cell| {
+        let cell_labels = labels(cell);
+        let status = cell.status;
+        Status::ALL.map(|state| {
+            let own = ("status", state.name().to_owned());
+            (cell_labels.iter().cloned().chain([own]).collect(), f64::from(u8::from(state == status)))
+        })
+    };
+    let samples: Vec<(Labels, f64)> = cells.flat_map(of_cell).collect();
+    gauge("cell_status", None, "Status of a configuration, 1 for the one that it has, else 0", &samples, out)
 }
 
 /// Which cell it is. What the sweep does not vary has no label.
 fn labels(cell: &Cell) -> Labels {
-    let status = if cell.status == Status::Suspect { "suspect" } else { "ok" };
-    let fixed = [
-        ("kernel", plain(&cell.kernel)),
-        ("mapping", plain(&cell.mapping)),
-        ("workers", cell.workers.to_string()),
-        ("status", status.to_owned()),
-    ];
+    let fixed =
+        [("kernel", plain(&cell.kernel)), ("mapping", plain(&cell.mapping)), ("workers", cell.workers.to_string())];
     let point = &cell.point;
     let varied = point.varied().filter_map(|param| Some((param.key, point.tell(param, param.raw)?)));
     fixed.into_iter().chain(varied).collect()

@@ -38,7 +38,21 @@ pub const FORMATS: &[Format] = &[
     Format { name: "csv", for_people: false, write: |replication, _, out| csv::write(replication, out) },
 ];
 
-pub fn documents(out: &mut dyn Write) -> io::Result<()> {
+/// Writes the list of documents.
+pub type ListWriter = fn(&mut dyn Write) -> io::Result<()>;
+
+/// The formats of the list of documents.
+pub const DOCUMENT_LISTS: [(&str, ListWriter); 2] = [
+    ("table", documents),
+    ("json", |out| json::write_pretty_line(&DOCUMENTS.iter().map(entry).collect::<Vec<_>>(), out)),
+];
+
+fn entry(document: &charz_analysis::replicate::Document) -> serde_json::Value {
+    let citation = &document.citation;
+    serde_json::json!({ "document": citation.name, "figures": document.figures.len(), "title": citation.title })
+}
+
+fn documents(out: &mut dyn Write) -> io::Result<()> {
     let row = |document: &charz_analysis::replicate::Document| {
         let citation = &document.citation;
         [citation.name.clone(), document.figures.len().to_string(), citation.title.clone()]

@@ -24,6 +24,16 @@ pub enum Error {
         mapping: String,
         reason: String,
     },
+    /// There is no mapper of that name.
+    #[error("unknown mapping {mapping}; there are {known}")]
+    UnknownMapping {
+        /// The mapping as it was given, already escaped.
+        mapping: String,
+        /// The name in it, as it was given.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
     /// A mapper program failed, hung or answered nonsense.
     #[error("the mapper program {program} {reason}")]
     Command {

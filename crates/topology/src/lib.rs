@@ -22,7 +22,8 @@ pub use discover::export::export_xml;
 pub use discover::{Source, discover, discover_timed};
 pub use error::Error;
 pub use mapper::{
-    MAPPERS, Mapper, MapperCard, Mapping, NotAdded, Order, ReadMapper, add, mappers, pair_mappings, parse_mappings,
+    ALIASES, MAPPERS, Mapper, MapperCard, Mapping, NotAdded, Order, ReadMapper, add, mappers, pair_mappings,
+    parse_mappings,
 };
 pub use memory::memory_homes;
 pub use placement::{Placement, place};

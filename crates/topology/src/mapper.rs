@@ -5,6 +5,7 @@
 //! that links the crate can bring mappers of its own, by [`add`]; a program in any language can be one, by `command:`.
 
 mod command;
+mod likwid;
 mod list;
 mod occupancy;
 mod pair;
@@ -68,7 +69,20 @@ pub static MAPPERS: &[MapperCard] = &[
     MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of workers on each package, one digit or one comma-separated number per package, dealt in turn and in round-robin order within.", read: occupancy::read },
     MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These strands by operating-system id, in this order.", read: list::read },
     MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two strands of which this is the innermost part that holds both: for kernels that measure what two workers cost each other.", read: pair::read },
+    MapperCard { name: "likwid", parameter: Some("S0:0-3@S1:0-3"), about: "Strands by their numbers within LIKWID's domains (N: all, S: socket, C: last cache, M: NUMA node), the first strands of cores first; the name may be left out.", read: likwid::read },
     MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
+];
+
+/// What other tools call a mapper, and its name. A mapping is known by the name.
+pub const ALIASES: &[(&str, &str)] = &[
+    ("spread", "round-robin"),
+    ("scatter", "round-robin"),
+    ("close", "compact"),
+    ("packed", "compact"),
+    ("os-order", "dumb"),
+    ("unpinned", "auto"),
+    ("os", "auto"),
+    ("none", "auto"),
 ];
 
 /// A mapper without a parameter, which fits every machine.
@@ -108,7 +122,8 @@ pub fn add(cards: &'static [MapperCard]) -> Result<(), NotAdded> {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
             return Err(NotAdded::BadName(name));
         }
-        if MAPPERS.iter().chain(&cards[..i]).any(|other| other.name == *name) {
+        let taken = MAPPERS.iter().chain(&cards[..i]).any(|other| other.name == *name);
+        if taken || ALIASES.iter().any(|(alias, _)| alias == name) {
             return Err(NotAdded::NameTaken(name));
         }
     }
@@ -151,12 +166,14 @@ impl FromStr for Mapping {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let (name, parameter) = match text.split_once(':') {
+            _ if likwid::begins_with_domain(text) => ("likwid", Some(text)),
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
+        let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
         let Some(card) = mappers().find(|card| card.name == name) else {
-            let names: Vec<_> = mappers().map(|card| card.name).collect();
-            return Err(misfit(text, &format!("there is no such mapper; there are {}", names.join(", "))));
+            let known = mappers().map(|card| card.name).collect::<Vec<_>>().join(", ");
+            return Err(Error::UnknownMapping { mapping: quote(text), name: name.to_owned(), known });
         };
         match (card.parameter, parameter) {
             (None, Some(_)) => return Err(misfit(text, &format!("{name} takes no parameter; write {name}"))),
@@ -223,7 +240,7 @@ fn misfit(text: &str, reason: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAPPERS, Mapping, parse_mappings};
+    use super::{ALIASES, MAPPERS, Mapping, parse_mappings};
 
     #[track_caller]
     fn check(text: &str, expected: Result<&[&str], &str>) {
@@ -244,14 +261,25 @@ mod tests {
         check("auto,command:my-mapper --first 1,2 'a b'", Ok(&["auto", "command:my-mapper --first 1,2 'a b'"]));
         check("list:3,2,1,0", Ok(&["list:3,2,1,0"]));
         check("list:0,1,2", Ok(&["list:0-2"]));
+        check("S0:0,2@S1:1,3,auto", Ok(&["likwid:S0:0,2@S1:1,3", "auto"]));
+    }
+
+    #[test]
+    fn names_of_other_tools_become_ours() {
+        check("spread,scatter,os-order", Ok(&["round-robin", "round-robin", "dumb"]));
+        check("close,packed,unpinned,os,none", Ok(&["compact", "compact", "auto", "auto", "auto"]));
+        for (alias, name) in ALIASES {
+            assert!(MAPPERS.iter().any(|card| card.name == *name) && MAPPERS.iter().all(|card| card.name != *alias));
+        }
     }
 
     #[test]
     fn what_is_no_mapping_is_refused_with_a_sentence() {
-        check("", Err("there is no such mapper"));
-        check("dumb,", Err("there is no such mapper"));
-        check("dumb,,auto", Err("there is no such mapper"));
-        check("dumb,3", Err("there is no such mapper"));
+        check("", Err("unknown mapping"));
+        check("dumb,", Err("unknown mapping"));
+        check("dumb,,auto", Err("unknown mapping"));
+        check("dumb,3", Err("unknown mapping"));
+        check("spread:socket", Err("round-robin takes no parameter"));
         check("rr", Err("there are round-robin, dumb"));
         check("dumb:", Err("takes no parameter"));
         check("round-robin:socket", Err("takes no parameter"));

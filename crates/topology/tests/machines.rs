@@ -153,6 +153,7 @@ fn example(name: &str, machine: &Machine) -> String {
         // The nearest that it has; one strand alone has none.
         "pair" => pair_mappings(machine).first().map_or("auto".into(), ToString::to_string),
         "list" => format!("list:{}", machine.strands[machine.strands.len() - 1].os_id),
+        "likwid" => format!("N:{}", machine.strands.len() - 1),
         "command" => format!("command:echo {}", machine.strands[0].os_id),
         name => name.to_owned(),
     }

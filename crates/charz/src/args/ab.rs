@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
-use super::convert::{choice, sweep};
+use super::convert::sweep;
 use super::flags::{BenchArgs, HowArgs, SweepArgs, WhatArgs};
+use super::format::{FormatArgs, takes};
 use super::layers::Layers;
 use super::presets::preset;
 use super::quantities::{count, percentage};
@@ -44,7 +45,7 @@ pub(crate) struct AbArgs {
     #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
     pub(crate) budget: String,
     /// Keep the two reports as NAME.a.json and NAME.b.json [default: keep nothing]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME")]
     pub(crate) output: Option<PathBuf>,
     /// Replace existing output files
     #[arg(long)]
@@ -55,15 +56,15 @@ pub(crate) struct AbArgs {
 
 // What makes a difference of two reports a verdict, and how it is shown.
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(crate) struct TermsArgs {
     /// End with code 5 unless every cell has a verdict
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) floor: FloorArgs,
-    #[arg(long, default_value = "table", help = help::formats(FORMATS.iter().map(|f| f.name)),
-        long_help = help::explained_formats(FORMATS.iter().map(|f| (f.name, f.about))))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
@@ -87,6 +88,7 @@ impl FloorArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, selftest::FORMATS.iter().map(|f| (f.name, "")))))]
 pub(crate) struct SelftestArgs {
     /// Measure equal sides against each other
     #[arg(long, required = true)]
@@ -119,8 +121,8 @@ pub(crate) struct SelftestArgs {
     pub(crate) wait: bool,
     #[command(flatten)]
     pub(crate) floor: FloorArgs,
-    #[arg(long, default_value = "table", help = help::formats(selftest::FORMATS.iter().map(|f| f.name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 // In `--a` and `--b`. No doc comment: clap would take it for a description.
@@ -182,7 +184,7 @@ pub(super) fn terms(args: TermsArgs) -> Result<Terms, Error> {
         rules: args.floor.rules(),
         noise: args.floor.noise,
         strict: args.strict,
-        format: choice("--format", &args.format, FORMATS.iter().map(|f| (f.name, f)))?,
+        format: args.format.choose(FORMATS.iter().map(|f| (f.name, f)))?,
     })
 }
 
@@ -216,7 +218,7 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         wait: new.wait,
         rules: args.floor.rules(),
         noise: args.floor.noise,
-        format: choice("--format", &args.format, selftest::FORMATS.iter().map(|f| (f.name, f)))?,
+        format: args.format.choose(selftest::FORMATS.iter().map(|f| (f.name, f)))?,
     })
 }
 

@@ -1,39 +1,48 @@
 //! From what was typed to what it means.
 
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use charz_kernels::{Family, Kernel};
-use charz_topology::{Backend, Mapping, Source, parse_mappings};
+use charz_topology::{ALIASES, Backend, Mapping, Source, mappers, parse_mappings};
 
 use super::ab;
-use super::flags::{CompareArgs, MapArgs, RunArgs, SweepArgs, Verb};
-use super::generate::{Page, pages};
+use super::flags::{CompareArgs, ConfigArgs, ConfigTask, MapArgs, RunArgs, SweepArgs, Verb};
+use super::format::FormatArgs;
+use super::generate::{Page, completions, pages, shells};
 use super::history;
 use super::layers::Layers;
+use super::named;
 use super::parameters::{self, amount};
 use super::presets;
 use super::quantities::{budget, count, percentage, time};
 use super::replicate;
-use crate::command::{self, Command, compare, render, sweep};
+use crate::command::{self, Command, STREAM, compare, render, sweep};
 use crate::exit::Error;
 use crate::harness::MOST_REPETITIONS;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
 };
+use crate::view::config::{self, Setting};
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::escape::quote;
 use charz_data::params;
 use charz_data::{KNOWN_AS, known_as};
-use charz_render::formats::{FORMATS, SUMMARY, TABLE};
+use charz_render::formats::{FORMATS, Format as ReportFormat, SWEPT, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 const MOST_MAPPED: usize = 1 << 20;
 
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
-pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> Result<Command, Error> {
+pub(super) fn command(
+    verb: Verb,
+    layers: &Layers,
+    settings: Vec<Setting>,
+    notes: &mut Vec<String>,
+) -> Result<Command, Error> {
     Ok(match verb {
         Verb::Topo(args) => Command::Topo(Box::new(presets::topo(*args, layers, notes)?)),
         Verb::Map(args) => map(&args)?,
@@ -45,31 +54,31 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             },
             format: named(&args.format, kernel_list::FORMATS)?,
         },
-        Verb::Sweep(args) => Command::Sweep(Box::new({
-            let format = if args.verbose { TABLE } else { SUMMARY };
-            match &args.resume {
-                Some(file) => {
-                    let resume = sweep::Resume {
-                        file: file.clone(),
-                        budget: budget_of(&args.run.budget, layers)?,
-                        wait: args.run.bench.wait,
-                        wait_quiet: wait_quiet(&args.run, layers)?,
-                        strict: args.run.strict,
-                    };
-                    sweep::Options::Resume(resume, format)
-                }
-                None => sweep::Options::New(Box::new(sweep(*args, layers, notes)?), format),
+        Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
+            Some(file) => sweep::Options::Resume(sweep::Resume {
+                file: resumed(file, notes)?,
+                budget: budget_of(&args.run.budget, layers)?,
+                wait: args.run.bench.wait,
+                wait_quiet: wait_quiet(&args.run, layers)?,
+                strict: args.run.strict,
+                format: shown(&args)?,
+                quiet: args.quiet,
+            }),
+            None => {
+                // A plan has formats of its own.
+                let format = if args.run.dry_run { TABLE } else { shown(&args)? };
+                sweep::Options::New(Box::new(sweep(*args, layers, notes)?), format)
             }
         })),
         Verb::Render(args) => Command::Render(render::Options {
-            reports: args.reports,
+            reports: named::reports(args.reports, notes)?,
             showing: history::showing(
-                choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
+                args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?,
                 args.how,
-            )?,
+            ),
         }),
-        Verb::History(args) => Command::History(Box::new(history::history(args)?)),
-        Verb::Compare(args) => Command::Compare(compare(args)?),
+        Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
+        Verb::Compare(args) => Command::Compare(compare(args, notes)?),
         Verb::C2c(args) => Command::CoreToCore(Box::new(presets::c2c(args, layers, notes)?)),
         Verb::Numa(args) => Command::Numa(Box::new(presets::numa(args, layers, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
@@ -88,6 +97,13 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
             check: args.code.as_deref().map(check).transpose()?,
             format: named(&args.format, explain::FORMATS)?,
         },
+        Verb::Config(ConfigArgs { task: ConfigTask::Show(args) }) => {
+            let format = named(&args.format, config::FORMATS)?;
+            // What a sweep would refuse is refused here.
+            sweep(*args, layers, notes)?;
+            Command::Config { settings, format }
+        }
+        Verb::Completions(args) => Command::Docs(completions(choice("charz completions", &args.shell, shells())?)),
         Verb::Docs(args) => Command::Docs(match args.page {
             None => pages().iter().map(Page::line).collect::<String>().into_bytes(),
             Some(name) => {
@@ -98,16 +114,33 @@ pub(super) fn command(verb: Verb, layers: &Layers, notes: &mut Vec<String>) -> R
     })
 }
 
-fn compare(args: CompareArgs) -> Result<compare::Options, Error> {
-    let (base, new) = history::base_and_new(&args)?;
+fn compare(args: CompareArgs, notes: &mut Vec<String>) -> Result<compare::Options, Error> {
+    let (base, new) = history::base_and_new(&args, notes)?;
     let CompareArgs { cross_machine, cross_build, cross_plan, .. } = args;
     let mut terms = ab::terms(args.terms)?;
     terms.rules = Rules { cross_machine, cross_build, cross_plan, ..terms.rules };
     Ok(compare::Options { base, new, terms })
 }
 
+/// How a sweep shows its report.
+fn shown(args: &SweepArgs) -> Result<&'static ReportFormat, Error> {
+    match args.verbose {
+        true => Ok(TABLE),
+        false => args.format.choose(SWEPT.into_iter().map(|format| (format.name, format))),
+    }
+}
+
+fn resumed(file: &Path, notes: &mut Vec<String>) -> Result<PathBuf, Error> {
+    match named::report(file.to_owned(), notes)? {
+        file if file.as_os_str() == STREAM => Err(Error::bad_input(
+            "--resume: a report on standard input has no journal and no file to finish; name its file",
+        )),
+        file => Ok(file),
+    }
+}
+
 fn map(args: &MapArgs) -> Result<Command, Error> {
-    let mapping = Mapping::from_str(&args.mapping)?;
+    let mapping = Mapping::from_str(&args.mapping).map_err(not_a_mapping)?;
     refuse_stacks(std::slice::from_ref(&mapping), args.allow_stack)?;
     Ok(Command::Map {
         mapping,
@@ -132,7 +165,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let fitting = args.how.mapping == [FITTING];
     let typed = if fitting { &[] } else { args.how.mapping.as_slice() };
     let mappings = typed.iter().map(|text| parse_mappings(text)).collect::<Result<Vec<_>, _>>();
-    let mappings = layers.blame("--mapping", mappings)?.concat();
+    let mappings = layers.blame("--mapping", mappings.map_err(not_a_mapping))?.concat();
     layers.blame("--mapping", refuse_stacks(&mappings, args.how.allow_stack))?;
     let first = |(at, mapping): &(usize, &Mapping)| !mappings[..*at].contains(mapping);
     let distinct = mappings.iter().enumerate().filter(first).map(|(_, mapping)| mapping.clone()).collect();
@@ -169,7 +202,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let wait_quiet = wait_quiet(&run, layers)?;
     let dry_run = sweep::DryRun {
         source: args.topology.as_deref().map_or(Source::ThisMachine, source),
-        format: args.format.as_deref().map_or(Ok(&plan::FORMATS[0]), |name| named(name, plan::FORMATS))?,
+        format: if run.dry_run { named(&args.format, plan::FORMATS)? } else { &plan::FORMATS[0] },
     };
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
@@ -200,6 +233,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         wait: run.bench.wait,
         wait_quiet,
         strict: run.strict,
+        quiet: args.quiet,
     })
 }
 
@@ -239,6 +273,15 @@ fn seed(text: &str) -> Result<u64, Error> {
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
         Error::bad_input(format!("--seed: {text:?} is no whole number from 0 to {}; example: --seed 1", u64::MAX))
     })
+}
+
+/// A name that resembles one of a mapper, or one of another tool's.
+fn not_a_mapping(error: charz_topology::Error) -> Error {
+    let charz_topology::Error::UnknownMapping { mapping, name, .. } = &error else { return error.into() };
+    let names: Vec<&str> = mappers().map(|card| card.name).chain(ALIASES.iter().map(|(alias, _)| *alias)).collect();
+    let Some(near) = nearest(name, &names) else { return error.into() };
+    let meant = ALIASES.iter().find(|(alias, _)| *alias == near).map(|(_, name)| format!(" ({name})"));
+    Error::bad_input(format!("unknown mapping {mapping}; did you mean {near}{}?", meant.unwrap_or_default()))
 }
 
 /// That workers share a strand while others are free can be an experiment or a slip of the finger.
@@ -318,8 +361,8 @@ fn chosen(named: &[&str], families: &[Family]) -> Vec<&'static dyn Kernel> {
     charz_kernels::kernels().filter(wanted).collect()
 }
 
-fn named<W>(name: &str, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
-    choice("--format", name, formats.iter().map(|format| (format.name, format)))
+fn named<W>(asked: &FormatArgs, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
+    asked.choose(formats.iter().map(|format| (format.name, format)))
 }
 
 pub(super) fn choice<T, N: AsRef<str>>(

@@ -6,24 +6,35 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::ab::{AbArgs, SelftestArgs, TermsArgs};
+use super::format::{FormatArgs, takes};
 use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
 use super::presets::{C2cArgs, NumaArgs, TopoArgs};
 use super::replicate::ReplicateArgs;
-use crate::view::{doctor, explain, kernels, placement, plan};
+use crate::view::{doctor, explain, kernels, placement};
 use charz_data::params::PARAMS;
-use charz_render::formats;
+use charz_render::formats::{self, SWEPT};
 
 /// Measure a multi-core machine and find where threads run best.
 #[derive(Debug, Parser)]
-#[command(name = "charz", version = VERSION, override_help = help::overview(), max_term_width = 110)]
+#[command(name = "charz", version = env!("CARGO_PKG_VERSION"), long_version = help::version(), override_help = help::overview(), max_term_width = 110)]
 pub(super) struct Cli {
+    /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
+    // The number of values by name: a verb that is built alone, for documentation, gets this flag as it stands here.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        num_args = 1,
+        global = true,
+        default_value = "auto",
+        hide_default_value = true,
+        display_order = 900
+    )]
+    pub(super) color: String,
     #[command(subcommand)]
     pub(super) verb: Verb,
 }
-
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("CHARZ_COMMIT"), ", ", env!("CHARZ_TARGET"), ")");
 
 // What each does is said here: only the one that is typed gets its flags, since all of them take longer to list than charz topo
 // takes for this machine.
@@ -57,7 +68,7 @@ pub(super) enum Verb {
     ///
     /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
-    /// `--dry-run` and its `--topology` and `--format` must be typed.
+    /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` must be typed.
     Sweep(Box<SweepArgs>),
     /// Measure core-to-core latency, as a matrix
     ///
@@ -135,6 +146,12 @@ pub(super) enum Verb {
     ///
     /// Without a code: the list of checks with their limits.
     Explain(ExplainArgs),
+    /// Show what a sweep would be made with, and where each value comes from
+    Config(ConfigArgs),
+    /// Print the completions of a shell: bash, elvish, fish, powershell, zsh
+    ///
+    /// For this session of bash: source <(charz completions bash). Packages install them.
+    Completions(CompletionsArgs),
     /// Print man pages, completions, schemas and reference tables
     ///
     /// Without a page: the list of pages, each with the file that it is kept in.
@@ -162,8 +179,9 @@ pub(super) struct SourceArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, placement::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct MapArgs {
-    #[arg(long, value_name = "MAPPING", help = "The mapping; --help lists them",
+    #[arg(long, visible_alias = "placement", value_name = "MAPPING", help = "The mapping; --help lists them",
         long_help = help::mappings("The mapping"))]
     pub(super) mapping: String,
     /// How many workers
@@ -174,24 +192,26 @@ pub(super) struct MapArgs {
     pub(super) allow_stack: bool,
     #[command(flatten)]
     pub(super) source: SourceArgs,
-    #[arg(long, default_value = "table", help = help::formats(placement::FORMATS.iter().map(|f| f.name)),
-        long_help = help::explained_formats(placement::FORMATS.iter().map(|f| (f.name, f.about))))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, kernels::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct KernelsArgs {
     /// A kernel, a family, how names begin (mem-*), or what another tool calls it (stream)
     pub(super) name: Option<String>,
     /// Everything about every kernel
     #[arg(long, conflicts_with = "name")]
     pub(super) all: bool,
-    #[arg(long, default_value = "table", help = help::formats(kernels::FORMATS.iter().map(|f| f.name)))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
-#[command(mut_args(help::grouped))]
+#[command(mut_arg("format", |arg| {
+    takes(arg, SWEPT.iter().map(|f| (f.name, f.about))).long_help(help::sweep_formats())
+}), mut_args(help::grouped))]
 pub(super) struct SweepArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
@@ -207,23 +227,24 @@ pub(super) struct SweepArgs {
     pub(super) resume: Option<PathBuf>,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
-    /// Print every number in tables, with all warnings and findings
-    #[arg(short, long)]
+    /// Print every number in tables, with all warnings and findings; the same as --format table
+    #[arg(short, long, conflicts_with_all = ["format", "json", "quiet"])]
     pub(super) verbose: bool,
     /// Plan for another machine: hwloc XML, or a synthetic description, as for charz topo
     ///
     /// Kernels are timed on this machine; caches, nodes and numbers of strands are those of the other one.
     #[arg(long, value_name = "SOURCE", requires = "dry_run")]
     pub(super) topology: Option<String>,
-    #[arg(long, value_name = "FORMAT", requires = "dry_run",
-        help = help::formats(plan::FORMATS.iter().map(|format| format.name)),
-        long_help = help::explained_formats(plan::FORMATS.iter().map(|format| (format.name, format.about))))]
-    pub(super) format: Option<String>,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
+    /// Print the name of the report's file and nothing else: no tables, no progress
+    #[arg(long, short, conflicts_with_all = ["format", "json", "dry_run"])]
+    pub(super) quiet: bool,
 }
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 20] = [
+    const OTHERS: [&str; 19] = [
         "mapping",
         "allow_stack",
         "kernel",
@@ -243,7 +264,6 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "quick",
         "dry_run",
         "topology",
-        "format",
     ];
     PARAMS.iter().map(|param| param.name).chain(OTHERS)
 }
@@ -252,7 +272,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
 // for the help of the subcommand.
 #[derive(Clone, Debug, Args)]
 pub(super) struct HowArgs {
-    #[arg(long, value_name = "M,…", default_value = super::convert::FITTING,
+    #[arg(long, visible_alias = "placement", value_name = "M,…", default_value = super::convert::FITTING,
         help = "Orders in which threads take CPUs; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
             dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two workers a pair of strands at \
@@ -325,8 +345,14 @@ pub(super) struct RunArgs {
     pub(super) precision: String,
     #[arg(long, value_name = "TIME", default_value = "auto", allow_hyphen_values = true, help = help::BUDGET, long_help = help::budget())]
     pub(super) budget: String,
-    /// File of the report, compressed if it ends in .gz [default: charz-<date>-<time>.json in this folder, .json.gz if large]
-    #[arg(long, value_name = "FILE")]
+    /// File of the report, compressed if it ends in .gz; - is standard output [default: charz-{host}-{date}.json in this folder, .json.gz if large]
+    ///
+    /// In the name, {host}, {date}, {cpu} and {job} are replaced by the name of the host, the date and time (UTC), the model of the CPU and
+    /// the job of the batch system (SLURM_JOB_ID, PBS_JOBID or LSB_JOBID, else nojob).
+    ///
+    /// On standard output the report is JSON, in place of what the command prints. There is no journal then: an interrupted sweep prints
+    /// what it has, and cannot be resumed.
+    #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long)]
@@ -364,20 +390,23 @@ pub(super) struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, formats::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct RenderArgs {
-    /// Reports that `charz sweep` wrote; several are shown side by side
+    /// Reports that `charz sweep` wrote, several side by side; - is standard input, last the newest report in this folder
+    ///
+    /// Of the files in this folder that end in .json or .json.gz and hold a report, last is the one that was written last. A file called
+    /// last comes first.
     #[arg(value_name = "REPORT", required = true)]
     pub(super) reports: Vec<PathBuf>,
-    #[arg(long, default_value = "summary", help = help::formats(formats::FORMATS.iter().map(|format| format.name)),
-        long_help = help::explained_formats(formats::FORMATS.iter().map(|format| (format.name, format.about))))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
     #[command(flatten)]
     pub(super) how: ShowingArgs,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
-    /// The report to compare with; left out with --baseline
+    /// The report to compare with, as for charz render (-, last); left out with --baseline
     #[arg(value_name = "BASE")]
     pub(super) base: PathBuf,
     /// The report that is compared
@@ -406,6 +435,7 @@ pub(super) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, doctor::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct DoctorArgs {
     /// List every check, with what it does to which numbers
     #[arg(short, long)]
@@ -421,17 +451,39 @@ pub(super) struct DoctorArgs {
     /// Print a shell script that makes the fixes and can undo them; nothing is run
     #[arg(long, conflicts_with_all = ["format", "expect", "verbose"])]
     pub(super) fix_script: bool,
-    #[arg(long, default_value = "table", help = help::formats(doctor::FORMATS.iter().map(|f| f.name)))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, explain::FORMATS.iter().map(|f| (f.name, f.about)))))]
 pub(super) struct ExplainArgs {
     /// The code, e.g. V03
     #[arg(allow_hyphen_values = true)]
     pub(super) code: Option<String>,
-    #[arg(long, default_value = "text", help = help::formats(explain::FORMATS.iter().map(|f| f.name)))]
-    pub(super) format: String,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(super) task: ConfigTask,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigTask {
+    /// List the flags of charz sweep with the values that hold
+    ///
+    /// Takes the flags of charz sweep, and reads the environment and the file of `--config` as it does. A value comes from a flag, from a
+    /// variable, from a line of the file, or is the default. Nothing is measured.
+    Show(Box<SweepArgs>),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    pub(super) shell: String,
 }
 
 #[derive(Debug, Args)]

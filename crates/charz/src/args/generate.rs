@@ -1,6 +1,6 @@
 //! Documentation that follows from the grammar: shell completions and man pages; and the list of all generated pages.
 
-use clap::{Command, CommandFactory};
+use clap::{Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 
 use super::flags::Cli;
@@ -34,10 +34,8 @@ pub fn pages() -> Vec<Page> {
         file,
         make: Box::new(move || make().into_bytes()),
     });
-    let shells =
-        [("completions-bash", Shell::Bash), ("completions-zsh", Shell::Zsh), ("completions-fish", Shell::Fish)];
-    let completions = shells.map(|(name, shell)| Page {
-        name: name.to_owned(),
+    let completions = shells().map(|(name, shell)| Page {
+        name: format!("completions-{name}"),
         file: None,
         make: Box::new(move || completions(shell)),
     });
@@ -61,7 +59,7 @@ impl Page {
 
 /// Each verb with its flags and tasks before the whole is built: `help` lists those that are there then.
 fn grammar() -> Command {
-    Cli::command().version(env!("CARGO_PKG_VERSION")).mut_subcommands(|verb| {
+    Cli::command().long_version(env!("CARGO_PKG_VERSION")).mut_subcommands(|verb| {
         let name = verb.get_name().to_owned();
         let mut verb = verb.bin_name(format!("charz {name}")).display_name(format!("charz-{name}"));
         verb.build();
@@ -69,7 +67,12 @@ fn grammar() -> Command {
     })
 }
 
-fn completions(shell: Shell) -> Vec<u8> {
+/// The shells that completions are made for.
+pub fn shells() -> impl Iterator<Item = (String, Shell)> {
+    Shell::value_variants().iter().map(|shell| (shell.to_string(), *shell))
+}
+
+pub fn completions(shell: Shell) -> Vec<u8> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut grammar(), "charz", &mut text);
     text

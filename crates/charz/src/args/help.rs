@@ -4,12 +4,16 @@ use charz_topology::mappers;
 use clap::Arg;
 
 use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
+use crate::sweep::tool;
+use crate::view::{self, plan};
+use charz_data::report::Tool;
 use charz_data::units;
+use charz_render::formats::SWEPT;
 
 pub(super) fn mappings(first: &str) -> String {
     let lines = mappers().map(|mapper| {
         let parameter = mapper.parameter.map(|parameter| format!(":{parameter}")).unwrap_or_default();
-        format!("  {}{parameter}: {}", mapper.name, mapper.about)
+        format!("  {}{parameter}{}: {}", mapper.name, view::also(mapper), mapper.about)
     });
     format!("{first}\n\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
@@ -18,13 +22,23 @@ pub(super) fn kernels() -> String {
     "Kernels, by name or prefix, e.g. arith-int or ring-*; see charz kernels".into()
 }
 
-pub(super) fn formats<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    format!("How: {}", names.collect::<Vec<_>>().join(", "))
+/// What `--version` prints behind the name; `-V` has the first word of it.
+pub(super) fn version() -> String {
+    let Tool { version, commit, target, hwloc, rustc, .. } = tool();
+    format!("{version}\ncommit: {commit}\ntarget: {target}\nhwloc: {hwloc}\nrustc: {rustc}")
 }
 
-pub(super) fn explained_formats<'a>(formats: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let lines: Vec<_> = formats.map(|(name, about)| format!("  {name}: {about}")).collect();
-    format!("How\n\n{}", lines.join("\n"))
+/// What `charz sweep` prints when it ends, or the plan of it.
+pub(super) fn sweep_formats() -> String {
+    let lines = |formats: &[(&str, &str)]| -> Vec<String> {
+        formats.iter().map(|(name, about)| format!("  {name}: {about}")).collect()
+    };
+    let [report, plan] = [
+        lines(&SWEPT.map(|format| (format.name, format.about))),
+        lines(&plan::FORMATS.iter().map(|format| (format.name, format.about)).collect::<Vec<_>>()),
+    ]
+    .map(|lines| lines.join("\n"));
+    format!("Output format [default: summary]\n\n{report}\n\nWith --dry-run, of the plan:\n\n{plan}")
 }
 
 pub(super) const BUDGET: &str = "Longest duration of the sweep, e.g. 90s, 10m; what does not fit stays pending";
@@ -56,7 +70,7 @@ pub(super) fn overview() -> String {
   charz sweep          benchmark this machine ({} s, a large one up to {} min; --quick: {} s)
   charz topo           sockets, cores, caches, NUMA nodes
   charz doctor         is this machine set up for benchmarking?
-  charz render REPORT  show a report again; --format html: a page to send
+  charz render last    the newest report again; --format html: a page to send
   charz compare A B    slower, faster or same
 
 {groups}
@@ -76,15 +90,15 @@ charz --version        version, commit, target",
 /// Every command, by what it is for.
 pub(super) const GROUPS: [(&str, &[&str]); 3] = [
     ("Measure", &["sweep", "c2c", "numa", "ab", "selftest", "replicate"]),
-    ("Inspect", &["topo", "map", "doctor", "kernels", "explain"]),
-    ("Reports", &["render", "compare", "history", "docs"]),
+    ("Inspect", &["topo", "map", "doctor", "kernels", "explain", "config"]),
+    ("Reports", &["render", "compare", "history", "docs", "completions"]),
 ];
 
 /// The flags of a sweep that are used daily, under their headings; `-h` shows these.
 const DAILY: [(&str, &[&str]); 3] = [
     ("What", &["kernel", "family", "threads", "mapping", "size"]),
     ("How long", &["quick", "budget", "wait_quiet"]),
-    ("Output", &["output", "verbose", "resume", "dry_run", "strict"]),
+    ("Output", &["output", "format", "verbose", "quiet", "resume", "dry_run", "strict"]),
 ];
 
 /// A flag of a sweep under its heading.

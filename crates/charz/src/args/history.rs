@@ -4,18 +4,19 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::convert::choice;
 use super::flags::CompareArgs;
-use super::help;
+use super::format::{FormatArgs, takes};
+use super::named;
 use super::quantities::count;
+use crate::command::STREAM;
 use crate::command::compare::Base;
 use crate::command::history::{Options, Plot, Shown, Task};
 use crate::command::render::Showing;
 use crate::exit::Error;
-use crate::view::look::Colour;
 use charz_analysis::history::Wanted;
 use charz_render::formats::{self, Draw, FORMATS};
 use charz_render::history::Format;
+use charz_topology::Mapping;
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
@@ -41,7 +42,7 @@ pub(crate) enum HistoryTask {
 /// sweeps began.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// Reports that `charz sweep` wrote
+    /// Reports that `charz sweep` wrote; - is standard input, last the newest report in this folder
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
     /// A label for them, e.g. "before the BIOS update"
@@ -54,20 +55,21 @@ pub(crate) struct AddArgs {
 
 /// List the reports, the oldest first, and what changed from each to the next
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, Format::ALL.into_iter().map(|(name, _)| (name, "")))))]
 pub(crate) struct ListArgs {
-    #[arg(long, default_value = "table", help = help::formats(Format::ALL.into_iter().map(|(name, _)| name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// Show a report that was added
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, shows())))]
 pub(crate) struct ShowArgs {
     /// Its number in the list, or newest
     #[arg(value_name = "REPORT", default_value = "newest", allow_hyphen_values = true)]
     pub(crate) report: String,
-    #[arg(long, default_value = "table", help = help::formats(shows().map(|(name, _)| name)),
-        long_help = help::explained_formats(shows()))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
 }
@@ -77,12 +79,13 @@ pub(crate) struct ShowArgs {
 /// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all cells of the history,
 /// shown or not. A change needs ten reports with a number. Suspect numbers count and are marked; invalid ones are gaps.
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, plots())))]
 pub(crate) struct PlotArgs {
     /// Only these kernels, separated by commas, by name or by how names begin, e.g. mem-read or level-*
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     pub(crate) kernel: Vec<String>,
     /// Only this mapping; may be given several times
-    #[arg(long, value_name = "MAPPING")]
+    #[arg(long, visible_alias = "placement", value_name = "MAPPING")]
     pub(crate) mapping: Vec<String>,
     /// Only these numbers of workers, separated by commas
     #[arg(long, value_name = "N,…", value_delimiter = ',', allow_hyphen_values = true, alias = "workers")]
@@ -93,9 +96,8 @@ pub(crate) struct PlotArgs {
     /// Only cells that changed
     #[arg(long)]
     pub(crate) changed: bool,
-    #[arg(long, default_value = "table", help = help::formats(plots().map(|(name, _)| name)),
-        long_help = help::explained_formats(plots()))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
 }
@@ -105,12 +107,9 @@ pub(crate) struct ShowingArgs {
     /// The one figure to show, by its name; without a name the error lists them
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
-    /// The file to write or replace, all of it or nothing
+    /// The file to write or replace, all of it or nothing; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: String,
 }
 
 const AS_ADDED: (&str, &str) = ("json", "the report as it was added, to the byte, with control characters as escapes");
@@ -129,23 +128,23 @@ pub(super) fn plots() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 fn pages() -> impl Iterator<Item = &'static formats::Format> {
-    FORMATS.iter().filter(|format| !matches!(format.draw, Draw::Report(_)))
+    FORMATS.iter().filter(|format| !matches!(format.draw, Draw::Report(_) | Draw::Rows(_)))
 }
 
-pub(super) fn history(args: HistoryArgs) -> Result<Options, Error> {
+pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
     let task = match args.task {
         HistoryTask::Add(AddArgs { reports, label, any_host }) => {
-            Task::Add { reports, label: label.map(self::label).transpose()?, any_host }
+            Task::Add { reports: named::reports(reports, notes)?, label: label.map(self::label).transpose()?, any_host }
         }
-        HistoryTask::List(args) => Task::List(choice("--format", &args.format, Format::ALL)?),
+        HistoryTask::List(args) => Task::List(args.format.choose(Format::ALL)?),
         HistoryTask::Show(args) => {
             let id = match args.report.as_str() {
                 "newest" => None,
                 text => Some(number("charz history show", "newest", text)?),
             };
-            let format = choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?;
+            let format = args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?;
             let as_added = format.name == AS_ADDED.0 && args.how.output.is_none() && args.how.figure.is_none();
-            Task::Show(id, if as_added { None } else { Some(showing(format, args.how)?) })
+            Task::Show(id, (!as_added).then(|| showing(format, args.how)))
         }
         HistoryTask::Plot(args) => Task::Plot(plot(*args)?),
     };
@@ -168,19 +167,19 @@ fn plot(args: PlotArgs) -> Result<Plot, Error> {
     let workers = |text: &String| Ok(count("--threads", text, usize::MAX)? as u64);
     let tables = Format::ALL.map(|(name, format)| (name, Err(format)));
     let pages = pages().map(|format| (format.name, Ok(format)));
-    let shown = match choice("--format", &args.format, tables.into_iter().chain(pages))? {
-        Ok(format) => Shown::Page(showing(format, args.how)?),
+    let shown = match args.format.choose(tables.into_iter().chain(pages))? {
+        Ok(format) => Shown::Page(showing(format, args.how)),
         Err(_) if args.how.output.is_some() || args.how.figure.is_some() => {
             return Err(Error::bad_input(format!(
                 "--output and --figure are for formats that show figures; {} goes to standard output",
-                args.format
+                args.format.name().unwrap_or("the table")
             )));
         }
         Err(format) => Shown::Tables(format),
     };
     Ok(Plot {
         kernels: args.kernel,
-        mappings: args.mapping,
+        mappings: args.mapping.into_iter().map(canonical).collect(),
         workers: args.threads.iter().map(workers).collect::<Result<_, Error>>()?,
         parameters: args.point,
         changed: args.changed,
@@ -188,13 +187,13 @@ fn plot(args: PlotArgs) -> Result<Plot, Error> {
     })
 }
 
-pub(super) fn showing(format: &formats::Format, args: ShowingArgs) -> Result<Showing, Error> {
-    Ok(Showing {
-        format: *format,
-        figure: args.figure,
-        output: args.output,
-        colour: choice("--color", &args.color, Colour::ALL)?,
-    })
+/// The name by which reports know a mapping. One that this program does not have may be in a report all the same.
+fn canonical(mapping: String) -> String {
+    mapping.parse::<Mapping>().map_or(mapping, |mapping| mapping.to_string())
+}
+
+pub(super) fn showing(format: &formats::Format, args: ShowingArgs) -> Showing {
+    Showing { format: *format, figure: args.figure, output: args.output.filter(|file| file.as_os_str() != STREAM) }
 }
 
 fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
@@ -206,9 +205,13 @@ fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
     })
 }
 
-pub(super) fn base_and_new(args: &CompareArgs) -> Result<(Base, PathBuf), Error> {
+pub(super) fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, PathBuf), Error> {
     match (args.baseline.as_deref(), &args.new) {
-        (None, Some(new)) => Ok((Base::File(args.base.clone()), new.clone())),
+        (None, Some(new)) => {
+            let mut files = named::reports(vec![args.base.clone(), new.clone()], notes)?.into_iter();
+            // As many as were named.
+            Ok((Base::File(files.next().unwrap_or_default()), files.next().unwrap_or_default()))
+        }
         (Some(text), None) => {
             let wanted = match text {
                 "newest" => Wanted::Newest,
@@ -216,7 +219,7 @@ pub(super) fn base_and_new(args: &CompareArgs) -> Result<(Base, PathBuf), Error>
                 text => Wanted::Report(number("--baseline", "newest, before-change", text)?),
             };
             // The only report that was named is the new one.
-            Ok((Base::History { file: args.db.clone(), wanted }, args.base.clone()))
+            Ok((Base::History { file: args.db.clone(), wanted }, named::report(args.base.clone(), notes)?))
         }
         (Some(_), Some(_)) => Err(Error::bad_input(
             "--baseline takes the base from the history; name the new report only, or leave out --baseline",

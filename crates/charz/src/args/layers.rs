@@ -17,12 +17,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::convert::nearest;
-use super::flags::SweepArgs;
+use super::flags::{ConfigArgs, SweepArgs};
 use crate::exit::Error;
+use crate::view::config::Setting;
 
 /// Flags that say what is to be done this once: they must be typed.
-const TYPED_ONLY: [&str; 9] =
-    ["config", "resume", "force", "dry-run", "topology", "format", "quick", "help", "version"];
+const TYPED_ONLY: [&str; 12] = [
+    "config", "resume", "force", "dry-run", "topology", "format", "json", "quiet", "color", "quick", "help", "version",
+];
 
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
 const TOGETHER: [&str; 2] = ["kernel", "family"];
@@ -142,12 +144,33 @@ impl Layers {
 
     /// The grammar with these values for defaults.
     pub(super) fn below(&self, grammar: Command) -> Command {
-        // In place of the one in the grammar, which has no flags yet that could be changed.
-        grammar.mut_subcommand("sweep", |_| {
-            self.given.iter().fold(SweepArgs::augment_args(Command::new("sweep")), |sweep, given| {
+        let sweep = |name: &'static str| {
+            self.given.iter().fold(SweepArgs::augment_args(Command::new(name)), |sweep, given| {
                 sweep.mut_arg(&given.key.id, |arg| arg.default_values(given.values.iter().cloned()))
             })
+        };
+        // In place of those in the grammar, which have no flags yet that could be changed.
+        grammar.mut_subcommand("sweep", |_| sweep("sweep")).mut_subcommand("config", |_| {
+            ConfigArgs::augment_args(Command::new("config")).mut_subcommand("show", |_| sweep("show"))
         })
+    }
+
+    /// Every flag that can be set elsewhere, with the value that it has in `merged`.
+    pub(super) fn settings(&self, sweep: &Command, merged: &ArgMatches) -> Vec<Setting> {
+        let setting = |key: Key| {
+            let from = match (merged.value_source(&key.id), self.place(&format!("--{}", key.long))) {
+                (Some(ValueSource::CommandLine), _) => "flag",
+                (_, Some(place)) => place,
+                (_, None) => "default",
+            };
+            let values = merged.get_raw(&key.id).into_iter().flatten();
+            Setting {
+                values: values.map(|value| value.to_string_lossy().into_owned()).collect(),
+                from: from.to_owned(),
+                flag: key.long,
+            }
+        };
+        sweep.get_arguments().filter_map(Key::of).map(setting).collect()
     }
 
     /// Names the place in the error about a value that was not typed. `flag` starts with its dashes.

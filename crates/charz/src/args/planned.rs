@@ -112,7 +112,7 @@ fn plan(line: &str, machine: &Machine, limits: &Limits, predictor: &Predictor) -
     match *command {
         Command::Sweep(options) => match *options {
             sweep::Options::New(new, _) => of_request(&usual(new.request)),
-            sweep::Options::Resume(..) => panic!("{line} resumes"),
+            sweep::Options::Resume(_) => panic!("{line} resumes"),
         },
         Command::Topo(options) => match *options {
             topo::Options::Measure { new, .. } => of_request(&usual(new.request)),

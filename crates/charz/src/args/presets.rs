@@ -7,7 +7,9 @@ use clap::{Arg, Args, Command, FromArgMatches};
 
 use super::convert::{choice, source, sweep};
 use super::flags::{RunArgs, SourceArgs, SweepArgs};
+use super::format::{FormatArgs, takes};
 use super::layers::Layers;
+use super::named;
 use super::{help, refusal};
 use crate::command::{c2c, numa, topo};
 use crate::exit::Error;
@@ -39,6 +41,7 @@ pub(super) fn budget(arg: Arg, time: &'static str) -> Arg {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
+#[command(mut_arg("format", |arg| takes(arg, MEASURED.iter().map(|f| (f.name, "")))))]
 pub(crate) struct C2cArgs {
     /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
@@ -51,8 +54,8 @@ pub(crate) struct C2cArgs {
     pub(crate) all_pairs: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// Repetitions in each invocation: they are short, so few of them are interrupted.
@@ -71,22 +74,24 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
         new: sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
-        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
+        format: args.format.choose(MEASURED.into_iter().map(|format| (format.name, format)))?,
     })
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, topo_formats()).help(topo_help())))]
 pub(crate) struct TopoArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// Show what was measured beside what is claimed: by this report, or measure now
+    /// Show what was measured beside what is claimed: by this report (- is standard input, last the newest one in this folder), or
+    /// measure now
     #[arg(long, value_name = "REPORT", num_args = 0..=1)]
     pub(crate) measured: Option<Option<PathBuf>>,
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
-    /// The file of the new report [default: charz-<date>-<time>.json in this folder]
-    #[arg(long, value_name = "FILE", requires = "measured")]
+    /// The file of the new report, or - for standard output [default: charz-{host}-{date}.json in this folder]
+    #[arg(long, short, value_name = "FILE", requires = "measured")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long, requires = "measured")]
@@ -94,9 +99,8 @@ pub(crate) struct TopoArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long, requires = "measured")]
     pub(crate) wait: bool,
-    #[arg(long, value_name = "FORMAT", help = topo_help(),
-        long_help = help::explained_formats(topo_formats()))]
-    pub(crate) format: Option<String>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 fn topo_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -105,14 +109,15 @@ fn topo_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 fn topo_help() -> String {
     format!(
-        "{} [default: {}]; with --measured: table, csv, json, xml [default: table]",
-        help::formats(topo_formats().map(|(name, _)| name)),
+        "Output format: {} [default: {}]; with --measured: table, csv, json, xml [default: table]",
+        topo_formats().map(|(name, _)| name).collect::<Vec<_>>().join(", "),
         topo_page::FORMATS[0].name
     )
 }
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
+#[command(mut_arg("format", |arg| takes(arg, MEASURED.iter().map(|f| (f.name, "")))))]
 pub(crate) struct NumaArgs {
     /// Size of a worker's block, past all caches
     #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
@@ -122,8 +127,8 @@ pub(crate) struct NumaArgs {
     pub(crate) pages: String,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    #[arg(long, default_value = "table", help = help::formats(MEASURED.iter().map(|f| f.name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<numa::Options, Error> {
@@ -134,10 +139,7 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
     }
-    Ok(numa::Options {
-        new,
-        format: choice("--format", &args.format, MEASURED.into_iter().map(|format| (format.name, format)))?,
-    })
+    Ok(numa::Options { new, format: args.format.choose(MEASURED.into_iter().map(|format| (format.name, format)))? })
 }
 
 /// What is measured for a card: the curve of latencies, and the bandwidths of each level.
@@ -164,14 +166,11 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
             (topo_page::XML.0, topo::Options::Xml { source: source.clone(), measured: None }),
             (topo_page::PNG.0, topo::Options::Png { source: source.clone() }),
         ];
-        return choice(
-            "--format",
-            args.format.as_deref().unwrap_or(topo_page::FORMATS[0].name),
-            topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others),
-        );
+        return args.format.choose(topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others));
     };
+    let measured = measured.map(|report| named::report(report, notes)).transpose()?;
     let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
-    let format = choice("--format", args.format.as_deref().unwrap_or("table"), formats)?;
+    let format = args.format.choose(formats)?;
     let is_new = args.budget.is_some() || args.output.is_some() || args.force || args.wait;
     match measured {
         Some(_) if is_new => Err(Error::bad_input(

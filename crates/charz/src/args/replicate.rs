@@ -6,18 +6,21 @@ use clap::{Args, Command, Id};
 
 use super::convert::{choice, sweep};
 use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
+use super::format::{FormatArgs, takes};
 use super::layers::Layers;
+use super::named;
 use super::parameters::AmountArgs;
+use super::presets;
 use super::presets::preset;
-use super::{help, presets};
 use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
 use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
 use charz_data::params;
-use charz_render::replicate::FORMATS;
+use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
+#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, "")))))]
 pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
     #[arg(value_name = "DOCUMENT")]
@@ -25,7 +28,7 @@ pub(crate) struct ReplicateArgs {
     /// Only list the documents, or the figures of one and how far each can be replicated here
     #[arg(long, conflicts_with_all = measuring().chain(["from".into()]))]
     pub(crate) list: bool,
-    /// Read this report instead of measuring
+    /// Read this report instead of measuring; - is standard input, last the newest report in this folder
     #[arg(long, value_name = "REPORT", conflicts_with_all = measuring())]
     pub(crate) from: Option<PathBuf>,
     /// Only these figures, by number: 5, figure-5, table-2, separated by commas
@@ -40,8 +43,8 @@ pub(crate) struct ReplicateArgs {
     pub(crate) accept_panic: bool,
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    #[arg(long, default_value = "table", help = help::formats(FORMATS.iter().map(|f| f.name)))]
-    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
 }
 
 /// The flags that only a sweep obeys.
@@ -56,7 +59,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     let Some(name) = &args.document else {
         let names: Vec<&str> = names().map(|(name, _)| name).collect();
         return match args.list {
-            true => Ok(Options::Documents),
+            true => Ok(Options::Documents(args.format.choose(DOCUMENT_LISTS)?)),
             false => Err(Error::bad_input(format!(
                 "which document? choose from {}; charz replicate --list shows their titles",
                 names.join(", ")
@@ -67,13 +70,13 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     let selection = Selection {
         document,
         figures: figures(document, &args.only)?,
-        format: choice("--format", &args.format, FORMATS.iter().map(|format| (format.name, format)))?,
+        format: args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?,
     };
     if args.list {
         return Ok(Options::List(selection));
     }
     if let Some(report) = args.from {
-        return Ok(Options::From { selection, report });
+        return Ok(Options::From { selection, report: named::report(report, notes)? });
     }
     let protocol = &document.protocol;
     // The kernels, mappings and worker counts follow from the document and the machine.

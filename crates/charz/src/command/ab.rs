@@ -2,17 +2,20 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use charz_topology::Backend;
 
+use super::STREAM;
 use super::compare::Terms;
+use super::sweep::name::filled;
 use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::{self, Recorder, new_report};
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_data::report::{Report, Tool};
@@ -91,7 +94,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));
     // The numbers first: they are printed even if the disk refuses them.
-    (options.terms.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
+    (options.terms.format.write)(&comparison, &look::of_stdout(), out)?;
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
         note(&format!("report: {:?}", journal.finish(report)?));
@@ -103,6 +106,10 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 /// The files of both sides, refused before anything is measured if they cannot become reports.
 fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
     let Some(named) = &options.output else { return Ok(None) };
+    if named.as_os_str() == STREAM {
+        return Err(Error::bad_input("--output: two reports do not fit on standard output; name a file"));
+    }
+    let named = filled(named.clone(), SystemTime::now())?;
     let name = |side: &str| {
         let whole = named.file_name().unwrap_or_default();
         let stem = if named.extension().is_some_and(|end| end == "json") { named.file_stem() } else { None };

@@ -6,7 +6,7 @@ use super::history;
 use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::noise::{self, Floors};
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
 use charz_data::report::Report;
@@ -79,7 +79,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     })?;
     comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);
-    (terms.format.write)(&comparison, &look::of_stdout(Colour::Auto), out)?;
+    (terms.format.write)(&comparison, &look::of_stdout(), out)?;
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.
     std::mem::forget((base, new));
     Ok(exit(&comparison.totals, terms.strict))

@@ -1,6 +1,7 @@
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write, stdin};
 use std::path::{Path, PathBuf};
 
+use super::STREAM;
 use crate::atomic_file;
 use crate::exit::{Error, Exit};
 use crate::journal;
@@ -9,7 +10,7 @@ use crate::view::look::{self, Colour};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
 use charz_data::report::{self, Report};
-use charz_render::formats::{Draw, Format};
+use charz_render::formats::{Draw, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
 pub struct Options {
@@ -23,7 +24,6 @@ pub struct Showing {
     pub figure: Option<String>,
     /// The output file; `None` writes to standard output. An existing file is replaced.
     pub output: Option<PathBuf>,
-    pub colour: Colour,
 }
 
 impl Showing {
@@ -47,25 +47,34 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 }
 
 pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
-    let Draw::Report(write) = options.format.draw else { return show_page(page::page(sources), options, out) };
+    let draw = options.format.draw;
+    if !matches!(draw, Draw::Report(_) | Draw::Rows(_)) {
+        return show_page(page::page(sources), options, out);
+    }
     let name = options.format.name;
     if options.figure.is_some() {
         return Err(Error::bad_input(format!("--figure is for formats that show figures; {name} shows the numbers")));
     }
-    let [source] = sources else {
-        return Err(Error::bad_input(format!(
-            "--format {name} shows one report at a time; html, term and markdown show several side by side"
-        )));
-    };
-    let look = look(options);
-    put(options, out, |out| write(source.report, &look, out))
+    let reports: Vec<&Report> = sources.iter().map(|source| source.report).collect();
+    match (draw, &reports[..]) {
+        (Draw::Rows(write), reports) => put(options, out, |out| write(reports, out)),
+        (_, [report]) => {
+            let look = look(options);
+            put(options, out, |out| options.format.write(report, &look, out))
+        }
+        _ => Err(Error::bad_input(format!(
+            "--format {name} shows one report at a time; html, term, markdown, csv and runs-csv show several"
+        ))),
+    }
 }
 
 /// Shows a page, or a figure of it. Everything that can be refused is refused before the file that it would replace is touched.
 pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
     let format = options.format;
     match format.draw {
-        Draw::Report(_) => Err(Error::bad_input(format!("--format {} shows a single report", format.name))),
+        Draw::Report(_) | Draw::Rows(_) => {
+            Err(Error::bad_input(format!("--format {} shows a single report", format.name)))
+        }
         Draw::Page(write) => {
             let page = only(page, options.figure.as_deref())?;
             let look = look(options);
@@ -93,8 +102,8 @@ pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> R
 /// The style of the output: a file is not a terminal, but gets colours on request.
 fn look(options: &Showing) -> TerminalStyle {
     match options.output {
-        Some(_) => TerminalStyle { colour: options.colour == Colour::Always, ..TerminalStyle::PLAIN },
-        None => look::of_stdout(options.colour),
+        Some(_) => TerminalStyle { colour: look::chosen() == Colour::Always, ..TerminalStyle::PLAIN },
+        None => look::of_stdout(),
     }
 }
 
@@ -153,6 +162,9 @@ fn ids(page: &Page) -> String {
 /// What the reports are called beside each other: their files' names without folder and ending, numbered where they are the same.
 fn names(files: &[PathBuf]) -> Vec<String> {
     let stem = |file: &PathBuf| {
+        if file.as_os_str() == STREAM {
+            return "stdin".into();
+        }
         let plain = if report::is_packed(file) { file.with_extension("") } else { file.clone() };
         plain.file_stem().map_or("report".into(), |stem| stem.to_string_lossy().into_owned())
     };
@@ -170,22 +182,28 @@ pub(super) fn read(path: &Path) -> Result<Report, Error> {
 }
 
 pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
+    let is_stream = path.as_os_str() == STREAM;
+    let name = if is_stream { "standard input".to_owned() } else { format!("{path:?}") };
     let unfinished = |report: &Path| {
         Error::bad_input(format!(
-            "{path:?} belongs to a sweep that was not finished, or still runs; charz sweep --resume {report:?} finishes it, \
+            "{name} belongs to a sweep that was not finished, or still runs; charz sweep --resume {report:?} finishes it, \
              with --budget 1ms without measuring more"
         ))
     };
-    if journal::is_journal(path) {
+    if !is_stream && journal::is_journal(path) {
         return Err(unfinished(&path.with_extension("")));
     }
-    let (report, text) = report::read_with_text(path).map_err(|error| match error.kind() {
+    let read = match is_stream {
+        true => report::read_stream(&name, stdin().lock()),
+        false => report::read_with_text(path),
+    };
+    let (report, text) = read.map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::new(Exit::BadInput, error),
     })?;
     match judge::contradiction(&report) {
         None => Ok((report, text)),
-        Some(what) => Err(Error::bad_input(format!("{path:?} is not a report that can be used: {what}"))),
+        Some(what) => Err(Error::bad_input(format!("{name} is not a report that can be used: {what}"))),
     }
 }
 
@@ -195,7 +213,7 @@ mod tests {
 
     #[test]
     fn reports_of_one_name_are_numbered() {
-        let files = ["a/x.json", "b/x.json.gz", "y.json"].map(PathBuf::from);
-        assert_eq!(names(&files), ["x (1)", "x (2)", "y"]);
+        let files = ["a/x.json", "b/x.json.gz", "y.json", STREAM].map(PathBuf::from);
+        assert_eq!(names(&files), ["x (1)", "x (2)", "y", "stdin"]);
     }
 }

@@ -11,17 +11,16 @@ use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{self, Plan};
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use charz_analysis::replicate::{CellSpec, Document, Figure, Target, evaluate, feasibility};
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_render::formats::ReportWriter;
 use charz_render::look::TerminalStyle;
-use charz_render::replicate as view;
-use charz_render::replicate::Format;
+use charz_render::replicate::{Format, ListWriter};
 
 pub enum Options {
-    Documents,
+    Documents(ListWriter),
     List(Selection),
     From { selection: Selection, report: PathBuf },
     Measure { selection: Selection, new: Box<New> },
@@ -34,9 +33,9 @@ pub struct Selection {
 }
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let look = look::of_stdout(Colour::Auto);
+    let look = look::of_stdout();
     match options {
-        Options::Documents => view::documents(out)?,
+        Options::Documents(write) => write(out)?,
         Options::List(selection) => {
             let target = Target::new(&discover(&Source::ThisMachine)?, admits);
             (selection.format.write)(&feasibility(selection.document, &selection.figures, &target), &look, out)?;

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 use charz_kernels::Kernel;
 use charz_topology::{Backend, Machine, Source, discover};
 
+use super::STREAM;
 use super::render::read;
 use crate::exit::{Error, Exit};
-use crate::journal;
 use crate::judge::worth;
 use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
@@ -18,8 +18,9 @@ use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{Format, ReportWriter};
+use charz_render::formats::{Format, JSON, ReportWriter};
 
+pub(super) mod name;
 mod recorder;
 mod resume;
 mod stage;
@@ -32,7 +33,7 @@ use stage::Session;
 /// What is to be measured, and how its report is shown.
 pub enum Options {
     New(Box<New>, &'static Format),
-    Resume(Resume, &'static Format),
+    Resume(Resume),
 }
 
 pub struct New {
@@ -41,7 +42,7 @@ pub struct New {
     pub request: Request,
     pub clock: ClockKind,
     pub binder: Backend,
-    /// The report's file; `None` takes a name made of the date.
+    /// The report's file, or [`STREAM`]; `None` takes a name made of the host and the date.
     pub output: Option<PathBuf>,
     pub force: bool,
     /// Only the plan is wanted.
@@ -50,6 +51,8 @@ pub struct New {
     /// The longest to wait until the machine is quiet.
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    /// Whether the name of the report's file is all that is printed.
+    pub quiet: bool,
 }
 
 pub struct DryRun {
@@ -66,6 +69,9 @@ pub struct Resume {
     pub wait: bool,
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    /// Whether the name of the report's file is all that is printed.
+    pub quiet: bool,
+    pub format: &'static Format,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +94,7 @@ const PACKED: u64 = 5;
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
         Options::New(new, format) => start(&new, format, out),
-        Options::Resume(resume, format) => resume::run(resume, format, out),
+        Options::Resume(resume) => resume::run(resume, out),
     }
 }
 
@@ -129,11 +135,12 @@ pub(super) fn measure(
     let (plan, pairs) = plan(&stage, machine, &limits, &predictor)?;
     let mut report = new_report(&plan, &Context { machine, ..stage.context(&new.command, &limits) });
     let plain_bytes = plan.report_bytes();
-    if new.output.is_none() && plain_bytes > MOST_PLAIN {
-        file.as_mut_os_string().push(".gz");
+    if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
+        dated.as_mut_os_string().push(".gz");
     }
     if let Some(dry_run) = &new.dry_run {
-        let report_bytes = if report::is_packed(&file) { plain_bytes / PACKED } else { plain_bytes };
+        let report_bytes =
+            if file.as_deref().is_some_and(report::is_packed) { plain_bytes / PACKED } else { plain_bytes };
         match pairs {
             Some(choice) => plan_table::write_pairs(&choice, machine, &plan, out)?,
             None => {
@@ -142,30 +149,45 @@ pub(super) fn measure(
         }
         return Ok(Exit::Done);
     }
-    let recorder = JournalRecorder::begin(file, &report, new.force)?;
-    for disturbance in &report.host.disturbances {
+    let recorder = file.map(|file| JournalRecorder::begin(file, &report, new.force)).transpose()?;
+    let format = if recorder.is_some() { format } else { JSON };
+    if recorder.is_none() {
+        note("the report goes to standard output when the sweep ends, without a journal: it cannot be resumed");
+    }
+    let quiet = new.quiet && recorder.is_some();
+    for disturbance in report.host.disturbances.iter().filter(|_| !quiet) {
         note(&format!("this will disturb: {disturbance}; charz doctor says what mends it"));
     }
-    let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, format };
+    let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
 }
 
 impl New {
     /// The report's file, refused before anything is measured if it cannot become one: a sweep that cannot be kept is not begun.
-    fn file(&self) -> Result<PathBuf, Error> {
-        let named = || self.output.clone().unwrap_or_else(|| dated_name(SystemTime::now(), |file| file.exists()));
-        output(named(), self.force)
+    /// `None` is standard output.
+    fn file(&self) -> Result<Option<PathBuf>, Error> {
+        if self.output.as_ref().is_some_and(|output| output.as_os_str() == STREAM) {
+            return Ok(None);
+        }
+        let now = SystemTime::now();
+        let named = match &self.output {
+            Some(named) => name::filled(named.clone(), now)?,
+            None => name::usual(now, |file| file.exists())?,
+        };
+        output(named, self.force).map(Some)
     }
 }
 
-/// Where the report is, and what shows more of it: behind what people read; the file beside what programs read.
-fn tell_file(file: &Path, format: &dyn ReportWriter, out: &mut dyn Write) -> std::io::Result<()> {
-    let name = plain(&file.to_string_lossy());
-    if format.for_people() {
-        writeln!(out, "\nReport    {name}")?;
-        writeln!(out, "More      charz render {name}  with --format table: every number, --format html: a page")?;
+/// Where the report is, and what shows more of it: behind what people read, beside what programs do, alone where that was asked for.
+fn tell_file(file: &Path, session: &Session<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+    let file = plain(&file.to_string_lossy());
+    if session.quiet {
+        writeln!(out, "{file}")?;
+    } else if session.format.for_people() {
+        writeln!(out, "\nReport     {file}")?;
+        writeln!(out, "More       charz render {file}  with --format table: every number, --format html: a page")?;
     } else {
-        note(&format!("report: {name}"));
+        note(&format!("report: {file}"));
     }
     out.flush()
 }
@@ -202,41 +224,7 @@ fn exists(file: &Path) -> Error {
     Error::bad_input(format!("--output: {file:?} exists; name another file, or replace it with --force"))
 }
 
-/// `charz-20260131-120000.json`, in UTC; `charz-20260131-120000-2.json` if that one, its compressed form, or a journal of theirs exists.
-fn dated_name(now: SystemTime, exists: impl Fn(&Path) -> bool) -> PathBuf {
-    let now = humantime::format_rfc3339_seconds(now).to_string();
-    let digits: String = now.chars().filter(char::is_ascii_digit).collect();
-    let first = format!("charz-{}-{}", &digits[..8], &digits[8..]);
-    let taken = |name: &str| {
-        let forms = [name.into(), PathBuf::from(format!("{name}.gz"))];
-        forms.iter().any(|form| exists(form) || exists(&journal::beside(form)))
-    };
-    let mut name = format!("{first}.json");
-    for number in 2.. {
-        if !taken(&name) {
-            break;
-        }
-        name = format!("{first}-{number}.json");
-    }
-    name.into()
-}
-
 /// The kernels that a report's cells name, as far as this program has them.
 fn kernels_of(report: &Report) -> Vec<&'static dyn Kernel> {
     report.plan.kernels.iter().filter_map(|name| charz_kernels::find(name)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sweeps_of_one_second_have_names_of_their_own() {
-        let name = |taken: &[&str]| dated_name(SystemTime::UNIX_EPOCH, |file| taken.iter().any(|name| file == *name));
-        let [first, second] = ["charz-19700101-000000.json", "charz-19700101-000000-2.json"].map(PathBuf::from);
-        assert_eq!(name(&[]), first);
-        assert_eq!(name(&["charz-19700101-000000.json"]), second);
-        assert_eq!(name(&["charz-19700101-000000.json.journal"]), second);
-        assert_eq!(name(&["charz-19700101-000000.json.gz"]), second);
-    }
 }

@@ -6,7 +6,7 @@ use charz_topology::{Access, Source, discover, export_xml};
 use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use crate::view::progress::note;
 use crate::view::topo::{self, Format};
 use charz_analysis::numa;
@@ -51,7 +51,7 @@ pub const XML: &ReportFormat = &ReportFormat {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match options {
         Options::Said { source, format } => {
-            let (machine, look) = (discover(&source)?, look::of_stdout(Colour::Auto));
+            let (machine, look) = (discover(&source)?, look::of_stdout());
             (format.write)(&machine, &look, out)?;
         }
         Options::Png { .. } if io::stdout().is_terminal() => {
@@ -65,7 +65,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
                 .map_err(|error| Error::bad_input(error.to_string()))?;
             out.write_all(&picture)?;
         }
-        Options::Card { measured, format } => format.write(&read(&measured)?, &look::of_stdout(Colour::Auto), out)?,
+        Options::Card { measured, format } => format.write(&read(&measured)?, &look::of_stdout(), out)?,
         Options::Measure { new, format } => return sweep::start(&new, format, out),
         Options::Xml { source, measured: None } => out.write_all(export_xml(&source, &[])?.as_bytes())?,
         Options::Xml { source, measured: Some(path) } => {

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::look;
 use charz_data::checks::{CHECKS, Check, Scale, Severity};
-use charz_render::wrapped;
+use charz_render::{json, wrapped};
+use serde_json::{Map, Value, json};
 
 pub type Format = super::Format<fn(Option<&Check>, &mut dyn Write) -> io::Result<()>>;
 
@@ -14,6 +15,14 @@ pub static FORMATS: &[Format] = &[
         name: "markdown",
         about: "",
         write: |check, out| out.write_all(check.map_or_else(markdown, section).as_bytes()),
+    },
+    Format {
+        name: "json",
+        about: "",
+        write: |check, out| match check {
+            Some(check) => json::write_pretty_line(&object(check), out),
+            None => json::write_pretty_line(&CHECKS.iter().map(|check| object(check)).collect::<Vec<_>>(), out),
+        },
     },
 ];
 
@@ -73,6 +82,28 @@ fn beyond(scale: Scale, limit: f64) -> String {
         Scale::Share => format!("more than {}%", (limit * 1e6).round() / 1e4),
         Scale::Count | Scale::Ratio => format!("more than {limit}"),
     }
+}
+
+fn object(check: &Check) -> Value {
+    let limits: Map<String, Value> = Severity::ALL
+        .into_iter()
+        .filter_map(|severity| Some((severity.name().to_owned(), check.limit(severity)?)))
+        .chain(check.lap.map(|limit| ("dirty_lap".to_owned(), limit)))
+        .map(|(name, limit)| (name, limit.into()))
+        .collect();
+    json!({
+        "code": check.code,
+        "title": check.title,
+        "cause": check.cause,
+        "quantity": check.quantity,
+        "limits": limits,
+        "evidence": check.evidence,
+        "families": check.families,
+        "fix": check.fix,
+        "source": check.source,
+        "covers": check.covers,
+        "waives": check.waives,
+    })
 }
 
 fn section(check: &Check) -> String {

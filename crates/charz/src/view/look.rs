@@ -1,6 +1,7 @@
 //! Standard output: how wide it is, and whether it knows colours and more than ASCII.
 
 use std::io::{IsTerminal, stdout};
+use std::sync::OnceLock;
 
 use charz_render::look::TerminalStyle;
 use rustix::termios::tcgetwinsize;
@@ -18,11 +19,23 @@ impl Colour {
     pub const ALL: [(&str, Colour); 3] = [("auto", Colour::Auto), ("always", Colour::Always), ("never", Colour::Never)];
 }
 
-pub fn of_stdout(colour: Colour) -> TerminalStyle {
+static CHOSEN: OnceLock<Colour> = OnceLock::new();
+
+/// Sets when to use colours, for the whole process: once, before anything is printed.
+pub fn choose(colour: Colour) {
+    // Chosen before, it stays as it is.
+    let _ = CHOSEN.set(colour);
+}
+
+pub fn chosen() -> Colour {
+    CHOSEN.get().copied().unwrap_or_default()
+}
+
+pub fn of_stdout() -> TerminalStyle {
     let is_terminal = stdout().is_terminal();
     let columns = columns().unwrap_or(TerminalStyle::PLAIN.columns);
     let variable = |name: &str| std::env::var(name).ok();
-    TerminalStyle { columns, colour: has_colour(colour, is_terminal, variable), unicode: has_unicode(variable) }
+    TerminalStyle { columns, colour: has_colour(chosen(), is_terminal, variable), unicode: has_unicode(variable) }
 }
 
 /// The width of paragraphs: the terminal's, 80 where there is none.

@@ -239,6 +239,11 @@ words! { Status {
     Ok = "ok", Suspect = "suspect", Invalid = "invalid", Skipped = "skipped", Failed = "failed", Pending = "pending",
 } }
 
+words! { Ending {
+    Done = "done", Stopped = "stopped", Unavailable = "unavailable", Skipped = "skipped", Refused = "refused",
+    Wrong = "wrong", Died = "died", TimedOut = "timed_out",
+} }
+
 impl Cell {
     /// Its number, if it is `ok` or `suspect`.
     pub fn value(&self) -> Option<f64> {

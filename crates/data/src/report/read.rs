@@ -59,35 +59,69 @@ pub fn read(path: &Path) -> Result<Report, FileError> {
 /// # Errors
 /// Those of [`read`].
 pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
-    let unreadable = |error| FileError { sentence: format!("cannot read the report {path:?}"), source: Some(error) };
-    let wrong = |sentence: String| FileError { sentence, source: None };
-    let metadata = fs::metadata(path).map_err(unreadable)?;
+    let name = format!("{path:?}");
+    let metadata = fs::metadata(path).map_err(|error| unreadable(&name, error))?;
     if !metadata.is_file() {
-        return Err(wrong(format!("{path:?} is not a regular file; name a report that charz sweep wrote")));
+        return Err(wrong(format!("{name} is not a regular file; name a report that charz sweep wrote")));
     }
     if metadata.len() > MAX_BYTES {
-        return Err(wrong(format!("{path:?} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
+        return Err(wrong(format!("{name} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
     }
     // Room for all of it at once: a string that grows is copied, and ends twice as large.
-    let mut text = String::with_capacity(metadata.len() as usize + 1);
-    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let text = String::with_capacity(metadata.len() as usize + 1);
+    read_into(text, &name, File::open(path).map_err(|error| unreadable(&name, error))?)
+}
+
+/// As [`read_with_text`], from a stream that errors call `name`.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_stream(name: &str, stream: impl Read) -> Result<(Report, String), FileError> {
+    read_into(String::new(), name, stream)
+}
+
+fn wrong(sentence: String) -> FileError {
+    FileError { sentence, source: None }
+}
+
+fn unreadable(name: &str, error: io::Error) -> FileError {
+    FileError { sentence: format!("cannot read the report {name}"), source: Some(error) }
+}
+
+fn read_into(mut text: String, name: &str, stream: impl Read) -> Result<(Report, String), FileError> {
+    let unreadable = |error| unreadable(name, error);
+    let mut file = BufReader::new(stream);
     let packed = file.fill_buf().map_err(unreadable)?.starts_with(&GZIP);
-    let bytes: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    let bytes: Box<dyn Read + '_> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
     // The file may grow while it is read, and a compressed one has any size: the cap holds all the same.
     bytes.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => wrong(format!("{path:?} is not a report: it is not UTF-8 text")),
-        io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof if packed => wrong(format!(
-            "{path:?} is not a report that can be used: what is compressed in it is damaged or ends early"
-        )),
+        io::ErrorKind::InvalidData => wrong(format!("{name} is not a report: it is not UTF-8 text")),
+        io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof if packed => {
+            wrong(format!("{name} is not a report that can be used: what is compressed in it is damaged or ends early"))
+        }
         _ => unreadable(error),
     })?;
     if text.len() as u64 > MAX_BYTES {
-        return Err(wrong(format!("{path:?} holds more than {MAX_BYTES} bytes, and no report does")));
+        return Err(wrong(format!("{name} holds more than {MAX_BYTES} bytes, and no report does")));
     }
     match parse(&text) {
         Ok(report) => Ok((report, text)),
-        Err(reason) => Err(wrong(format!("{path:?} is not a report that can be used: {reason}"))),
+        Err(reason) => Err(wrong(format!("{name} is not a report that can be used: {reason}"))),
     }
+}
+
+/// Whether a file begins as the reports do that charz writes, compressed or not. What follows may still be none.
+pub fn is_report(path: &Path) -> bool {
+    let begins = || -> io::Result<bool> {
+        let mut file = BufReader::new(File::open(path)?);
+        let packed = file.fill_buf()?.starts_with(&GZIP);
+        let bytes: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+        let mut start = Vec::new();
+        bytes.take(100).read_to_end(&mut start)?;
+        Ok(String::from_utf8_lossy(&start).contains(&format!("{SCHEMA_NAME:?}")))
+    };
+    // Before it is opened: a FIFO would wait for a writer.
+    path.is_file() && begins().unwrap_or(false)
 }
 
 /// Only the fields that decide whether the rest can be read.

@@ -34,7 +34,7 @@ pub fn write(report: &Report, packed: bool, out: &mut dyn Write) -> io::Result<(
 mod tests {
     use std::fs;
 
-    use super::super::{parse, read};
+    use super::super::{is_report, parse, read, read_stream};
     use super::*;
 
     #[test]
@@ -52,6 +52,8 @@ mod tests {
         let (packed, bytes) = write_as(true);
         assert!(bytes.len() * 3 < all.len(), "{} of {} bytes", bytes.len(), all.len());
         assert_eq!(read(&packed).unwrap(), report);
+        assert_eq!(read_stream("a stream", bytes.as_slice()).unwrap().0, report);
+        assert!(is_report(&packed) && is_report(&plain) && !is_report(folder.path()));
         for damaged in [&bytes[..bytes.len() / 2], &bytes[..bytes.len() - 4], b"\x1f\x8bno more"] {
             fs::write(&packed, damaged).unwrap();
             let error = read(&packed).unwrap_err().to_string();

@@ -116,6 +116,7 @@ fn shown(format: &Format, report: &Report, look: &TerminalStyle) -> Option<Strin
     let figure = page.figures().next();
     match format.draw {
         Draw::Report(write) => Some(written(|out| write(report, look, out))),
+        Draw::Rows(write) => Some(written(|out| write(&[report], out))),
         Draw::Page(write) => Some(written(|out| write(&page, look, out))),
         Draw::Figure(write) => figure.map(|figure| written(|out| write(figure, out))),
         Draw::Binary(_) => None,

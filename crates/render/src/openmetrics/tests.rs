@@ -69,8 +69,9 @@ fn what_is_read_is_what_the_report_says() {
     let report = golden();
     let text = shown(&report);
     for cell in &report.cells {
-        let named = |((_, labels), _): &(&(String, BTreeMap<String, String>), &f64)| {
-            labels.get("kernel") == Some(&cell.kernel)
+        let named = |((name, labels), _): &(&(String, BTreeMap<String, String>), &f64)| {
+            name != "charz_cell_status"
+                && labels.get("kernel") == Some(&cell.kernel)
                 && labels.get("mapping") == Some(&cell.mapping)
                 && labels.get("workers") == Some(&cell.workers.to_string())
         };
@@ -107,9 +108,33 @@ fn invalid_cells_are_counted_and_have_no_number() {
         cell.status = Status::Invalid;
     }
     let text = shown(&report);
-    assert!(text.samples.keys().all(|(_, labels)| !labels.contains_key("kernel")));
+    assert!(text.samples.keys().all(|(name, labels)| name == "charz_cell_status" || !labels.contains_key("kernel")));
     let invalid = BTreeMap::from([("status".to_owned(), "invalid".to_owned())]);
     assert_eq!(text.samples[&("charz_cells".to_owned(), invalid)], report.cells.len() as f64);
+}
+
+#[test]
+fn a_status_is_no_label_of_a_number_and_one_of_a_set() {
+    let suspect = golden();
+    let mut sound = golden();
+    sound.cells.iter_mut().filter(|cell| cell.status == Status::Suspect).for_each(|cell| cell.status = Status::Ok);
+    let [sound, suspect] = [sound, suspect].map(|report| shown(&report).samples);
+    let is_state = |name: &str| name == "charz_cell_status" || name == "charz_cells";
+    let numbers = |samples: &BTreeMap<(String, BTreeMap<String, String>), f64>| {
+        samples
+            .iter()
+            .filter(|((name, _), _)| !is_state(name))
+            .map(|(of, value)| (of.clone(), *value))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&sound), numbers(&suspect));
+    for samples in [&sound, &suspect] {
+        let states = samples.iter().filter(|((name, _), _)| name == "charz_cell_status");
+        let (count, sum) = states.fold((0, 0.0), |(count, sum), (_, value)| (count + 1, sum + value));
+        let cells = golden().cells.len();
+        assert_eq!((count, sum), (cells * Status::ALL.len(), cells as f64), "each cell has one of all states");
+    }
+    assert_ne!(sound, suspect);
 }
 
 #[test]

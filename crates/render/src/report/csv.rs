@@ -1,4 +1,4 @@
-//! A report as CSV, a row a cell, numbers in base units.
+//! Reports as CSV, numbers in base units: a row per cell, or per invocation.
 
 use std::io::{self, Write};
 
@@ -98,15 +98,73 @@ const COLUMNS: [Column; 49] = [
     ("traffic", |row| number(row.cell.traffic)),
 ];
 
+/// The name of a column, and its field of a report.
+type OriginColumn = (&'static str, fn(&Report) -> String);
+
+/// Which report a row is of: the first columns of every table.
+const ORIGIN: [OriginColumn; 4] = [
+    ("host", |report| harmless(report.host.name.as_deref().unwrap_or_default())),
+    ("cpu", |report| harmless(report.host.processor.as_deref().unwrap_or_default())),
+    ("started", |report| harmless(&report.started)),
+    ("report", |report| harmless(&report.id)),
+];
+
 /// A row per cell, with a column for each parameter that a sweep may vary, empty where it does not for this cell.
-pub(crate) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(reports: &[&Report], out: &mut dyn Write) -> io::Result<()> {
+    table(reports, COLUMNS.map(|(name, _)| name), out, |cell| {
+        let row = Row::from(cell);
+        vec![COLUMNS.iter().map(|(_, field)| field(&row)).collect()]
+    })
+}
+
+/// The name of a column, and its field for an invocation, which is the n-th of its cell from 1.
+type RunColumn = (&'static str, fn(&Cell, usize, &Invocation) -> String);
+
+const RUN_COLUMNS: [RunColumn; 14] = [
+    ("kernel", |cell, _, _| harmless(&cell.kernel)),
+    ("mapping", |cell, _, _| harmless(&cell.mapping)),
+    ("workers", |cell, _, _| cell.workers.to_string()),
+    ("status", |cell, _, _| cell.status.name().to_owned()),
+    ("run", |_, number, _| number.to_string()),
+    ("started_ns", |_, _, run| run.started_ns.to_string()),
+    ("ending", |_, _, run| run.ending.name().to_owned()),
+    ("reason", |_, _, run| harmless(run.reason.as_deref().unwrap_or_default())),
+    ("variant", |_, _, run| harmless(run.variant.as_deref().unwrap_or_default())),
+    ("unit", |cell, _, _| cell.unit.symbol().to_owned()),
+    ("value", |_, _, run| number(run.value)),
+    ("repetitions", |_, _, run| run.runs.len().to_string()),
+    ("clean_repetitions", |_, _, run| run.runs.iter().filter(|run| run.dirty.is_empty()).count().to_string()),
+    ("marks", |cell, _, _| harmless(&cell.marks.iter().map(|mark| &*mark.code).collect::<Vec<_>>().join(" "))),
+];
+
+/// A row per invocation, those without a value too, with the same columns for parameters.
+pub(crate) fn write_runs(reports: &[&Report], out: &mut dyn Write) -> io::Result<()> {
+    table(reports, RUN_COLUMNS.map(|(name, _)| name), out, |cell| {
+        let row = |(at, run)| RUN_COLUMNS.iter().map(|(_, field)| field(cell, at + 1, run)).collect();
+        cell.invocations.iter().enumerate().map(row).collect()
+    })
+}
+
+/// The rows that each cell gives, between the columns of its report and those of its parameters.
+fn table<const N: usize>(
+    reports: &[&Report],
+    names: [&str; N],
+    out: &mut dyn Write,
+    rows_of: impl Fn(&Cell) -> Vec<Vec<String>>,
+) -> io::Result<()> {
     let varied: Vec<&Param> = PARAMS.iter().copied().filter(|param| param.vary).collect();
     let mut rows = csv::Writer::from_writer(out);
-    rows.write_record(COLUMNS.iter().map(|(name, _)| *name).chain(varied.iter().map(|param| param.key)))?;
-    for cell in &report.cells {
-        let row = Row::from(cell);
-        let parameters = varied.iter().map(|param| number(cell.point.tell(param, param.raw)));
-        rows.write_record(COLUMNS.iter().map(|(_, field)| field(&row)).chain(parameters))?;
+    let origin = ORIGIN.iter().map(|(name, _)| *name);
+    rows.write_record(origin.chain(names).chain(varied.iter().map(|param| param.key)))?;
+    for report in reports {
+        let origin = ORIGIN.map(|(_, field)| field(report));
+        for cell in &report.cells {
+            let parameters: Vec<String> =
+                varied.iter().map(|param| number(cell.point.tell(param, param.raw))).collect();
+            for row in rows_of(cell) {
+                rows.write_record(origin.iter().chain(&row).chain(&parameters))?;
+            }
+        }
     }
     rows.flush()
 }

@@ -1,7 +1,9 @@
 //! Reports with synthetic cells, as people see them.
 
+use std::io::Write;
+
 use crate::formats::tests::written;
-use crate::formats::{Draw, FORMATS, Format};
+use crate::formats::{FORMATS, ReportWriter};
 use crate::look::TerminalStyle;
 use charz_data::report::{
     Cell, Distribution, Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Peak, Report, Shape,
@@ -43,10 +45,8 @@ fn shown(format: &str, cells: Vec<Cell>) -> String {
 }
 
 fn shown_of(format: &str, report: &Report) -> String {
-    let Some(Format { draw: Draw::Report(write), .. }) = FORMATS.iter().find(|known| known.name == format) else {
-        panic!("{format} is a format of reports")
-    };
-    written(|out| write(report, &TerminalStyle::PLAIN, out))
+    let format = FORMATS.iter().find(|known| known.name == format).unwrap();
+    written(|out| format.write(report, &TerminalStyle::PLAIN, out))
 }
 
 fn sampled() -> Cell {
@@ -197,6 +197,33 @@ fn percentiles_are_in_the_csv() {
     let mut far = sampled();
     far.point.memory = Some(charz_data::report::MemoryHome::Node(3));
     assert_eq!(column(&shown("csv", vec![far]), "memory"), ["node:3"]);
+}
+
+#[test]
+fn rows_of_several_reports_say_which_they_are_of() {
+    let of_host = |host: &str, value| {
+        let mut report = fixtures::report(vec![cell("mem-read", "rr", 2, Unit::BytesPerSecond, value)]);
+        report.host.name = Some(host.into());
+        report.host.processor = Some("=Model, 3 \"GHz\"".into());
+        report.id = format!("id-{host}");
+        report
+    };
+    let reports = [of_host("one", 1e9), of_host("two", 2e9)];
+    let runs: usize = reports.iter().flat_map(|report| &report.cells).map(|cell| cell.invocations.len()).sum();
+    assert!(runs > 2);
+    for (write, count) in
+        [(super::csv::write as fn(&[&Report], &mut dyn Write) -> _, 2), (super::csv::write_runs, runs)]
+    {
+        let text = written(|out| write(&reports.each_ref(), out));
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let headers = reader.headers().unwrap().clone();
+        assert_eq!(headers.iter().take(5).collect::<Vec<_>>(), ["host", "cpu", "started", "report", "kernel"]);
+        let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), count);
+        let hosts: Vec<(&str, &str)> = rows.iter().map(|row| (&row[0], &row[3])).collect();
+        assert!(hosts.contains(&("one", "id-one")) && hosts.contains(&("two", "id-two")), "{hosts:?}");
+        assert!(rows.iter().all(|row| &row[1] == "'=Model, 3 \"GHz\""));
+    }
 }
 
 #[test]

@@ -93,6 +93,13 @@ impl Recorder for JournalRecorder {
     }
 }
 
+/// A report that goes to standard output has no journal.
+impl Recorder for Option<JournalRecorder> {
+    fn record(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.as_mut().map_or(Ok(()), |journal| journal.record(record))
+    }
+}
+
 /// What to do where a sweep ended since a journal could not grow.
 pub(crate) fn cannot_record(error: JournalError) -> Error {
     let report = error.path().with_extension("");

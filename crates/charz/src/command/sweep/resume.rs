@@ -16,13 +16,13 @@ use crate::journal;
 use crate::limits::Limits;
 use crate::plan::Budget;
 use crate::sweep;
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use crate::view::progress::note;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_render::formats::{Format, ReportWriter};
+use charz_render::formats::ReportWriter;
 
-pub(super) fn run(resume: Resume, format: &'static Format, out: &mut dyn Write) -> Result<Exit, Error> {
+pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.
     let behind = resume.file.is_symlink().then(|| resume.file.canonicalize().ok()).flatten();
     let file = report_file(behind.unwrap_or(resume.file));
@@ -34,8 +34,17 @@ pub(super) fn run(resume: Resume, format: &'static Format, out: &mut dyn Write) 
     } else {
         let report = read(&file)?;
         if report.complete {
-            format.write(&report, &look::of_stdout(Colour::Auto), out)?;
-            writeln!(out, "{} is complete: nothing is left to measure", plain(&file.to_string_lossy()))?;
+            if resume.quiet {
+                writeln!(out, "{}", plain(&file.to_string_lossy()))?;
+                return Ok(Exit::Done);
+            }
+            resume.format.write(&report, &look::of_stdout(), out)?;
+            let complete = format!("{} is complete: nothing is left to measure", plain(&file.to_string_lossy()));
+            if resume.format.for_people {
+                writeln!(out, "{complete}")?;
+            } else {
+                note(&complete);
+            }
             return Ok(Exit::Done);
         }
         (None, report)
@@ -66,9 +75,10 @@ pub(super) fn run(resume: Resume, format: &'static Format, out: &mut dyn Write) 
             Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
         },
         strict: resume.strict,
-        format,
+        quiet: resume.quiet,
+        format: resume.format,
     };
-    stage.sweep(&mut report, &session, recorder, out)
+    stage.sweep(&mut report, &session, Some(recorder), out)
 }
 
 /// The report's file, also where its journal was named.

@@ -17,8 +17,8 @@ use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
 use crate::predict::Predictor;
 use crate::signals::Signals;
-use crate::sweep::{Context, Recorder, Sweep};
-use crate::view::look::{self, Colour};
+use crate::sweep::{Context, Listener, Recorder, Sweep};
+use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_data::report::{Ending, Report, Status, Timer};
 use charz_data::units;
@@ -173,10 +173,11 @@ impl MeasuringContext {
         &self,
         report: &mut Report,
         session: &Session<'_>,
-        mut recorder: JournalRecorder,
+        mut recorder: Option<JournalRecorder>,
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
-        let mut progress = progress::on_stderr(io::stderr().is_terminal());
+        let mut progress: Box<dyn Listener> =
+            if session.quiet { Box::new(()) } else { progress::on_stderr(io::stderr().is_terminal()) };
         let (processes, budget) = (self.processes(), self.left(session.budget));
         let mut sweep = self.sweep_of(report, &mut recorder, &processes, session.predictor, budget);
         let swept = sweep.run(progress.as_mut());
@@ -186,12 +187,15 @@ impl MeasuringContext {
             report.stopped_by = Some("a full disk".into());
         }
         // The numbers first: they are printed even if the file cannot be written.
-        let told = session.format.write(report, &look::of_stdout(Colour::Auto), out);
+        let told = if session.quiet { Ok(()) } else { session.format.write(report, &look::of_stdout(), out) };
         self.signals.let_finish();
-        let file = recorder.finish(report);
+        let file = recorder.map(|recorder| recorder.finish(report)).transpose();
         swept.map_err(cannot_record)?;
-        let file = file?;
-        match told.and_then(|()| super::tell_file(&file, session.format, out)) {
+        let told = match file? {
+            Some(file) => told.and_then(|()| super::tell_file(&file, session, out)),
+            None => told,
+        };
+        match told {
             // The reader has closed the pipe; the exit code still reports how the sweep ended.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
             _ => Ok(self.exit(report, session.strict)),
@@ -229,6 +233,7 @@ pub(super) struct Session<'a> {
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,
     pub(super) strict: bool,
+    pub(super) quiet: bool,
     pub(super) format: &'a dyn ReportWriter,
 }
 

@@ -39,14 +39,9 @@ fn suspect_numbers_carry_their_mark() {
     report.cells.iter_mut().for_each(|cell| cell.status = Status::Suspect);
     // Lines end where there is room.
     let text = shown(&report).split_whitespace().collect::<Vec<_>>().join(" ");
-    for words in [
-        "32 KiB to 45.3 KiB~",
-        "1.00 ns (3.0)~",
-        "100 GB/s~",
-        "to 11.3 MiB~;",
-        "20.0 ns~ longer",
-        "140 ns~ per load",
-    ] {
+    for words in
+        ["32 KiB to 45.3 KiB~", "1.00 ns (3.0)~", "100 GB/s~", "to 11.3 MiB~;", "20.0 ns~ longer", "140 ns~ per load"]
+    {
         assert!(text.contains(words), "{words:?}: {text}");
     }
 }

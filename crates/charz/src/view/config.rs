@@ -1,0 +1,32 @@
+//! The flags of a sweep with the values that hold: one format a line in [`FORMATS`].
+
+use std::io::{self, Write};
+
+use charz_data::escape::plain;
+use charz_render::{grid, json};
+use serde::Serialize;
+
+pub type Format = super::Format<fn(&[Setting], &mut dyn Write) -> io::Result<()>>;
+
+pub static FORMATS: &[Format] = &[
+    Format { name: "table", about: "", write: table },
+    Format { name: "json", about: "", write: |settings, out| json::write_pretty_line(&settings, out) },
+];
+
+/// A flag with its value.
+#[derive(Serialize)]
+pub struct Setting {
+    pub flag: String,
+    /// Empty where the flag is not set, and has no default.
+    pub values: Vec<String>,
+    /// `flag`, a variable, a place in a file, or `default`.
+    pub from: String,
+}
+
+fn table(settings: &[Setting], out: &mut dyn Write) -> io::Result<()> {
+    let row = |setting: &Setting| {
+        let value = if setting.values.is_empty() { "-".to_owned() } else { plain(&setting.values.join(",")) };
+        [format!("--{}", setting.flag), value, plain(&setting.from)]
+    };
+    grid::columns(&["flag", "value", "from"], &[0, 1, 2], &settings.iter().map(row).collect::<Vec<_>>(), out)
+}
