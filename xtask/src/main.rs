@@ -7,6 +7,7 @@ mod asm;
 mod bench;
 mod browser;
 mod ci;
+mod dist;
 mod docs;
 mod fuzz;
 mod golden;
@@ -39,6 +40,7 @@ const TASKS: &[Task] = &[
     ),
     Task("tidy", "", "check the conventions: layers, unsafe, words", tidy::start),
     Task("docs", "[--check]", "write the generated pages, or compare them", docs::start),
+    Task("dist", "", "make an archive and a Debian package of charz that need nothing installed", dist::start),
     Task("golden", "", "rewrite the golden files and show what moved", golden::start),
     Task("asm", "arith-int|arith-float", "print the kernel's loop and count its arithmetic", asm::start),
     Task("loom", "", "explore the models of the concurrent parts and their seeded bugs", models::start),

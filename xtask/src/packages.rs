@@ -61,6 +61,10 @@ pub const OBJDUMP: Need = Need {
 pub const VALGRIND: Need =
     Need { what: "valgrind", why: "pure code is gated by the instructions that it counts", packages: ["valgrind"; 5] };
 
+pub const MAKE: Need = Need { what: "make", why: "hwloc is built by it", packages: ["make"; 5] };
+
+pub const BZIP2: Need = Need { what: "bzip2", why: "hwloc's source is compressed by it", packages: ["bzip2"; 5] };
+
 pub const LIKWID: Need =
     Need { what: "likwid-bench", why: "it is the peer that the kernels are compared with", packages: ["likwid"; 5] };
 

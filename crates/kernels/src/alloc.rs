@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 use crate::kernel::{Error, Worker};
 use crate::plain::{Extent, PlainKernel, kernels, stage};
-use crate::sys::heap::{Allocator, Jemalloc, LEAST, Mimalloc, Object, System};
+use crate::sys::heap::{Allocator, Jemalloc, LEAST, LINKED_STATICALLY, Mimalloc, Object, System};
 use crate::watch::Watch;
 
 /// Objects that a worker keeps, as many as Larson and Krishnan's threads do.
@@ -112,6 +112,8 @@ fn missing(name: &str, file: &str, package: &str, reason: &str) -> String {
     let what = if reason.contains("static TLS") {
         // The room is set aside when a process starts, and what the C library sets aside by itself is less than jemalloc takes.
         "set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384 in the environment".into()
+    } else if reason == LINKED_STATICALLY {
+        "use a charz that was built from its source".into()
     } else {
         format!("install it, on Debian by the package {package}")
     };
@@ -286,6 +288,7 @@ mod tests {
     fn reasons_say_what_to_do() {
         let missing = |reason| missing("alloc-jemalloc", "libjemalloc.so.2", "libjemalloc2", reason);
         assert!(missing("no such file").ends_with("install it, on Debian by the package libjemalloc2"));
+        assert!(missing(LINKED_STATICALLY).ends_with("built from its source"));
         assert!(missing("cannot allocate memory in static TLS block").contains("set GLIBC_TUNABLES=glibc.rtld."));
     }
 }

@@ -43,8 +43,17 @@ const RESERVED: &[Reserved] = &[
         allowed: &[],
         purpose: "charz; the topology says where, not what, and xtask links nothing of ours",
     },
+    Reserved { word: "unix", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
+    Reserved { word: "linux", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
+    Reserved { word: "libc", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
+    Reserved { word: "rustix", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "unsafe", within: &[""], allowed: UNSAFE, purpose: "sys of the kernels, clock and counters" },
 ];
+
+/// What reads and draws reports, on any system.
+const PORTABLE: &[&str] = &["crates/data/", "crates/stats/", "crates/analysis/", "crates/render/"];
+
+const ELSEWHERE: &str = "crates that measure; reports are read on any system";
 
 /// The examples of the kernels call the same loops as the kernels do.
 const UNSAFE: &[&str] = &[
@@ -180,6 +189,17 @@ mod tests {
         lines("crates/charz/src/plan.rs", "use clap::ValueEnum;\n", &[1]);
         lines("crates/kernels/src/noop.rs", "use charz_topology::Machine;\n", &[1]);
         lines("crates/charz/src/plan.rs", "use charz_topology::Machine;\nuse charz_kernels::Card;\n", &[]);
+    }
+
+    #[test]
+    fn reports_are_read_on_any_system() {
+        lines("crates/data/src/report/read.rs", "use std::os::unix::fs::MetadataExt;\n", &[1]);
+        lines(
+            "crates/render/src/look.rs",
+            "#[cfg(target_family = \"unix\")]\nlet size = rustix::termios::size();\n",
+            &[2],
+        );
+        lines("crates/topology/src/usable.rs", "use std::os::unix::fs::MetadataExt;\n", &[]);
     }
 
     #[test]

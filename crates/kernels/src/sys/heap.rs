@@ -62,6 +62,9 @@ impl Allocator for Jemalloc {
     }
 }
 
+/// Why a program that carries its C library has no other allocators.
+pub const LINKED_STATICALLY: &str = "this charz is linked statically and loads no libraries";
+
 /// An allocator in a shared library, which is loaded when it is first asked for, and then stays.
 ///
 /// Nothing else of the process allocates through it: its names are not seen by others (`RTLD_LOCAL`).
@@ -83,6 +86,10 @@ impl Library {
     }
 
     fn load(&self) -> Result<Heap, String> {
+        // The library would bring a second C library, which knows nothing of the threads of the one that is linked in.
+        if cfg!(target_feature = "crt-static") {
+            return Err(LINKED_STATICALLY.into());
+        }
         // SAFETY: the name is a string of C. Both libraries are made to be loaded into any process: their initialisers set up their own
         // data and replace nothing.
         let library = unsafe { libc::dlopen(self.file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
