@@ -26,9 +26,7 @@ pub fn start(arguments: &[String]) -> Outcome {
         return Err(Failure::usage(format!("`browser` takes reports and no flags, but got {flag:?}")));
     }
     let Some(chromium) = Chromium::find() else {
-        println!(
-            "skipped: no chromium is installed, so that no browser opens the page; install chromium and try again"
-        );
+        println!("skipped: no chromium is installed, so no browser opens the page; install chromium and try again");
         return Ok(());
     };
     setup::quietly()?;

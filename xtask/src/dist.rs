@@ -200,7 +200,7 @@ fn package(folder: &Path, root: &Path, build: &Build<'_>) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// The time of all files, so that the same source makes the same packages: that of the commit, unless told otherwise.
+/// The time of all files, so the same source makes the same packages: that of the commit, unless SOURCE_DATE_EPOCH is set.
 fn epoch() -> Outcome<String> {
     match std::env::var("SOURCE_DATE_EPOCH") {
         Ok(epoch) => Ok(epoch),

@@ -35,7 +35,7 @@ const TASKS: &[Task] = &[
     Task(
         "ci",
         "[--checks-only]",
-        "format and lint checks, then the tests and the count of instructions unless told otherwise",
+        "format and lint checks, then the tests and the count of instructions unless SOURCE_DATE_EPOCH is set",
         ci::start,
     ),
     Task("tidy", "", "check the conventions: layers, unsafe, words", tidy::start),

@@ -1,6 +1,7 @@
 //! `tidy`: the conventions of the project, checked.
 
 mod layers;
+mod prose;
 mod reasons;
 mod source;
 mod text;
@@ -62,7 +63,13 @@ pub fn check() -> Outcome {
 }
 
 fn file(path: &str, text: &str) -> Vec<Finding> {
+    if is_recorded(path) {
+        return prose::check(path, text);
+    }
     let mut findings = text::check(path, text);
+    if !path.ends_with("CHANGELOG.md") {
+        findings.extend(prose::check(path, text));
+    }
     if path.ends_with(".rs") {
         let source = Source::new(text);
         findings.extend(layers::check(path, &source));
@@ -71,7 +78,7 @@ fn file(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// The files below `folder` that people write.
+/// The files below `folder` that are checked.
 fn collect(root: &Path, folder: &str, files: &mut Vec<String>) -> Outcome {
     let place = root.join(folder);
     let entries = fs::read_dir(&place).map_err(|error| Failure::io(format!("list {place:?}"), &error))?;
@@ -83,18 +90,24 @@ fn collect(root: &Path, folder: &str, files: &mut Vec<String>) -> Outcome {
             if !(name == ".git" || name.starts_with("target")) {
                 collect(root, &path, files)?;
             }
-        } else if kind.is_file() && is_written(&path) {
+        } else if kind.is_file() && is_checked(&path) {
             files.push(path);
         }
     }
     Ok(())
 }
 
-/// Whether a file is written rather than recorded.
-fn is_written(path: &str) -> bool {
-    const RECORDED: &str = "tests/golden/";
+/// Whether a file is written, or a recorded output that people read.
+fn is_checked(path: &str) -> bool {
     const KINDS: &[&str] = &[".rs", ".toml", ".md", ".ci/run", ".sh", ".yml"];
-    KINDS.iter().any(|kind| path.ends_with(kind)) && !path.starts_with(RECORDED)
+    match is_recorded(path) {
+        true => [".txt", ".md"].iter().any(|kind| path.ends_with(kind)),
+        false => KINDS.iter().any(|kind| path.ends_with(kind)),
+    }
+}
+
+fn is_recorded(path: &str) -> bool {
+    path.starts_with("tests/golden/")
 }
 
 #[cfg(test)]
@@ -110,16 +123,17 @@ mod tests {
     }
 
     #[test]
-    fn recorded_files_are_left_alone() {
-        for (path, written) in [
+    fn of_recorded_files_those_are_checked_that_people_read() {
+        for (path, checked) in [
             ("crates/charz/src/main.rs", true),
             ("README.md", true),
             (".ci/run", true),
             ("docs/kernels.md", true),
-            ("tests/golden/table.md", false),
+            ("tests/golden/table.md", true),
+            ("tests/golden/report.json", false),
             ("Cargo.lock", false),
         ] {
-            assert_eq!(is_written(path), written, "{path}");
+            assert_eq!(is_checked(path), checked, "{path}");
         }
     }
 }

@@ -58,12 +58,12 @@ impl<'a> Number<'a> {
         low <= other_high && other_low <= high
     }
 
-    /// With its unit, and a question mark if it is doubtful.
+    /// With its unit, and `~` if it is noisy.
     pub(crate) fn shown(&self) -> String {
         format!("{}{}", units::value(self.value, self.cell.unit), units::doubt(self.is_doubtful()))
     }
 
-    /// A question mark for a result of the two, if one of them is doubtful.
+    /// `~` for a result of the two, if one of them is noisy.
     pub(crate) fn doubt_beside(&self, other: &Number<'_>) -> &'static str {
         units::doubt(self.is_doubtful() || other.is_doubtful())
     }
@@ -74,7 +74,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// A time with a question mark if it is doubtful.
+/// A time with `~` if it is noisy.
 pub(crate) fn time(ns: f64, doubtful: bool) -> String {
     format!("{}{}", units::nanos(ns), units::doubt(doubtful))
 }

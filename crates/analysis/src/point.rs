@@ -51,7 +51,7 @@ mod tests {
         check_parameters("chase-stride", Point::default(), "size 1048576 memory local pages thp stride 64");
         check_parameters("arith-int", point, "layout padded");
         check_parameters("noop", point, "");
-        check_parameters("nobody-knows", point, "");
+        check_parameters("unknown-kernel", point, "");
     }
 
     #[test]

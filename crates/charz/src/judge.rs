@@ -1,4 +1,4 @@
-//! The verdict: which repetitions count, what speaks against a cell's number, how the cell ended, and whether it wants
+//! The verdict: which repetitions count, what is wrong with a cell's number, how the cell ended, and whether it wants
 //! another invocation.
 //!
 //! Pure functions of a report, so a cell that is judged again, after its next invocation or after a resume, gets the same
@@ -174,7 +174,7 @@ fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Che
     })
 }
 
-/// Everything that speaks against the number, by code, one mark a cause.
+/// Everything that is wrong with the number, by code, one mark a cause.
 fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
     let unoptimised = if case.facts.optimised { 0.0 } else { 1.0 };
     let mut marks: Vec<Mark> = [

@@ -482,9 +482,7 @@ fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize)
         });
     }
     let setting = limits.panics_on_lockup.filter(|_| !request.accept_panic)?;
-    Some(format!(
-        "safety: kernel.{setting} is 1, so that starving the system would crash it; allow it with --accept-panic"
-    ))
+    Some(format!("safety: kernel.{setting} is 1, so starving the system would crash it; allow it with --accept-panic"))
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ fn refuse_borrowed_rights() -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::environment(
-        "this program does not run with somebody else's rights; take its setuid and setgid bits away",
+        "this program does not run with another user's rights; take its setuid and setgid bits away",
     ))
 }
 

@@ -1,6 +1,6 @@
 //! The names that other tools give to what kernels here measure.
 //!
-//! They are kept beside the kernels, not in their sources: whoever adds a name does not make a build whose numbers are compared with
+//! They are kept beside the kernels, not in their sources: adding a name does not make a build whose numbers are compared with
 //! no other's.
 
 /// A name from elsewhere, and the kernels that measure the same.

@@ -15,14 +15,10 @@ pub static NOOP: &dyn Kernel = &PlainKernel::new(
     |_, _, _| stage("empty", Extent::Each(Work::default()), |_| Ok(Box::new(Noop))),
 );
 
-static CARD: Card = Card::new(
-    "noop",
-    Family::Floor,
-    "does nothing, so that its time is what the apparatus itself costs",
-    Metric::Duration,
-)
-.role(Role::Floor)
-.source("the empty benchmark that a measuring program owes its readers");
+static CARD: Card =
+    Card::new("noop", Family::Floor, "does nothing, so its time is what the apparatus itself costs", Metric::Duration)
+        .role(Role::Floor)
+        .source("the empty benchmark that a measuring program owes its readers");
 
 struct Noop;
 

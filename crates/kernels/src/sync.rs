@@ -1,7 +1,7 @@
 //! Kernels whose workers meet at one line of memory, on purpose.
 //!
-//! What one worker does makes the others slower, so that a run can take many times what its work takes alone, and workers
-//! that outnumber strands keep whoever is to stop them from running. Such a kernel says so on its card
+//! What one worker does makes the others slower, so a run can take many times what its work takes alone, and workers
+//! that outnumber strands keep the thread that is to stop them from running. Such a kernel says so on its card
 //! ([`Card::contends`](crate::Card::contends)); its worker ends by its own deadline, which it looks at as often as the
 //! module `pace` says; and what it counts is counted by each worker for itself, and added up when all have ended.
 
@@ -25,8 +25,8 @@ pub(crate) mod spin;
 pub(crate) mod uncontended;
 mod wait_stats;
 
-/// Makes `steps` steps that wait for each other: a multiplication and an addition, 4 cycles on most processors, so that a step
-/// is about a nanosecond. Returns what they come to, so that none can be left out.
+/// Makes `steps` steps that wait for each other: a multiplication and an addition, 4 cycles on most processors, so a step
+/// is about a nanosecond. Returns their result, so none can be left out.
 #[inline]
 pub fn section(steps: u64, seed: u64) -> u64 {
     // The multiplier and the increment of Knuth's MMIX generator: no step can be folded into the next by anybody who does

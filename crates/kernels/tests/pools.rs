@@ -6,7 +6,7 @@
 //! CHARZ_STRESS_SECONDS=60 cargo test --release -p charz-kernels --test pools -- --nocapture --test-threads 1
 //! ```
 
-#![allow(clippy::print_stdout, reason = "the figures of a long run are for whoever asked for it")]
+#![allow(clippy::print_stdout, reason = "the figures of a long run are for the person who asked for it")]
 
 use std::sync::Barrier;
 use std::thread;

@@ -152,7 +152,7 @@ pub struct Comparison {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Doubt::NotPositive => write!(f, "a value is not a positive number, so that there is no ratio"),
+            Doubt::NotPositive => write!(f, "a value is not a positive number, so there is no ratio"),
             Doubt::TooFew { needed } => write!(f, "too few invocations; measure at least {needed} on either side"),
             Doubt::TooFewForSoMany { needed, comparisons } => write!(
                 f,

@@ -129,7 +129,7 @@ impl Binder {
     }
 }
 
-/// Seating needs nothing of this machine but the strand, so hwloc is told of that one alone: looking for all of them takes a
+/// Seating needs nothing of this machine but the strand, so hwloc gets that one alone: looking for all of them takes a
 /// millisecond where there are two, in each process that measures. Whatever needs more has them looked for, once.
 #[derive(Default)]
 struct Hwloc(OnceLock<Result<Topology, String>>);

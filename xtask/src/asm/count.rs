@@ -124,7 +124,7 @@ pub fn count(body: &[Instruction], instructions: &Instructions) -> Result<Count,
     dependent(&chain)?;
     match chain.iter().find(|(result, _)| driving.contains(result)) {
         Some((result, _)) => {
-            Err(format!("{result} both holds a result and drives the loop, so that they cannot be told apart"))
+            Err(format!("{result} both holds a result and drives the loop, and they cannot be separated"))
         }
         None => Ok(count),
     }

@@ -157,8 +157,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let clocks = [("auto", sweep::ClockKind::Auto), ("os", sweep::ClockKind::Os), ("tsc", sweep::ClockKind::Tsc)];
     let binders = [Backend::Hwloc, Backend::CoreAffinity].map(|backend| (backend.to_string(), backend));
     let mut note = |flag: &str, twice: Option<String>| {
-        let sentence =
-            |twice| format!("{}: {twice} stands there more than once, and is measured once", layers.label(flag));
+        let sentence = |twice| format!("{}: {twice} is given more than once, and is measured once", layers.label(flag));
         notes.extend(twice.map(sentence));
     };
 

@@ -187,7 +187,7 @@ pub(super) struct MapArgs {
     /// How many workers
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) threads: String,
-    /// Let a list: name a strand more than once, so that workers share it on purpose
+    /// Let a list: name a strand more than once, so workers share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
     #[command(flatten)]
@@ -281,7 +281,7 @@ pub(super) struct HowArgs {
     pub(super) mapping: Vec<String>,
     #[command(flatten)]
     pub(super) params: ParamArgs,
-    /// Let a list: name a strand more than once, so that workers share it on purpose
+    /// Let a list: name a strand more than once, so workers share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
 }

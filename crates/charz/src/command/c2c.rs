@@ -120,7 +120,7 @@ const MOST_TIMES: u64 = 2000;
 fn check(ids: &[u32], machine: &Machine) -> Result<(), Error> {
     let list: Mapping = format!("list:{}", cpulist::print(ids)).parse()?;
     if let Some(twice) = list.repeated() {
-        return Err(Error::bad_input(format!("--strands: strand {twice} stands there twice; name each once")));
+        return Err(Error::bad_input(format!("--strands: strand {twice} is given twice; name each once")));
     }
     list.order(machine).map(|_| ()).map_err(|error| Error::from(error).read_from("--strands"))
 }

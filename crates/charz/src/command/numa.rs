@@ -43,7 +43,7 @@ pub(crate) fn plan(
         }
     }
     if strands.is_empty() {
-        return Err(Error::environment("nobody says on which NUMA node the strands of this machine are"));
+        return Err(Error::environment("the system does not report the NUMA nodes of the CPUs"));
     }
     let mappings = strands.values().map(|ids| Ok((format!("list:{}", cpulist::print(ids)).parse()?, ids.len())));
     let mappings: Vec<(Mapping, usize)> = mappings.collect::<Result<_, Error>>()?;

@@ -52,7 +52,7 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "overcommit",
         key: "overcommit",
-        effect: "The kernel promises no more memory than it has, so that blocks may be refused though memory is free.",
+        effect: "The kernel promises no more memory than it has, so blocks may be refused though memory is free.",
         checks: &[],
         look: overcommit,
     },
@@ -170,7 +170,7 @@ fn overcommit(look: &Look) -> Result<Seen, String> {
 
 fn available(look: &Look) -> Result<Seen, String> {
     let budget =
-        look.limits.memory_budget_bytes.ok_or("neither /proc/meminfo nor a control group tells what is free")?;
+        look.limits.memory_budget_bytes.ok_or("neither /proc/meminfo nor a control group reports free memory")?;
     let allowed = super::processors::allowed(look)?.len() as u64;
     let read = format!("{} for the blocks of a cell", units::iec(budget));
     let fix = "Free memory, lift the control group's limit, or take smaller blocks (`--size`).";

@@ -7,7 +7,7 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "evidence of the process",
         key: "evidence",
-        effect: "Checks whose evidence cannot be read are unavailable: nobody can tell whether the number is right.",
+        effect: "Checks whose evidence cannot be read are unavailable, and the number may be wrong unseen.",
         checks: &["V02", "V03", "V04", "V20", "V21"],
         look: evidence,
     },
@@ -143,8 +143,8 @@ pub fn under_hypervisor() -> Option<bool> {
 }
 
 fn guest(look: &Look) -> Result<Seen, String> {
-    let tells = ["/sys/hypervisor/type", "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"];
-    let told: Vec<String> = tells.iter().filter_map(|path| look.root.text(path).ok()).collect();
+    let files = ["/sys/hypervisor/type", "/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"];
+    let told: Vec<String> = files.iter().filter_map(|path| look.root.text(path).ok()).collect();
     let named = told.iter().map(|text| format!(" ({})", start(text))).collect::<String>();
     match look.hypervisor {
         Some(true) => Ok(Seen::limits(format!("a virtual machine{named}"), NOTHING_IN_A_GUEST).valued("yes")),

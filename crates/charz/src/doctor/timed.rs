@@ -70,12 +70,12 @@ const WORTH_NAMING: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Used {
     name: String,
-    /// When it began, which tells it from another that got its id.
+    /// When it began: another process may get its id later.
     begun: u64,
     ticks: u64,
 }
 
-/// Each process but this one, as far as they can be read. Threads of the kernel, which nobody can stop, are not among them.
+/// Each process but this one, as far as they can be read. Kernel threads, which cannot be stopped, are not among them.
 pub(super) fn processes(root: &Root) -> BTreeMap<u32, Used> {
     let ids = root.names("/proc").unwrap_or_default().into_iter().filter_map(|name| name.parse::<u32>().ok());
     ids.filter(|id| *id != std::process::id())

@@ -1,25 +1,25 @@
-//! The gate: a barrier that everybody passes together or nobody passes.
+//! The gate: a barrier that all workers pass together, or none.
 //!
 //! It works in two stretches. In the first, [`Gate::arrive`], parties sleep on a condition variable until the last one is
-//! there: however long the others take to allocate and touch their memory, nobody burns a strand meanwhile, and a
+//! there: however long the others take to allocate and touch their memory, no worker burns a strand meanwhile, and a
 //! thousand waiting threads cost nothing. In the second, [`Gate::spin_release`], the workers, now all awake, spin for the few
-//! microseconds that waking takes to spread, so that their first stamps lie close together. Where workers outnumber
+//! microseconds that waking takes to spread, so their first stamps lie close together. Where workers outnumber
 //! strands there is nothing to gain from spinning, and the second stretch is left out.
 //!
 //! A party that cannot go on calls [`Gate::close`]. Everybody waiting wakes up with [`Decision::NoGo`], now and ever
-//! after, so that no failure can leave a thread hanging.
+//! after, so no failure can leave a thread hanging.
 
 use std::sync::PoisonError;
 
 use super::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, spin_loop, yield_now};
 
-/// What everybody at the gate is told.
+/// What all workers at the gate receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Decision {
     /// All are there: go on.
     Go,
-    /// Somebody failed: leave.
+    /// A worker failed: leave.
     NoGo,
 }
 
@@ -94,7 +94,7 @@ impl Gate {
                 spins += 1;
                 spin_loop();
             } else {
-                // Somebody has lost its strand to another process: do not stand in the way of its return.
+                // A worker has lost its strand to another process: do not stand in the way of its return.
                 yield_now();
             }
         }
@@ -108,9 +108,9 @@ impl Gate {
         self.bell.notify_all();
     }
 
-    /// Whether somebody closed the gate.
+    /// Whether the gate was closed.
     pub fn closed(&self) -> bool {
-        // Relaxed: it says nothing but itself. Why the gate was closed, its closer tells when it is joined.
+        // Relaxed: it says nothing but itself. Why the gate was closed is what its closer returns.
         self.closed.load(Ordering::Relaxed)
     }
 
@@ -140,7 +140,7 @@ mod tests {
                             arrived.fetch_add(1, Ordering::SeqCst);
                             assert_eq!(gate.arrive(), Decision::Go);
                             gate.spin_release(round as usize);
-                            // All of this round are in; nobody can be two rounds ahead.
+                            // All of this round are in; no worker can be two rounds ahead.
                             let seen = arrived.load(Ordering::SeqCst);
                             assert!(seen >= round * PARTIES as u64, "{seen} in round {round}");
                             assert!(seen < (round + 1) * PARTIES as u64, "{seen} in round {round}");

@@ -1,4 +1,4 @@
-//! Cells that nothing speaks against, to be spoilt in one way at a time.
+//! Cells without a mark, to be spoilt in one way at a time.
 
 mod blocks;
 mod calibration;

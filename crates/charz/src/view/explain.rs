@@ -36,7 +36,7 @@ fn text(check: Option<&Check>, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{}  {}", check.code, check.title)?;
             wrapped::labelled("", 5, &limits(check), width, out)?;
         }
-        return wrapped::labelled("", 0, "`charz explain V03` tells more of one.", width, out);
+        return wrapped::labelled("", 0, "`charz explain V03` describes one.", width, out);
     };
     writeln!(out, "{}  {}", check.code, check.title)?;
     for (label, text) in fields(check) {

@@ -29,7 +29,7 @@ pub static V20: Check = Check {
 pub static V21: Check = Check {
     code: "V21",
     title: "memory on another NUMA node",
-    cause: "Pages lie on another node than the worker's, or than `--memory` asked for: the node was full, somebody else touched them first, or the kernel \
+    cause: "Pages lie on another node than the worker's, or than `--memory` asked for: the node was full, another thread touched them first, or the kernel \
             moved them to where it thought better. The rate is that of the link between the nodes.",
     quantity: "The share of the blocks' memory that is not on the worker's node, or not as asked: of several nodes, each \
                holds as asked no more than its equal part. A kernel that moves pages between nodes by itself makes the cell \
@@ -71,7 +71,7 @@ pub static V22: Check = Check {
 pub static V27: Check = Check {
     code: "V27",
     title: "the block is not large against the caches",
-    cause: "Part of the block stays in caches from one pass to the next, so that the rate is partly theirs. It is a fine rate \
+    cause: "Part of the block stays in caches from one pass to the next, so the rate is partly theirs. It is a fine rate \
             of caches, and not one of memory.",
     quantity: "4 times the largest cache that a strand reaches, divided by the size of a worker's block.",
     scale: Scale::Ratio,

@@ -104,7 +104,7 @@ pub static V16: Check = Check {
     note: Some(3.2),
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
-    fix: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what tells the groups \
+    fix: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what separates the groups \
            apart, e.g. with `--pages 2m`.",
     source: "Gregg, frequency trails: modes and modality (2015); the limit is BenchmarkDotNet's.",
     // Two groups are spread.
@@ -115,7 +115,7 @@ pub static V16: Check = Check {
 pub static V18: Check = Check {
     code: "V18",
     title: "the workers did not work together",
-    cause: "Workers started late or ended early, so that the interval from the first start to the last end holds less \
+    cause: "Workers started late or ended early, so the interval from the first start to the last end holds less \
             parallel work than it says. The rate is too low as that of all workers, and too high for the few that had the \
             machine to themselves at the end.",
     quantity: "The share of repetitions that are dirty. A repetition is dirty if for more than the lap limit's share of it not all \

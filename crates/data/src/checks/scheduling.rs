@@ -34,7 +34,7 @@ pub static V01: Check = Check {
 pub static V02: Check = Check {
     code: "V02",
     title: "a seated worker was moved",
-    cause: "The scheduler moved a bound worker, so that its mask was wider or elsewhere for a while, even if both ends of the \
+    cause: "The scheduler moved a bound worker, so its mask was wider or elsewhere for a while, even if both ends of the \
             lap look right. Part of the time was measured on another strand, with cold caches.",
     quantity: "Migrations of seated workers in the timed span.",
     scale: Scale::Count,
@@ -77,7 +77,7 @@ pub static V04: Check = Check {
     title: "a worker stood still",
     cause: "The thread neither ran nor waited for a strand: it was stopped (SIGSTOP, a debugger, the freezer), slept on a \
             page fault or a lock, or the whole virtual machine was paused. Stolen time may land here too, as kernels that \
-            know of steal count it neither as run nor as waited; V05 stands beside it then.",
+            know of steal count it neither as run nor as waited; V05 is raised as well then.",
     quantity: "The share of repetitions that are dirty. A repetition is dirty if one of its laps took, beyond its processor time \
                and its run delay, more than the lap limit's share of its time.",
     scale: Scale::Share,
@@ -103,7 +103,7 @@ pub static V05: Check = Check {
     scale: Scale::Share,
     note: Some(0.005),
     evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the cell.",
-    families: "All, in guests whose hypervisor tells.",
+    families: "All, in guests whose hypervisor reports it.",
     fix: "Nothing in a guest. Measure at a quieter hour, on a larger or dedicated instance, or on the host.",
     source: "Charz: first guess. Steal in `/proc/stat`: the manual page proc(5).",
     // Being off the processor now and then spreads the repetitions. A late start stays a finding of its own: it may weigh

@@ -24,7 +24,7 @@ pub static V31: Check = Check {
     code: "V31",
     title: "the stamps are a good part of the times",
     cause: "Between two readings of the clock lies the better part of one reading, and it is in every time. Nothing is \
-            subtracted: how much of a reading overlaps with what is timed, nobody knows.",
+            subtracted: how much of a reading overlaps with what is timed is unknown.",
     quantity: "The cost of a reading, as a share of the median of the second time, which is the cell's number; where only the \
                first time is short, that is a note.",
     scale: Scale::Share,

@@ -48,7 +48,7 @@ pub struct Cell {
     pub capacity: Option<Estimate>,
     /// What the machine gave with everything that ran on it meanwhile: all work over all time. Null where `capacity` is.
     pub delivered: Option<Estimate>,
-    /// Everything that speaks against the number. Empty is good.
+    /// Everything that is wrong with the number. Empty is good.
     pub marks: Vec<Mark>,
     /// Every attempt, in the order in which they were made; none is left out.
     pub invocations: Vec<Invocation>,
@@ -115,9 +115,9 @@ pub enum Estimator {
 pub enum Status {
     /// Not measured yet.
     Pending,
-    /// Measured, verified, and nothing speaks against the number.
+    /// Measured, verified, and nothing is wrong with the number.
     Ok,
-    /// Measured and verified; the marks say what speaks against the number.
+    /// Measured and verified; the marks say what is wrong with the number.
     Suspect,
     /// Measured, and the number is not what it claims to be: it enters no maximum, no comparison and no plot.
     Invalid,

@@ -1,4 +1,4 @@
-//! What was seen around the repetitions, and what speaks against a number.
+//! What was seen around the repetitions, and what is wrong with a number.
 
 use crate::checks::Severity;
 use schemars::JsonSchema;

@@ -109,7 +109,7 @@ impl Lap {
     }
 
     /// In what workers of one lap agree: whether they worked, what makes a repetition dirty, and the time of their middle block, in steps
-    /// of 5%, so that a mean of their times is that of their rates within 0.1%.
+    /// of 5%, so a mean of their times is that of their rates within 0.1%.
     fn traits(&self) -> ([bool; 4], Option<i64>) {
         let middle = self.blocks.as_ref().and_then(|blocks| blocks.times.get(blocks.times.len() / 2));
         let speed = middle.map(|time| (time.ln() / 0.05).floor() as i64);

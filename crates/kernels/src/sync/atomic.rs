@@ -82,9 +82,9 @@ const GOTTLIEB: &str = "A. Gottlieb et al., The NYU Ultracomputer, IEEE TC 32 (1
 // The most in a cycle: loads and stores by the ports of Zen 5 and Lion Cove (Agner Fog, "Microarchitecture": 4 and 2); what reads
 // and writes waits for the load of its own word, at least 4 cycles, which aarch64 can do in part at the cache: every other one.
 atomics! {
-    Load, "load", "loads a 64-bit word that nobody writes, relaxed", ROOM * 4.0, false, RELAXED;
+    Load, "load", "loads a 64-bit word that no thread writes, relaxed", ROOM * 4.0, false, RELAXED;
     #[cfg(target_arch = "aarch64")]
-    LoadSeqCst, "load-seq-cst", "loads a 64-bit word that nobody writes, sequentially \
+    LoadSeqCst, "load-seq-cst", "loads a 64-bit word that no thread writes, sequentially \
         consistent", ROOM * 4.0, false, SEQ_CST;
     Store, "store", "stores to a 64-bit word, relaxed", ROOM * 2.0, true, RELAXED;
     StoreSeqCst, "store-seq-cst", "stores to a 64-bit word, sequentially consistent", ROOM * 2.0, true, SEQ_CST;

@@ -77,7 +77,7 @@ const SPINNING: Card = SLEEPING
     .blocks_in_kernel(false);
 
 const LOCK_FREE: Card = SPINNING.role(Role::LockFreePool { backs_off: None }).uncounted_traffic(
-    "what the library does to find a slot, of which it tells nothing; the slots move from core to core",
+    "what the library does to find a slot, which it does not report; the slots move from core to core",
 );
 
 const STACKED: &str =
@@ -176,7 +176,7 @@ kernels! {
         .named("pool-deque", "takes an item from its own deque, or steals one where that is empty, holds it for a \
             section, puts it on its own deque, and does another section")
         .uncounted_traffic("steals, and searches that found nothing; a worker that has found an item keeps to it, and \
-            then meets nobody")
+            then meets no other")
         .source("D. Chase and Y. Lev, Dynamic circular work-stealing deque, SPAA 2005; the crate crossbeam, Injector \
             and Stealer");
     spawning::<Guarded<Parked<mutexes::Std>>> => spawn::CARD

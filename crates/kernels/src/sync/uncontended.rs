@@ -19,7 +19,7 @@ const CARD: Card = Card::new(
     "",
     Family::Sync,
     "",
-    Metric::serial_time("one lock and its unlock, which nobody else wants; 4 iterations make one"),
+    Metric::serial_time("one lock and its unlock, without contention; 4 iterations make one"),
 )
 .uncounted_traffic("nothing but the loop's counting: the line of the mutex stays in the core")
 .params(&[&ITERATIONS])

@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_missing_library_or_function_is_reported() {
-        static NOBODYS: Library = Library::new(c"libnobody-has-this.so.7", c"malloc", c"free");
+        static NONES: Library = Library::new(c"libnobody-has-this.so.7", c"malloc", c"free");
         static NAMELESS: Library = Library::new(c"libc.so.6", c"malloc_of_nobody", c"free");
-        for (library, part) in [(&NOBODYS, "libnobody-has-this.so.7"), (&NAMELESS, "malloc_of_nobody")] {
+        for (library, part) in [(&NONES, "libnobody-has-this.so.7"), (&NAMELESS, "malloc_of_nobody")] {
             let reason = library.heap().unwrap_err();
             assert!(reason.contains(part), "{reason}");
         }

@@ -27,7 +27,7 @@ pub(super) const CARD: Card = super::CARD
         "a reading right after another, the mean of 16",
         "a reading after 128 KiB of other code with 16,384 jumps were run, the mean of 16",
     )
-    .uncounted_traffic("both times hold a call and a reading of the processor's counter behind a fence, by which they are told: the \
+    .uncounted_traffic("both times hold a call and a reading of the processor's counter behind a fence, by which they are identified: the \
              difference is what the lost code costs. The second-level cache still has the code, and the first the data; what the \
              processor learnt of jumps is gone too. A first-level cache of more than 64 KiB for instructions keeps the code");
 

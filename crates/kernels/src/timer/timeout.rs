@@ -23,7 +23,7 @@ const CARD: Card = super::CARD
     .metric(Metric::SecondTime)
     .times("from the call to its return", "from the end of the time that was asked for to the return")
     .uncounted_traffic("the way into the kernel and back, the interrupt, and waking up an idle strand. The system may let a thread wait longer \
-             by its timer slack, 50 µs where nobody set another (/proc/PID/timerslack_ns, PR_SET_TIMERSLACK), so that several \
+             by its timer slack, 50 µs where no other was set (/proc/PID/timerslack_ns, PR_SET_TIMERSLACK), so several \
              timers end by one interrupt")
     .params(&[&SAMPLES, &TIMEOUT])
     .source("S. Sistare, Solaris scalability: the measured return of poll(NULL, 0, 1), and the calls that take a timeout; \

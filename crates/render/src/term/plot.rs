@@ -128,7 +128,7 @@ impl Frame<'_> {
         ticks::draw(&self.plot.x, &self.x, (left, top + height), width, sheet);
     }
 
-    /// A letter for each spot, a question mark behind a doubtful one, gaps on the x axis, flags above.
+    /// A letter for each spot, `~` for a noisy one, gaps on the x axis, flags above.
     fn marks(&self, sheet: &mut Sheet) {
         let mut spots: BTreeMap<(usize, usize), Vec<(usize, &DataPoint)>> = BTreeMap::new();
         for (at, series) in self.plot.measured() {

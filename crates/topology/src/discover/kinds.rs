@@ -36,7 +36,7 @@ pub(super) fn read(topology: &Topology, machine: &mut Machine) {
 /// How a kind's rank is known, in words.
 fn how_known(speed_rank: Option<u32>, infos: &[Info]) -> String {
     if speed_rank.is_none() {
-        return "hwloc tells the kinds apart but does not rank them".to_owned();
+        return "hwloc separates the kinds but does not rank them".to_owned();
     }
     let evidence: Vec<&str> = EVIDENCE.into_iter().filter(|name| infos.iter().any(|info| info.name == *name)).collect();
     if evidence.is_empty() {

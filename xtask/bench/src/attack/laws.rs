@@ -44,7 +44,7 @@ const LAWS: [Law; 9] = [
         text(&run.err).lines().all(|line| line.starts_with("charz: ") && line.chars().count() < 2000)
     }),
     ("a refusal is one line behind the notes, and prints and writes nothing", |run, _| {
-        // A journal that lost lines is told of first, whatever becomes of it.
+        // A journal that lost lines is reported first.
         let is_note = |line: &&str| line.starts_with("charz: note: ") || line.contains("damaged and ignored");
         let errors = text(&run.err).lines().filter(|line| !is_note(line)).count();
         run.code != Some(2) || (errors == 1 && run.out.is_empty() && run.before == run.after)

@@ -1,4 +1,4 @@
-//! Command lines that nobody means: any flag of any verb, with any value.
+//! Command lines without a meaning: any flag of any verb, with any value.
 
 use std::time::Duration;
 

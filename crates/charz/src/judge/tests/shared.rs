@@ -128,9 +128,9 @@ fn a_worker_with_nothing_is_no_quotient() {
     trial.judge();
     let sharing = trial.cell.contention.unwrap();
     assert_eq!((sharing.fairness, sharing.most_to_least), (0.5, None));
-    let mut nobody = contended([(met(10, 10, 10), 0); 2]);
-    nobody.judge();
-    assert_eq!(nobody.cell.contention, None);
+    let mut unmet = contended([(met(10, 10, 10), 0); 2]);
+    unmet.judge();
+    assert_eq!(unmet.cell.contention, None);
 }
 
 /// The marks of the clean cell with so many pairs in each of its 50 repetitions, under a clock.

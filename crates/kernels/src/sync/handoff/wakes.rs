@@ -73,7 +73,7 @@ kernels! {
         .role(Role::HandOff(Waiter::AsleepBare))
         .source("futex(2); U. Drepper, Futexes Are Tricky (2011). The intervals are those of the T3-4 report \
             (arXiv:1106.2992), section 6; G. Tene, How NOT to Measure Latency (2013): the schedule. A call that finds \
-            nobody asleep is no sample");
+            no thread asleep is no sample");
     hand_off::<Unpark> => WAKES_ONE
         .named("unpark-std", "the first worker calls Thread::unpark of the Rust standard library while the second one \
             is parked")

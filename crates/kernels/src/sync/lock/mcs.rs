@@ -4,12 +4,12 @@
 use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
 use super::{Error, Finally, Lock, WaitStats};
 
-const NOBODY: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 
 /// The lock. It serves in the order of arrival.
 #[derive(Debug)]
 pub struct Mcs {
-    /// The last worker of the queue; [`NOBODY`] while the lock is free.
+    /// The last worker of the queue; [`NONE`] while the lock is free.
     tail: CachePadded<AtomicU32>,
     places: Box<[CachePadded<Place>]>,
 }
@@ -22,8 +22,8 @@ struct Place {
 
 impl Lock for Mcs {
     fn new(workers: usize) -> Result<Self, Error> {
-        let place = || CachePadded::new(Place { waits: AtomicBool::new(false), next: AtomicU32::new(NOBODY) });
-        Ok(Mcs { tail: CachePadded::new(AtomicU32::new(NOBODY)), places: (0..workers).map(|_| place()).collect() })
+        let place = || CachePadded::new(Place { waits: AtomicBool::new(false), next: AtomicU32::new(NONE) });
+        Ok(Mcs { tail: CachePadded::new(AtomicU32::new(NONE)), places: (0..workers).map(|_| place()).collect() })
     }
 
     #[inline]
@@ -45,14 +45,14 @@ impl Mcs {
     fn enter(&self, rank: u32) -> Spin {
         let mut spin = Spin::start();
         let place = self.place(rank);
-        place.next.store(NOBODY, Ordering::Relaxed);
+        place.next.store(NONE, Ordering::Relaxed);
         place.waits.store(true, Ordering::Relaxed);
         // Release: the next one finds the place empty. Acquire: with no waiter before, what the last holder did is seen.
         let before = self.tail.swap(rank, Ordering::AcqRel);
-        if before == NOBODY {
+        if before == NONE {
             return spin;
         }
-        // Release: who tells this worker does so after it has said that it waits.
+        // Release: the worker before this one does so after this one has stored that it waits.
         self.place(before).next.store(rank, Ordering::Release);
         // Acquire: what the one before did under the lock is seen.
         while place.waits.load(Ordering::Acquire) {
@@ -65,14 +65,14 @@ impl Mcs {
     fn leave(&self, rank: u32) {
         let place = self.place(rank);
         let mut next = place.next.load(Ordering::Acquire);
-        if next == NOBODY {
+        if next == NONE {
             // Release: the next worker to find the queue empty sees what was done under the lock.
-            if self.tail.compare_exchange(rank, NOBODY, Ordering::Release, Ordering::Relaxed).is_ok() {
+            if self.tail.compare_exchange(rank, NONE, Ordering::Release, Ordering::Relaxed).is_ok() {
                 return;
             }
             // Another worker has joined the queue, and is about to store its rank in `next`.
             let mut spin = Spin::start();
-            while next == NOBODY {
+            while next == NONE {
                 spin.turn();
                 next = place.next.load(Ordering::Acquire);
             }

@@ -123,9 +123,9 @@ mod tests {
 
     use super::*;
 
-    struct Tells(Sender<Mask>);
+    struct Sends(Sender<Mask>);
 
-    impl Enter for Tells {
+    impl Enter for Sends {
         fn enter(&self) {
             self.0.send(Mask::own().unwrap()).unwrap();
         }
@@ -136,7 +136,7 @@ mod tests {
         for (detached, mask) in [(false, None), (true, None), (false, Some(Mask::own().unwrap()))] {
             let attributes = Attributes::new(1 << 16, detached, mask.as_ref()).unwrap();
             let (tell, told) = channel();
-            let thread = create(&attributes, Arc::new(Tells(tell))).unwrap();
+            let thread = create(&attributes, Arc::new(Sends(tell))).unwrap();
             assert_eq!(told.recv(), Ok(Mask::own().unwrap()), "detached: {detached}");
             drop(thread);
         }

@@ -167,7 +167,7 @@ impl Bar for Condition {
         unsafe { self.mutex.close() };
         // SAFETY: this thread holds the mutex, which the flag belongs to.
         unsafe { ptr::write(self.closed.get(), false) };
-        // Signalled while the mutex is held, as libMicro does it unless told otherwise.
+        // Signalled while the mutex is held, as libMicro does it unless SOURCE_DATE_EPOCH is set.
         // SAFETY: it was initialised.
         unsafe { libc::pthread_cond_signal(self.bell.raw()) };
         // SAFETY: this thread holds it.

@@ -49,11 +49,11 @@ calls! {
         wait::clock_nanosleep;
     "timerfd", Timer, "timerfd_settime and read", NANO, "a timer of CLOCK_MONOTONIC", [TimerFd];
     "sigtimedwait", Sigtimedwait, "sigtimedwait", NANO, "no signal", wait::sigtimedwait;
-    "futex", Futex, "FUTEX_WAIT", NANO, "a word that nobody changes", wait::futex;
-    "cond", Cond, "pthread_cond_timedwait", NANO, "a condition variable that nobody signals", [Bell];
+    "futex", Futex, "FUTEX_WAIT", NANO, "a word that no thread changes", wait::futex;
+    "cond", Cond, "pthread_cond_timedwait", NANO, "a condition variable that no thread signals", [Bell];
     "mutex", Mutex, "pthread_mutex_timedlock", NANO, "a mutex that it holds itself", [Lock];
     "rwlock", Writer, "pthread_rwlock_timedwrlock", NANO, "a lock that it reads under itself", [RwLock];
-    "sem", Sem, "sem_timedwait", NANO, "a semaphore that nobody posts", [Semaphore];
-    "mq", Mq, "mq_timedreceive", NANO, "a message that nobody sends", [Queue];
-    "park", Park, "std::thread::park_timeout", NANO, "nobody", wait::park;
+    "sem", Sem, "sem_timedwait", NANO, "a semaphore that no thread posts", [Semaphore];
+    "mq", Mq, "mq_timedreceive", NANO, "a message that no thread sends", [Queue];
+    "park", Park, "std::thread::park_timeout", NANO, "no thread", wait::park;
 }
