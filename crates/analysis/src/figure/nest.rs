@@ -14,7 +14,7 @@ pub struct MachineDiagram {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub what: What,
-    /// Its name: `package 0`, `L3 32 MiB`, `core 5`, `3` for a strand by its OS id.
+    /// Its name: `socket 0`, `L3 32 MiB`, `core 5`, `3` for a strand by its OS id.
     pub label: String,
     /// For a strand: the operating system's number.
     pub strand: Option<u32>,
@@ -96,7 +96,7 @@ fn said(parts: &[Part]) -> String {
 
 fn noun(what: What) -> &'static str {
     match what {
-        What::Package => "package",
+        What::Package => "socket",
         What::NumaNode => "NUMA node",
         What::Group => "group",
         What::Cache => "cache",
@@ -123,10 +123,7 @@ mod tests {
         };
         assert_eq!(nest.strands(), 64);
         let words = nest.in_words();
-        assert!(
-            words.starts_with("2 packages, 32 cores, 64 strands. dumb fills strands in the order 0, 1."),
-            "{words}"
-        );
+        assert!(words.starts_with("2 sockets, 32 cores, 64 strands. dumb fills strands in the order 0, 1."), "{words}");
         assert!(words.ends_with("auto: the operating system decides."), "{words}");
     }
 }

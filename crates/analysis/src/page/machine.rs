@@ -80,7 +80,7 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
         }));
     };
     let nothing = |_| String::new();
-    level(What::Package, "package", &|strand| strand.package, &nothing);
+    level(What::Package, "socket", &|strand| strand.package, &nothing);
     let memory = |number: u32| {
         let node = machine.numa_nodes.get(number as usize).filter(|_| shows_memory);
         node.and_then(|node| node.memory_bytes).map_or_else(String::new, units::iec)

@@ -225,7 +225,7 @@ fn loads() {
         timed.processors.as_mut().unwrap().idle = 100;
         timed.busiest = Some(Process { id: 13064, name: "lat_mem_rd".to_owned(), cpus: 0.98 });
     });
-    check_look("other load", &[], &named, Disturbs, "lat_mem_rd (pid 13064, 98.0%");
+    check_look("other load", &[], named, Disturbs, "lat_mem_rd (pid 13064, 98.0%");
     assert!(finding("other load", &[], named).fix.contains("13064"));
     let blind = timed(|timed| timed.processors = Err("no stat".into()));
     check_look("other load", &[], blind, Unavailable, "no stat");
