@@ -15,7 +15,7 @@ const SPELLED: usize = 32;
 /// The most lines before runs of different sockets are put together.
 const LINES: usize = 20;
 /// The letters of steps, the innermost first; more steps are not put together.
-const LETTERS: [char; 4] = ['n', 'm', 'l', 'k'];
+const LETTERS: [char; 4] = ['n', 'm', 'k', 'j'];
 
 /// A core, or cores of the same form in equal steps.
 #[derive(Clone, PartialEq)]
