@@ -51,7 +51,7 @@ fn a_summary_is_the_default_and_boxes_are_asked_for() {
     let topo = |format: &[&str]| output(&[&["topo", "--topology", T3_4], format].concat());
     assert_eq!(topo(&[]), topo(&["--format", "summary"]));
     let boxes = topo(&["--format", "boxes"]);
-    for words in ["┌package 0", "┌package 3", "[0-3] [4-7]", "more like it, to core 63"] {
+    for words in ["┌socket 0", "┌socket 3", "[0-3] [4-7]", "more like it, to core 63"] {
         assert!(boxes.contains(words), "{words}: {boxes}");
     }
     assert!(boxes.lines().all(|line| line.chars().count() <= 100), "{boxes}");

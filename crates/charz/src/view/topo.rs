@@ -184,7 +184,7 @@ mod tests {
             synthetic("pack:2 [numa(memory=64GiB)] l3:1(size=32MiB) core:2 l1d:1(size=32KiB) group:2 pu:2");
         machine.strands[15].usable = false;
         let found = shown(&machine, 120);
-        for words in ["┌package 0", "NUMA node 1", "core 3", "[8 9] [10 11]", "[12 13] [14 (15)]"] {
+        for words in ["┌socket 0", "NUMA node 1", "core 3", "[8 9] [10 11]", "[12 13] [14 (15)]"] {
             assert!(found.contains(words), "{words}: {found}");
         }
         assert!(found.contains("(…) may not be used"), "{found}");

@@ -61,17 +61,12 @@ fn places(nest: &MachineDiagram) -> BTreeMap<u32, String> {
     let mut places = BTreeMap::new();
     let named: Vec<What> = [What::Package, What::NumaNode, What::Core]
         .into_iter()
-        .filter(|what| nest.parts.iter().map(|part| count(part, *what)).sum::<usize>() > 1)
+        .filter(|what| nest.parts.iter().map(|part| part.count(*what)).sum::<usize>() > 1)
         .collect();
     for part in &nest.parts {
         enter(part, "", &named, &mut places);
     }
     places
-}
-
-fn count(part: &Part, what: What) -> usize {
-    let inside: usize = part.parts.iter().map(|part| count(part, what)).sum();
-    part.times.max(1).saturating_mul(inside + usize::from(part.what == what))
 }
 
 fn enter(part: &Part, outer: &str, named: &[What], places: &mut BTreeMap<u32, String>) {

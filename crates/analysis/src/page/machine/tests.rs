@@ -25,17 +25,17 @@ fn check(synthetic: &str, expected: &str) {
 #[test]
 fn parts_lie_inside_each_other() {
     check("PU:2", "NUMA node 0 (1 GiB)(0 1)");
-    check("Package:1 Core:2 PU:1", "package 0(NUMA node 0 (1 GiB)(core 0(0) core 1(1)))");
+    check("Package:1 Core:2 PU:1", "socket 0(NUMA node 0 (1 GiB)(core 0(0) core 1(1)))");
     check(
         "Package:1 L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:2",
-        "package 0(NUMA node 0 (1 GiB)(L3 8 MiB(L2 1 MiB(core 0(0 1)) L2 1 MiB(core 1(2 3)))))",
+        "socket 0(NUMA node 0 (1 GiB)(L3 8 MiB(L2 1 MiB(core 0(0 1)) L2 1 MiB(core 1(2 3)))))",
     );
-    check("Package:1 Core:1 Group:2 PU:2", "package 0(NUMA node 0 (1 GiB)(core 0(ALU slot 0(0 1) ALU slot 1(2 3))))");
+    check("Package:1 Core:1 Group:2 PU:2", "socket 0(NUMA node 0 (1 GiB)(core 0(ALU slot 0(0 1) ALU slot 1(2 3))))");
     check(
         "Package:2 [NUMA(memory=1GiB)] Core:1 PU:1",
-        "package 0(NUMA node 0 (1 GiB)(core 0(0))) package 1(NUMA node 1 (1 GiB)(core 1(1)))",
+        "socket 0(NUMA node 0 (1 GiB)(core 0(0))) socket 1(NUMA node 1 (1 GiB)(core 1(1)))",
     );
-    check("NUMA:1 Package:2 Core:1 PU:1", "NUMA node 0 (1 GiB)(package 0(core 0(0)) package 1(core 1(1)))");
+    check("NUMA:1 Package:2 Core:1 PU:1", "NUMA node 0 (1 GiB)(socket 0(core 0(0)) socket 1(core 1(1)))");
 }
 
 /// Hybrid machines have caches that only some strands have.
@@ -99,4 +99,21 @@ fn orders_are_those_of_mappings_with_several_crews() {
     let report = report(vec![one("rr", &[0]), one("rr", &[0, 2]), one("rr", &[0, 2, 1, 0]), one("list:1", &[1])]);
     let orders = of_report(&report).orders;
     assert_eq!(orders, [Order { mapping: "rr".into(), seats: vec![0, 2, 1] }]);
+}
+
+#[test]
+fn a_machine_is_called_by_its_model_and_its_cores_by_their_kind() {
+    let mut hybrid = machine("Package:2 Core:2 PU:1");
+    hybrid.source = "/path/of/a/file.xml".into();
+    hybrid.packages.iter_mut().for_each(|package| package.model = Some(" Model 9 ".into()));
+    let kind = |rank| Kind { speed_rank: Some(rank), how_known: String::new(), infos: Vec::new(), strands: 2 };
+    hybrid.kinds = vec![kind(0), kind(1)];
+    for (at, strand) in hybrid.strands.iter_mut().enumerate() {
+        strand.kind = Some(at as u32 % 2);
+    }
+    assert_eq!(title(&hybrid), "2 × Model 9, 4 cores, 4 CPUs");
+    let parts = words(&nest(&hybrid, false, Vec::new()).parts);
+    assert!(parts.contains("socket 0(E-core 0(0) P-core 1(1))"), "{parts}");
+    hybrid.packages[1].model = None;
+    assert!(words(&nest(&hybrid, false, Vec::new()).parts).contains("socket 0 (Model 9)"));
 }
