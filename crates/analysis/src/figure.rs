@@ -13,7 +13,7 @@ mod plot;
 mod quantity;
 mod table;
 
-pub use axis::{Axis, Scale, Span, Tick};
+pub use axis::{Axis, Scale, Span, Tick, take_unit};
 pub use heat::{Heatmap, Tile};
 pub use joint::{Bar, JointPlot, Pair};
 pub use nest::{Level, MachineDiagram, Order, Part, What};

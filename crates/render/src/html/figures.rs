@@ -16,28 +16,38 @@ pub(super) fn section(section: &Section) -> Markup {
         section.chapter id=(format!("s-{}", section.id)) aria-labelledby=(title) {
             h2 id=(title) { (section.title) }
             @if !section.about.is_empty() { p.about { (sentences(&section.about)) } }
-            @for one in &section.figures { (figure(one, one.title == section.title)) }
+            @if section.figures.len() > 1 && section.figures.iter().all(|figure| matches!(figure.body, Body::Lines(_))) {
+                div.panels { @for one in &section.figures { (figure(one, false, true)) } }
+            } @else {
+                @for one in &section.figures { (figure(one, one.title == section.title, false)) }
+            }
         }
     }
 }
 
-/// One figure. If its section has the same title, the figure's heading is for readers that navigate by headings only.
-fn figure(figure: &Figure, is_titled: bool) -> Markup {
+/// One figure, as a panel beside others or by itself. If its section has the same title, the figure's heading is for readers that
+/// navigate by headings only.
+fn figure(figure: &Figure, is_titled: bool, is_panel: bool) -> Markup {
     let (id, title) = (format!("f-{}", figure.id), format!("f-{}-heading", figure.id));
     html! {
         figure.(kind(&figure.body)) id=(id) aria-labelledby=(title) {
-            h3.unseen[is_titled] id=(title) { (Foreign(&figure.title)) " " a.self href=(format!("#{id}")) aria-label="link to this figure" { "#" } }
-            @if !figure.about.is_empty() { p.about { (sentences(&figure.about)) } }
+            h3.unseen[is_titled] id=(title) { (Foreign(if is_panel { own_title(&figure.title) } else { &figure.title })) " " a.self href=(format!("#{id}")) aria-label="link to this figure" { "#" } }
+            @if !figure.about.is_empty() && !is_panel { p.about { (sentences(&figure.about)) } }
             @if let Body::MachineDiagram(nest) = &figure.body { (orders::player(nest, &figure.id)) }
-            div.plot { (PreEscaped(picture::svg_inline(figure))) }
+            div.plot { (PreEscaped(if is_panel { picture::svg_panel(figure) } else { picture::svg_inline(figure) })) }
             @if let Body::Heatmap(heat) = &figure.body { (notes(heat)) }
             figcaption {
-                details.words { summary { "In words" } p { (Account(&figure.alternative())) } }
+                details.words { summary { "Description" } p { (Account(&figure.alternative())) } }
                 @if let Body::MachineDiagram(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
                 @if let Some(table) = &figure.table { (points::table(table, &figure.title)) }
             }
         }
     }
+}
+
+/// The part of a title that is not the same in all of a section: `mem-read: throughput vs threads`.
+fn own_title(title: &str) -> &str {
+    title.rsplit_once(": ").map_or(title, |(own, _)| own)
 }
 
 /// The class by which the style and the script distinguish figures.

@@ -33,7 +33,7 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     let x = Side::horizontal(&plot.y, plot.shown_range(), across[1] - across[0]);
     // Rows count from above.
     let y = Side::blank(Span { scale: Scale::Linear, low: count.max(1) as f64 - 0.5, high: -0.5 });
-    let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y };
+    let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y, gutter: 0.0 };
     frame.draw(true, pen);
     for (at, name) in names.iter().take(count).enumerate() {
         let Some(y) = frame.y(at as f64) else { continue };
@@ -61,7 +61,8 @@ fn dot(at: usize, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen) {
     let paint = Paint::Series(at);
     let number = spot.y.filter(|_| spot.state != State::Missing).and_then(|y| frame.x(y));
     let Some(x) = number else {
-        let place = [frame.across[0] + 8.0, y];
+        // Beside the frame: at its beginning it would be a small number.
+        let place = [frame.across[1] + 12.0, y];
         missing(paint, place, pen);
         hit(spot, "spot missing", place, pen);
         return;

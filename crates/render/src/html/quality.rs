@@ -1,0 +1,111 @@
+//! How good the numbers are: how many configurations are ok, are noisy or have no result, and why.
+
+use maud::{Markup, html};
+
+use super::foreign::{Foreign, Sentence};
+use charz_analysis::page::{About, Doubt, Page};
+use charz_data::checks;
+
+/// What each state is called and drawn with.
+const STATES: [(&str, &str); 3] = [("ok", "var(--s3)"), ("noisy", "var(--s5)"), ("no result", "var(--edge)")];
+
+pub(super) fn section(page: &Page) -> Markup {
+    html! {
+        section #quality aria-labelledby="quality-heading" {
+            h2 #quality-heading { "Data quality" }
+            @for (at, source) in page.sources.iter().enumerate() {
+                @if page.sources.len() > 1 { h3 { (Foreign(&source.name)) } }
+                (bar(source))
+                (causes(page, at))
+            }
+        }
+    }
+}
+
+/// `3 ok, 39 noisy, 6 no result`.
+pub(super) fn counts(source: &About) -> String {
+    let counts = STATES.iter().zip(source.results).filter(|(_, count)| *count > 0);
+    counts.map(|((name, _), count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// One bar over all configurations.
+fn bar(source: &About) -> Markup {
+    let all = source.results.iter().sum::<usize>().max(1) as f64;
+    let share = |count: usize| format!("{:.2}", count as f64 / all * 100.0);
+    let before = |at: usize| source.results[..at].iter().sum::<usize>();
+    html! {
+        svg.quality viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(counts(source)) {
+            @for (at, (_, paint)) in STATES.iter().enumerate() {
+                rect x=(share(before(at))) y="0" width=(share(source.results[at])) height="4" fill=(paint) {}
+            }
+        }
+        p.states {
+            @for ((name, paint), count) in STATES.iter().zip(source.results) {
+                span {
+                    svg viewBox="0 0 10 10" aria-hidden="true" { rect width="10" height="10" rx="2" fill=(paint) {} }
+                    " " (count) " " (name)
+                }
+            }
+        }
+    }
+}
+
+/// What was found, the weightiest first; what it was found in is folded.
+fn causes(page: &Page, at: usize) -> Markup {
+    let own: Vec<&Doubt> = page.doubts.iter().filter(|(of, _)| *of == at).map(|(_, doubt)| doubt).collect();
+    let all = page.sources[at].results.iter().sum::<usize>().max(1);
+    html! {
+        @if !own.is_empty() {
+            details.causes {
+                summary { "Causes: " (own.len()) }
+                p.about { code { "charz explain CODE" } " describes a warning and what helps." }
+                div.scroll tabindex="0" role="region" aria-label="Causes" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "warning" }
+                                th scope="col" { "effect" }
+                                th.n scope="col" { "configurations" }
+                                th scope="col" { "first case" }
+                            }
+                        }
+                        tbody {
+                            @for doubt in own {
+                                tr {
+                                    th scope="row" { (name(doubt)) }
+                                    td { span.weight.(doubt.weight()) { (doubt.weight()) } }
+                                    td.n { (doubt.count) " (" (doubt.count * 100 / all) "%)" }
+                                    td.why { (why(doubt)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn name(doubt: &Doubt) -> Markup {
+    html! {
+        @match &doubt.code {
+            Some(code) => { code { (Foreign(code)) } @if let Some(check) = checks::find(code) { " " (check.title) } }
+            None => "no result",
+        }
+    }
+}
+
+fn why(doubt: &Doubt) -> Markup {
+    html! {
+        (Foreign(&doubt.cell)) ": " (Sentence(&doubt.reason))
+        @if doubt.cells.len() > 1 {
+            details {
+                summary { "all" }
+                ul.cells {
+                    @for cell in &doubt.cells { li { (Foreign(cell)) } }
+                    @if doubt.count > doubt.cells.len() { li { "and " (doubt.count - doubt.cells.len()) " more" } }
+                }
+            }
+        }
+    }
+}
