@@ -24,11 +24,11 @@ mod scaling;
 mod sharing;
 mod sizes;
 mod squares;
-mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
 mod verdicts;
+mod versus;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -58,9 +58,6 @@ pub struct Page {
     pub title: String,
     /// What the first screen of each report says.
     pub answers: Vec<Answer>,
-    /// The main results, for readers who read nothing else: sentences, each with the report that it is about, by its place among
-    /// the sources.
-    pub summary: Vec<(usize, String)>,
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
@@ -176,6 +173,9 @@ const CHAPTERS: &[Chapter] = &[
     },
 ];
 
+/// The section of several reports beside each other.
+pub const VERSUS: &str = "versus";
+
 impl Chapter {
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
         let figures = (self.draw)(sorted);
@@ -197,12 +197,19 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
     let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
-    let sections = chapters.filter_map(|chapter| chapter.section(&sorted)).collect();
+    let answers: Vec<Answer> = each().map(Answer::of).collect();
+    let versus = if is_asked(VERSUS) { versus::figures(sources, &answers) } else { Vec::new() };
+    let versus = (!versus.is_empty()).then(|| Section {
+        id: VERSUS,
+        title: "Reports side by side",
+        about: vec!["The best of each kernel, relative to the first report".to_owned()],
+        figures: versus,
+    });
+    let sections = versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     Page {
         title: title(sources),
-        answers: each().map(Answer::of).collect(),
-        summary: with_source(each().enumerate().map(|(at, report)| summary::summary(&sorted, at, report))),
+        answers,
         differences: about::differences(&abouts),
         sources: abouts,
         verdicts: verdicts::table(&sorted),

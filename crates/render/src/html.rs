@@ -6,6 +6,7 @@
 
 mod figures;
 mod foreign;
+mod hero;
 mod orders;
 mod points;
 mod policy;
@@ -20,7 +21,7 @@ use std::io::{self, Write};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::look::TerminalStyle;
-use charz_analysis::page::Page;
+use charz_analysis::page::{Page, VERSUS};
 use foreign::Foreign;
 
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -49,10 +50,11 @@ fn document(page: &Page) -> Markup {
                 (top::header(page))
                 (contents(page))
                 main #main tabindex="-1" {
-                    (top::summary(page))
+                    (hero::section(page))
+                    @for section in page.sections.iter().filter(|section| section.id == VERSUS) { (figures::section(section)) }
                     (top::verdicts(page))
                     (top::findings(page))
-                    @for section in &page.sections { (figures::section(section)) }
+                    @for section in page.sections.iter().filter(|section| section.id != VERSUS && !hero::has(page, section)) { (figures::section(section)) }
                     (quality::section(page))
                     (sources::environment(page))
                     (sources::again(page))
@@ -75,7 +77,7 @@ fn contents(page: &Page) -> Markup {
                 (entry("summary", "Summary"))
                 @if !page.verdicts.rows.is_empty() { (entry("verdicts", "Best placement")) }
                 @if !page.findings.is_empty() { (entry("findings", "Findings")) }
-                @if let Some(first) = page.sections.first() { (entry(&format!("s-{}", first.id), "Charts")) }
+                @if let Some(first) = page.sections.iter().find(|section| !hero::has(page, section)) { (entry(&format!("s-{}", first.id), "Charts")) }
                 (entry("quality", "Data quality"))
                 (entry("environment", "System & method"))
                 (entry("again", "Reproduce"))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Source;
-use super::points::{self, short};
+use super::points::short;
 use charz_data::report::{Report, Status, Timer};
 use charz_data::units;
 
@@ -14,8 +14,6 @@ pub struct About {
     pub started: String,
     /// The name of the host, where it is known.
     pub host: Option<String>,
-    /// How many configurations are ok, are noisy, and have no result.
-    pub results: [usize; 3],
     /// When it was begun, and how its cells ended: `report: started 2026-01-31T12:00:00Z; cells: 33 ok`.
     pub ending: String,
     /// Why it is not complete; `None` where it is.
@@ -40,7 +38,6 @@ pub(super) fn about(source: &Source<'_>) -> About {
         name: source.name.to_owned(),
         started: date(&report.started),
         host: report.host.name.clone(),
-        results: results(report),
         ending: format!("{}: started {}; {}", source.name, report.started, ended(report)),
         incomplete: report.incomplete().map(str::to_owned),
         environment: environment(report),
@@ -48,12 +45,6 @@ pub(super) fn about(source: &Source<'_>) -> About {
         disturbances: report.host.disturbances.clone(),
         command: report.command.clone(),
     }
-}
-
-fn results(report: &Report) -> [usize; 3] {
-    let mut results = [0; 3];
-    report.cells.iter().for_each(|cell| results[points::state(cell) as usize] += 1);
-    results
 }
 
 /// A date of RFC 3339 in words; any other text as it is.

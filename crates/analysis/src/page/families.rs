@@ -45,6 +45,9 @@ fn of_family(sorted: &CellsByKernel<'_>, kernels: &[&Kernel<'_>]) -> Vec<Figure>
     let unit = kernels[0].cells[0].cell.unit;
     let cells: Vec<SourcedCell<'_>> = kernels.iter().flat_map(|kernel| kernel.cells.iter().copied()).collect();
     let counts: BTreeSet<u64> = cells.iter().map(|own| own.cell.workers).collect();
+    if cells.iter().all(|own| own.cell.value().is_none()) {
+        return Vec::new();
+    }
     let variants = variants(kernels);
     if !variants.is_empty() && !sorted.are_several() {
         return counts.into_iter().map(|workers| matrix(sorted, kernels, &variants, &cells, workers)).collect();

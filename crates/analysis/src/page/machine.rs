@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use charz_data::machine::{CacheHolds, Kind, Machine, Package, Strand};
+use charz_data::machine::{AluSource, CacheHolds, Kind, Machine, Package, Strand};
 
 use super::Source;
 use super::cells::CellsByKernel;
@@ -54,10 +54,13 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 
 fn about(report: &Report) -> Vec<String> {
     let strands = report.machine.strands.len();
-    let mut about = vec![format!("Which strands of a core share arithmetic units: {}", report.machine.alu)];
+    let mut about = Vec::new();
+    if report.machine.alu == AluSource::Stated {
+        about.push(format!("CPUs of a core that share execution units: {}", report.machine.alu));
+    }
     let unusable = strands - report.machine.usable_strands().count();
     if unusable > 0 {
-        about.push(format!("{unusable} of {strands} strands were not to be used"));
+        about.push(format!("{unusable} of {strands} CPUs are not allowed for this process"));
     }
     if strands > MOST_DRAWN {
         about.push("parts that are alike and next to each other are drawn once, with how many they are".to_owned());

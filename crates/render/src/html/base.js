@@ -38,6 +38,19 @@ for (const part of all('[data-scripted]')) part.hidden = false;
   show();
 }
 
+// A launch line goes to the clipboard, where the browser allows it; else it is selected.
+for (const button of all('button.copy')) {
+  const line = button.parentElement.querySelector('code');
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(line.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(line);
+    }
+  });
+}
+
 // The entry of what is being read is marked.
 {
   const entries = new Map(all('.contents a').map((entry) => [entry.hash.slice(1), entry]));

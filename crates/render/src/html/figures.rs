@@ -16,10 +16,12 @@ pub(super) fn section(section: &Section) -> Markup {
         section.chapter id=(format!("s-{}", section.id)) aria-labelledby=(title) {
             h2 id=(title) { (section.title) }
             @if !section.about.is_empty() { p.about { (sentences(&section.about)) } }
-            @if section.figures.len() > 1 && section.figures.iter().all(|figure| matches!(figure.body, Body::Lines(_))) {
-                div.panels { @for one in &section.figures { (figure(one, false, true)) } }
-            } @else {
-                @for one in &section.figures { (figure(one, one.title == section.title, false)) }
+            @for run in section.figures.chunk_by(|one, other| is_lines(one) && is_lines(other)) {
+                @if run.len() > 1 {
+                    div.panels { @for one in run { (figure(one, false, true)) } }
+                } @else {
+                    (figure(&run[0], run[0].title == section.title, false))
+                }
             }
         }
     }
@@ -27,7 +29,7 @@ pub(super) fn section(section: &Section) -> Markup {
 
 /// One figure, as a panel beside others or by itself. If its section has the same title, the figure's heading is for readers that
 /// navigate by headings only.
-fn figure(figure: &Figure, is_titled: bool, is_panel: bool) -> Markup {
+pub(super) fn figure(figure: &Figure, is_titled: bool, is_panel: bool) -> Markup {
     let (id, title) = (format!("f-{}", figure.id), format!("f-{}-heading", figure.id));
     html! {
         figure.(kind(&figure.body)) id=(id) aria-labelledby=(title) {
@@ -43,6 +45,10 @@ fn figure(figure: &Figure, is_titled: bool, is_panel: bool) -> Markup {
             }
         }
     }
+}
+
+fn is_lines(figure: &Figure) -> bool {
+    matches!(figure.body, Body::Lines(_))
 }
 
 /// The part of a title that is not the same in all of a section: `mem-read: throughput vs threads`.

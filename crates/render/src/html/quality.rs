@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::foreign::{Foreign, Sentence};
-use charz_analysis::page::{About, Doubt, Page};
+use charz_analysis::answer::Quality;
+use charz_analysis::page::{Doubt, Page};
 use charz_data::checks;
 
 /// What each state is called and drawn with.
@@ -13,34 +14,30 @@ pub(super) fn section(page: &Page) -> Markup {
     html! {
         section #quality aria-labelledby="quality-heading" {
             h2 #quality-heading { "Data quality" }
-            @for (at, source) in page.sources.iter().enumerate() {
+            @for (at, (source, answer)) in page.sources.iter().zip(&page.answers).enumerate() {
                 @if page.sources.len() > 1 { h3 { (Foreign(&source.name)) } }
-                (bar(source))
+                p { (answer.quality.text()) "." }
+                (bar(&answer.quality))
                 (causes(page, at))
             }
         }
     }
 }
 
-/// `3 ok, 39 noisy, 6 no result`.
-pub(super) fn counts(source: &About) -> String {
-    let counts = STATES.iter().zip(source.results).filter(|(_, count)| *count > 0);
-    counts.map(|((name, _), count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
-}
-
 /// One bar over all configurations.
-fn bar(source: &About) -> Markup {
-    let all = source.results.iter().sum::<usize>().max(1) as f64;
+fn bar(quality: &Quality) -> Markup {
+    let results = [quality.reliable, quality.noisy, quality.missing];
+    let all = results.iter().sum::<usize>().max(1) as f64;
     let share = |count: usize| format!("{:.2}", count as f64 / all * 100.0);
-    let before = |at: usize| source.results[..at].iter().sum::<usize>();
+    let before = |at: usize| results[..at].iter().sum::<usize>();
     html! {
-        svg.quality viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(counts(source)) {
+        svg.quality viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(quality.text()) {
             @for (at, (_, paint)) in STATES.iter().enumerate() {
-                rect x=(share(before(at))) y="0" width=(share(source.results[at])) height="4" fill=(paint) {}
+                rect x=(share(before(at))) y="0" width=(share(results[at])) height="4" fill=(paint) {}
             }
         }
         p.states {
-            @for ((name, paint), count) in STATES.iter().zip(source.results) {
+            @for ((name, paint), count) in STATES.iter().zip(results) {
                 span {
                     svg viewBox="0 0 10 10" aria-hidden="true" { rect width="10" height="10" rx="2" fill=(paint) {} }
                     " " (count) " " (name)
@@ -53,7 +50,7 @@ fn bar(source: &About) -> Markup {
 /// What was found, the weightiest first; what it was found in is folded.
 fn causes(page: &Page, at: usize) -> Markup {
     let own: Vec<&Doubt> = page.doubts.iter().filter(|(of, _)| *of == at).map(|(_, doubt)| doubt).collect();
-    let all = page.sources[at].results.iter().sum::<usize>().max(1);
+    let all = page.answers[at].quality.results.max(1);
     html! {
         @if !own.is_empty() {
             details.causes {

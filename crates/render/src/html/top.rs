@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 
 use super::foreign::{Foreign, Sentence};
-use super::quality;
 use charz_analysis::page::{About, Page};
 use charz_data::report::{Finding, FindingKind};
 
@@ -42,39 +41,8 @@ fn origin(source: &About, named: bool) -> Markup {
     }
 }
 
-/// The main results, for readers who read nothing else.
-pub(super) fn summary(page: &Page) -> Markup {
-    let named = page.sources.len() > 1;
-    html! {
-        section #summary aria-labelledby="summary-heading" {
-            h2 #summary-heading { "Summary" }
-            @for (at, source) in page.sources.iter().enumerate() {
-                @if named { h3 { (Foreign(&source.name)) } }
-                ul.short {
-                    @for (_, sentence) in page.summary.iter().filter(|(of, _)| *of == at) { li { (Sentence(sentence)) } }
-                    @if let Some(why) = &source.incomplete {
-                        li.warning { strong { "Not complete: " } "the sweep was stopped by the " (Sentence(why)) }
-                    }
-                    @if !source.disturbances.is_empty() {
-                        li.warning {
-                            strong { "Disturbed: " }
-                            @for (at, what) in source.disturbances.iter().enumerate() { @if at > 0 { " " } (Sentence(what)) }
-                        }
-                    }
-                }
-            }
-            (differences(page))
-            p.about {
-                @for (at, source) in page.sources.iter().enumerate() { @if at > 0 { "; " } (quality::counts(source)) }
-                ". Noisy results are hollow in charts; " a href="#quality" { "Data quality" } " lists the causes."
-            }
-            @for sentence in &page.left_out { p.about { (Sentence(sentence)) } }
-        }
-    }
-}
-
 /// The differences between reports, which come before their numbers.
-fn differences(page: &Page) -> Markup {
+pub(super) fn differences(page: &Page) -> Markup {
     html! {
         @if !page.differences.is_empty() {
             h3 #differences-heading { "Differences between the reports" }

@@ -7,7 +7,7 @@ use super::lines::keys;
 use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
 use super::{WIDTH, shapes, width};
-use charz_analysis::figure::{DataPoint, Plot, Quantity, Scale, Series, Span, State};
+use charz_analysis::figure::{DataPoint, Plot, Quantity, Role, Scale, Series, Span, State};
 use charz_data::escape::plain;
 
 const RIGHT: f64 = 24.0;
@@ -39,6 +39,13 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
         let Some(y) = frame.y(at as f64) else { continue };
         let at = TextStyle { anchor: "end", room: NAMES, ..TextStyle::at(left - 10.0, y + 4.0, SIZE) };
         pen.text(name, at);
+    }
+    // What the values are compared with.
+    for limit in plot.series.iter().filter(|series| series.role != Role::Measured) {
+        let Some(x) = limit.numbers().next().and_then(|(_, y)| frame.x(y)) else { continue };
+        let [top, bottom] = frame.down;
+        let line = pen.tag("path").word("d", &path([[x, top], [x, bottom]], false)).paint("stroke", Paint::Soft);
+        line.word("stroke-dasharray", "5 4").titled(&limit.name);
     }
     // Series lie beside each other within a row.
     let step = (row - 8.0) / measured.len().max(1) as f64;

@@ -96,7 +96,7 @@ pub(super) struct Frame {
 }
 
 /// The room for what has no result.
-pub(super) const GUTTER: f64 = 16.0;
+pub(super) const GUTTER: f64 = 20.0;
 
 impl Frame {
     pub(super) fn x(&self, number: f64) -> Option<f64> {
@@ -145,7 +145,7 @@ impl Frame {
             let ground = pen.tag("rect").rectangle(left, bottom + 1.0, right - left, self.gutter - 1.0);
             ground.paint("fill", Paint::Soft).word("fill-opacity", ".08").empty();
             let style =
-                TextStyle { anchor: "end", paint: Paint::Soft, ..TextStyle::at(left - 8.0, bottom + 12.0, 10.0) };
+                TextStyle { anchor: "end", paint: Paint::Soft, ..TextStyle::at(left - 8.0, bottom + 16.0, 10.0) };
             pen.text("no result", style);
         }
         pen.tag("g").word("class", "axes").children(|pen| {

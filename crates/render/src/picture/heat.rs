@@ -79,7 +79,8 @@ fn span([low, high]: [f64; 2]) -> Span {
 
 /// The sign of a noisy tile.
 fn noisy([x, y]: [f64; 2], paint: Paint, pen: &mut Pen) {
-    let ring = pen.tag("circle").number("cx", x).number("cy", y).number("r", 2.4).word("fill", "none");
+    let ring = pen.tag("circle").number("cx", x).number("cy", y).number("r", 2.6).word("fill", "none");
+    let ring = ring.word("shape-rendering", "auto");
     ring.paint("stroke", paint).word("stroke-width", "1.2").empty();
 }
 
@@ -150,8 +151,9 @@ impl Grid<'_> {
         if tile.state == State::Suspect {
             noisy([x + self.tile - 6.0, y + 6.0], paint, pen);
         }
-        if width::of(text, SIZE) <= self.tile - 4.0 {
-            pen.text(text, TextStyle { paint, ..TextStyle::around(x + half, y + half + SIZE * 0.35, SIZE) });
+        let mut sizes = [SIZE, SIZE * 0.8].into_iter();
+        if let Some(size) = sizes.find(|size| width::of(text, *size) <= self.tile - 4.0) {
+            pen.text(text, TextStyle { paint, ..TextStyle::around(x + half, y + half + size * 0.35, size) });
         }
     }
 

@@ -28,6 +28,7 @@ const SHAPES: [f64; 5] = [1.5, 1.0, 2.2, 3.3, 0.7];
 const DEEPEST: usize = 12;
 /// With more cores than that, caches of several cores that are alike and next to each other are drawn once.
 const MOST_CORES: usize = 64;
+const NARROW: f64 = 400.0;
 const LEGEND_ROW: f64 = 18.0;
 
 /// Draws it below a height; its width and the height at which it ends.
@@ -37,7 +38,8 @@ pub(super) fn draw(nest: &MachineDiagram, top: f64, pen: &mut Pen) -> [f64; 2] {
     let (boxes, [wide, high]) = laid(nest, &levels, if order.is_some() { CELL_WITH_TURN } else { CELL[1] });
     let turns: BTreeMap<u32, usize> =
         order.iter().flat_map(|order| order.seats.iter().enumerate().rev().map(|(at, strand)| (*strand, at))).collect();
-    let width = (wide + 24.0).max(WIDTH);
+    // A page has little room beside its first numbers.
+    let width = (wide + 24.0).max(if pen.is_inline() { NARROW } else { WIDTH });
     let origin = [12.0, top + 4.0];
     // A kind of core has a ground of its own where there are several.
     let kinds: Vec<&str> =
@@ -222,7 +224,7 @@ impl Layout<'_> {
     /// How large a box is around what it holds, which is moved below its names.
     fn outer(&self, laid: &Laid<'_>) -> [f64; 2] {
         let [wide, high] = extent(&laid.inside);
-        let names = laid.names.iter().map(|name| width::of(&plain(name), SIZE).min(NAME)).fold(0.0, f64::max);
+        let names = laid.names.iter().map(|name| (1.1 * width::of(&plain(name), SIZE)).min(NAME)).fold(0.0, f64::max);
         let pad = laid.pad();
         [wide.max(names) + 2.0 * pad, high + 2.0 * pad + HEAD * laid.names.len() as f64]
     }

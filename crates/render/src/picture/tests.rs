@@ -84,6 +84,56 @@ fn every_spot_is_there_once_and_says_its_note() {
     }
 }
 
+/// A number is hollow where it is noisy, and what has no result lies outside of the numbers.
+#[test]
+fn doubt_is_a_marker_and_no_result_is_beside_the_axis() {
+    for figure in samples::all() {
+        let text = svg_inline(&figure);
+        let document = Document::parse(&text).unwrap();
+        let mut words = document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text());
+        assert!(words.all(|word| !word.contains('?')), "{}", figure.id);
+    }
+    let text = svg_inline(&samples::scaling());
+    let document = Document::parse(&text).unwrap();
+    let y = |spot: Node<'_, '_>| spot.attribute("cy").unwrap().parse::<f64>().unwrap();
+    let lowest =
+        ["sound", "doubtful"].into_iter().flat_map(|class| classes(&document, class)).map(y).fold(0.0, f64::max);
+    assert!(classes(&document, "missing").map(y).all(|gap| gap > lowest), "{lowest}");
+    assert!(classes(&document, "missing").count() > 0);
+}
+
+/// An outlier that nothing supports does not make all other numbers a flat line.
+#[test]
+fn a_noisy_outlier_does_not_stretch_a_logarithmic_axis() {
+    let mut figure = samples::scaling();
+    let Body::Lines(plot) = &mut figure.body else { panic!("it has lines") };
+    plot.y.scale = Scale::Log10;
+    let sound = plot.shown_range();
+    let noisy =
+        plot.series.iter_mut().flat_map(|series| &mut series.points).find(|point| point.state == State::Suspect);
+    let noisy = noisy.unwrap();
+    (noisy.y, noisy.spread) = (Some(1e15), None);
+    let [_, high] = plot.shown_range().unwrap();
+    assert!(high <= sound.unwrap()[1], "{high}");
+    check(&figure);
+}
+
+#[test]
+fn every_number_of_threads_has_a_tick_and_a_line_its_name() {
+    let mut figure = samples::scaling();
+    let Body::Lines(plot) = &mut figure.body else { panic!("it has lines") };
+    for series in plot.series.iter_mut() {
+        series.points.iter_mut().filter(|point| point.x == 4.0).for_each(|point| point.x = 3.0);
+    }
+    let names: Vec<String> = plot.measured().map(|(_, series)| series.name.clone()).collect();
+    let text = svg_inline(&figure);
+    let document = Document::parse(&text).unwrap();
+    let words: Vec<&str> =
+        document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+    assert!(words.contains(&"3") && names.iter().all(|name| words.contains(&name.as_str())), "{words:?}");
+    assert_eq!(words.iter().filter(|word| word.contains("GB/s")).count(), 1, "the unit is at the axis: {words:?}");
+}
+
 #[test]
 fn every_strand_is_there_once() {
     let text = svg_inline(&samples::machine("Package:2 Core:4 Group:2 PU:2"));
