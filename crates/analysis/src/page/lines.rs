@@ -6,7 +6,7 @@ use crate::figure::{Axis, Body, DataPoint, Figure, Plot, ReferenceLine, Role, Se
 use crate::group::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
-const MOST_LINES: usize = 12;
+pub(super) const MOST_LINES: usize = 12;
 /// The most points of one figure. No plan has as many; a report that was made up may.
 const MOST_POINTS: usize = 3000;
 

@@ -356,32 +356,35 @@ fn lines_that_cannot_be_told_apart_are_one_and_more_threads_than_cpus_are_shaded
     assert_eq!(table.map(|table| table.rows.len()), Some(9), "the table has all mappings");
 }
 
+/// A report of kernels of this role that synchronise, each with these numbers of threads.
+fn of_role(names: &[String], role: &charz_data::Role, threads: &[u64]) -> Report {
+    let mut report = of_every_kind();
+    let mut card = report.card("pool-tas").cloned().unwrap();
+    (card.role, card.family) = (role.clone(), charz_data::card::Family::Sync);
+    report.cells.clear();
+    for name in names {
+        card.name = name.clone().into();
+        report.cards.push(card.clone());
+        report.cells.extend(threads.iter().map(|count| cell(name, *count, Unit::OpsPerSecond, 1e9)));
+    }
+    report
+}
+
 #[test]
 fn kernels_that_do_the_same_share_a_figure() {
-    use charz_data::card::Family;
-    let report =
-        report::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/waits.json").as_ref()).unwrap();
-    let sync = |name: &str| report.card(name).is_some_and(|card| card.family == Family::Sync);
-    let kernels: BTreeSet<&str> =
-        report.cells.iter().map(|cell| cell.kernel.as_str()).filter(|name| sync(name)).collect();
-    let page = page_of(&report);
-    let own = page.sections.iter().find(|section| section.id == "families").map_or(0, |section| section.figures.len());
-    assert!(own > 0 && own < kernels.len(), "{own} figures of {kernels:?}");
+    let role = charz_data::Role::LockPool { is_reference: false, backs_off: None };
+    let page = page_of(&of_role(&["one", "other", "third"].map(str::to_owned), &role, &[1, 2, 4]));
+    let figures: Vec<&Figure> =
+        page.sections.iter().filter(|own| own.id == "families").flat_map(|own| &own.figures).collect();
+    let [Figure { body: Body::Lines(plot), .. }] = figures[..] else { panic!("{figures:?}") };
+    let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["one", "other", "third"]);
 }
 
 #[test]
 fn operations_by_layouts_are_a_matrix() {
-    let mut report = of_every_kind();
-    let mut card = report.card("pool-tas").cloned().unwrap_or_else(|| fixtures::report(Vec::new()).cards[0].clone());
-    (card.role, card.family) = (charz_data::Role::Other, charz_data::card::Family::Sync);
-    report.cells.clear();
-    for name in
-        ["swap", "load", "store"].iter().flat_map(|stem| ["", "-far", "-near"].map(|end| format!("op-{stem}{end}")))
-    {
-        card.name = name.clone().into();
-        report.cards.push(card.clone());
-        report.cells.push(cell(&name, 1, Unit::OpsPerSecond, 1e9));
-    }
+    let names = ["swap", "load", "store"].map(|stem| ["", "-far", "-near"].map(|end| format!("op-{stem}{end}")));
+    let report = of_role(names.as_flattened(), &charz_data::Role::Other, &[1]);
     let page = page_of(&report);
     let heat = page.figures().find_map(|figure| if let Body::Heatmap(heat) = &figure.body { Some(heat) } else { None });
     let heat = heat.unwrap();

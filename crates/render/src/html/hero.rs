@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::figures;
 use super::foreign::{Foreign, Sentence};
 use super::top;
-use charz_analysis::answer::{Answer, Auto, Costs, Level, Reading, Row};
-use charz_analysis::figure::{Body, Figure};
+use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row};
+use charz_analysis::figure::{self, Body, Figure};
 use charz_analysis::page::{Page, Section};
 use charz_data::escape::counted;
 use charz_data::units;
@@ -34,7 +34,7 @@ pub(super) fn section(page: &Page) -> Markup {
                         (quality(answer))
                         (steps(answer))
                     }
-                    @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, false, false)) } }
+                    @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, &figure.title, false)) } }
                 }
             }
             @if !several { @for answer in &page.answers { (details(answer)) } }
@@ -59,10 +59,12 @@ pub(super) fn has(page: &Page, section: &Section) -> bool {
 /// The rows that a reader asks for first; where there are fewer, what single operations cost.
 fn tiles(answer: &Answer) -> Markup {
     let costs = TILES.saturating_sub(answer.rows.len());
+    let levels = costs.saturating_sub(answer.costs.len());
     html! {
         div.tiles-of-rows {
             @for row in answer.rows.iter().take(TILES) { (tile(row)) }
             @for cost in answer.costs.iter().take(costs) { (cost_tile(cost)) }
+            @for level in answer.levels.rows.iter().take(levels) { (level_tile(level, &answer.levels.heading)) }
         }
     }
 }
@@ -92,6 +94,22 @@ fn cost_tile(costs: &Costs) -> Markup {
             }
             @if let Some((name, reading)) = costs.kernels.last().filter(|_| costs.kernels.len() > 1) {
                 p { "Slowest: " (Foreign(costs.short(name))) " " (reading.text()) }
+            }
+        }
+    }
+}
+
+/// A cache or memory: its latency, and what else is known of it.
+fn level_tile(level: &figure::Row, heading: &[String]) -> Markup {
+    /// The place of the latency among the columns.
+    const LATENCY: usize = 2;
+    let known = |at: &usize| level.data.get(*at).is_some_and(|datum| datum.text != NONE);
+    html! {
+        div.tile {
+            h3 { (Foreign(&level.data[0].text)) " " (heading[LATENCY]) }
+            p.value { strong { (Foreign(&level.data[LATENCY].text)) } }
+            @for at in (1..level.data.len()).filter(|at| *at != LATENCY).filter(known) {
+                p { (heading[at]) ": " (Foreign(&level.data[at].text)) }
             }
         }
     }

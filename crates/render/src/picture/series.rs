@@ -126,7 +126,9 @@ fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
 /// A gap: a cross below the frame, where it is no small number; those of several series beside each other.
 fn gap(at: usize, spot: &DataPoint, frame: &Frame, pen: &mut Pen) {
     let Some(x) = frame.x(spot.x) else { return };
-    let place = [x + 9.0 * (at % 6) as f64, frame.down[1] + frame.gutter / 2.0];
+    let aside = 9.0 * (at % 6) as f64;
+    let aside = if x + aside > frame.across[1] { -aside } else { aside };
+    let place = [x + aside, frame.down[1] + frame.gutter / 2.0];
     missing(Paint::Series(at), place, pen);
     hit(spot, "spot missing", place, pen);
 }
