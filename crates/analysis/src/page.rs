@@ -42,7 +42,7 @@ use charz_data::report::{Finding, FindingKind, Report};
 pub use about::{About, Difference, Fact};
 pub use doubts::Doubt;
 use doubts::doubts;
-pub use machine::{nest, title as machine_title};
+pub use machine::nest;
 pub use numbers::{Whole, whole};
 
 /// A report with the name that it goes by among others.

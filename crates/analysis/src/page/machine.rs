@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use charz_data::machine::{AluSource, CacheHolds, Kind, Machine, Package, Strand};
+use charz_data::machine::{AluSource, CacheHolds, Machine, Package, Strand};
 
 use super::Source;
 use super::cells::CellsByKernel;
@@ -73,7 +73,7 @@ fn of_report(report: &Report) -> MachineDiagram {
 }
 
 /// What a machine is called: `2 × AMD EPYC 7763 64-Core Processor, 128 cores, 256 CPUs`.
-pub fn title(machine: &Machine) -> String {
+fn title(machine: &Machine) -> String {
     let named = |package: &Package| {
         package.model.as_deref().map(str::trim).filter(|model| !model.is_empty()).map(str::to_owned)
     };
@@ -140,20 +140,19 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
     MachineDiagram { parts: folded(pieces, &leaves, MOST_DRAWN), orders }
 }
 
-/// What cores of a kind are called: by their rank where there are two kinds.
+/// What cores of a kind are called: by Intel's names where hwloc has them, else by the speed of two kinds.
 fn core_name(machine: &Machine, kind: Option<u32>) -> &'static str {
-    let rank = |kind: &Kind| kind.speed_rank;
-    let ranks: Vec<u32> = machine.kinds.iter().filter_map(rank).collect();
-    let own = kind.and_then(|kind| rank(machine.kinds.get(kind as usize)?));
-    match (ranks.as_slice(), own) {
-        ([one, other], Some(own)) if one != other => {
-            if own == *one.max(other) {
-                "P-core"
-            } else {
-                "E-core"
-            }
-        }
-        _ => "core",
+    let Some(own) = kind.and_then(|kind| machine.kinds.get(kind as usize)) else { return "core" };
+    let other =
+        machine.kinds.iter().find(|kind| kind.speed_rank != own.speed_rank).filter(|_| machine.kinds.len() == 2);
+    match own.infos.iter().find(|info| info.name == "CoreType").map(|info| info.value.as_str()) {
+        Some("IntelCore") => "P-core",
+        Some("IntelAtom") => "E-core",
+        _ => match own.speed_rank.zip(other.and_then(|other| other.speed_rank)) {
+            Some((own, other)) if own > other => "fast core",
+            Some(_) => "slow core",
+            None => "core",
+        },
     }
 }
 

@@ -170,3 +170,21 @@ fn a_point_has_its_runs_and_its_words_once() {
     assert!(html.contains("data-runs=\"0 "), "the slowest is at the left end");
     assert!(!html.contains("data-note="), "the script takes them from the titles");
 }
+
+/// A page of 118 kernels that synchronise, each with a number for one thread and for two under two mappings, opens at once.
+#[test]
+fn a_page_of_many_kernels_is_small() {
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::{cell, report};
+    let cells = (0..118).flat_map(|kernel| {
+        let one = move |workers, mapping| {
+            let unit = if kernel % 2 == 0 { Unit::OpsPerSecond } else { Unit::NanosecondsPerOp };
+            cell(&format!("kind{}-{kernel}", kernel % 9), workers, unit, f64::from(kernel + 1) * 10.0).under(mapping)
+        };
+        [one(1, "round-robin").suspect(), one(2, "round-robin"), one(2, "auto").suspect()]
+    });
+    let mut report = report(cells.collect());
+    report.cards.iter_mut().for_each(|card| card.family = charz_data::card::Family::Sync);
+    let html = written(&page_of(&report));
+    assert!(html.len() < 600_000, "{} bytes", html.len());
+}
