@@ -13,10 +13,10 @@ mod plot;
 mod quantity;
 mod table;
 
-pub use axis::{Axis, Scale, Span, Tick};
+pub use axis::{Axis, Scale, Span, Tick, take_unit};
 pub use heat::{Heatmap, Tile};
 pub use joint::{Bar, JointPlot, Pair};
-pub use nest::{MachineDiagram, Order, Part, What};
+pub use nest::{Level, MachineDiagram, Order, Part, What};
 pub use plot::{DataPoint, Label, Plot, ReferenceLine, Role, Series, State};
 pub use quantity::Quantity;
 pub use table::{Datum, Row, Table};

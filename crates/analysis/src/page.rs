@@ -9,6 +9,7 @@ mod bounds;
 mod cells;
 mod dots;
 mod doubts;
+mod families;
 mod growth;
 pub mod history;
 mod joint;
@@ -23,11 +24,11 @@ mod scaling;
 mod sharing;
 mod sizes;
 mod squares;
-mod summary;
 mod table;
 #[cfg(test)]
 mod tests;
 mod verdicts;
+mod versus;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -57,9 +58,6 @@ pub struct Page {
     pub title: String,
     /// What the first screen of each report says.
     pub answers: Vec<Answer>,
-    /// The main results, for readers who read nothing else: sentences, each with the report that it is about, by its place among
-    /// the sources.
-    pub summary: Vec<(usize, String)>,
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
@@ -98,76 +96,85 @@ const CHAPTERS: &[Chapter] = &[
     Chapter {
         id: "machine",
         title: "The machine",
-        about: "Parts that lie inside each other share what the outer one has. A mapping is an order in which workers take strands",
+        about: "A box holds what shares a part of the machine; its cells are CPUs. A mapping is the order in which threads take CPUs",
         draw: machine::figures,
     },
     Chapter {
         id: "throughput",
-        title: "Throughput against workers",
-        about: "Each point is the median of several processes, the band is the interval in which that median lies. The faint lines are what as many workers would do at the pace of one, and all strands of the machine at that pace",
+        title: "Throughput vs threads",
+        about: "Points are medians over runs, bands their 95% intervals, hollow points noisy. Mappings whose intervals overlap everywhere share a line",
         draw: |sorted| scaling::figures(sorted, true),
     },
     Chapter {
         id: "time",
-        title: "Time against workers",
-        about: "Less is better; each point is the median of several processes, the band the interval in which that median lies",
+        title: "Time vs threads",
+        about: "Lower is better. Points are medians over runs, bands their 95% intervals, hollow points noisy",
         draw: |sorted| scaling::figures(sorted, false),
     },
     Chapter {
         id: "latency",
-        title: "Latency against size",
-        about: "What a load takes that waits for the one before it: flat as long as the block fits a cache, and higher beyond its edge",
+        title: "Latency vs working set",
+        about: "Time of a load that depends on the one before it: flat while the block fits in a cache, higher beyond its edge",
         draw: |sorted| sizes::figures(sorted, false),
     },
     Chapter {
         id: "bandwidth",
-        title: "Bandwidth against size",
-        about: "Blocks that fit a cache are read from there; larger ones come from the next level, and at last from memory",
+        title: "Bandwidth vs working set",
+        about: "A block that fits in a cache is read from there; a larger one comes from the next level, and finally from memory",
         draw: |sorted| sizes::figures(sorted, true),
     },
     Chapter {
         id: "loaded",
-        title: "Latency under load",
-        about: "What a load of one worker takes while all others move as much as they can, or pause a while between two portions",
+        title: "Loaded latency",
+        about: "Latency of one thread while all others move data at full speed, or pause between portions",
         draw: loads::figures,
     },
     Chapter {
         id: "pairs",
-        title: "From strand to strand",
-        about: "A line of memory goes to and fro between two strands; neighbours in the square are neighbours on the machine",
+        title: "Core-to-core latency",
+        about: "Time for a cache line to pass between two CPUs; neighbours in the matrix are neighbours on the machine",
         draw: squares::figures,
     },
     Chapter {
         id: "numa",
-        title: "From NUMA node to NUMA node",
-        about: "What the strands of one node have of the memory of each",
+        title: "NUMA latency and bandwidth",
+        about: "What the CPUs of each node get from the memory of each node",
         draw: nodes::figures,
     },
     Chapter {
+        id: "families",
+        title: "Synchronization",
+        about: "Kernels that do the same in different ways share a figure. Hollow points are noisy",
+        draw: families::figures,
+    },
+    Chapter {
         id: "single",
-        title: "Single numbers",
-        about: "A row for each kernel, and in it a dot for each mapping; the line through a dot is the interval of its number",
+        title: "Single results",
+        about: "One row per kernel, one dot per mapping; the bar through a dot is its 95% interval",
         draw: dots::figures,
     },
     Chapter {
         id: "sharing",
-        title: "What sharing costs",
-        about: "Workers that share a lock, a counter or a pool get into each other's way; only cells with several workers are here",
+        title: "Contention",
+        about: "What threads that share a lock, a counter or a pool cost each other; configurations of several threads only",
         draw: sharing::figures,
     },
     Chapter {
         id: "growth",
-        title: "Recursions that ask for threads",
-        about: "A thread for each activity, taken from a pool, until there are too many: each size has more than twice as many",
+        title: "Recursive thread creation",
+        about: "One thread per activity, taken from a pool until it is empty; each size has more than twice as many activities",
         draw: growth::figures,
     },
     Chapter {
         id: "times",
-        title: "How times are spread",
-        about: "The first time is to the right and the second one upwards, the darker the more pairs; on the line they are the same. Beside the axes stands how often each came by itself",
+        title: "Distribution of times",
+        about: "The first time runs to the right, the second upwards; darker is more frequent, and on the diagonal both are equal",
         draw: joint::figures,
     },
 ];
+
+/// The section of several reports beside each other.
+pub const VERSUS: &str = "versus";
 
 impl Chapter {
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
@@ -190,12 +197,19 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
     let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
-    let sections = chapters.filter_map(|chapter| chapter.section(&sorted)).collect();
+    let answers: Vec<Answer> = each().map(Answer::of).collect();
+    let versus = if is_asked(VERSUS) { versus::figures(sources, &answers) } else { Vec::new() };
+    let versus = (!versus.is_empty()).then(|| Section {
+        id: VERSUS,
+        title: "Reports side by side",
+        about: vec!["The best of each kernel, relative to the first report".to_owned()],
+        figures: versus,
+    });
+    let sections = versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     Page {
         title: title(sources),
-        answers: each().map(Answer::of).collect(),
-        summary: with_source(each().enumerate().map(|(at, report)| summary::summary(&sorted, at, report))),
+        answers,
         differences: about::differences(&abouts),
         sources: abouts,
         verdicts: verdicts::table(&sorted),

@@ -4,12 +4,13 @@
 //! All text from a report is written through [`Foreign`], markup by maud, which escapes. The page has the digests of its own
 //! style and script, so a browser runs nothing else even if something slipped through.
 
-mod doubts;
 mod figures;
 mod foreign;
+mod hero;
 mod orders;
 mod points;
 mod policy;
+mod quality;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -17,10 +18,10 @@ mod top;
 
 use std::io::{self, Write};
 
-use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::look::TerminalStyle;
-use charz_analysis::page::Page;
+use charz_analysis::page::{Page, VERSUS};
 use foreign::Foreign;
 
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -38,25 +39,25 @@ fn document(page: &Page) -> Markup {
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
                 meta name="generator" content=(concat!("charz ", env!("CARGO_PKG_VERSION")));
+                meta property="og:title" content=(Foreign(&top::name(page)));
                 // A browser that finds no icon asks for one.
-                link rel="icon" href="data:,";
-                title { (Foreign(&page.title)) " · charz" }
+                link rel="icon" href=(ICON);
+                title { (Foreign(&top::name(page))) " · charz" }
                 style { (PreEscaped(policy::STYLE)) }
             }
             body {
                 a.skip href="#main" { "Skip to the contents" }
                 (top::header(page))
-                div.columns {
-                    (contents(page))
-                    main #main tabindex="-1" {
-                        (top::summary(page))
-                        (top::verdicts(page))
-                        (top::findings(page))
-                        (doubts::section(page))
-                        @for section in &page.sections { (figures::section(section)) }
-                        (sources::environment(page))
-                        (sources::again(page))
-                    }
+                (contents(page))
+                main #main tabindex="-1" {
+                    (hero::section(page))
+                    @for section in page.sections.iter().filter(|section| section.id == VERSUS) { (figures::section(section)) }
+                    (top::verdicts(page))
+                    (top::findings(page))
+                    @for section in page.sections.iter().filter(|section| section.id != VERSUS && !hero::has(page, section)) { (figures::section(section)) }
+                    (quality::section(page))
+                    (sources::environment(page))
+                    (sources::again(page))
                 }
                 script { (PreEscaped(policy::SCRIPT)) }
             }
@@ -64,37 +65,27 @@ fn document(page: &Page) -> Markup {
     }
 }
 
-/// What is on the page, in its order.
+/// Bars of growing height.
+const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E\
+    %3Cpath d='M1 15V9h3v6zM6 15V5h4v10zM12 15V1h3v14z' fill='%230072b2'/%3E%3C/svg%3E";
+
+/// The parts of the page, in its order.
 fn contents(page: &Page) -> Markup {
     html! {
         nav.contents aria-label="Contents" {
-            details open {
-                summary { "Contents" }
-                ol {
-                    (entry("summary", &"In short"))
-                    @if !page.verdicts.rows.is_empty() { (entry("verdicts", &"The best mappings")) }
-                    @if !page.findings.is_empty() { (entry("findings", &"Findings")) }
-                    @if !page.doubts.is_empty() { (entry("doubts", &"What to doubt")) }
-                    @for section in &page.sections {
-                        li {
-                            a href=(format!("#s-{}", section.id)) { (section.title) }
-                            @if section.figures.len() > 1 {
-                                ol {
-                                    @for figure in &section.figures {
-                                        (entry(&format!("f-{}", figure.id), &Foreign(&figure.title)))
-                                    }
-                                }
-                            }
-                        }
-                    }
-                    (entry("environment", &"Where the numbers come from"))
-                    (entry("again", &"Measure it again"))
-                }
+            ol {
+                (entry("summary", "Summary"))
+                @if !page.verdicts.rows.is_empty() { (entry("verdicts", "Best placement")) }
+                @if !page.findings.is_empty() { (entry("findings", "Findings")) }
+                @if let Some(first) = page.sections.iter().find(|section| !hero::has(page, section)) { (entry(&format!("s-{}", first.id), "Charts")) }
+                (entry("quality", "Data quality"))
+                (entry("environment", "System & method"))
+                (entry("again", "Reproduce"))
             }
         }
     }
 }
 
-fn entry(id: &str, words: &dyn Render) -> Markup {
+fn entry(id: &str, words: &str) -> Markup {
     html! { li { a href=(format!("#{id}")) { (words) } } }
 }

@@ -5,6 +5,7 @@
 
 mod colour;
 mod dots;
+mod ends;
 mod frame;
 mod heat;
 mod joint;
@@ -33,6 +34,9 @@ use charz_analysis::figure::{Body, Figure};
 /// How wide a picture is in its own units, unless a machine needs more.
 const WIDTH: f64 = 760.0;
 
+/// How wide one of several plots beside each other is.
+const PANEL: f64 = 480.0;
+
 /// How high a picture may be in its own units.
 const TALLEST: f64 = 20_000.0;
 
@@ -42,6 +46,11 @@ const TYPEFACES: &str = "Ubuntu, system-ui, sans-serif";
 /// The picture within a page: as wide as its place, without a heading, colours as variables.
 pub fn svg_inline(figure: &Figure) -> String {
     drawn(figure, true)
+}
+
+/// The same for lines that are beside others.
+pub fn svg_panel(figure: &Figure) -> String {
+    drawn_wide(figure, true, PANEL)
 }
 
 pub fn svg(figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
@@ -66,13 +75,18 @@ mod raster {
 
 /// Within a page, or alone: then with a heading and a ground.
 fn drawn(figure: &Figure, is_inline: bool) -> String {
+    drawn_wide(figure, is_inline, WIDTH)
+}
+
+/// The same, lines as wide as this.
+fn drawn_wide(figure: &Figure, is_inline: bool, wide: f64) -> String {
     // Pages refer to it, and the id in the figure may have other characters.
     let id = figure::id(&figure.id);
     let mut body = Pen::new(is_inline);
     let top = if is_inline { 4.0 } else { heading(figure, &mut body) };
     // Each draws below a height, and gives the height at which it ends.
     let [width, height] = match &figure.body {
-        Body::Lines(plot) => [WIDTH, lines::draw(plot, &id, top, &mut body)],
+        Body::Lines(plot) => [wide, lines::draw(plot, &id, wide, top, &mut body)],
         Body::Dots(plot) => [WIDTH, dots::draw(plot, top, &mut body)],
         Body::Heatmap(map) => [WIDTH, heat::draw(map, &id, top, &mut body)],
         Body::Joint(joint) => [WIDTH, joint::draw(joint, top, &mut body)],

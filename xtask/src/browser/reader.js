@@ -62,7 +62,7 @@
     slider.value = slider.max;
     slider.dispatchEvent(new Event('input'));
     check(lit() > 0, 'the slider lights no strand');
-    check(/worker \d+ of \d+ takes strand \d+/.test(player.querySelector('output').textContent), 'the slider says nothing');
+    check(/thread \d+ of \d+ runs on CPU \d+/.test(player.querySelector('output').textContent), 'the slider says nothing');
   }
 
   // Everything is within the page's width; what is wider scrolls by itself.

@@ -54,6 +54,15 @@ impl Scale {
         place.is_finite().then_some(place)
     }
 
+    /// What an axis says of it.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Scale::Linear => None,
+            Scale::Log2 => Some("log\u{2082}"),
+            Scale::Log10 => Some("log\u{2081}\u{2080}"),
+        }
+    }
+
     fn number(self, place: f64) -> f64 {
         match self {
             Scale::Linear => place,
@@ -108,6 +117,31 @@ impl Axis {
     }
 }
 
+/// The unit that all ticks have in common, which an axis then names once: taken from their texts.
+pub fn take_unit(ticks: &mut [Tick]) -> Option<String> {
+    let parts = |tick: &Tick| {
+        let (number, unit) = tick.text.split_once(' ')?;
+        Some((number.parse::<f64>().ok().filter(|number| *number != 0.0)?, unit.to_owned()))
+    };
+    // Of several units that of the largest number is for all, where the others remain short in it.
+    let last = ticks.iter().rev().find(|tick| tick.number != 0.0)?;
+    let (shown, unit) = parts(last)?;
+    let one = last.number / shown;
+    let texts = ticks.iter().map(|tick| {
+        let own = (tick.number / one * 1e6).round() / 1e6;
+        let is_unit = tick.number == 0.0 || parts(tick).is_some_and(|(_, other)| other == unit);
+        let text = own.to_string();
+        let is_short = text.len() <= 4;
+        (is_unit || parts(tick).is_some() && is_short)
+            .then(|| if is_unit { tick.text.split(' ').next().unwrap_or_default().to_owned() } else { text })
+    });
+    let texts: Vec<String> = texts.collect::<Option<_>>()?;
+    for (tick, text) in ticks.iter_mut().zip(texts) {
+        tick.text = text;
+    }
+    Some(unit)
+}
+
 fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
     /// A span over all numbers up to this one has a finite length.
     const LARGEST: f64 = f64::MAX / 4.0;
@@ -124,7 +158,9 @@ fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
     let [low, high] = [low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST)];
     let from_zero = match axis.quantity {
         Quantity::Value(unit) if unit.more_is_better() => true,
-        Quantity::Value(_) | Quantity::Nanos | Quantity::Share | Quantity::Count => low < high * 0.6,
+        Quantity::Share | Quantity::Count => low < high * 0.6,
+        // A time is not compared with none.
+        Quantity::Value(_) | Quantity::Nanos => false,
         Quantity::Bytes | Quantity::Plain => low < high * 0.3,
         Quantity::Date | Quantity::Names(_) => false,
     };
@@ -258,6 +294,24 @@ mod tests {
             &["0", "5 GB/s", "10 GB/s", "15 GB/s", "20 GB/s", "25 GB/s", "30 GB/s", "35 GB/s", "40 GB/s"],
         );
         check(Nanos, Scale::Log10, [1.0, 1e6], &["1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"]);
+    }
+
+    #[test]
+    fn a_unit_that_all_ticks_share_is_taken_from_them() {
+        let ticks = |texts: &[(f64, &str)]| -> Vec<Tick> {
+            texts.iter().map(|(number, text)| Tick { number: *number, text: (*text).to_owned() }).collect()
+        };
+        let mut same = ticks(&[(0.0, "0"), (5e9, "5 GB/s"), (1e10, "10 GB/s")]);
+        assert_eq!(take_unit(&mut same).as_deref(), Some("GB/s"));
+        assert_eq!(same.iter().map(|tick| tick.text.as_str()).collect::<Vec<_>>(), ["0", "5", "10"]);
+        let mut mixed = ticks(&[(5e8, "500 MB/s"), (1e9, "1 GB/s")]);
+        assert_eq!(take_unit(&mut mixed).as_deref(), Some("GB/s"));
+        assert_eq!(mixed.iter().map(|tick| tick.text.as_str()).collect::<Vec<_>>(), ["0.5", "1"]);
+        for mut other in [ticks(&[(1.0, "1 ns"), (1e6, "1 ms")]), ticks(&[(0.0, "a name"), (1.0, "b name")])] {
+            let before = other.clone();
+            assert_eq!(take_unit(&mut other), None);
+            assert_eq!(other, before);
+        }
     }
 
     #[test]

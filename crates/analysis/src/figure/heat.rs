@@ -49,7 +49,7 @@ impl Heatmap {
     pub fn value(&self, row: usize, column: usize) -> String {
         let tile = self.at(row, column);
         let doubt = units::doubt(tile.state == State::Suspect);
-        let value = tile.value.map_or("no number".to_owned(), |value| format!("{}{doubt}", self.quantity.shown(value)));
+        let value = tile.value.map_or("no result".to_owned(), |value| format!("{}{doubt}", self.quantity.shown(value)));
         match tile.reason.and_then(|reason| self.reasons.get(reason as usize)) {
             Some(reason) => format!("{value}; {reason}"),
             None => value,
@@ -104,7 +104,7 @@ mod tests {
             folded: 1,
         };
         assert_eq!(heat.note(0, 1), "home 0, other 1: 40.0 ns~; moved away");
-        assert_eq!(heat.note(0, 0), "home 0, other 0: no number");
+        assert_eq!(heat.note(0, 0), "home 0, other 0: no result");
         assert_eq!(heat.at(0, 2), Tile::NOTHING, "beyond the right edge is no second row");
         assert_eq!(heat.range(), Some([40.0, 45.0]));
         assert!(heat.in_words().contains("Greatest: home 1, other 0: 45.0 ns"), "{}", heat.in_words());

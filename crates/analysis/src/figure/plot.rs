@@ -1,6 +1,6 @@
 //! Lines and dots over axes.
 
-use super::{Axis, range};
+use super::{Axis, Scale, range};
 use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Plot {
     pub reference_lines: Vec<ReferenceLine>,
     /// Points that something is said of: where a mapping saturates.
     pub flags: Vec<Label>,
+    /// The x range that it shares with its neighbours; else its own.
+    pub shared_x: Option<[f64; 2]>,
 }
 
 /// Points that belong together, drawn as one line or in one colour.
@@ -43,15 +45,17 @@ pub struct DataPoint {
     /// Where the number lies, from below; both ends or none.
     pub spread: Option<[f64; 2]>,
     pub state: State,
-    /// A sentence: name, number, interval, and the reasons to doubt it.
+    /// What it is and its number, then what speaks against it, all between semicolons.
     pub note: String,
+    /// What each run gave, where it was run more than once.
+    pub runs: Vec<f64>,
 }
 
 /// Whether a number may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     Ok,
-    /// Suspect: it is shown with a question mark.
+    /// Suspect: it is shown as a hollow marker.
     Suspect,
     /// There is none, or it is invalid: it is a gap.
     Missing,
@@ -121,7 +125,7 @@ impl Label {
 impl Plot {
     /// Without rules and flags.
     pub fn new(x: Axis, y: Axis, series: Vec<Series>) -> Self {
-        Plot { x, y, series, reference_lines: Vec::new(), flags: Vec::new() }
+        Plot { x, y, series, reference_lines: Vec::new(), flags: Vec::new(), shared_x: None }
     }
 
     /// The series that were measured, each with its index.
@@ -135,7 +139,7 @@ impl Plot {
 
     /// The min and the max x of all points, gaps included; `None` without any.
     pub fn x_range(&self) -> Option<[f64; 2]> {
-        range(self.series.iter().flat_map(|series| &series.points).map(|point| point.x))
+        self.shared_x.or_else(|| range(self.series.iter().flat_map(|series| &series.points).map(|point| point.x)))
     }
 
     /// The min and the max y of all numbers and their intervals; `None` without any.
@@ -143,13 +147,22 @@ impl Plot {
         range(self.series.iter().flat_map(Series::numbers).flat_map(ends))
     }
 
-    /// The y range to show: numbers that were measured with their intervals, and limits that do not make these small.
+    /// The y range to show: numbers that were measured with their intervals, and limits that do not make these small. On a
+    /// logarithmic axis a noisy number far from all others, or an interval that wide, does not stretch it.
     pub fn shown_range(&self) -> Option<[f64; 2]> {
+        /// How far beyond sound numbers a noisy one, or an interval beyond its number, still counts.
+        const FAR: f64 = 4.0;
         let of = |measured: bool| {
             let series = self.series.iter().filter(move |series| (series.role == Role::Measured) == measured);
             series.flat_map(Series::numbers).flat_map(ends).filter(|number| self.y.scale.place(*number).is_some())
         };
-        match range(of(true)) {
+        let sound = self.measured().flat_map(|(_, series)| series.numbers());
+        let sound = range(sound.filter(|(point, _)| point.state == State::Ok).map(|(_, y)| y));
+        let near = |number: &f64| match sound.filter(|_| self.y.scale != Scale::Linear) {
+            Some([low, high]) => (low / FAR..=high * FAR).contains(number),
+            None => true,
+        };
+        match range(of(true).filter(near)) {
             Some([low, high]) => {
                 let limits = of(false).filter(|limit| (low / 2.0..=high * 1.6).contains(limit));
                 range([low, high].into_iter().chain(limits))
@@ -180,7 +193,7 @@ impl Plot {
         let ends = match (series.numbers().next(), series.numbers().last()) {
             (Some(first), Some(last)) if first.0.x != last.0.x => format!("from {} to {}", at(first), at(last)),
             (Some(only), _) => at(only),
-            (None, _) => "no number".to_owned(),
+            (None, _) => "no result".to_owned(),
         };
         let count = |state| series.points.iter().filter(|point| point.state == state).count();
         let besides = [(count(State::Suspect), "noisy"), (count(State::Missing), "missing")];
@@ -209,6 +222,7 @@ mod tests {
             spread: y.map(|y| [y * 0.9, y * 1.1]),
             state,
             note: String::new(),
+            runs: Vec::new(),
         };
         Plot {
             x: Axis { label: "workers".into(), quantity: Quantity::Count, scale: Scale::Log2 },
@@ -225,6 +239,7 @@ mod tests {
             }],
             reference_lines: vec![ReferenceLine { from: 2.0, to: 4.0, label: "strands shared".into() }],
             flags: vec![Label { series: 0, x: 4.0, label: "saturates".into() }],
+            shared_x: None,
         }
     }
 

@@ -10,7 +10,10 @@ use charz_data::units;
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
     pub name: String,
+    /// When it was started: `22 Nov 2026, 00:35 UTC`.
     pub started: String,
+    /// The name of the host, where it is known.
+    pub host: Option<String>,
     /// When it was begun, and how its cells ended: `report: started 2026-01-31T12:00:00Z; cells: 33 ok`.
     pub ending: String,
     /// Why it is not complete; `None` where it is.
@@ -33,7 +36,8 @@ pub(super) fn about(source: &Source<'_>) -> About {
     let report = source.report;
     About {
         name: source.name.to_owned(),
-        started: report.started.clone(),
+        started: date(&report.started),
+        host: report.host.name.clone(),
         ending: format!("{}: started {}; {}", source.name, report.started, ended(report)),
         incomplete: report.incomplete().map(str::to_owned),
         environment: environment(report),
@@ -41,6 +45,23 @@ pub(super) fn about(source: &Source<'_>) -> About {
         disturbances: report.host.disturbances.clone(),
         command: report.command.clone(),
     }
+}
+
+/// A date of RFC 3339 in words; any other text as it is.
+fn date(text: &str) -> String {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let words = || {
+        let (day, time) = text.strip_suffix('Z')?.split_once('T')?;
+        let mut day = day.split('-');
+        let (year, month, day) = (day.next()?, day.next()?.parse::<usize>().ok()?, day.next()?);
+        Some(format!(
+            "{} {} {year}, {} UTC",
+            day.trim_start_matches('0'),
+            MONTHS.get(month.checked_sub(1)?)?,
+            time.get(..5)?
+        ))
+    };
+    words().unwrap_or_else(|| text.to_owned())
 }
 
 fn ended(report: &Report) -> String {
@@ -143,4 +164,17 @@ pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
         (is_other && !OWN.contains(&fact.label)).then_some(Difference { label: fact.label, words })
     };
     all.first().into_iter().flatten().enumerate().filter_map(differ).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn a_date_is_in_words_and_any_other_text_is_kept() {
+        assert_eq!(date("2026-11-02T00:35:27Z"), "2 Nov 2026, 00:35 UTC");
+        for odd in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-01T0Z"] {
+            assert_eq!(date(odd), odd);
+        }
+    }
 }

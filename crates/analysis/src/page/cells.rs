@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::Source;
+use super::{Source, families};
 use crate::group::grouped;
 use crate::numa;
 use crate::verdict::Verdict;
-use charz_data::report::{Cell, Finding, FindingKind, MemoryHome};
-use charz_data::{Card, Role};
+use charz_data::report::{Cell, Finding, FindingKind, MemoryHome, Unit};
+use charz_data::{Card, Family, Role};
 
 /// Reports with what is looked up in them more than once.
 pub(super) struct CellsByKernel<'a> {
@@ -47,6 +47,8 @@ pub(super) enum Shape {
     Sizes,
     /// A number for each number of workers: a line over workers.
     Workers,
+    /// One of several that do the same in different ways: a figure for all of them.
+    Family,
     /// Neither: dots.
     Single,
 }
@@ -101,6 +103,20 @@ impl<'a> CellsByKernel<'a> {
         for kernel in &mut kernels {
             let pairs = matches!(kernel.role(), Role::LineTransfer(_)) && kernel.cells.iter().all(is_pair);
             kernel.shape = if pairs { Shape::Pairs } else { shape(kernel) };
+        }
+        let is_related = |kernel: &Kernel<'_>| {
+            let is_sync = kernel.card.is_some_and(|card| card.family == Family::Sync);
+            is_sync && matches!(kernel.shape, Shape::Single | Shape::Workers)
+        };
+        let mut relatives: HashMap<(String, Unit), usize> = HashMap::new();
+        let key = |kernel: &Kernel<'_>| (families::family(kernel).0, kernel.cells[0].cell.unit);
+        for kernel in kernels.iter().filter(|kernel| is_related(kernel)) {
+            *relatives.entry(key(kernel)).or_insert(0) += 1;
+        }
+        for kernel in kernels.iter_mut().filter(|kernel| is_related(kernel)) {
+            if relatives.get(&key(kernel)).is_some_and(|count| *count > 1) {
+                kernel.shape = Shape::Family;
+            }
         }
         CellsByKernel { sources, kernels, findings, verdicts }
     }

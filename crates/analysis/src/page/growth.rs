@@ -112,6 +112,7 @@ fn point(cell: &Cell, step: &GrowthStep, side: &Side) -> DataPoint {
         spread: None,
         state: if y.is_some() { points::state(cell) } else { State::Missing },
         note,
+        runs: Vec::new(),
     }
 }
 

@@ -221,6 +221,7 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
         spread: row.data[6].number.zip(row.data[7].number).map(|(low, high)| [low, high]),
         state: row.state,
         note: row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; "),
+        runs: Vec::new(),
     });
     let series = Series { name: "changes".into(), role: Role::Measured, source: 0, points: points.collect() };
     let x = Axis::new("series", Quantity::Names(names), Scale::Linear);
@@ -258,6 +259,7 @@ fn figure(timeline: &Timeline, track: &Track) -> Figure {
         series: vec![Series { name: name.clone(), role: Role::Measured, source: 0, points }],
         reference_lines: track.changes.iter().map(rule).collect(),
         flags: Vec::new(),
+        shared_x: None,
     };
     let mut about: Vec<String> = track.changes.iter().map(|change| sentence(timeline, track, change)).collect();
     if about.is_empty() {

@@ -14,10 +14,10 @@ use charz_data::report::{Distribution, Histogram, Peak, Shape};
 use charz_data::{Card, units};
 
 /// The most figures of a page: each is a large picture of its own.
-const MOST_FIGURES: usize = 32;
+const MOST_FIGURES: usize = 8;
 const MOST_PAIRS: usize = 2500;
 /// The most bins of pairs of all figures together.
-const MOST_PAIRS_IN_ALL: usize = 24_000;
+const MOST_PAIRS_IN_ALL: usize = 8_000;
 const MOST_BARS: usize = 160;
 
 /// The largest and the smallest number of workers of each kernel under each mapping; where that is too many, the first mapping of each

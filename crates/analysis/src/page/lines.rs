@@ -6,7 +6,7 @@ use crate::figure::{Axis, Body, DataPoint, Figure, Plot, ReferenceLine, Role, Se
 use crate::group::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
-const MOST_LINES: usize = 12;
+pub(super) const MOST_LINES: usize = 12;
 /// The most points of one figure. No plan has as many; a report that was made up may.
 const MOST_POINTS: usize = 3000;
 
@@ -80,14 +80,28 @@ impl<'a> Lines<'a, '_> {
         sorted: &CellsByKernel<'_>,
         point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
     ) -> Vec<Drawn<'a>> {
+        self.parts(sorted, point, MOST_LINES)
+    }
+
+    /// The cells' own numbers, with another limit of the lines of a figure.
+    pub(super) fn draw_most(&self, sorted: &CellsByKernel<'_>, most: usize) -> Vec<Drawn<'a>> {
+        self.parts(sorted, &|own, x| points::point(own.cell, x), most)
+    }
+
+    fn parts(
+        &self,
+        sorted: &CellsByKernel<'_>,
+        point: &dyn Fn(SourcedCell<'a>, f64) -> DataPoint,
+        most: usize,
+    ) -> Vec<Drawn<'a>> {
         let lines = grouped(self.cells.iter().copied(), |own| (own.source, (self.name)(*own)));
-        let count = lines.len().div_ceil(MOST_LINES);
+        let count = lines.len().div_ceil(most);
         let part = |(at, lines): (usize, &[Vec<SourcedCell<'a>>])| {
             let title = &self.title;
             let title = if count > 1 { format!("{title} ({} of {count})", at + 1) } else { title.clone() };
             self.part(sorted, title, lines, point)
         };
-        lines.chunks(MOST_LINES).enumerate().map(part).collect()
+        lines.chunks(most).enumerate().map(part).collect()
     }
 
     fn part(

@@ -4,14 +4,15 @@ mod pieces;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use charz_data::machine::{CacheHolds, Machine, Strand};
+use charz_data::machine::{AluSource, CacheHolds, Machine, Package, Strand};
 
 use super::Source;
 use super::cells::CellsByKernel;
 use crate::figure::{Body, Figure, MachineDiagram, Order, What, id};
 use crate::group::grouped;
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Report};
 use charz_data::units;
 use pieces::{Leaf, Piece, folded};
@@ -39,7 +40,11 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let named = drawn.len() > 1;
     let figure = |source: &&Source<'_>| Figure {
         id: id(&if named { format!("machine {}", source.name) } else { "machine".to_owned() }),
-        title: if named { format!("The machine of {}", source.name) } else { "The machine".to_owned() },
+        title: if named {
+            format!("{}, {}", title(&source.report.machine), source.name)
+        } else {
+            title(&source.report.machine)
+        },
         about: about(source.report),
         body: Body::MachineDiagram(of_report(source.report)),
         table: None,
@@ -49,10 +54,13 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 
 fn about(report: &Report) -> Vec<String> {
     let strands = report.machine.strands.len();
-    let mut about = vec![format!("Which strands of a core share arithmetic units: {}", report.machine.alu)];
+    let mut about = Vec::new();
+    if report.machine.alu == AluSource::Stated {
+        about.push(format!("CPUs of a core that share execution units: {}", report.machine.alu));
+    }
     let unusable = strands - report.machine.usable_strands().count();
     if unusable > 0 {
-        about.push(format!("{unusable} of {strands} strands were not to be used"));
+        about.push(format!("{unusable} of {strands} CPUs are not allowed for this process"));
     }
     if strands > MOST_DRAWN {
         about.push("parts that are alike and next to each other are drawn once, with how many they are".to_owned());
@@ -64,7 +72,26 @@ fn of_report(report: &Report) -> MachineDiagram {
     nest(&report.machine, nodes_add_up(report), orders(report))
 }
 
-/// A machine as parts inside each other: packages, NUMA nodes, groups, caches for data, cores, ALU slots, strands. The nodes show
+/// What a machine is called: `2 × AMD EPYC 7763 64-Core Processor, 128 cores, 256 CPUs`.
+fn title(machine: &Machine) -> String {
+    let named = |package: &Package| {
+        package.model.as_deref().map(str::trim).filter(|model| !model.is_empty()).map(str::to_owned)
+    };
+    let models = grouped(machine.packages.iter().filter_map(named), String::clone);
+    let models = models.into_iter().map(|same| match same.len() {
+        1 => same[0].clone(),
+        count => format!("{count} × {}", same[0]),
+    });
+    let mut words: Vec<String> = models.collect();
+    if words.is_empty() {
+        words.extend(machine.name.clone());
+    }
+    words.extend((!machine.cores.is_empty()).then(|| counted(machine.cores.len(), "core")));
+    words.push(counted(machine.strands.len(), "CPU"));
+    words.join(", ")
+}
+
+/// A machine as parts inside each other: sockets, NUMA nodes, groups, caches for data, cores, ALU slots, strands. The nodes show
 /// their memory if their sizes can be believed.
 pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> MachineDiagram {
     let strands = &machine.strands;
@@ -80,14 +107,23 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
         }));
     };
     let nothing = |_| String::new();
-    level(What::Package, "socket", &|strand| strand.package, &nothing);
+    // The title has a model that all sockets share.
+    let models: BTreeSet<Option<&str>> = machine.packages.iter().map(|package| package.model.as_deref()).collect();
+    let model = |number: u32| {
+        let package = machine.packages.get(number as usize).filter(|_| models.len() > 1);
+        package.and_then(|package| package.model.as_deref()).map_or_else(String::new, |model| model.trim().to_owned())
+    };
+    level(What::Package, "socket", &|strand| strand.package, &model);
     let memory = |number: u32| {
         let node = machine.numa_nodes.get(number as usize).filter(|_| shows_memory);
         node.and_then(|node| node.memory_bytes).map_or_else(String::new, units::iec)
     };
     level(What::NumaNode, "NUMA node", &|strand| strand.numa, &memory);
-    level(What::Core, "core", &|strand| strand.core, &nothing);
     level(What::Alu, "ALU slot", &|strand| Some(strand.alu), &nothing);
+    for (number, from, to) in stretches(strands, |strand| strand.core) {
+        let kind = core_name(machine, strands[from].kind).to_owned();
+        pieces.push(Piece { what: What::Core, kind, number: Some(number), detail: String::new(), from, to });
+    }
     for (number, from, to) in stretches(strands, |strand| strand.groups.iter().copied()) {
         let kind = machine.groups.get(number as usize).map_or_else(|| "group".to_owned(), |group| group.what.clone());
         pieces.push(Piece { what: What::Group, kind, number: Some(number), detail: String::new(), from, to });
@@ -102,6 +138,22 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
     let leaf = |strand: &Strand| Leaf { id: strand.os_id, usable: strand.usable, kind: strand.kind };
     let leaves: Vec<Leaf> = strands.iter().map(leaf).collect();
     MachineDiagram { parts: folded(pieces, &leaves, MOST_DRAWN), orders }
+}
+
+/// What cores of a kind are called: by Intel's names where hwloc has them, else by the speed of two kinds.
+fn core_name(machine: &Machine, kind: Option<u32>) -> &'static str {
+    let Some(own) = kind.and_then(|kind| machine.kinds.get(kind as usize)) else { return "core" };
+    let other =
+        machine.kinds.iter().find(|kind| kind.speed_rank != own.speed_rank).filter(|_| machine.kinds.len() == 2);
+    match own.infos.iter().find(|info| info.name == "CoreType").map(|info| info.value.as_str()) {
+        Some("IntelCore") => "P-core",
+        Some("IntelAtom") => "E-core",
+        _ => match own.speed_rank.zip(other.and_then(|other| other.speed_rank)) {
+            Some((own, other)) if own > other => "fast core",
+            Some(_) => "slow core",
+            None => "core",
+        },
+    }
 }
 
 /// The stretches of neighbouring strands that name the same part, as number, first place, and the one behind the last. For each

@@ -2,8 +2,9 @@
 
 use crate::figure::{DataPoint, Datum, State};
 use crate::point;
+use charz_data::checks;
 use charz_data::escape::shortened;
-use charz_data::report::{Cell, Status};
+use charz_data::report::{Cell, Mark, Status};
 use charz_data::units;
 
 /// The max length of foreign words in a sentence, in characters; longer words were made to be a burden.
@@ -11,7 +12,17 @@ const LONGEST: usize = 600;
 
 /// A cell's number at a place on the x axis, with all that is to be said of it.
 pub(super) fn point(cell: &Cell, x: f64) -> DataPoint {
-    DataPoint { x, y: cell.value(), spread: interval(cell), state: state(cell), note: note(cell) }
+    DataPoint { x, y: cell.value(), spread: interval(cell), state: state(cell), note: note(cell), runs: runs(cell) }
+}
+
+/// The most runs of a point that are shown.
+const MOST_RUNS: usize = 40;
+
+/// What each run gave; none of a single one, which says nothing of their spread.
+fn runs(cell: &Cell) -> Vec<f64> {
+    let runs = cell.invocations.iter().filter_map(|invocation| invocation.value).filter(|value| value.is_finite());
+    let runs: Vec<f64> = runs.take(MOST_RUNS).collect();
+    if runs.len() > 1 { runs } else { Vec::new() }
 }
 
 /// The ends of the interval of a cell's number; `None` without either.
@@ -47,7 +58,7 @@ pub(super) fn note(cell: &Cell) -> String {
 pub(super) fn number(cell: &Cell) -> String {
     let Some(value) = cell.value() else {
         return match cell.status {
-            Status::Ok | Status::Suspect => "no number".to_owned(),
+            Status::Ok | Status::Suspect => "no result".to_owned(),
             status => status.name().to_owned(),
         };
     };
@@ -56,12 +67,15 @@ pub(super) fn number(cell: &Cell) -> String {
     format!("{}{}{}", units::value(value, cell.unit), width.unwrap_or_default(), doubt(cell))
 }
 
-/// The reason of the ending, or the marks; empty for a sound cell.
+/// The reason of the ending, or the marks by their short names; empty for a sound cell.
 pub(super) fn against(cell: &Cell) -> String {
-    let marks = cell.marks.iter().map(|mark| format!("; {}: {}", mark.code, mark.reason));
+    let named = |mark: &Mark| match checks::find(&mark.code) {
+        Some(check) => format!("; {} {}", check.code, check.title),
+        None => format!("; {}", mark.code),
+    };
     let words = match (&cell.reason, cell.marks.is_empty()) {
         (Some(reason), true) => format!("; {reason}"),
-        _ => marks.collect(),
+        _ => cell.marks.iter().map(named).collect(),
     };
     short(&words)
 }

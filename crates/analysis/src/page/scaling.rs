@@ -7,7 +7,9 @@ use charz_data::machine::Machine;
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{self, Drawn, Lines};
 use super::{Source, verdicts};
-use crate::figure::{Axis, Body, DataPoint, Figure, Label, Quantity, ReferenceLine, Role, Scale, Series, State};
+use crate::figure::{
+    Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, range,
+};
 use crate::point;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Point};
@@ -21,6 +23,15 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure
     for kernel in sorted.shaped(Shape::Workers) {
         let points = kernel.by_point().into_iter().filter(|cells| cells[0].cell.unit.more_is_better() == are_rates);
         figures.extend(points.flat_map(|cells| of_point(sorted, &known, kernel, &cells)));
+    }
+    // Side by side, so a place means the same in each.
+    let plots =
+        || figures.iter().filter_map(|figure| if let Body::Lines(plot) = &figure.body { Some(plot) } else { None });
+    let shared = range(plots().filter_map(Plot::x_range).flatten());
+    for figure in &mut figures {
+        if let Body::Lines(plot) = &mut figure.body {
+            plot.shared_x = shared;
+        }
     }
     figures
 }
@@ -39,8 +50,8 @@ fn of_point<'a>(
     let label = point::label(&point);
     let lines = Lines {
         id: format!("{what}-{kernel}{label}"),
-        title: format!("{kernel}{label}: {what} against workers"),
-        x: Axis::new("workers", Quantity::Count, Scale::Log2),
+        title: format!("{kernel}{label}: {what} vs threads"),
+        x: Axis::new("threads", Quantity::Count, Scale::Log2),
         y: Axis::new(what, Quantity::Value(unit), Scale::of(unit)),
         cells,
         name: &|own| own.cell.mapping.clone(),
@@ -50,6 +61,7 @@ fn of_point<'a>(
     let mut drawn = lines.draw(sorted);
     for part in &mut drawn {
         mark_saturation(part, known, kernel, point);
+        merge(&mut part.plot);
         let (plot, mut found) = (&mut part.plot, Vec::new());
         for (at, source) in sorted.sources.iter().enumerate() {
             let own: Vec<&Series> = plot.series.iter().filter(|series| series.source == at).collect();
@@ -73,21 +85,57 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
         let verdict = known.get(&(source, kernel, point)).filter(|verdict| verdict.best.cell.unit == cell.unit);
         let found = verdict.and_then(|verdict| verdict.saturation.iter().find(|found| found.mapping == cell.mapping));
         let Some((workers, found)) = found.and_then(|found| Some((found.workers?, found))) else { continue };
-        let label = if found.doubtful { "saturates~" } else { "saturates" };
-        drawn.plot.flags.push(Label { series, x: workers as f64, label: label.into() });
+        // At its first point a line has not risen, and noise is no result.
+        let is_first = drawn.plot.series[series].points.first().is_none_or(|point| point.x >= workers as f64);
+        if !is_first && !found.doubtful {
+            drawn.plot.flags.push(Label { series, x: workers as f64, label: "saturates".into() });
+        }
     }
 }
 
-/// From where on workers share what they had for themselves, if there are as many.
+/// Lines of one report that cannot be told from the first of them, at each of their points, are drawn once: `dumb = auto`.
+fn merge(plot: &mut Plot) {
+    let overlap = |one: &DataPoint, other: &DataPoint| {
+        let ends = |point: &DataPoint| point.spread.or(point.y.map(|y| [y; 2]));
+        let meet = match (ends(one), ends(other)) {
+            (Some(one), Some(other)) => one[0] <= other[1] && other[0] <= one[1],
+            (None, None) => true,
+            _ => false,
+        };
+        one.x == other.x && meet
+    };
+    let same = |one: &Series, other: &Series| {
+        one.source == other.source
+            && one.points.len() == other.points.len()
+            && one.numbers().next().is_some()
+            && one.points.iter().zip(&other.points).all(|(one, other)| overlap(one, other))
+    };
+    let mut kept: Vec<Series> = Vec::new();
+    let mut places = Vec::new();
+    for series in plot.series.drain(..) {
+        let first = kept.iter().position(|first| same(first, &series));
+        match first {
+            Some(first) => kept[first].name = format!("{} = {}", kept[first].name, series.name),
+            None => kept.push(series),
+        }
+        places.push(first.is_none().then(|| kept.len() - 1));
+    }
+    plot.series = kept;
+    plot.flags.retain_mut(|flag| {
+        let place = places.get(flag.series).copied().flatten();
+        flag.series = place.unwrap_or(0);
+        place.is_some()
+    });
+}
+
+/// From where on workers share what they had for themselves, and where there are more of them than CPUs.
 fn shared(machine: &Machine, own: &[&Series]) -> impl Iterator<Item = ReferenceLine> + use<> {
     let strands = machine.usable_strands().count() as f64;
     let cores = machine.cores.len() as f64;
     let most = own.iter().flat_map(|series| &series.points).map(|point| point.x).fold(0.0, f64::max);
-    let places = [(cores, "as many as cores"), (strands, "as many as strands")];
-    let places = places.into_iter().filter(move |(count, _)| *count > 0.0 && *count < most);
-    // A core of one strand each: one of the two says it all.
-    let places = places.filter(move |(count, label)| !(label.contains("cores") && *count >= strands));
-    places.map(|(x, label)| ReferenceLine { from: x, to: x, label: label.to_owned() })
+    let cores = (cores < strands).then(|| ReferenceLine { from: cores, to: cores, label: format!("{cores} cores") });
+    let more = ReferenceLine { from: strands, to: most, label: "oversubscribed".to_owned() };
+    cores.into_iter().chain([more]).filter(move |line| line.from > 0.0 && line.from < most)
 }
 
 /// As many workers at the pace of one, and all strands at that pace.
@@ -102,17 +150,25 @@ fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Se
     let strands = source.report.machine.usable_strands().count() as f64;
     let most = own.iter().flat_map(|series| &series.points).map(|point| point.x).fold(0.0, f64::max);
     let Some((fewest, pace)) = pace.filter(|_| strands > 0.0 && most > 1.0) else { return Vec::new() };
+    let ceiling = format!("{strands}× one thread");
     let line = |role, what: &str, ends: [f64; 2], y: fn(f64, f64) -> f64, by: f64| Series {
         name: sorted.named(what, at),
         role,
         source: at,
         points: ends
-            .map(|x| DataPoint { x, y: Some(y(x, by)), spread: None, state: State::Ok, note: String::new() })
+            .map(|x| DataPoint {
+                x,
+                y: Some(y(x, by)),
+                spread: None,
+                state: State::Ok,
+                note: String::new(),
+                runs: Vec::new(),
+            })
             .to_vec(),
     };
     // More workers than strands gain nothing, so the ideal line ends at the number of strands.
     vec![
-        line(Role::Ideal, "as many at the pace of one", [fewest, most.min(strands)], |x, pace| x * pace, pace),
-        line(Role::Bound, "all strands at the pace of one", [fewest, most], |_, all| all, pace * strands),
+        line(Role::Ideal, "linear scaling", [fewest, most.min(strands)], |x, pace| x * pace, pace),
+        line(Role::Bound, &ceiling, [fewest, most], |_, all| all, pace * strands),
     ]
 }

@@ -1,9 +1,12 @@
 //! What workers cost each other at what they share, against their number.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::cells::{CellsByKernel, SourcedCell};
 use super::lines::{Drawn, Lines};
 use super::points;
 use crate::figure::{Axis, Body, DataPoint, Figure, Quantity, Scale, State};
+use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Sharing};
 
@@ -23,7 +26,7 @@ const COSTS: [Cost; 3] = [
         of: |sharing| Some(sharing.attempts_per_success),
         quantity: Quantity::Plain,
         scale: Scale::Log10,
-        about: "1 is nobody in the way; what is more was tried in vain, since another worker came first",
+        about: "1 is no interference; each attempt beyond it failed since another thread came first",
     },
     Cost {
         name: "fairness",
@@ -31,15 +34,15 @@ const COSTS: [Cost; 3] = [
         of: |sharing| Some(sharing.fairness),
         quantity: Quantity::Plain,
         scale: Scale::Linear,
-        about: "1 is an even share for each worker, one over the number of workers is one worker alone",
+        about: "1 is an even share for each thread, one over the number of threads is one thread alone",
     },
     Cost {
         name: "waiting",
-        title: "share of the strands' time lost waiting",
+        title: "share of CPU time spent waiting",
         of: |sharing| sharing.wait_share,
         quantity: Quantity::Share,
         scale: Scale::Linear,
-        about: "the share of the time of all strands in use that was spent waiting",
+        about: "the share of the time of all CPUs in use that was spent waiting",
     },
 ];
 
@@ -54,10 +57,15 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
     let value = |cell: &Cell| cell.contention.as_ref().and_then(cost.of).filter(|value| value.is_finite());
     let cells: Vec<SourcedCell<'_>> = cells.iter().copied().filter(|own| value(own.cell).is_some()).collect();
+    // Of one number of threads a line is a point, and kernels are told apart by rows.
+    let counts: BTreeSet<u64> = cells.iter().map(|own| own.cell.workers).collect();
+    if counts.len() < 2 {
+        return rows(sorted, cost, &cells, &value);
+    }
     let lines = Lines {
         id: format!("sharing-{}", cost.name),
-        title: format!("Shared things: {} against workers", cost.title),
-        x: Axis::new("workers", Quantity::Count, Scale::Log2),
+        title: format!("Contention: {} vs threads", cost.title),
+        x: Axis::new("threads", Quantity::Count, Scale::Log2),
         y: Axis::new(cost.title, cost.quantity.clone(), cost.scale),
         cells: &cells,
         name: &|own| format!("{} {}{}", own.cell.kernel, own.cell.mapping, point::label(&own.cell.point)),
@@ -75,10 +83,41 @@ fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -
     drawn.into_iter().map(figure).collect()
 }
 
+/// A row for each kernel.
+fn rows(
+    sorted: &CellsByKernel<'_>,
+    cost: &Cost,
+    cells: &[SourcedCell<'_>],
+    value: &dyn Fn(&Cell) -> Option<f64>,
+) -> Vec<Figure> {
+    let kernels = grouped(cells.iter().copied(), |own| own.cell.kernel.as_str());
+    let names = kernels.iter().map(|own| own[0].cell.kernel.clone()).collect();
+    let places: HashMap<&str, usize> =
+        kernels.iter().enumerate().map(|(row, own)| (own[0].cell.kernel.as_str(), row)).collect();
+    let lines = Lines {
+        id: format!("sharing-{}", cost.name),
+        title: format!("Contention: {}", cost.title),
+        x: Axis::new("kernel", Quantity::Names(names), Scale::Linear),
+        y: Axis::new(cost.title, cost.quantity.clone(), Scale::Linear),
+        cells,
+        name: &|own| format!("{}{}", own.cell.mapping, point::label(&own.cell.point)),
+        place: &|own| places.get(own.cell.kernel.as_str()).map(|row| *row as f64),
+        along: None,
+    };
+    let drawn = lines.draw_by(sorted, &|own, x| point(own.cell, x, value(own.cell), cost));
+    drawn
+        .into_iter()
+        .map(|mut drawn| {
+            drawn.about.insert(0, cost.about.to_owned());
+            drawn.figure(Body::Dots, None)
+        })
+        .collect()
+}
+
 fn point(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> DataPoint {
     let number =
         value.map_or_else(String::new, |value| format!("{}{}", cost.quantity.shown(value), points::doubt(cell)));
     let state = if value.is_some() { points::state(cell) } else { State::Missing };
     let note = format!("{}: {}, {number}{}", points::short(&point::name(cell)), cost.title, points::against(cell));
-    DataPoint { x, y: value, spread: None, state, note }
+    DataPoint { x, y: value, spread: None, state, note, runs: Vec::new() }
 }

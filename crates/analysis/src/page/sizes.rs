@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
-use super::lines::{self, Lines};
+use super::lines::{self, Lines, MOST_LINES};
 use crate::curve;
 use crate::figure::{Axis, Body, Figure, Quantity, ReferenceLine, Scale};
 use crate::findings::Curve;
+use crate::group::grouped;
 use crate::{numa, point};
 use charz_data::report::{Cell, Point, Report, Unit};
 use charz_data::{Role, units};
@@ -24,23 +25,34 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure
     figures
 }
 
-fn of_kernel(sorted: &CellsByKernel<'_>, of: &Kernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
+fn of_kernel<'a>(sorted: &CellsByKernel<'a>, of: &Kernel<'a>, cells: &[SourcedCell<'a>]) -> Vec<Figure> {
     let (kernel, role) = (of.name, of.role());
     let unit = cells[0].cell.unit;
     let what = what(role, unit);
     let name = namer(cells);
     let size = |own: SourcedCell<'_>| own_size(sorted, own);
-    let lines = Lines {
-        id: format!("{what}-{kernel}"),
-        title: format!("{kernel}: {what} against size"),
-        x: Axis::new("size of a worker's block", Quantity::Bytes, Scale::Log2),
-        y: Axis::new(what, Quantity::Value(unit), Scale::of(unit)),
-        cells,
-        name: &|own| name(own.cell),
-        place: &size,
-        along: None,
+    let names: BTreeSet<String> = cells.iter().map(|own| name(own.cell)).collect();
+    // Too many lines are split by what they are of, not by their number.
+    let parts = match names.len() > MOST_LINES {
+        true => grouped(cells.iter().copied(), |own| own.cell.point.pages),
+        false => vec![cells.to_vec()],
     };
-    let mut drawn = lines.draw(sorted);
+    let part = |part: &Vec<SourcedCell<'a>>| {
+        let pages =
+            part[0].cell.point.pages.filter(|_| parts.len() > 1).map_or_else(String::new, |pages| format!(" {pages}"));
+        let lines = Lines {
+            id: format!("{what}-{kernel}{pages}"),
+            title: format!("{kernel}{pages}: {what} vs working set"),
+            x: Axis::new("working set of a thread", Quantity::Bytes, Scale::Log2),
+            y: Axis::new(what, Quantity::Value(unit), Scale::of(unit)),
+            cells: part,
+            name: &|own| name(own.cell),
+            place: &size,
+            along: None,
+        };
+        lines.draw(sorted)
+    };
+    let mut drawn: Vec<_> = parts.iter().flat_map(part).collect();
     let rules = levels(cells).unwrap_or_else(|| edges(sorted, of, cells));
     drawn.iter_mut().for_each(|part| part.plot.reference_lines.clone_from(&rules));
     lines::figures(sorted, drawn, sorted.latencies(kernel), Body::Lines)

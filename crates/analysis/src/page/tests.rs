@@ -227,8 +227,8 @@ fn a_doubtful_number_has_its_mark_wherever_it_is_shown() {
         }
     }
     let has_number = |sentence: &str| [" ns", "GB/s", " µs", "Mop/s"].iter().any(|unit| sentence.contains(unit));
-    for (_, sentence) in page.summary.iter().filter(|(_, sentence)| has_number(sentence)) {
-        assert!(sentence.contains("~"), "{sentence}");
+    for row in page.answers.iter().flat_map(|answer| &answer.rows) {
+        assert!(row.best.text().ends_with('~'), "{row:?}");
     }
     for figure in page.figures().filter(|figure| figure.id.starts_with("throughput") || figure.id.starts_with("pairs"))
     {
@@ -247,10 +247,16 @@ fn reports_side_by_side_share_their_figures() {
     other.tool.version = "9.9.9".into();
     let two = page(&[Source { name: "a", report: &report }, Source { name: "b", report: &other }]);
     let measured = |page: &Page| {
-        let series = plots(page).flat_map(|plot| &plot.series);
+        let own = page.figures().filter(|figure| figure.id != VERSUS);
+        let plots = own.filter_map(|figure| match &figure.body {
+            Body::Lines(plot) | Body::Dots(plot) => Some(plot),
+            _ => None,
+        });
+        let series = plots.flat_map(|plot| &plot.series);
         series.filter(|series| series.role == Role::Measured).map(|series| series.points.len()).sum::<usize>()
     };
     assert_eq!(2 * measured(&one), measured(&two));
+    assert!(two.figures().any(|figure| figure.id == VERSUS) && one.figures().all(|figure| figure.id != VERSUS));
     assert_eq!(two.doubts.len(), 2 * one.doubts.len());
     let lines = |page: &Page| page.figures().filter(|figure| figure.id.starts_with("throughput")).count();
     assert_eq!(lines(&one), lines(&two));
@@ -327,4 +333,61 @@ fn the_machine_holds_every_strand_once() {
     leaves(&nest.parts, &mut found);
     let ids: Vec<u32> = report.machine.strands.iter().map(|strand| strand.os_id).collect();
     assert_eq!(found, ids);
+}
+
+#[test]
+fn lines_that_cannot_be_told_apart_are_one_and_more_threads_than_cpus_are_shaded() {
+    let mut report = crate::fixtures::report("Package:1 Core:2 PU:1");
+    for workers in [1, 2, 4] {
+        for (mapping, factor) in [("round-robin", 1.0), ("dumb", 1.001), ("auto", 0.5)] {
+            let cell = cell("mem-read", workers, Unit::BytesPerSecond, 1e9 * factor * workers as f64).under(mapping);
+            report.cells.push(cell);
+        }
+    }
+    let page = page_of(&report);
+    let plot = plots(&page).find(|plot| plot.series.len() > 1).unwrap();
+    let names: Vec<&str> = plot.measured().map(|(_, series)| series.name.as_str()).collect();
+    assert_eq!(names, ["round-robin = dumb", "auto"]);
+    let shaded: Vec<[f64; 2]> = plot.reference_lines.iter().map(|line| [line.from, line.to]).collect();
+    assert_eq!(shaded, [[2.0, 4.0]]);
+    assert!(plot.flags.iter().all(|flag| flag.series < plot.series.len()));
+    let table =
+        page.figures().find(|figure| figure.id.starts_with("throughput")).and_then(|figure| figure.table.as_ref());
+    assert_eq!(table.map(|table| table.rows.len()), Some(9), "the table has all mappings");
+}
+
+/// A report of kernels of this role that synchronise, each with these numbers of threads.
+fn of_role(names: &[String], role: &charz_data::Role, threads: &[u64]) -> Report {
+    let mut report = of_every_kind();
+    let mut card = report.card("pool-tas").cloned().unwrap();
+    (card.role, card.family) = (role.clone(), charz_data::card::Family::Sync);
+    report.cells.clear();
+    for name in names {
+        card.name = name.clone().into();
+        report.cards.push(card.clone());
+        report.cells.extend(threads.iter().map(|count| cell(name, *count, Unit::OpsPerSecond, 1e9)));
+    }
+    report
+}
+
+#[test]
+fn kernels_that_do_the_same_share_a_figure() {
+    let role = charz_data::Role::LockPool { is_reference: false, backs_off: None };
+    let page = page_of(&of_role(&["one", "other", "third"].map(str::to_owned), &role, &[1, 2, 4]));
+    let figures: Vec<&Figure> =
+        page.sections.iter().filter(|own| own.id == "families").flat_map(|own| &own.figures).collect();
+    let [Figure { body: Body::Lines(plot), .. }] = figures[..] else { panic!("{figures:?}") };
+    let names: Vec<&str> = plot.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["one", "other", "third"]);
+}
+
+#[test]
+fn operations_by_layouts_are_a_matrix() {
+    let names = ["swap", "load", "store"].map(|stem| ["", "-far", "-near"].map(|end| format!("op-{stem}{end}")));
+    let report = of_role(names.as_flattened(), &charz_data::Role::Other, &[1]);
+    let page = page_of(&report);
+    let heat = page.figures().find_map(|figure| if let Body::Heatmap(heat) = &figure.body { Some(heat) } else { None });
+    let heat = heat.unwrap();
+    assert_eq!((heat.rows.len(), heat.columns.len()), (3, 3));
+    assert!(heat.tiles.iter().all(|tile| tile.value == Some(1e9)));
 }

@@ -23,7 +23,7 @@ for (const part of all('[data-scripted]')) part.hidden = false;
   const button = document.getElementById('theme');
   const system = matchMedia('(prefers-color-scheme: dark)');
   const isDark = () => (root.dataset.theme ? root.dataset.theme === 'dark' : system.matches);
-  const show = () => button.setAttribute('aria-pressed', String(isDark()));
+  const show = () => { button.textContent = isDark() ? 'Light colours' : 'Dark colours'; };
   // Pages out of a file may be refused a memory.
   try {
     const kept = localStorage.getItem('charz-theme');
@@ -38,20 +38,20 @@ for (const part of all('[data-scripted]')) part.hidden = false;
   show();
 }
 
-// On paper nothing can be opened; only passports and orders stay closed, since they are longer than all the rest.
-{
-  let opened = [];
-  addEventListener('beforeprint', () => {
-    opened = all('details:not([open])').filter((one) => !one.closest('td.passport, .orders'));
-    for (const one of opened) one.open = true;
+// A launch line goes to the clipboard, where the browser allows it; else it is selected.
+for (const button of all('button.copy')) {
+  const line = button.parentElement.querySelector('code');
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(line.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(line);
+    }
   });
-  addEventListener('afterprint', () => { for (const one of opened) one.open = false; });
 }
 
-// On a narrow screen the contents would fill the first page.
-if (matchMedia('(max-width: 70rem)').matches) document.querySelector('.contents details').open = false;
-
-// The entry of what is being read is marked, and what an entry leads to is opened.
+// The entry of what is being read is marked.
 {
   const entries = new Map(all('.contents a').map((entry) => [entry.hash.slice(1), entry]));
   const seen = new Set();
@@ -71,7 +71,6 @@ if (matchMedia('(max-width: 70rem)').matches) document.querySelector('.contents 
   }, { rootMargin: '-10% 0px -60% 0px' });
   for (const id of entries.keys()) {
     const target = document.getElementById(id);
-    // Of a section with several figures the figures are watched.
-    if (target && !(target.matches('.chapter') && target.querySelectorAll('figure').length > 1)) watcher.observe(target);
+    if (target) watcher.observe(target);
   }
 }

@@ -16,28 +16,45 @@ pub(super) fn section(section: &Section) -> Markup {
         section.chapter id=(format!("s-{}", section.id)) aria-labelledby=(title) {
             h2 id=(title) { (section.title) }
             @if !section.about.is_empty() { p.about { (sentences(&section.about)) } }
-            @for one in &section.figures { (figure(one, one.title == section.title)) }
+            @for run in section.figures.chunk_by(|one, other| is_lines(one) && is_lines(other)) {
+                @if run.len() > 1 {
+                    div.panels { @for one in run { (figure(one, own_title(one, run), true)) } }
+                } @else {
+                    (figure(&run[0], &run[0].title, false))
+                }
+            }
         }
     }
 }
 
-/// One figure. If its section has the same title, the figure's heading is for readers that navigate by headings only.
-fn figure(figure: &Figure, is_titled: bool) -> Markup {
-    let (id, title) = (format!("f-{}", figure.id), format!("f-{}-heading", figure.id));
+/// One figure under a title, as a panel beside others or by itself.
+pub(super) fn figure(figure: &Figure, title: &str, is_panel: bool) -> Markup {
+    let (id, heading) = (format!("f-{}", figure.id), format!("f-{}-heading", figure.id));
     html! {
-        figure.(kind(&figure.body)) id=(id) aria-labelledby=(title) {
-            h3.unseen[is_titled] id=(title) { (Foreign(&figure.title)) " " a.self href=(format!("#{id}")) aria-label="link to this figure" { "#" } }
-            @if !figure.about.is_empty() { p.about { (sentences(&figure.about)) } }
+        figure.(kind(&figure.body)) id=(id) aria-labelledby=(heading) {
+            h3 id=(heading) { (Foreign(title)) " " a.self href=(format!("#{id}")) aria-label="link to this figure" { "#" } }
+            @if !figure.about.is_empty() && !is_panel { p.about { (sentences(&figure.about)) } }
             @if let Body::MachineDiagram(nest) = &figure.body { (orders::player(nest, &figure.id)) }
-            div.plot { (PreEscaped(picture::svg_inline(figure))) }
+            div.plot { (PreEscaped(if is_panel { picture::svg_panel(figure) } else { picture::svg_inline(figure) })) }
             @if let Body::Heatmap(heat) = &figure.body { (notes(heat)) }
             figcaption {
-                details.words { summary { "In words" } p { (Account(&figure.alternative())) } }
+                details.words { summary { "Description" } p { (Account(&figure.alternative())) } }
                 @if let Body::MachineDiagram(nest) = &figure.body { (orders::lists(nest, &figure.id)) }
                 @if let Some(table) = &figure.table { (points::table(table, &figure.title)) }
             }
         }
     }
+}
+
+fn is_lines(figure: &Figure) -> bool {
+    matches!(figure.body, Body::Lines(_))
+}
+
+/// The part of a title that is not the same in all panels: `mem-read` of `mem-read: throughput vs threads`.
+fn own_title<'a>(figure: &'a Figure, panels: &[Figure]) -> &'a str {
+    let Some((first, rest)) = figure.title.split_once(": ") else { return &figure.title };
+    let differ = panels.iter().any(|panel| !panel.title.starts_with(first));
+    if differ { first } else { rest }
 }
 
 /// The class by which the style and the script distinguish figures.

@@ -17,7 +17,7 @@ for (const figure of all('figure.nest')) {
     const workers = Number(slider.value);
     for (const part of strands.values()) part.classList.remove('lit', 'last');
     if (!seats.length) {
-      output.textContent = 'the operating system decides';
+      output.textContent = 'the operating system places threads';
       return;
     }
     for (const seat of seats.slice(0, workers)) {
@@ -28,7 +28,7 @@ for (const figure of all('figure.nest')) {
     const part = last && strands.get(last.strand);
     if (part) part.classList.add('last');
     const drawn = last && !part ? ' (not drawn by itself)' : '';
-    const words = last ? `worker ${workers} of ${seats.length} takes ${last.words}${drawn}` : 'no worker yet';
+    const words = last ? `thread ${workers} of ${seats.length} runs on ${last.words}${drawn}` : 'no thread yet';
     output.textContent = words;
     slider.setAttribute('aria-valuetext', words);
   };

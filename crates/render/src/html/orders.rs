@@ -17,7 +17,7 @@ pub(super) fn player(nest: &MachineDiagram, id: &str) -> Markup {
             div.player data-scripted hidden {
                 label { "Mapping " select.mapping { @for order in &nest.orders { option { (Foreign(&order.mapping)) } } } }
                 button.play type="button" aria-pressed="false" { "Play" }
-                label.workers for=(format!("workers-{id}")) { "Workers" }
+                label.workers for=(format!("workers-{id}")) { "Threads" }
                 input id=(format!("workers-{id}")) type="range" min="0" max="1" value="1" step="1";
                 output for=(format!("workers-{id}")) aria-live="polite" {}
             }
@@ -31,7 +31,7 @@ pub(super) fn lists(nest: &MachineDiagram, id: &str) -> Markup {
     html! {
         @if !nest.orders.is_empty() {
             details.orders {
-                summary { "In which order mappings fill it" }
+                summary { "Order of CPUs in each mapping" }
                 @for order in &nest.orders {
                     h4 { (Foreign(&order.mapping)) }
                     (list(order, id, &places))
@@ -46,12 +46,12 @@ fn list(order: &Order, id: &str, places: &BTreeMap<u32, String>) -> Markup {
         ol.order data-of=(id) {
             @for strand in order.seats.iter().take(MOST) {
                 li data-s=(strand) {
-                    "strand " (strand)
+                    "CPU " (strand)
                     @if let Some(place) = places.get(strand) { (Foreign(place)) }
                 }
             }
         }
-        @if order.seats.is_empty() { p { "The operating system decides." } }
+        @if order.seats.is_empty() { p { "The operating system places threads." } }
         @if order.seats.len() > MOST { p { "And " (order.seats.len() - MOST) " more, left out here." } }
     }
 }
@@ -61,17 +61,12 @@ fn places(nest: &MachineDiagram) -> BTreeMap<u32, String> {
     let mut places = BTreeMap::new();
     let named: Vec<What> = [What::Package, What::NumaNode, What::Core]
         .into_iter()
-        .filter(|what| nest.parts.iter().map(|part| count(part, *what)).sum::<usize>() > 1)
+        .filter(|what| nest.parts.iter().map(|part| part.count(*what)).sum::<usize>() > 1)
         .collect();
     for part in &nest.parts {
         enter(part, "", &named, &mut places);
     }
     places
-}
-
-fn count(part: &Part, what: What) -> usize {
-    let inside: usize = part.parts.iter().map(|part| count(part, what)).sum();
-    part.times.max(1).saturating_mul(inside + usize::from(part.what == what))
 }
 
 fn enter(part: &Part, outer: &str, named: &[What], places: &mut BTreeMap<u32, String>) {

@@ -9,7 +9,30 @@ const tip = (() => {
   document.body.append(box, said);
   let where = null;
   let byKey = false;
-  const hide = () => { box.hidden = true; };
+  let pinned = false;
+  const hide = () => { if (!pinned) box.hidden = true; };
+  const unpin = () => { pinned = false; box.classList.remove('pinned'); hide(); };
+  const pin = () => { pinned = !box.hidden; box.classList.toggle('pinned', pinned); };
+  // The number in large, what it is, and at most two lines on what speaks against it.
+  const card = (text, runs) => {
+    const [head, ...why] = text.split('; ');
+    const cut = head.lastIndexOf(': ');
+    box.replaceChildren(make('strong', 'value', head.slice(cut + 1).trim()));
+    if (cut > 0) box.append(make('div', 'name', head.slice(0, cut)));
+    for (const line of why.slice(0, 2)) box.append(make('div', 'why', line));
+    if (why.length > 2) box.append(make('div', 'why', `and ${why.length - 2} more`));
+    if (!runs) return;
+    const NS = document.querySelector('.plot svg').namespaceURI;
+    const strip = document.createElementNS(NS, 'svg');
+    strip.setAttribute('viewBox', '-4 0 208 14');
+    const places = runs.split(' ');
+    for (const place of places) {
+      const dot = document.createElementNS(NS, 'circle');
+      for (const [key, value] of Object.entries({ cx: place * 2, cy: 7, r: 3.5, 'fill-opacity': 0.55 })) dot.setAttribute(key, value);
+      strip.append(dot);
+    }
+    box.append(strip, make('div', 'name', `${places.length} runs, from the lowest to the highest`));
+  };
   const place = () => {
     const [x, y] = where();
     const { width, height } = box.getBoundingClientRect();
@@ -19,18 +42,19 @@ const tip = (() => {
     box.style.top = `${above > 8 ? above : Math.min(y + 18, clientHeight - height - 8)}px`;
   };
   // `at` gives a place on the screen; `aloud` where a key asked for it.
-  const show = (text, at, aloud) => {
+  const show = (text, at, aloud, runs) => {
+    if (pinned && !aloud) return;
     where = at;
     byKey = aloud;
-    box.textContent = text;
+    card(text, runs);
     if (aloud) said.textContent = text;
     box.hidden = false;
     place();
   };
-  addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); });
+  addEventListener('keydown', (event) => { if (event.key === 'Escape') unpin(); });
   // A key may have scrolled to what it asked for.
   addEventListener('scroll', () => { if (!box.hidden) { if (byKey) place(); else hide(); } }, { passive: true, capture: true });
-  return { show, hide };
+  return { show, hide, pin, unpin };
 })();
 
 // What the pictures say by title elements, which browsers show late and to mice only, is said by the tooltip.
@@ -45,7 +69,7 @@ for (const picture of all('.plot svg')) {
   }
   for (const part of all('title', picture)) {
     const owner = part.parentElement;
-    if (!owner.dataset.note) owner.dataset.note = part.textContent;
+    owner.dataset.note = part.textContent;
     part.remove();
   }
 }
@@ -81,7 +105,7 @@ for (const plot of all('figure.lines .plot, figure.dots .plot')) {
     current = spot;
     spot.classList.add('current');
     if (aloud) spot.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-    tip.show(spot.dataset.note, () => middle(spot), aloud);
+    tip.show(spot.dataset.note, () => middle(spot), aloud, spot.dataset.runs);
   };
   const quiet = () => { if (current) current.classList.remove('current'); };
   // Further away than a fingertip nothing is meant.
@@ -97,7 +121,8 @@ for (const plot of all('figure.lines .plot, figure.dots .plot')) {
     if (best) say(best, false); else { tip.hide(); quiet(); }
   };
   plot.addEventListener('pointermove', nearest);
-  plot.addEventListener('pointerdown', nearest);
+  // A press pins what is shown, the next one takes it away.
+  plot.addEventListener('pointerdown', (event) => { tip.unpin(); nearest(event); tip.pin(); });
   plot.addEventListener('pointerleave', quiet);
   plot.addEventListener('blur', quiet);
   answer(plot, 'left and right arrow keys go along the points, up and down to the next series', (key) => {

@@ -9,19 +9,19 @@ pub(super) fn table(table: &Table, title: &str) -> Markup {
     let has_passports = table.rows.iter().any(|row| !row.passport.is_empty());
     html! {
         details.points {
-            summary { "Every point: " (table.rows.len()) @if table.rows.len() == 1 { " row" } @else { " rows" } }
+            summary { "Data table: " (table.rows.len()) @if table.rows.len() == 1 { " row" } @else { " rows" } }
             @if table.left_out > 0 {
-                p.left-out { (table.left_out) " more are in the report and left out here, so that the page stays readable." }
+                p.left-out { (table.left_out) " more rows are in the report, and left out here to keep the page readable." }
             }
-            div.scroll tabindex="0" role="region" aria-label="Every point" {
+            div.scroll tabindex="0" role="region" aria-label="Data table" {
                 table.sortable {
-                    caption.unseen { "Every point behind " (Foreign(title)) }
+                    caption.unseen { "Data of " (Foreign(title)) }
                     thead {
                         tr {
                             @for (at, name) in table.heading.iter().enumerate() {
                                 th.n[is_number(table, at)] scope="col" { (Foreign(name)) }
                             }
-                            @if has_passports { th.passport scope="col" { "passport" } }
+                            @if has_passports { th.passport scope="col" { "evidence" } }
                         }
                     }
                     tbody { @for row in &table.rows { (line(row, has_passports)) } }
@@ -47,7 +47,7 @@ fn line(row: &Row, has_passports: bool) -> Markup {
                 td.passport {
                     @if !row.passport.is_empty() {
                         details {
-                            summary { "show" span.unseen { " passport" } }
+                            summary { "show" span.unseen { " evidence" } }
                             dl { @for (label, words) in &row.passport { dt { (Foreign(label)) } dd { (Foreign(words)) } } }
                         }
                     }

@@ -10,12 +10,12 @@ pub(super) fn environment(page: &Page) -> Markup {
     let several = page.sources.len() > 1;
     html! {
         section #environment aria-labelledby="environment-heading" {
-            h2 #environment-heading { "Where the numbers come from" }
-            @if several { p { "What differs between the reports is set in bold, with a mark (≠) beside its name." } }
-            (facts("The machine, the system and the program", &page.sources, |source| &source.environment))
-            (facts("What was asked", &page.sources, |source| &source.plan))
+            h2 #environment-heading { "System & method" }
+            @if several { p { "Facts that differ between the reports are bold, and marked ≠." } }
+            (facts("System", &page.sources, |source| &source.environment))
+            (facts("Method", &page.sources, |source| &source.plan))
             @for source in page.sources.iter().filter(|source| !source.disturbances.is_empty()) {
-                h3 { "What was disturbing when it was begun" @if several { ": " (Foreign(&source.name)) } }
+                h3 { "Disturbances at the start" @if several { ": " (Foreign(&source.name)) } }
                 ul { @for what in &source.disturbances { li { (Sentence(what)) } } }
             }
         }
@@ -56,12 +56,12 @@ fn facts(title: &str, sources: &[About], of: fn(&About) -> &Vec<Fact>) -> Markup
 pub(super) fn again(page: &Page) -> Markup {
     html! {
         section #again aria-labelledby="again-heading" {
-            h2 #again-heading { "Measure it again" }
+            h2 #again-heading { "Reproduce" }
             @for source in &page.sources {
                 @if page.sources.len() > 1 { h3 { (Foreign(&source.name)) } }
                 pre tabindex="0" { code { (Foreign(&source.command)) } }
             }
-            p { "All numbers are in the report itself, a JSON file; this page shows them, and changes nothing: " code { "charz render REPORT --format html" } "." }
+            p { "The report, a JSON file, holds every number; this page only shows them: " code { "charz render REPORT --format html" } "." }
         }
     }
 }

@@ -135,3 +135,56 @@ fn the_script_can_run_and_nothing_else() {
     let words = policy.attribute("content").unwrap();
     assert!(words.starts_with("default-src 'none';") && !words.contains("unsafe"), "{words}");
 }
+
+#[test]
+fn the_first_screen_has_the_numbers_their_quality_and_the_machine() {
+    let report = everything();
+    let page = page_of(&report);
+    let html = written(&page);
+    let xml = as_xml(&html);
+    let document = Document::parse(&xml).unwrap();
+    let summary = document.descendants().find(|node| node.attribute("id") == Some("summary")).unwrap();
+    let of = |class: &str| {
+        let class = class.to_owned();
+        let has = move |node: &Node<'_, '_>| {
+            node.attribute("class").is_some_and(|all| all.split(' ').any(|one| one == class))
+        };
+        summary.descendants().filter(has).count()
+    };
+    assert!((1..=4).contains(&of("tile")) && of("badge") == 1, "{} tiles", of("tile"));
+    assert_eq!(of("nest"), html.matches("figure class=\"nest\"").count(), "the machine is drawn once");
+    let value = page.answers[0].rows[0].best.text();
+    let has_value = summary.descendants().any(|node| node.has_tag_name("strong") && node.text() == Some(&value));
+    assert!(has_value, "{value}");
+    let contents = document.descendants().find(|node| node.has_tag_name("nav")).unwrap();
+    assert!(contents.descendants().filter(|node| node.has_tag_name("a")).count() <= 7);
+}
+
+/// Each run is a place among the others, and the words of a point are there once.
+#[test]
+fn a_point_has_its_runs_and_its_words_once() {
+    let mut report = everything();
+    let own = report.cells.iter_mut().find(|cell| cell.invocations.len() > 1).unwrap();
+    own.invocations.iter_mut().zip([1.0, 2.0, 3.0]).for_each(|(run, value)| run.value = Some(value * 1e9));
+    let html = written(&page_of(&report));
+    assert!(html.contains("data-runs=\"0 "), "the slowest is at the left end");
+    assert!(!html.contains("data-note="), "the script takes them from the titles");
+}
+
+/// A page of 118 kernels that synchronise, each with a number for one thread and for two under two mappings, opens at once.
+#[test]
+fn a_page_of_many_kernels_is_small() {
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::{cell, report};
+    let cells = (0..118).flat_map(|kernel| {
+        let one = move |workers, mapping| {
+            let unit = if kernel % 2 == 0 { Unit::OpsPerSecond } else { Unit::NanosecondsPerOp };
+            cell(&format!("kind{}-{kernel}", kernel % 9), workers, unit, f64::from(kernel + 1) * 10.0).under(mapping)
+        };
+        [one(1, "round-robin").suspect(), one(2, "round-robin"), one(2, "auto").suspect()]
+    });
+    let mut report = report(cells.collect());
+    report.cards.iter_mut().for_each(|card| card.family = charz_data::card::Family::Sync);
+    let html = written(&page_of(&report));
+    assert!(html.len() < 600_000, "{} bytes", html.len());
+}

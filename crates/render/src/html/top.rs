@@ -14,58 +14,38 @@ pub(super) fn header(page: &Page) -> Markup {
     html! {
         header.top {
             div {
-                p.maker { "charz: what this machine can do" }
+                p.maker { "charz" }
                 h1 { (Foreign(&page.title)) }
-                @for source in &page.sources { p.begun { (begun(source, page.sources.len() > 1)) } }
+                @for source in &page.sources { p.begun { (origin(source, page.sources.len() > 1)) } }
             }
             div.switches data-scripted hidden {
-                button #theme type="button" aria-pressed="false" { "Dark colours" }
+                button #theme type="button" { "Dark colours" }
             }
         }
     }
 }
 
-fn begun(source: &About, named: bool) -> Markup {
+/// What the page is called in a list of pages: host, processor, date.
+pub(super) fn name(page: &Page) -> String {
+    let only = page.sources.first().filter(|_| page.sources.len() == 1);
+    let parts =
+        [only.and_then(|source| source.host.as_deref()), Some(&page.title), only.map(|source| source.started.as_str())];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+fn origin(source: &About, named: bool) -> Markup {
     html! {
         @if named { strong { (Foreign(&source.name)) } ": " }
-        "begun " (Foreign(&source.started))
-        @if let Some(host) = source.environment.iter().find(|fact| fact.label == "host") { " on " (Foreign(&host.words)) }
-    }
-}
-
-/// The main results, for readers who read nothing else.
-pub(super) fn summary(page: &Page) -> Markup {
-    let named = page.sources.len() > 1;
-    html! {
-        section #summary aria-labelledby="summary-heading" {
-            h2 #summary-heading { "In short" }
-            @for (at, source) in page.sources.iter().enumerate() {
-                @if named { h3 { (Foreign(&source.name)) } }
-                ul.short {
-                    @for (_, sentence) in page.summary.iter().filter(|(of, _)| *of == at) { li { (Sentence(sentence)) } }
-                    @if let Some(why) = &source.incomplete {
-                        li.warning { strong { "Not complete: " } "the sweep was ended early by " (Sentence(why)) }
-                    }
-                    @if !source.disturbances.is_empty() {
-                        li.warning {
-                            strong { "Disturbed: " }
-                            @for (at, what) in source.disturbances.iter().enumerate() { @if at > 0 { " " } (Sentence(what)) }
-                        }
-                    }
-                }
-            }
-            (differences(page))
-            p.about { "A number with a question mark is suspect: something speaks against it, and the page says what. Where a measurement is invalid there is no number, but its reason." }
-            @for sentence in &page.left_out { p.about { (Sentence(sentence)) } }
-        }
+        @if let Some(host) = &source.host { (Foreign(host)) " · " }
+        (Foreign(&source.started))
     }
 }
 
 /// The differences between reports, which come before their numbers.
-fn differences(page: &Page) -> Markup {
+pub(super) fn differences(page: &Page) -> Markup {
     html! {
         @if !page.differences.is_empty() {
-            h3 #differences-heading { "In what the reports differ" }
+            h3 #differences-heading { "Differences between the reports" }
             div.scroll tabindex="0" role="region" aria-labelledby="differences-heading" {
                 table.facts {
                     thead { tr { th scope="col" { "fact" } @for source in &page.sources { th scope="col" { (Foreign(&source.name)) } } } }
@@ -86,8 +66,8 @@ pub(super) fn verdicts(page: &Page) -> Markup {
     html! {
         @if !table.rows.is_empty() {
             section #verdicts aria-labelledby="verdicts-heading" {
-                h2 #verdicts-heading { "The best mappings" }
-                p.about { "With which mapping and how many workers each kernel did best, from how many workers on more of them give nothing more, and what it comes to with as many workers to leave threads to the system. Mappings after ~ are as good as the best." }
+                h2 #verdicts-heading { "Best placement" }
+                p.about { "The best mapping and number of threads per kernel, the number of threads at which it saturates, and what " code { "auto" } " (placement by the operating system) costs at the same number. Mappings after = are as good within their intervals." }
                 div.scroll tabindex="0" role="region" aria-labelledby="verdicts-heading" {
                     table.verdicts {
                         thead { tr { @for name in &table.heading { th scope="col" { (name) } } } }
@@ -96,7 +76,7 @@ pub(super) fn verdicts(page: &Page) -> Markup {
                                 tr {
                                     @for (at, datum) in row.data.iter().enumerate() {
                                         @if at == 0 { th scope="row" { (Foreign(&datum.text)) } }
-                                        @else { td.n[datum.number.is_some()] { (Foreign(&datum.text)) } }
+                                        @else { td.n[datum.number.is_some()] data-label=(table.heading[at]) { (Foreign(&datum.text)) } }
                                     }
                                 }
                             }
@@ -147,12 +127,12 @@ fn finding(page: &Page, (at, finding): &(usize, Finding)) -> Markup {
 
 fn heading(kind: FindingKind) -> &'static str {
     match kind {
-        FindingKind::Best => "The best of each kernel",
-        FindingKind::Cliff => "Where operations get slow",
-        FindingKind::Collapse => "Where more workers do less",
-        FindingKind::Fastest => "The fastest of those that do the same",
-        FindingKind::Advice => "What a program should do",
+        FindingKind::Best => "Best of each kernel",
+        FindingKind::Cliff => "Slow operations",
+        FindingKind::Collapse => "More threads, less throughput",
+        FindingKind::Fastest => "Fastest of its kind",
+        FindingKind::Advice => "Advice",
         FindingKind::Latency => "Latencies",
-        FindingKind::Efficiency => "Words in a cycle",
+        FindingKind::Efficiency => "Words per cycle",
     }
 }

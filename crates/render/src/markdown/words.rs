@@ -47,8 +47,19 @@ pub(super) fn fenced(text: &str) -> String {
 pub(super) fn markup(text: &str) -> String {
     let mut markup = String::with_capacity(text.len());
     plain(text).render_to(&mut markup);
-    // As above: not looked for in an element of its own.
-    ["@", "#", "$", ":"].iter().fold(markup, |markup, mark| markup.replace(mark, &format!("<span>{mark}</span>")))
+    // As above: not looked for in an element of its own. A colon before a blank begins nothing.
+    let mut inert = String::with_capacity(markup.len());
+    let mut marks = markup.chars().peekable();
+    while let Some(mark) = marks.next() {
+        let begins = mark == ':' && marks.peek().is_some_and(|next| *next != ' ');
+        match mark {
+            '@' | '#' | '$' | ':' if mark != ':' || begins => {
+                inert.extend(["<span>", mark.encode_utf8(&mut [0; 4]), "</span>"]);
+            }
+            _ => inert.push(mark),
+        }
+    }
+    inert
 }
 
 #[cfg(test)]
@@ -72,6 +83,11 @@ mod tests {
         ] {
             assert_eq!(inert(text), expected);
         }
+    }
+
+    #[test]
+    fn a_colon_before_a_blank_is_plain_in_html() {
+        assert_eq!(markup("mem-read: rate :x: <b>"), "mem-read: rate <span>:</span>x: &lt;b&gt;");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::lines::keys;
 use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
 use super::{WIDTH, shapes, width};
-use charz_analysis::figure::{DataPoint, Plot, Quantity, Scale, Series, Span, State};
+use charz_analysis::figure::{DataPoint, Plot, Quantity, Role, Scale, Series, Span, State};
 use charz_data::escape::plain;
 
 const RIGHT: f64 = 24.0;
@@ -33,12 +33,19 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     let x = Side::horizontal(&plot.y, plot.shown_range(), across[1] - across[0]);
     // Rows count from above.
     let y = Side::blank(Span { scale: Scale::Linear, low: count.max(1) as f64 - 0.5, high: -0.5 });
-    let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y };
+    let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y, gutter: 0.0 };
     frame.draw(true, pen);
     for (at, name) in names.iter().take(count).enumerate() {
         let Some(y) = frame.y(at as f64) else { continue };
         let at = TextStyle { anchor: "end", room: NAMES, ..TextStyle::at(left - 10.0, y + 4.0, SIZE) };
         pen.text(name, at);
+    }
+    // What the values are compared with.
+    for limit in plot.series.iter().filter(|series| series.role != Role::Measured) {
+        let Some(x) = limit.numbers().next().and_then(|(_, y)| frame.x(y)) else { continue };
+        let [top, bottom] = frame.down;
+        let line = pen.tag("path").word("d", &path([[x, top], [x, bottom]], false)).paint("stroke", Paint::Soft);
+        line.word("stroke-dasharray", "5 4").titled(&limit.name);
     }
     // Series lie beside each other within a row.
     let step = (row - 8.0) / measured.len().max(1) as f64;
@@ -61,7 +68,8 @@ fn dot(at: usize, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen) {
     let paint = Paint::Series(at);
     let number = spot.y.filter(|_| spot.state != State::Missing).and_then(|y| frame.x(y));
     let Some(x) = number else {
-        let place = [frame.across[0] + 8.0, y];
+        // Beside the frame: at its beginning it would be a small number.
+        let place = [frame.across[1] + 12.0, y];
         missing(paint, place, pen);
         hit(spot, "spot missing", place, pen);
         return;

@@ -77,6 +77,13 @@ fn span([low, high]: [f64; 2]) -> Span {
     Span { scale, low, high }
 }
 
+/// The sign of a noisy tile.
+fn noisy([x, y]: [f64; 2], paint: Paint, pen: &mut Pen) {
+    let ring = pen.tag("circle").number("cx", x).number("cy", y).number("r", 2.6).word("fill", "none");
+    let ring = ring.word("shape-rendering", "auto");
+    ring.paint("stroke", paint).word("stroke-width", "1.2").empty();
+}
+
 struct Grid<'a> {
     map: &'a Heatmap,
     /// Whether tiles are drawn by rows, not one by one.
@@ -131,23 +138,23 @@ impl Grid<'_> {
         }
     }
 
-    /// The number in its tile, without its unit if all have the same; where it has no room, at least the sign that it is suspect.
+    /// The number in its tile, without its unit if all have the same, where it has room, and a ring if it is noisy.
     fn value(&self, tile: Tile, [x, y]: [f64; 2], colour: [u8; 3], pen: &mut Pen) {
         let Some(value) = tile.value else { return };
-        let doubt = if tile.state == State::Suspect { " ?" } else { "" };
         let shown = self.map.quantity.shown(value);
         let unit = |number: f64| self.map.quantity.shown(number).split_once(' ').map(|(_, unit)| unit.to_owned());
         let same_unit = self.span.is_some_and(|span| unit(span.number(0.0)) == unit(span.number(1.0)));
         // The unit is at the scale.
         let text = if same_unit { shown.split(' ').next().unwrap_or_default() } else { &shown };
-        let (text, size) = match format!("{text}{doubt}") {
-            text if width::of(&text, SIZE) <= self.tile - 4.0 => (text, SIZE),
-            _ if doubt.is_empty() => return,
-            _ => ("?".to_owned(), SIZE.min(self.tile * 0.9)),
-        };
         let half = self.tile / 2.0;
         let paint = Paint::Fixed(if is_light(colour) { [0; 3] } else { [255; 3] });
-        pen.text(&text, TextStyle { paint, ..TextStyle::around(x + half, y + half + size * 0.35, size) });
+        if tile.state == State::Suspect {
+            noisy([x + self.tile - 6.0, y + 6.0], paint, pen);
+        }
+        let mut sizes = [SIZE, SIZE * 0.8].into_iter();
+        if let Some(size) = sizes.find(|size| width::of(text, *size) <= self.tile - 4.0) {
+            pen.text(text, TextStyle { paint, ..TextStyle::around(x + half, y + half + size * 0.35, size) });
+        }
     }
 
     /// All pairs, those of one colour as one path of level lines as wide as a tile.
@@ -254,15 +261,15 @@ impl Grid<'_> {
                 true => gap.paint("fill", Paint::Fixed(GAP)).empty(),
                 false => gap.word("fill", &format!("url(#{id}-gap)")).empty(),
             }
-            pen.text("no number", soft(y + 11.0));
+            pen.text("no result", soft(y + 11.0));
             y += 20.0;
         }
         if self.map.tiles.iter().any(|tile| tile.state == State::Suspect) {
             match self.is_large {
                 true => pen.tag("rect").rectangle(x + 5.0, y + 5.0, 4.0, 4.0).paint("fill", Paint::Fixed(MARK)).empty(),
-                false => pen.text("?", TextStyle::around(x + 7.0, y + 11.0, SIZE)),
+                false => noisy([x + 7.0, y + 7.0], Paint::Ink, pen),
             }
-            pen.text("doubtful", soft(y + 11.0));
+            pen.text("noisy", soft(y + 11.0));
         }
     }
 }

@@ -42,7 +42,7 @@ fn pairs(joint: &JointPlot, y_axis: &Axis, top: f64, pen: &mut Pen) -> f64 {
     let lines = summary(joint, pen, [left, top]);
     let rise = RISE + bracket_rows(&joint.first_bands, &x.span, left) as f64 * ROW;
     let down = lines + rise + 4.0;
-    let frame = Frame { across: [left, left + SIDE], down: [down, down + SIDE], x, y };
+    let frame = Frame { across: [left, left + SIDE], down: [down, down + SIDE], x, y, gutter: 0.0 };
     frame.draw(true, pen);
     diagonal(&frame, pen);
     intensity(joint, &frame, pen);
@@ -62,7 +62,7 @@ fn single(joint: &JointPlot, top: f64, pen: &mut Pen) -> f64 {
     let down = lines + 34.0 + rows as f64 * ROW;
     let high = joint.first.iter().map(|bar| bar.count).max().unwrap_or(1) as f64;
     let y = Side::blank(Span { scale: Scale::Linear, low: 0.0, high: high.max(1.0) });
-    let frame = Frame { across: [left, WIDTH - left], down: [down, down + ALONE], x, y };
+    let frame = Frame { across: [left, WIDTH - left], down: [down, down + ALONE], x, y, gutter: 0.0 };
     frame.draw(true, pen);
     percentiles(joint, &frame, pen);
     // The bars rise within the frame: it is their own ground.

@@ -59,11 +59,10 @@ fn series(at: usize, [x, y]: [f64; 2], with_line: bool, pen: &mut Pen) {
 
 pub(super) const RADIUS: f64 = 3.8;
 
-/// A suspect spot: hollow, with a question mark.
+/// A suspect spot: hollow.
 pub(super) fn doubtful(series: usize, paint: Paint, [x, y]: [f64; 2], pen: &mut Pen) {
     let outline = pen.tag("path").word("d", &shapes::shape(series, [x, y], RADIUS)).paint("fill", Paint::Paper);
     outline.paint("stroke", paint).word("stroke-width", "1.6").empty();
-    pen.text("?", TextStyle { paint, halo: true, ..TextStyle::at(x + 5.0, y - 4.0, 12.0) });
 }
 
 /// A spot without a number: a hollow cross.

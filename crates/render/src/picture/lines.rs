@@ -1,7 +1,8 @@
 //! Lines over a quantity, with bands, gaps, limits and what is said of places.
 
 use super::colour::Paint;
-use super::frame::{Frame, Side};
+use super::ends;
+use super::frame::{Frame, GUTTER, Side};
 use super::layout::{LabelLayout, rows};
 use super::legend::{self, Key};
 use super::pen::{Pen, TextStyle};
@@ -11,18 +12,33 @@ use charz_analysis::figure::{Plot, ReferenceLine, Role, State};
 use charz_data::escape::plain;
 
 const HEIGHT: f64 = 330.0;
+/// The height of one of several plots beside each other.
+const PANEL_HEIGHT: f64 = 220.0;
 const RIGHT: f64 = 20.0;
 /// Lines of words above the frame for the places on its axis; further ones are said when pointed at.
 const RULE_ROWS: usize = 6;
 const RULE_ROW: f64 = 14.0;
 const RULE_SIZE: f64 = 11.0;
 
-pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
-    let y = Side::vertical(&plot.y, plot.shown_range(), HEIGHT);
-    let across = [y.width(), WIDTH - RIGHT];
-    let x = Side::horizontal(&plot.x, plot.x_range(), across[1] - across[0]);
-    let down = top + legend::draw(&keys(plot), [across[0], top], across[1] - across[0], true, pen) + 6.0;
-    let mut frame = Frame { across, down: [down, down + HEIGHT], x, y };
+/// Draws it as wide as this; the height at which it ends.
+pub(super) fn draw(plot: &Plot, id: &str, wide: f64, top: f64, pen: &mut Pen) -> f64 {
+    let high = if wide < WIDTH { PANEL_HEIGHT } else { HEIGHT };
+    let y = Side::vertical(&plot.y, plot.shown_range(), high);
+    let names = ends::names(plot);
+    let gutter = if plot.has(State::Missing) { GUTTER } else { 0.0 };
+    let left = if gutter > 0.0 { y.width().max(62.0) } else { y.width() };
+    let across = [left, wide - ends::width(&names).max(RIGHT)];
+    let measured = plot.measured().flat_map(|(_, series)| &series.points).map(|point| point.x).collect();
+    let x = Side::counted(&plot.x, plot.x_range(), across[1] - across[0], measured);
+    let mut keys = keys(plot);
+    // The gutter says what has no result, lines say their names, and a panel's neighbours what is noisy.
+    keys.retain(|(key, _)| match key {
+        Key::Series(_) => names.is_empty(),
+        Key::Doubtful => wide == WIDTH,
+        Key::Missing => false,
+    });
+    let down = top + legend::draw(&keys, [across[0], top], across[1] - across[0], true, pen) + 6.0;
+    let mut frame = Frame { across, down: [down, down + high], x, y, gutter };
     let rules = ruled(&plot.reference_lines, &frame);
     let rule_rows = rules.iter().filter_map(|(_, row)| *row).max().map_or(0, |row| row + 1);
     frame.down = frame.down.map(|end| end + rule_rows as f64 * RULE_ROW);
@@ -43,20 +59,21 @@ pub(super) fn draw(plot: &Plot, id: &str, top: f64, pen: &mut Pen) -> f64 {
     for (at, series) in plot.series.iter().enumerate() {
         match series.role {
             Role::Measured => series::measured(at, series, &frame, pen),
-            Role::Ideal | Role::Bound => series::limit(series, plot, id, &frame, &mut room, pen),
+            Role::Ideal | Role::Bound => series::limit(series, id, &frame, &mut room, pen),
         }
     }
     for flag in &plot.flags {
         series::flag(flag, plot, &frame, &mut room, pen);
     }
+    ends::draw(&names, plot, &frame, pen);
     frame.end(plot.is_empty(), pen)
 }
 
 /// What the legend explains: the series that were measured, and the signs that occur.
 pub(super) fn keys(plot: &Plot) -> Vec<(Key, String)> {
     let series = plot.measured().map(|(at, series)| (Key::Series(at), plain(&series.name)));
-    let doubtful = plot.has(State::Suspect).then(|| (Key::Doubtful, "doubtful".to_owned()));
-    let missing = plot.has(State::Missing).then(|| (Key::Missing, "no number".to_owned()));
+    let doubtful = plot.has(State::Suspect).then(|| (Key::Doubtful, "noisy".to_owned()));
+    let missing = plot.has(State::Missing).then(|| (Key::Missing, "no result".to_owned()));
     series.chain(doubtful).chain(missing).collect()
 }
 

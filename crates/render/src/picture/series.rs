@@ -7,7 +7,7 @@ use super::legend::{RADIUS, doubtful, missing};
 use super::pen::{Pen, TextStyle, path};
 use super::shapes;
 use super::width;
-use charz_analysis::figure::{DataPoint, Label, Plot, Role, Series, State};
+use charz_analysis::figure::{DataPoint, Label, Plot, Role, Series, State, range};
 use charz_data::escape::plain;
 
 /// With more spots than that a line is drawn without their shapes.
@@ -50,12 +50,17 @@ type Placed<'a> = (&'a DataPoint, [f64; 2]);
 
 /// The spots that a line joins: neighbours that have numbers with a place on the axes.
 fn runs<'a>(series: &'a Series, frame: &Frame) -> Vec<Vec<Placed<'a>>> {
-    let placed = |spot: &'a DataPoint| Some((spot, frame.place(spot.x, spot.y?)?));
+    let placed = |spot: &'a DataPoint| Some((spot, clamped(frame.place(spot.x, spot.y?)?, frame)));
     let all: Vec<Option<Placed<'a>>> = series.points.iter().map(placed).collect();
     all.split(Option::is_none)
         .map(|run| run.iter().flatten().copied().collect())
         .filter(|run: &Vec<_>| !run.is_empty())
         .collect()
+}
+
+/// A number beyond the axis is at its end.
+fn clamped([x, y]: [f64; 2], frame: &Frame) -> [f64; 2] {
+    [x, y.clamp(frame.down[0], frame.down[1])]
 }
 
 /// Where numbers lie, as an area; of a single spot as a whisker.
@@ -92,7 +97,7 @@ fn line(at: usize, run: &[Placed<'_>], pen: &mut Pen) {
 
 /// The shapes of all spots, and above them what can be pointed at.
 fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
-    let placed = |spot: &DataPoint| spot.y.and_then(|y| frame.place(spot.x, y));
+    let placed = |spot: &DataPoint| spot.y.and_then(|y| frame.place(spot.x, y)).map(|place| clamped(place, frame));
     let is_marked = series.points.len() <= MARKED;
     let sound = series.points.iter().filter(|spot| spot.state == State::Ok);
     let shapes: String = sound.filter_map(placed).map(|place| shapes::shape(at, place, RADIUS)).collect();
@@ -118,28 +123,38 @@ fn spots(at: usize, series: &Series, frame: &Frame, pen: &mut Pen) {
     }
 }
 
-/// A gap: a cross on the horizontal axis, those of several series above each other.
+/// A gap: a cross below the frame, where it is no small number; those of several series beside each other.
 fn gap(at: usize, spot: &DataPoint, frame: &Frame, pen: &mut Pen) {
     let Some(x) = frame.x(spot.x) else { return };
-    let place = [x, frame.down[1] - 7.0 - 9.0 * (at % 6) as f64];
+    let aside = 9.0 * (at % 6) as f64;
+    let aside = if x + aside > frame.across[1] { -aside } else { aside };
+    let place = [x + aside, frame.down[1] + frame.gutter / 2.0];
     missing(Paint::Series(at), place, pen);
     hit(spot, "spot missing", place, pen);
 }
 
 pub(super) fn hit(spot: &DataPoint, class: &str, [x, y]: [f64; 2], pen: &mut Pen) {
+    let pen_is_inline = pen.is_inline();
     let circle = pen.tag("circle").word("class", class).number("cx", x).number("cy", y).number("r", REACH);
-    circle.word("fill", "transparent").word("data-note", &spot.note).titled(&spot.note);
+    let circle = circle.word("fill", "transparent");
+    // What the page draws of them: from the lowest to the highest, in percent.
+    let runs = range(spot.runs.iter().copied()).filter(|[low, high]| pen_is_inline && low < high).map(|[low, high]| {
+        let percent = spot.runs.iter().map(|run| ((run - low) / (high - low) * 100.0).round().to_string());
+        percent.collect::<Vec<_>>().join(" ")
+    });
+    circle.optional("data-runs", runs.as_deref()).titled(&spot.note);
 }
 
 /// Draws a limit: a faint line with its name.
-pub(super) fn limit(series: &Series, plot: &Plot, id: &str, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
+pub(super) fn limit(series: &Series, id: &str, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     let corners = bent(series, frame);
     pen.tag("g").word("class", "series limit").word("data-series", &series.name).children(|pen| {
         let line = pen.tag("path").word("d", &path(corners.iter().copied(), false)).word("fill", "none");
         let line = line.paint("stroke", Paint::Soft).word("stroke-dasharray", "2 4").word("stroke-opacity", ".8");
         line.word("stroke-width", "1.4").word("clip-path", &format!("url(#{id}-clip)")).titled(&series.name);
-        if !named(series, &corners, frame, room, pen) {
-            beyond(series, plot, frame, room, pen);
+        // What linear scaling is, is known.
+        if series.role == Role::Bound {
+            named(series, &corners, frame, room, pen);
         }
     });
 }
@@ -148,8 +163,8 @@ fn bent(series: &Series, frame: &Frame) -> Vec<[f64; 2]> {
     series.bent().into_iter().filter_map(|[x, y]| frame.place(x, y)).collect()
 }
 
-/// The name of a limit beside what is seen of it, as far to the right as there is room; whether there was.
-fn named(series: &Series, corners: &[[f64; 2]], frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) -> bool {
+/// The name of a limit beside what is seen of it, as far to the right as there is room.
+fn named(series: &Series, corners: &[[f64; 2]], frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
     const STEPS: u32 = 30;
     let name = width::shortened(&plain(&series.name), LIMIT, frame.width() / 2.5);
     let half = width::of(&name, LIMIT) / 2.0;
@@ -165,18 +180,6 @@ fn named(series: &Series, corners: &[[f64; 2]], frame: &Frame, room: &mut LabelL
     let found = places.find_map(|[x, y]| room.beside([x.min(frame.across[1] - half - 2.0), y], &name, LIMIT));
     if let Some([left, line]) = found {
         pen.text(&name, TextStyle { paint: Paint::Soft, halo: true, ..TextStyle::at(left, line, LIMIT) });
-    }
-    found.is_some()
-}
-
-/// Names a limit that lies outside of the picture at its edge.
-fn beyond(series: &Series, plot: &Plot, frame: &Frame, room: &mut LabelLayout, pen: &mut Pen) {
-    let Some(most) = series.numbers().map(|(_, y)| y).reduce(f64::max) else { return };
-    let text = format!("{}: {}", plain(&series.name), plot.y.quantity.shown(most));
-    let text = width::shortened(&text, LIMIT, frame.width() / 1.5);
-    let corner = [frame.across[1] - width::of(&text, LIMIT) / 2.0 - 4.0, frame.down[0]];
-    if let Some([left, line]) = room.near(corner, &text, LIMIT) {
-        pen.text(&text, TextStyle { paint: Paint::Soft, ..TextStyle::at(left, line, LIMIT) });
     }
 }
 

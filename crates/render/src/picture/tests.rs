@@ -73,16 +73,65 @@ fn every_spot_is_there_once_and_says_its_note() {
         let counts = [State::Ok, State::Suspect, State::Missing].map(count);
         let text = svg_inline(&figure);
         let document = Document::parse(&text).unwrap();
-        let mut found: Vec<String> =
-            classes(&document, "spot").filter_map(|spot| spot.attribute("data-note")).map(String::from).collect();
-        for spot in classes(&document, "spot") {
-            assert_eq!(spot.first_element_child().and_then(|title| title.text()), spot.attribute("data-note"));
-        }
+        let mut found: Vec<String> = classes(&document, "spot")
+            .filter_map(|spot| spot.first_element_child()?.text())
+            .map(String::from)
+            .collect();
         found.sort();
         expected.sort();
         assert_eq!(found, expected);
         assert_eq!(["sound", "doubtful", "missing"].map(|class| classes(&document, class).count()), counts);
     }
+}
+
+/// A number is hollow where it is noisy, and what has no result lies outside of the numbers.
+#[test]
+fn doubt_is_a_marker_and_no_result_is_beside_the_axis() {
+    for figure in samples::all() {
+        let text = svg_inline(&figure);
+        let document = Document::parse(&text).unwrap();
+        let mut words = document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text());
+        assert!(words.all(|word| !word.contains('?')), "{}", figure.id);
+    }
+    let text = svg_inline(&samples::scaling());
+    let document = Document::parse(&text).unwrap();
+    let y = |spot: Node<'_, '_>| spot.attribute("cy").unwrap().parse::<f64>().unwrap();
+    let lowest =
+        ["sound", "doubtful"].into_iter().flat_map(|class| classes(&document, class)).map(y).fold(0.0, f64::max);
+    assert!(classes(&document, "missing").map(y).all(|gap| gap > lowest), "{lowest}");
+    assert!(classes(&document, "missing").count() > 0);
+}
+
+/// An outlier that nothing supports does not make all other numbers a flat line.
+#[test]
+fn a_noisy_outlier_does_not_stretch_a_logarithmic_axis() {
+    let mut figure = samples::scaling();
+    let Body::Lines(plot) = &mut figure.body else { panic!("it has lines") };
+    plot.y.scale = Scale::Log10;
+    let sound = plot.shown_range();
+    let noisy =
+        plot.series.iter_mut().flat_map(|series| &mut series.points).find(|point| point.state == State::Suspect);
+    let noisy = noisy.unwrap();
+    (noisy.y, noisy.spread) = (Some(1e15), None);
+    let [_, high] = plot.shown_range().unwrap();
+    assert!(high <= sound.unwrap()[1], "{high}");
+    check(&figure);
+}
+
+#[test]
+fn every_number_of_threads_has_a_tick_and_a_line_its_name() {
+    let mut figure = samples::scaling();
+    let Body::Lines(plot) = &mut figure.body else { panic!("it has lines") };
+    for series in plot.series.iter_mut() {
+        series.points.iter_mut().filter(|point| point.x == 4.0).for_each(|point| point.x = 3.0);
+    }
+    let names: Vec<String> = plot.measured().map(|(_, series)| series.name.clone()).collect();
+    let text = svg_inline(&figure);
+    let document = Document::parse(&text).unwrap();
+    let words: Vec<&str> =
+        document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+    assert!(words.contains(&"3") && names.iter().all(|name| words.contains(&name.as_str())), "{words:?}");
+    assert_eq!(words.iter().filter(|word| word.contains("GB/s")).count(), 1, "the unit is at the axis: {words:?}");
 }
 
 #[test]
@@ -93,6 +142,23 @@ fn every_strand_is_there_once() {
         document.descendants().filter_map(|node| node.attribute("data-strand")?.parse().ok()).collect();
     found.sort_unstable();
     assert_eq!(found, (0..32).collect::<Vec<_>>());
+}
+
+/// Names of caches and of kinds repeat for each core, and beyond some cores nobody looks at each.
+#[test]
+fn what_repeats_in_a_machine_is_written_once() {
+    for (groups, drawn, all) in [(4, 64, ""), (8, 16, "× 8: CPUs 64-127")] {
+        let machine = format!("Package:2 L3:{groups}(size=32MiB) L2:8(size=512KiB) Core:1 PU:1");
+        let text = svg_inline(&samples::machine(&machine));
+        let document = Document::parse(&text).unwrap();
+        let words = document.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text());
+        let words: Vec<&str> = words.collect();
+        for level in ["L3 32 MiB", "L2 512 KiB"] {
+            assert_eq!(words.iter().filter(|word| word.contains(level)).count(), 1, "{words:?}");
+        }
+        assert_eq!(document.descendants().filter(|node| node.has_attribute("data-strand")).count(), drawn);
+        assert!(words.iter().any(|word| word.contains(all)), "{words:?}");
+    }
 }
 
 #[test]
@@ -155,7 +221,7 @@ fn number() -> impl Strategy<Value = f64> {
 fn spot() -> impl Strategy<Value = DataPoint> {
     let state = prop::sample::select(vec![State::Ok, State::Suspect, State::Missing]);
     (number(), prop::option::of(number()), prop::option::of([number(), number()]), state)
-        .prop_map(|(x, y, spread, state)| DataPoint { x, y, spread, state, note: "a note".into() })
+        .prop_map(|(x, y, spread, state)| DataPoint { x, y, spread, state, note: "a note".into(), runs: Vec::new() })
 }
 
 fn axis() -> impl Strategy<Value = Axis> {
@@ -187,6 +253,7 @@ fn plot() -> impl Strategy<Value = Plot> {
         series,
         reference_lines: rules,
         flags,
+        shared_x: None,
     })
 }
 

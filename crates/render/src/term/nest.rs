@@ -77,7 +77,7 @@ pub fn has_unusable(parts: &[Part]) -> bool {
 /// Parts beside each other, in as many rows as it takes; `None` where one does not fit.
 fn flow(parts: &[Part], width: usize, fold: Fold) -> Option<Sheet> {
     let mut items = Vec::new();
-    for run in parts.chunk_by(alike) {
+    for run in parts.chunk_by(Part::is_like) {
         let first = drawn(run.first()?, width, fold)?;
         let row = ((width + 1) / (first.width + 1)).max(1);
         let inner = run.iter().all(|part| one_box(part).last().is_some_and(|core| core.parts.iter().all(is_word)));
@@ -177,24 +177,6 @@ fn ranged(strands_of: &[Part]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether two parts differ by their numbers only.
-fn alike(one: &Part, other: &Part) -> bool {
-    let same = |one: &Part, other: &Part| {
-        (one.what, one.usable, one.times, one.parts.len()) == (other.what, other.usable, other.times, other.parts.len())
-            && unnumbered(&one.label).eq(unnumbered(&other.label))
-    };
-    same(one, other) && one.parts.iter().zip(&other.parts).all(|(one, other)| alike(one, other))
-}
-
-/// A name without its first number: `package 0` and `package 1` are alike, `L2 (1 MiB)` and `L2 (2 MiB)` are not.
-fn unnumbered(label: &str) -> impl Iterator<Item = char> + '_ {
-    // The number behind the last blank, or before a bracket: that of the part itself.
-    let name = label.split(" (").next().unwrap_or(label);
-    let name = name.trim_end_matches(|mark: char| mark.is_ascii_digit());
-    let rest = label.find(" (").map_or("", |at| &label[at..]);
-    name.chars().chain(rest.chars())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,17 +228,6 @@ mod tests {
         assert!(found.contains("more like it, to core 63"), "{found}");
         let huge = shown(&machine(64, 512), 80).unwrap();
         assert!(huge.contains("more like it, to package 63"), "{huge}");
-    }
-
-    #[test]
-    fn what_differs_is_not_counted_as_the_same() {
-        let mut nest = machine(1, 2);
-        nest.parts[0].parts[0].parts[1].usable = false;
-        let [one, other] = [&nest.parts[0].parts[0].parts[0], &nest.parts[0].parts[0].parts[1]];
-        assert!(!alike(one, other) && alike(one, one));
-        let cache = |label: &str| part(What::Cache, label, Vec::new());
-        assert!(alike(&cache("L2:0 (1 MiB)"), &cache("L2:1 (1 MiB)")));
-        assert!(!alike(&cache("L2 (1 MiB)"), &cache("L2 (2 MiB)")));
     }
 
     #[test]

@@ -100,3 +100,30 @@ fn orders_are_those_of_mappings_with_several_crews() {
     let orders = of_report(&report).orders;
     assert_eq!(orders, [Order { mapping: "rr".into(), seats: vec![0, 2, 1] }]);
 }
+
+#[test]
+fn a_machine_is_called_by_its_model_and_its_cores_by_their_kind() {
+    let mut hybrid = machine("Package:2 Core:2 PU:1");
+    hybrid.source = "/path/of/a/file.xml".into();
+    hybrid.packages.iter_mut().for_each(|package| package.model = Some(" Model 9 ".into()));
+    let kind = |rank| charz_data::machine::Kind {
+        speed_rank: Some(rank),
+        how_known: String::new(),
+        infos: Vec::new(),
+        strands: 2,
+    };
+    hybrid.kinds = vec![kind(0), kind(1)];
+    for (at, strand) in hybrid.strands.iter_mut().enumerate() {
+        strand.kind = Some(at as u32 % 2);
+    }
+    assert_eq!(title(&hybrid), "2 × Model 9, 4 cores, 4 CPUs");
+    let parts = words(&nest(&hybrid, false, Vec::new()).parts);
+    assert!(parts.contains("socket 0(slow core 0(0) fast core 1(1))"), "{parts}");
+    let info = |value: &str| charz_data::machine::Info { name: "CoreType".into(), value: value.into() };
+    hybrid.kinds[0].infos.push(info("IntelAtom"));
+    hybrid.kinds[1].infos.push(info("IntelCore"));
+    let parts = words(&nest(&hybrid, false, Vec::new()).parts);
+    assert!(parts.contains("socket 0(E-core 0(0) P-core 1(1))"), "{parts}");
+    hybrid.packages[1].model = None;
+    assert!(words(&nest(&hybrid, false, Vec::new()).parts).contains("socket 0 (Model 9)"));
+}

@@ -1,0 +1,198 @@
+//! Kernels that do the same in different ways, in one figure: locks, barriers, wake-ups, and operations by the layout of their words.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
+use super::lines::{self, Lines};
+use super::{points, table};
+use crate::figure::{Axis, Body, Figure, Heatmap, Quantity, Scale, Tile, id};
+use crate::group::grouped;
+use crate::point;
+use charz_data::{Role, report::Unit};
+
+/// From this ratio on numbers are spread by ratios.
+const WIDE: f64 = 20.0;
+/// The fewest ways and the fewest variants of each that are a matrix.
+const MATRIX: [usize; 2] = [3, 3];
+/// The most lines of one figure.
+const MOST_LINES: usize = 24;
+
+/// What kernels of a role are called together, as a part of an id and as a title; of the others those whose names begin alike.
+pub(super) fn family(kernel: &Kernel<'_>) -> (String, String) {
+    let (slug, title) = match kernel.role() {
+        Role::LockPool { .. } => ("locks", "Locks around a list"),
+        Role::LockFreePool { .. } => ("lock-free", "Pools without a lock"),
+        Role::Counter(_) => ("counters", "Shared counters"),
+        Role::Ring => ("rings", "Token rings"),
+        Role::Barrier => ("barriers", "Barriers"),
+        Role::HandOff(_) => ("wake-ups", "Wake-ups"),
+        _ => {
+            let first = kernel.name.split('-').next().unwrap_or_default();
+            return (first.to_owned(), format!("{first} kernels"));
+        }
+    };
+    (slug.to_owned(), title.to_owned())
+}
+
+/// A figure for each family and unit.
+pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
+    let kernels: Vec<&Kernel<'_>> = sorted.shaped(Shape::Family).collect();
+    let families = grouped(kernels, |kernel| (family(kernel), kernel.cells[0].cell.unit));
+    families.iter().flat_map(|kernels| of_family(sorted, kernels)).collect()
+}
+
+fn of_family(sorted: &CellsByKernel<'_>, kernels: &[&Kernel<'_>]) -> Vec<Figure> {
+    let unit = kernels[0].cells[0].cell.unit;
+    let cells: Vec<SourcedCell<'_>> = kernels.iter().flat_map(|kernel| kernel.cells.iter().copied()).collect();
+    let counts: BTreeSet<u64> = cells.iter().map(|own| own.cell.workers).collect();
+    if cells.iter().all(|own| own.cell.value().is_none()) {
+        return Vec::new();
+    }
+    let variants = variants(kernels);
+    if !variants.is_empty() && !sorted.are_several() {
+        return counts.into_iter().map(|workers| matrix(sorted, kernels, &variants, &cells, workers)).collect();
+    }
+    let (slug, title) = family(kernels[0]);
+    let what = if unit.more_is_better() { "throughput" } else { "time" };
+    let suffix = if unit.more_is_better() { "rate" } else { unit_slug(unit) };
+    // A line for each kernel, under the mapping that most of its points are of.
+    let along_threads = kernels.iter().all(|kernel| best_line(kernel).len() > 1);
+    let drawn: Vec<SourcedCell<'_>> = match along_threads {
+        true => kernels.iter().flat_map(|kernel| best_line(kernel)).take(MOST_LINES * 64).collect(),
+        false => cells.clone(),
+    };
+    let rows: HashMap<&str, usize> = kernels.iter().enumerate().map(|(row, kernel)| (kernel.name, row)).collect();
+    let names = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
+    let several = counts.len() > 1;
+    let name_dot = |own: SourcedCell<'_>| {
+        let label = point::label(&own.cell.point);
+        let workers = if several { format!(" x{}", own.cell.workers) } else { String::new() };
+        format!("{}{workers}{label}", own.cell.mapping)
+    };
+    let x = match along_threads {
+        true => Axis::new("threads", Quantity::Count, Scale::Log2),
+        false => Axis::new("kernel", Quantity::Names(names), Scale::Linear),
+    };
+    let lines = Lines {
+        id: format!("{slug}-{suffix}"),
+        title: format!("{title}: {what}{}", if along_threads { " vs threads" } else { "" }),
+        x,
+        y: Axis::new(what, Quantity::Value(unit), Scale::Linear),
+        cells: &drawn,
+        name: &|own| if along_threads { own.cell.kernel.clone() } else { name_dot(own) },
+        place: &|own| match along_threads {
+            true => Some(own.cell.workers as f64),
+            false => rows.get(own.cell.kernel.as_str()).map(|row| *row as f64),
+        },
+        along: None,
+    };
+    let mut drawn = lines.draw_most(sorted, MOST_LINES);
+    for plot in drawn.iter_mut().map(|part| &mut part.plot) {
+        if plot.y_range().is_some_and(|[low, high]| low > 0.0 && (high > WIDE * low || !unit.more_is_better())) {
+            plot.y.scale = Scale::Log10;
+        }
+    }
+    let mut figures = lines::figures(sorted, drawn, Vec::new(), if along_threads { Body::Lines } else { Body::Dots });
+    // The points of the other mappings too.
+    if let [only] = figures.as_mut_slice() {
+        only.table = Some(table::table(sorted.sources, &cells));
+    }
+    figures
+}
+
+fn unit_slug(unit: Unit) -> &'static str {
+    match unit {
+        Unit::NanosecondsPerOp => "time-per-op",
+        Unit::NanosecondsPerStep => "time-per-step",
+        Unit::NanosecondsSampled => "sampled",
+        _ => "time",
+    }
+}
+
+/// The cells of a kernel under the mapping and at the point that most numbers of threads were measured with, of each report.
+fn best_line<'a>(kernel: &Kernel<'a>) -> Vec<SourcedCell<'a>> {
+    let reports = grouped(kernel.cells.iter().copied(), |own| own.source);
+    let best = |own: Vec<SourcedCell<'a>>| {
+        let lines = grouped(own, |own| (own.cell.mapping.as_str(), own.cell.point));
+        // Of equals the first.
+        lines
+            .into_iter()
+            .rev()
+            .max_by_key(|line| line.iter().map(|own| own.cell.workers).collect::<BTreeSet<_>>().len())
+    };
+    reports.into_iter().filter_map(best).flatten().collect()
+}
+
+/// The endings that many of these names have in common behind the same beginnings, none first: `-padded`, `-private`.
+fn variants(kernels: &[&Kernel<'_>]) -> Vec<String> {
+    let names: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.name).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (stem, other) in names.iter().flat_map(|stem| names.iter().map(move |other| (stem, other))) {
+        if let Some(ending) = other.strip_prefix(stem).filter(|ending| ending.starts_with('-')) {
+            *counts.entry(ending).or_insert(0) += 1;
+        }
+    }
+    let most = counts.values().copied().max().unwrap_or(0);
+    let mut common: Vec<String> = counts
+        .into_iter()
+        .filter(|(_, count)| *count == most && most >= MATRIX[0])
+        .map(|(ending, _)| ending.to_owned())
+        .collect();
+    common.sort();
+    common.insert(0, String::new());
+    if common.len() < MATRIX[1] { Vec::new() } else { common }
+}
+
+/// Operations beneath each other, and beside each other the layouts of what they work on.
+fn matrix(
+    sorted: &CellsByKernel<'_>,
+    kernels: &[&Kernel<'_>],
+    variants: &[String],
+    cells: &[SourcedCell<'_>],
+    workers: u64,
+) -> Figure {
+    let is_variant = |name: &str| variants[1..].iter().any(|ending| name.ends_with(ending));
+    let stems: Vec<&str> = kernels.iter().map(|kernel| kernel.name).filter(|name| !is_variant(name)).collect();
+    let own: Vec<SourcedCell<'_>> = cells.iter().copied().filter(|own| own.cell.workers == workers).collect();
+    let mut reasons: Vec<String> = Vec::new();
+    let mut tile = |name: String| {
+        let Some(found) = own.iter().find(|own| own.cell.kernel == name) else { return Tile::NOTHING };
+        let against = points::against(found.cell);
+        let reason = (!against.is_empty()).then(|| {
+            let reason = against.trim_start_matches("; ").to_owned();
+            let place = reasons.iter().position(|known| *known == reason).unwrap_or(reasons.len());
+            if place == reasons.len() {
+                reasons.push(reason);
+            }
+            u32::try_from(place).unwrap_or(u32::MAX)
+        });
+        Tile { value: found.cell.value(), state: points::state(found.cell), reason }
+    };
+    let places = stems.iter().flat_map(|stem| variants.iter().map(move |ending| format!("{stem}{ending}")));
+    let tiles = places.map(&mut tile).collect();
+    let (slug, title) = family(kernels[0]);
+    let unit = kernels[0].cells[0].cell.unit;
+    let prefix = format!("{slug}-");
+    let body = Heatmap {
+        row_label: "operation".into(),
+        column_label: "layout".into(),
+        rows: stems.iter().map(|stem| stem.strip_prefix(prefix.as_str()).unwrap_or(stem).to_owned()).collect(),
+        columns: variants
+            .iter()
+            .map(|ending| if ending.is_empty() { "shared".into() } else { ending[1..].to_owned() })
+            .collect(),
+        borders: Vec::new(),
+        tiles,
+        quantity: Quantity::Value(unit),
+        reasons,
+        folded: 1,
+    };
+    let threads = charz_data::escape::counted(workers as usize, "thread");
+    Figure {
+        id: id(&format!("{slug}-matrix-x{workers}")),
+        title: format!("{title}, {threads}: operation by layout"),
+        about: Vec::new(),
+        body: Body::Heatmap(body),
+        table: (!own.is_empty()).then(|| table::table(sorted.sources, &own)),
+    }
+}

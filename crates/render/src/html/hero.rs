@@ -1,0 +1,190 @@
+//! The first screen: the main numbers as tiles, how good they are, what to type, and the machine beside them.
+
+use maud::{Markup, html};
+
+use super::figures;
+use super::foreign::{Foreign, Sentence};
+use super::top;
+use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row};
+use charz_analysis::figure::{self, Body, Figure};
+use charz_analysis::page::{Page, Section};
+use charz_data::escape::counted;
+use charz_data::units;
+
+/// The most tiles, and the most steps under them.
+const TILES: usize = 4;
+const STEPS: usize = 4;
+/// The most rows of a table.
+const MOST: usize = 24;
+
+pub(super) fn section(page: &Page) -> Markup {
+    let several = page.answers.len() > 1;
+    html! {
+        section #summary aria-labelledby="summary-heading" {
+            h2 #summary-heading { "Summary" }
+            @for (answer, source) in page.answers.iter().zip(&page.sources) {
+                @if several { h3 { (Foreign(&source.name)) } }
+                p.machine-line { (Foreign(&answer.machine)) " · " (Foreign(&answer.when)) }
+                @if let Some(why) = &answer.incomplete {
+                    p.warning { strong { "Incomplete: " } "the sweep was stopped by: " (Sentence(why)) }
+                }
+                div.hero {
+                    div.main {
+                        @if !several { (tiles(answer)) }
+                        (quality(answer))
+                        (steps(answer))
+                    }
+                    @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, &figure.title, false)) } }
+                }
+            }
+            @if !several { @for answer in &page.answers { (details(answer)) } }
+            (top::differences(page))
+            @for sentence in &page.left_out { p.about { (Sentence(sentence)) } }
+        }
+    }
+}
+
+/// The drawing of the only machine, which the first screen has in place of its section.
+fn machine(page: &Page) -> Option<&Figure> {
+    let only = |section: &&Section| section.figures.len() == 1 && page.sources.len() == 1;
+    let section = page.sections.iter().find(|section| matches!(section.figures[0].body, Body::MachineDiagram(_)));
+    section.filter(only).map(|section| &section.figures[0])
+}
+
+/// Whether a section is on the first screen already.
+pub(super) fn has(page: &Page, section: &Section) -> bool {
+    machine(page).is_some_and(|figure| section.figures[0].id == figure.id)
+}
+
+/// The rows that a reader asks for first; where there are fewer, what single operations cost.
+fn tiles(answer: &Answer) -> Markup {
+    let costs = TILES.saturating_sub(answer.rows.len());
+    let levels = costs.saturating_sub(answer.costs.len());
+    html! {
+        div.tiles-of-rows {
+            @for row in answer.rows.iter().take(TILES) { (tile(row)) }
+            @for cost in answer.costs.iter().take(costs) { (cost_tile(cost)) }
+            @for level in answer.levels.rows.iter().take(levels) { (level_tile(level, &answer.levels.heading)) }
+        }
+    }
+}
+
+fn tile(row: &Row) -> Markup {
+    html! {
+        div.tile {
+            h3 { (Foreign(&row.name())) }
+            p.value { (value(&row.best)) }
+            p {
+                (counted(row.best.threads as usize, "thread"))
+                @if let Some(times) = row.scaling() { ", " (format!("{times:.1}")) "× one thread" }
+            }
+            p { "Mapping: " (Foreign(&row.best_mapping())) }
+            @if row.auto != Auto::NotMeasured { p { "Unpinned costs " (row.auto_costs()) } }
+        }
+    }
+}
+
+fn cost_tile(costs: &Costs) -> Markup {
+    html! {
+        div.tile {
+            h3 { (Foreign(&costs.kind)) }
+            @if let Some((name, reading)) = costs.kernels.first() {
+                p.value { (value(reading)) }
+                p { "Fastest: " (Foreign(costs.short(name))) }
+            }
+            @if let Some((name, reading)) = costs.kernels.last().filter(|_| costs.kernels.len() > 1) {
+                p { "Slowest: " (Foreign(costs.short(name))) " " (reading.text()) }
+            }
+        }
+    }
+}
+
+/// A cache or memory: its latency, and what else is known of it.
+fn level_tile(level: &figure::Row, heading: &[String]) -> Markup {
+    /// The place of the latency among the columns.
+    const LATENCY: usize = 2;
+    let known = |at: &usize| level.data.get(*at).is_some_and(|datum| datum.text != NONE);
+    html! {
+        div.tile {
+            h3 { (Foreign(&level.data[0].text)) " " (heading[LATENCY]) }
+            p.value { strong { (Foreign(&level.data[LATENCY].text)) } }
+            @for at in (1..level.data.len()).filter(|at| *at != LATENCY).filter(known) {
+                p { (heading[at]) ": " (Foreign(&level.data[at].text)) }
+            }
+        }
+    }
+}
+
+fn value(reading: &Reading) -> Markup {
+    html! {
+        strong.noisy[reading.is_noisy] { (reading.text()) }
+        @if let Some(half) = reading.half_width { " " span.soft { "±" (units::percent(half)) } }
+    }
+}
+
+/// One badge, which leads to all that is known of it.
+fn quality(answer: &Answer) -> Markup {
+    let quality = &answer.quality;
+    html! {
+        p.badge.(class(quality.level)) {
+            a href="#quality" { "Data quality: " (quality.level.name()) } ", " (quality.text())
+            @if let Some(fix) = quality.fix { ". Fix: " (fix) }
+        }
+    }
+}
+
+fn class(level: Level) -> &'static str {
+    match level {
+        Level::Good => "good",
+        Level::Fair => "fair",
+        Level::Noisy | Level::Empty => "poor",
+    }
+}
+
+/// Caches and memory, locks under contention, and what single operations cost, where they were measured.
+fn details(answer: &Answer) -> Markup {
+    html! {
+        @for table in [&answer.levels, &answer.contended] {
+            @if !table.rows.is_empty() {
+                div.scroll tabindex="0" role="region" aria-label=(table.heading[0]) {
+                    table {
+                        thead { tr { @for name in &table.heading { th scope="col" { (name) } } } }
+                        tbody {
+                            @for row in table.rows.iter().take(MOST) {
+                                tr { @for datum in &row.data { td { (Foreign(&datum.text)) } } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if !answer.costs.is_empty() {
+            dl.costs {
+                @for costs in answer.costs.iter().take(MOST) {
+                    dt { (Foreign(&costs.kind)) }
+                    dd {
+                        @for (at, (name, reading)) in costs.kernels.iter().enumerate() {
+                            @if at > 0 { " · " } (Foreign(costs.short(name))) " " (reading.text())
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What to do, and the line that does it.
+fn steps(answer: &Answer) -> Markup {
+    let launch = answer.advice.iter().find_map(|advice| advice.launch.as_ref());
+    html! {
+        @if !answer.advice.is_empty() {
+            ul.steps { @for advice in answer.advice.iter().take(STEPS) { li { (Sentence(&advice.text)) } } }
+        }
+        @if let Some(line) = launch {
+            div.launch {
+                pre tabindex="0" { code { (Foreign(line)) } }
+                button.copy type="button" data-scripted hidden { "Copy" }
+            }
+        }
+    }
+}
