@@ -82,9 +82,9 @@ fn standard_input_may_be_compressed_and_is_one_report() {
     let by_file = run(["render".as_ref(), file.as_os_str(), "--format".as_ref(), "json".as_ref()]).out;
     assert!(ran.out == by_file, "what was compressed reads the same");
     for (args, bytes, word) in [
-        (&["render", "-"][..], Vec::new(), "standard input is not a report"),
-        (&["render", "-"], b"{}".to_vec(), "standard input is not a report"),
-        (&["render", "-"], zipped[..zipped.len() / 2].to_vec(), "standard input is not a report"),
+        (&["render", "-"][..], Vec::new(), "standard input: not a usable charz report"),
+        (&["render", "-"], b"{}".to_vec(), "standard input: not a usable charz report"),
+        (&["render", "-"], zipped[..zipped.len() / 2].to_vec(), "standard input: not a usable charz report"),
         (&["render", "-", "/dev/stdin", "--format", "html"], golden("waits.json"), "more than once"),
         (&["compare", "-", "-"], golden("waits.json"), "more than once"),
         (&["sweep", "--resume", "-"], golden("waits.json"), "--resume"),

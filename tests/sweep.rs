@@ -289,11 +289,9 @@ fn a_dry_run_plans_for_another_machine() {
     assert!(plan["predicted_s"].as_f64().unwrap() > 0.0 && plan["budget_s"].as_f64().unwrap() <= 300.0);
     // A lap of each of 1200 workers.
     assert!(plan["report_bytes"].as_u64().unwrap() > of("Package:1 Core:1 PU:1")["report_bytes"].as_u64().unwrap());
-    for flag in [["--topology", "PU:2"], ["--format", "json"]] {
-        let ran = run(["sweep"].iter().chain(&flag));
-        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
-        assert!(ran.err.contains("--dry-run"), "{}", ran.err);
-    }
+    let ran = run(["sweep", "--topology", "PU:2"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert!(ran.err.contains("--dry-run"), "{}", ran.err);
 }
 
 #[test]

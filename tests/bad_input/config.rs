@@ -184,7 +184,7 @@ fn other_commands_and_plans_are_left_alone() {
     assert_eq!(run("map", command).code, Some(0));
     let mut command = place.charz();
     command.args(["sweep", "--resume", "mine.json"]).env("CHARZ_SIZE", "1MiB");
-    place.refused("a report that is none", command, &["\"mine.json\" is not a report"]);
+    place.refused("a report that is none", command, &["\"mine.json\": not a usable charz report"]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub struct DataPoint {
     /// Where the number lies, from below; both ends or none.
     pub spread: Option<[f64; 2]>,
     pub state: State,
-    /// What it is and its number, then what speaks against it, all between semicolons.
+    /// What it is and its number, then what is wrong with it, all between semicolons.
     pub note: String,
     /// What each run gave, where it was run more than once.
     pub runs: Vec<f64>,

@@ -15,7 +15,7 @@ pub struct Table {
 pub struct Row {
     pub data: Vec<Datum>,
     pub state: State,
-    /// How the number was obtained, and what speaks against it: pairs of a label and what is to be said.
+    /// How the number was obtained, and what is wrong with it: pairs of a label and what is to be said.
     pub passport: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Why numbers carry a question mark, or are missing.
+//! Why numbers are noisy or missing.
 
 use std::collections::BTreeMap;
 

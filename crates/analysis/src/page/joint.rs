@@ -77,9 +77,8 @@ fn figure(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>, most: usize) -> Opti
     let (pairs, finer) = bins::pairs(&found.samples, most);
     let mut about = Vec::new();
     if finer {
-        about.push(
-            "neighbouring bins are drawn as one, so that the page stays small; --format json has them all".to_owned(),
-        );
+        about
+            .push("neighbouring bins are drawn as one, so the page stays small; --format json has them all".to_owned());
     }
     let reasons = points::against(cell);
     if state == State::Suspect && !reasons.is_empty() {

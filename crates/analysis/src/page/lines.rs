@@ -134,7 +134,7 @@ impl<'a> Lines<'a, '_> {
         let plot = Plot::new(self.x.clone(), self.y.clone(), series.collect());
         let cells: usize = lines.iter().map(Vec::len).sum();
         let about =
-            (thinned > 0).then(|| format!("{thinned} of {cells} points are not drawn, so that the others can be seen"));
+            (thinned > 0).then(|| format!("{thinned} of {cells} points are not drawn, so the others can be seen"));
         Drawn { id: self.id.clone(), title, about: about.into_iter().collect(), plot, lines: lines.to_vec() }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn note(cell: &Cell) -> String {
     format!("{}: {}{}", short(&point::name(cell)), number(cell), against(cell))
 }
 
-/// The number with the half width of its interval, and a question mark if it is doubtful; or why there is none.
+/// The number with the half width of its interval, and `~` if it is noisy; or why there is none.
 pub(super) fn number(cell: &Cell) -> String {
     let Some(value) = cell.value() else {
         return match cell.status {

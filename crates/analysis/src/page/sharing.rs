@@ -57,7 +57,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
     let value = |cell: &Cell| cell.contention.as_ref().and_then(cost.of).filter(|value| value.is_finite());
     let cells: Vec<SourcedCell<'_>> = cells.iter().copied().filter(|own| value(own.cell).is_some()).collect();
-    // Of one number of threads a line is a point, and kernels are told apart by rows.
+    // Of one number of threads a line is a point, and kernels have rows.
     let counts: BTreeSet<u64> = cells.iter().map(|own| own.cell.workers).collect();
     if counts.len() < 2 {
         return rows(sorted, cost, &cells, &value);

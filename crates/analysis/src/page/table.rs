@@ -64,7 +64,7 @@ fn interval(cell: &Cell) -> Datum {
 /// The most marks of a row. There are fewer checks.
 const MOST_MARKS: usize = 64;
 
-/// How the number was obtained, and what speaks against it.
+/// How the number was obtained, and what is wrong with it.
 fn passport(cell: &Cell) -> Vec<(String, String)> {
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut say = |label: &str, words: Option<String>| lines.extend(words.map(|words| (short(label), short(&words))));

@@ -53,7 +53,7 @@ fn of_every_kind() -> Report {
     cells.extend(fixtures::pairs("c2c-cas", 4, |home, other| 50.0 + f64::from(4 * home + other) / 64.0));
     cells.push(cell("c2c-exchange", 2, Unit::NanosecondsPerOp, next()).under("auto"));
     cells.push(cell("timeout-poll", 1, Unit::NanosecondsSampled, 1.0).timed(&times(next())));
-    cells.push(cell("nobody-knows", 1, Unit::MillisecondsPerGib, next()));
+    cells.push(cell("unknown-kernel", 1, Unit::MillisecondsPerGib, next()));
     cells.push(grown(cell("pool-spawn-mutex", 1, Unit::Nanoseconds, next())));
     cells.push(cell("read-tsc", 1, Unit::NanosecondsPerStep, next()).suspect());
     cells.push(cell("read-tscp", 1, Unit::NanosecondsPerStep, next()).invalid());

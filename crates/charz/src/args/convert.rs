@@ -301,10 +301,13 @@ fn repeated<T: PartialEq>(list: &[T]) -> Option<&T> {
 }
 
 fn check(code: &str) -> Result<&'static Check, Error> {
-    match checks::find(code) {
-        Some(check) => Ok(check),
-        None => choice("charz explain", &code.to_uppercase(), CHECKS.iter().map(|check| (check.code, *check))),
-    }
+    checks::find(code).ok_or_else(|| {
+        let codes: Vec<&str> = CHECKS.iter().map(|check| check.code).collect();
+        let near =
+            nearest(&code.to_uppercase(), &codes).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let (first, last) = (codes.first().unwrap_or(&""), codes.last().unwrap_or(&""));
+        Error::bad_input(format!("unknown warning {} ({first} to {last}){near}", quote(code)))
+    })
 }
 
 pub(super) fn source(text: &str) -> Source {

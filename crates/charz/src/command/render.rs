@@ -203,7 +203,7 @@ pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
     })?;
     match judge::contradiction(&report) {
         None => Ok((report, text)),
-        Some(what) => Err(Error::bad_input(format!("{name} is not a report that can be used: {what}"))),
+        Some(what) => Err(Error::bad_input(format!("{name}: not a usable charz report: {what}"))),
     }
 }
 

@@ -20,6 +20,7 @@ use charz_render::picture;
 use charz_render::term::nest::{UNUSABLE, boxes as draw, has_unusable};
 use charz_render::term::pen::Pen;
 
+use summary::totals;
 use tree::{head, rest};
 
 pub type Format = super::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;

@@ -95,9 +95,9 @@ fn read_into(mut text: String, name: &str, stream: impl Read) -> Result<(Report,
     let bytes: Box<dyn Read + '_> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
     // The file may grow while it is read, and a compressed one has any size: the cap holds all the same.
     bytes.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => wrong(format!("{name} is not a report: it is not UTF-8 text")),
+        io::ErrorKind::InvalidData => wrong(format!("{name}: not a usable charz report: it is not UTF-8 text")),
         io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof if packed => {
-            wrong(format!("{name} is not a report that can be used: what is compressed in it is damaged or ends early"))
+            wrong(format!("{name}: not a usable charz report: what is compressed in it is damaged or ends early"))
         }
         _ => unreadable(error),
     })?;
@@ -106,7 +106,7 @@ fn read_into(mut text: String, name: &str, stream: impl Read) -> Result<(Report,
     }
     match parse(&text) {
         Ok(report) => Ok((report, text)),
-        Err(reason) => Err(wrong(format!("{name} is not a report that can be used: {reason}"))),
+        Err(reason) => Err(wrong(format!("{name}: not a usable charz report: {reason}"))),
     }
 }
 

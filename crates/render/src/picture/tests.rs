@@ -144,7 +144,7 @@ fn every_strand_is_there_once() {
     assert_eq!(found, (0..32).collect::<Vec<_>>());
 }
 
-/// Names of caches and of kinds repeat for each core, and beyond some cores nobody looks at each.
+/// Names of caches and of kinds repeat for each core, and beyond some cores they are only noise.
 #[test]
 fn what_repeats_in_a_machine_is_written_once() {
     for (groups, drawn, all) in [(4, 64, ""), (8, 16, "× 8: CPUs 64-127")] {
