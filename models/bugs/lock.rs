@@ -33,9 +33,9 @@ pub(super) const PARTS: &[Part] = &[
                 "Ordering::Relaxed, Ordering::Relaxed",
             ),
             ("waits_after_it_was_told", WAITS, WAITS_LATE),
-            ("leaves_a_waiter_behind", "while next == NOBODY {", "if next == NOBODY { return; } while false {"),
+            ("leaves_a_waiter_behind", "while next == NONE {", "if next == NONE { return; } while false {"),
             ("never_hands_over", "self.place(next).waits.store(false, Ordering::Release);", ""),
-            ("remembers_the_last_next", "place.next.store(NOBODY, Ordering::Relaxed);", ""),
+            ("remembers_the_last_next", "place.next.store(NONE, Ordering::Relaxed);", ""),
         ],
     },
     Part {
@@ -71,14 +71,14 @@ const TWO_STEPS: &str =
 const WAITS: &str = "place.waits.store(true, Ordering::Relaxed);
         // Release: the next one finds the place empty. Acquire: with no waiter before, what the last holder did is seen.
         let before = self.tail.swap(rank, Ordering::AcqRel);
-        if before == NOBODY {
+        if before == NONE {
             return spin;
         }
-        // Release: who tells this worker does so after it has said that it waits.
+        // Release: the worker before this one does so after this one has stored that it waits.
         self.place(before).next.store(rank, Ordering::Release);";
 
 const WAITS_LATE: &str = "let before = self.tail.swap(rank, Ordering::AcqRel);
-        if before == NOBODY {
+        if before == NONE {
             return spin;
         }
         self.place(before).next.store(rank, Ordering::Release);
