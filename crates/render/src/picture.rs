@@ -30,6 +30,7 @@ use self::colour::Paint;
 use self::pen::{Pen, TextStyle};
 use charz_analysis::figure;
 use charz_analysis::figure::{Body, Figure};
+use charz_data::escape::plain;
 
 /// How wide a picture is in its own units, unless a machine needs more.
 const WIDTH: f64 = 760.0;
@@ -83,7 +84,7 @@ fn drawn_wide(figure: &Figure, is_inline: bool, wide: f64) -> String {
     // Pages refer to it, and the id in the figure may have other characters.
     let id = figure::id(&figure.id);
     let mut body = Pen::new(is_inline);
-    let top = if is_inline { 4.0 } else { heading(figure, &mut body) };
+    let top = if is_inline { 4.0 } else { HEADING };
     // Each draws below a height, and gives the height at which it ends.
     let [width, height] = match &figure.body {
         Body::Lines(plot) => [wide, lines::draw(plot, &id, wide, top, &mut body)],
@@ -92,6 +93,9 @@ fn drawn_wide(figure: &Figure, is_inline: bool, wide: f64) -> String {
         Body::Joint(joint) => [WIDTH, joint::draw(joint, top, &mut body)],
         Body::MachineDiagram(machine) => nest::draw(machine, top, &mut body),
     };
+    if !is_inline {
+        heading(&figure.title, width, &mut body);
+    }
     let height = height.min(TALLEST);
     let body = body.finish();
     let mut pen = Pen::new(is_inline);
@@ -114,9 +118,13 @@ fn drawn_wide(figure: &Figure, is_inline: bool, wide: f64) -> String {
     pen.finish()
 }
 
-/// Writes the title above a picture that is not within a page; returns where the picture begins below it.
-fn heading(figure: &Figure, pen: &mut Pen) -> f64 {
-    let at = TextStyle { room: WIDTH - 24.0, ..TextStyle::at(12.0, 24.0, 16.0) };
-    pen.text(&figure.title, at);
-    38.0
+/// The room above a picture that is not within a page.
+const HEADING: f64 = 38.0;
+
+/// Writes the title there, smaller where it is long.
+fn heading(title: &str, wide: f64, pen: &mut Pen) {
+    const SIZES: [f64; 2] = [11.0, 16.0];
+    let room = wide - 24.0;
+    let size = (SIZES[1] * room / width::of(&plain(title), SIZES[1]).max(1.0)).clamp(SIZES[0], SIZES[1]);
+    pen.text(title, TextStyle { room, ..TextStyle::at(12.0, 24.0, size) });
 }

@@ -135,6 +135,19 @@ fn every_number_of_threads_has_a_tick_and_a_line_its_name() {
 }
 
 #[test]
+fn a_long_title_has_room() {
+    let title = "2 x Processor of a maker with a long name 9999 v9, 128 cores, 256 CPUs, 8 NUMA nodes, 512 GiB";
+    let figure = Figure { title: title.into(), ..samples::machine("Core:2 PU:2") };
+    let text = drawn(&figure, false);
+    assert!(
+        Document::parse(&text)
+            .unwrap()
+            .descendants()
+            .any(|node| node.has_tag_name("text") && node.text() == Some(title))
+    );
+}
+
+#[test]
 fn every_strand_is_there_once() {
     let text = svg_inline(&samples::machine("Package:2 Core:4 Group:2 PU:2"));
     let document = Document::parse(&text).unwrap();
