@@ -91,8 +91,8 @@ fn a_planted_change_is_found_and_gives_comparisons_their_base() {
         command.args(["compare", "new.json", "--baseline", baseline]).env("CHARZ_DB", "h.db");
         let ran = run(baseline, command);
         assert_eq!(ran.code, Some(code), "{baseline}: {}{}", ran.out, ran.err);
-        let first = ran.out.lines().next().unwrap();
-        assert!(first.contains(day) && ran.out.contains("note: the base is report"), "{baseline}: {}", ran.out);
+        let base = ran.out.lines().find(|line| line.starts_with("base ")).unwrap();
+        assert!(base.contains(day) && ran.out.contains("note: the base is report"), "{baseline}: {}", ran.out);
     }
     let mut command = place.charz();
     command.args(["compare", "day1.json", "--baseline", "newest", "--db", "h.db"]);

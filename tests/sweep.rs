@@ -188,7 +188,7 @@ fn a_cell_that_does_not_fit_is_skipped_with_its_reason() {
     let kib: u64 = meminfo.split_whitespace().nth(1).and_then(|total| total.parse().ok()).unwrap();
     let size = format!("{}MiB", kib / 1024 * 3 / 4);
     let args = ["sweep", "--kernel", "arith-int,mem-read", "--mapping", "dumb", "--threads", "1", "--size", &size];
-    let more = ["--iterations", "1000000", "--repetitions", "2", "--invocations", "1", "--output"];
+    let more = ["--iterations", "1000000", "--repetitions", "2", "--invocations", "1", "--verbose", "--output"];
     let ran = run(args.iter().chain(&more).map(OsStr::new).chain([file.as_os_str()]));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report = read_json(&file);

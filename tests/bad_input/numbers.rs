@@ -59,7 +59,7 @@ fn what_stands_there_twice_is_taken_once_with_a_note() {
         out.lines().filter(|line| line.starts_with("noop ")).count()
     };
     for (what, flags, note, cells) in [
-        ("a number", &["--threads", "1,2,2", "--kernel", "noop"][..], "--threads: 2 stands there more than once", 2),
+        ("a number", &["--threads", "1,2,2", "--kernel", "noop"][..], "--threads: 2 is given more than once", 2),
         ("a number in a range", &["--threads", "1-2,1", "--kernel", "noop"], "--threads: 1", 2),
         ("a kernel", &["--threads", "1", "--kernel", "noop,noop"], "--kernel: noop", 1),
         ("a family", &["--threads", "1", "--family", "floor", "--family", "floor"], "--family: floor", 1),

@@ -257,7 +257,11 @@ fn a_later_minor_version_is_read_with_a_note() {
     let place = Place::new();
     place.put("a.json", report.to_string().as_bytes());
     place.put("good.json", valid().to_string().as_bytes());
-    for args in [&["render", "a.json"][..], &["compare", "good.json", "a.json"], &["compare", "a.json", "good.json"]] {
+    for args in [
+        &["render", "a.json", "--format", "table"][..],
+        &["compare", "good.json", "a.json"],
+        &["compare", "a.json", "good.json"],
+    ] {
         let mut command = place.charz();
         command.args(args);
         let ran = run("a later minor version", command);

@@ -16,10 +16,12 @@ use std::time::Duration;
 use crate::card::{Card, MEMORY};
 use crate::figure::{Datum, Table};
 use crate::findings;
+use crate::group::grouped;
 use crate::number::{self, Number};
+use crate::point;
 use crate::verdict::verdicts;
 use charz_data::escape::{counted, shortened};
-use charz_data::report::{Report, Unit};
+use charz_data::report::{Cell, Report, Status, Unit};
 use charz_data::units;
 
 pub use advice::Advice;
@@ -39,6 +41,8 @@ pub struct Answer {
     pub quality: Quality,
     /// Why the sweep ended early; `None` where it is complete.
     pub incomplete: Option<String>,
+    /// Configurations that failed, each reason once: the first one, its reason, and how many more there are.
+    pub failed: Vec<String>,
     /// How many CPUs the process could use.
     pub cpus: u64,
     /// Kernels that were measured with several numbers of threads or under several mappings: the roles that a reader asks for first,
@@ -96,6 +100,7 @@ impl Answer {
             machine: machine(report),
             when: when(report),
             quality: Quality::of(report),
+            failed: failed(report),
             incomplete: report.incomplete().map(str::to_owned),
             cpus,
             contended: rows::contended(report, cpus),
@@ -117,6 +122,8 @@ impl Answer {
         cut(&mut self.machine);
         cut(&mut self.when);
         self.incomplete.iter_mut().for_each(cut);
+        self.failed.truncate(MOST);
+        self.failed.iter_mut().for_each(cut);
         self.rows.truncate(MOST);
         for row in &mut self.rows {
             row.equal.truncate(MOST);
@@ -167,6 +174,17 @@ fn when(report: &Report) -> String {
         None => report.started.clone(),
     };
     format!("{started} · {}", units::duration(Duration::from_nanos(report.wall_ns)))
+}
+
+/// `mem-read dumb x2: signal 11 (and 3 more)`.
+fn failed(report: &Report) -> Vec<String> {
+    let failed = report.cells.iter().filter(|cell| cell.status == Status::Failed);
+    let reasons = grouped(failed, |cell| cell.reason.as_deref().unwrap_or_default());
+    let line = |cells: &Vec<&Cell>| {
+        let more = if cells.len() > 1 { format!(" (and {} more)", cells.len() - 1) } else { String::new() };
+        format!("{}: {}{more}", point::name(cells[0]), cells[0].reason.as_deref().unwrap_or_default())
+    };
+    reasons.iter().map(line).collect()
 }
 
 /// A row per cache level and one for memory, of which there is a number.

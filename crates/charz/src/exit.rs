@@ -28,10 +28,7 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
     (Exit::Environment, "the machine or its system refused something (disk, memory, threads); finished cells are kept"),
     (Exit::Wrong, "a kernel computed a wrong answer; its cell says so, the others are kept"),
-    (
-        Exit::NoVerdict,
-        "no verdict: nothing has a number, nothing could be compared, or --strict was given and not all is ok",
-    ),
+    (Exit::NoVerdict, "no verdict: nothing could be compared, or --strict was given and not every result is reliable"),
     (Exit::HungUp, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
     (Exit::Interrupted, "stopped by SIGINT (^C); the report is valid and can be resumed"),
     (Exit::Terminated, "stopped by SIGTERM; the report is valid and can be resumed"),

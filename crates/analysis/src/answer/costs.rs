@@ -25,7 +25,7 @@ impl Costs {
 pub(super) fn costs(report: &Report) -> Vec<Costs> {
     let is_cost = |cell: &&Cell| {
         let family = report.card(&cell.kernel).map(|card| card.family);
-        matches!(family, Some(Family::Sync | Family::Timer)) && !cell.unit.more_is_better()
+        matches!(family, Some(Family::Sync | Family::Timer | Family::Floor)) && !cell.unit.more_is_better()
     };
     let cells = report.cells.iter().filter(is_cost).filter_map(Number::of);
     let kernels = grouped(cells, |number| number.cell.kernel.as_str());

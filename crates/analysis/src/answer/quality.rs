@@ -14,6 +14,8 @@ pub struct Quality {
     pub reliable: usize,
     pub noisy: usize,
     pub missing: usize,
+    /// How many others were not to be measured here.
+    pub skipped: usize,
     /// The narrowest and the widest 95% interval, as fractions of their numbers: half the width. `None` without intervals.
     pub intervals: Option<(f64, f64)>,
     /// The causes of what is noisy or missing with how many configurations have each, the commonest first.
@@ -91,6 +93,7 @@ impl Quality {
             reliable,
             noisy,
             missing: results - reliable - noisy,
+            skipped: report.count(Status::Skipped),
             intervals,
             fix: causes.first().map(|(at, _)| known(*at).1),
             causes: causes.into_iter().map(|(at, count)| (known(at).0, count)).collect(),
@@ -106,6 +109,9 @@ impl Quality {
         }
         if self.missing > 0 {
             text += &format!(", {} missing", self.missing);
+        }
+        if self.skipped > 0 {
+            text += &format!(", {} skipped", self.skipped);
         }
         if let Some((low, high)) = self.intervals {
             text += &format!("; ±{} to ±{}", units::percent(low), units::percent(high));

@@ -66,8 +66,12 @@ pub enum Auto {
 
 pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
     let family = |verdict: &Verdict<'_>| report.card(verdict.kernel).map(|card| card.family);
-    // What contention costs has a table of its own.
-    let decided = verdicts.iter().filter(|verdict| verdict.decides(report) && family(verdict) != Some(Family::Sync));
+    // What contention and calls cost has places of its own, and so have curves over sizes.
+    let is_row = |verdict: &&Verdict<'_>| {
+        let elsewhere = matches!(family(verdict), Some(Family::Sync | Family::Timer | Family::Floor));
+        !elsewhere && (verdict.points == 1 || verdict.decides(report))
+    };
+    let decided = verdicts.iter().filter(is_row);
     // Of a kernel with a verdict at several points the largest counts: for memory that is the block beyond the caches.
     let kernels = grouped(decided, |verdict| verdict.kernel);
     let mut last: Vec<&Verdict<'_>> = kernels.iter().filter_map(|all| all.last().copied()).collect();
@@ -211,13 +215,15 @@ fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }
 
-/// What pools and counters do under contention: a row per kernel, the best with a thread per CPU first, a column per number of
-/// threads: one, two, a thread per CPU, twice as many.
+/// What threads do that share something: a row per kernel, a column per number of threads: one, two, a thread per CPU, twice as many.
+/// Pools and counters come first, of them the best with a thread per CPU.
 pub(super) fn contended(report: &Report, cpus: u64) -> Table {
-    let is_shared = |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_));
-    let kernels = report.kernels_in(is_shared);
-    let cells = report.cells.iter().filter(|cell| kernels.contains(&cell.kernel.as_str()));
-    let cells: Vec<&Cell> = cells.filter(|cell| cell.unit.more_is_better()).collect();
+    let is_asked_first =
+        |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_));
+    let is_sync = |cell: &&Cell| report.card(&cell.kernel).is_some_and(|card| card.family == Family::Sync);
+    let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.unit.more_is_better()).filter(is_sync).collect();
+    let kernels = grouped(cells.iter().map(|cell| cell.kernel.as_str()), |kernel| *kernel);
+    let kernels = kernels.iter().map(|all| all[0]);
     let mut columns: Vec<u64> = [1, 2, cpus, 2 * cpus].into();
     columns.retain(|threads| cells.iter().any(|cell| cell.workers == *threads && cell.value().is_some()));
     columns.dedup();
@@ -226,14 +232,16 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
         Best::of(&own.filter_map(|cell| Number::of(cell)).collect::<Vec<_>>()).map(|best| Reading::of(&best.number))
     };
     let mut rows: Vec<(&str, Vec<Option<Reading>>)> = kernels
-        .into_iter()
         .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
         .filter(|(_, readings)| readings.iter().any(Option::is_some))
         .collect();
     let at = columns.iter().position(|threads| *threads == cpus).unwrap_or(0);
     let key =
         |readings: &[Option<Reading>]| readings.get(at).and_then(Option::as_ref).map_or(0.0, |reading| reading.value);
-    rows.sort_by(|one, other| key(&other.1).total_cmp(&key(&one.1)));
+    rows.sort_by(|one, other| {
+        let late = |kernel: &str| !is_asked_first(report.role(kernel));
+        late(one.0).cmp(&late(other.0)).then(key(&other.1).total_cmp(&key(&one.1)))
+    });
     let rows = rows.into_iter().map(|(kernel, readings)| {
         let data = readings.iter().map(|reading| reading.as_ref().map_or_else(none, Reading::datum));
         [Datum::word(kernel)].into_iter().chain(data).collect::<Vec<_>>()

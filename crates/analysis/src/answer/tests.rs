@@ -50,10 +50,9 @@ proptest! {
         let page = page(&[Source { name: "r", report: &report }]);
         let best: Vec<_> =
             findings::findings(&report).into_iter().filter(|found| found.kind == FindingKind::Best).collect();
-        prop_assert_eq!(answer.rows.len(), best.len());
         prop_assert_eq!(page.verdicts.rows.len(), best.len());
-        for row in &answer.rows {
-            let found = best.iter().find(|found| found.kernel == row.kernel).unwrap();
+        for found in &best {
+            let row = answer.rows.iter().find(|row| row.kernel == found.kernel).unwrap();
             prop_assert_eq!((found.workers, found.value), (Some(row.best.threads), Some(row.best.value)));
             let is_one = row.equal.is_empty() && !row.is_open;
             prop_assert_eq!(found.mapping.as_ref(), is_one.then_some(&row.best.mapping));
@@ -124,6 +123,24 @@ fn what_cannot_be_told_apart_is_not_told_apart() {
     assert_eq!(mapping(noisy), "no clear winner");
     let three = [both(0.99e9), vec![rate("arith-int", "dumb", 2, 0.5e9)]].concat();
     assert_eq!(mapping(three), "rr = auto");
+}
+
+#[test]
+fn a_single_number_is_in_the_answer() {
+    for (kernel, unit) in [
+        ("arith-int", Unit::OpsPerSecond),
+        ("chase-random", Unit::NanosecondsPerStep),
+        ("pool-std", Unit::OpsPerSecond),
+    ] {
+        let answer = answer_of(vec![cell(kernel, 2, unit, 1e3)]);
+        assert_eq!(answer.rows.len() + answer.contended.rows.len() + answer.costs.len(), 1, "{kernel}");
+    }
+}
+
+#[test]
+fn what_failed_is_said_once_with_its_reason() {
+    let failed = |threads| rate("arith-int", "rr", threads, 1e9).unmeasured(Status::Failed, "signal 11");
+    assert_eq!(answer_of(vec![failed(1), failed(2)]).failed, ["arith-int rr x1: signal 11 (and 1 more)"]);
 }
 
 #[test]

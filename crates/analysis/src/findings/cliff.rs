@@ -20,22 +20,22 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
         let (before, after) = (slowest(&numbers[..at])?, numbers[at]);
         let workers = after.cell.workers;
         let place = match workers.checked_sub(strands) {
-            Some(0) => ", as many as the strands".to_owned(),
-            Some(1) => ", one more than the strands".to_owned(),
-            Some(more) => format!(", {more} more than the strands"),
+            Some(0) => ", as many as CPUs".to_owned(),
+            Some(1) => ", one more than CPUs".to_owned(),
+            Some(more) => format!(", {more} more than CPUs"),
             None => String::new(),
         };
         let (low, high) = (before.shown(), after.shown());
         let inside = numbers[at - 1].cell.workers;
         let missing = series.cells.iter().filter(|cell| cell.workers > inside && cell.workers < workers).count();
         let at = match missing {
-            0 => format!("at {workers} workers{place}"),
+            0 => format!("at {workers} threads{place}"),
             _ => format!(
-                "between {inside} and {workers} workers{place} ({} between have no number)",
+                "between {inside} and {workers} threads{place} ({} between have no number)",
                 counted(missing, "cell")
             ),
         };
-        let text = format!(": the cliff is {at}: {low} a hop before, {high} after");
+        let text = format!(": oversubscription cliff {at}: {low} per hop before, {high} after");
         let times = after.value / before.value;
         return Some(series.finding(FindingKind::Cliff, Some(workers), Some(times), &text));
     }
@@ -43,7 +43,7 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
     let first = numbers.first().filter(|first| first.cell.workers <= strands)?;
     let fastest = numbers.iter().min_by(|one, other| one.by_value(other)).unwrap_or(first);
     let (low, high) = (fastest.shown(), slowest(&numbers)?.shown());
-    let text = format!(": no cliff up to {most} workers on {strands} strands: {low} to {high} a hop");
+    let text = format!(": no oversubscription cliff up to {most} threads on {strands} CPUs: {low} to {high} per hop");
     Some(series.finding(FindingKind::Cliff, None, None, &text))
 }
 

@@ -20,7 +20,7 @@ pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
     let mut falls: Vec<String> = Vec::new();
     let mut first = None;
     let mut fall = |cell: &Cell, found: &str, before: Number<'_>, share: Option<f64>| {
-        let [now, then] = [cell, before.cell].map(|cell| counted(cell.workers as usize, "worker"));
+        let [now, then] = [cell, before.cell].map(|cell| counted(cell.workers as usize, "thread"));
         falls.push(format!("at {now}: {found}, where {then} did {}", before.shown()));
         first = first.or(Some((cell.workers, share)));
     };
@@ -52,7 +52,7 @@ fn unmeasured(series: &Series<'_>, workers: u64) -> String {
     let of = |status: Status, word: &str| {
         let cells = series.cells.iter().filter(|cell| cell.workers > workers && cell.status == status);
         let numbers: Vec<String> = cells.map(|cell| cell.workers.to_string()).collect();
-        if numbers.is_empty() { String::new() } else { format!("; with {} workers it was {word}", list(&numbers)) }
+        if numbers.is_empty() { String::new() } else { format!("; with {} threads it was {word}", list(&numbers)) }
     };
     of(Status::Skipped, "skipped") + &of(Status::Failed, "given up")
 }

@@ -27,13 +27,13 @@ fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
     let words = cell.point.params(&report.plan.params).size_bytes / WORD;
     let doubt = units::doubt(number.is_doubtful());
     let (sentence, value) = a_cycle(whose, number.value / cell.workers as f64, hz, words, phases, doubt)?;
-    let each = if cell.workers > 1 { " by each worker" } else { "" };
+    let each = if cell.workers > 1 { " per thread" } else { "" };
     let clock = units::count_of(hz / 1e9);
     let text = format!("{}: {sentence}{each} (the canary's clock of {clock} GHz)", point::name(cell));
     Some(on_cell(cell, FindingKind::Efficiency, Some(value), text))
 }
 
-/// The words a cycle of a worker, in words and as the number that counts. It did so many a second at this clock; where it went by
+/// The words per cycle of a worker, in words and as the number that counts. It did so many a second at this clock; where it went by
 /// rounds of so many words, the phases of one took so many nanoseconds. `doubt` follows each number.
 fn a_cycle(
     whose: Words,
@@ -46,14 +46,14 @@ fn a_cycle(
     let whose = match whose {
         Words::Steady => {
             let value = per_second / hz;
-            return Some((format!("{value:.2}{doubt} words a cycle"), value));
+            return Some((format!("{value:.2}{doubt} words per cycle"), value));
         }
         Words::OwnWritten => "its own",
         Words::OtherWritten => "the other's",
         _ => return None,
     };
     let [written, read] = phases?.map(|nanos| words as f64 / (nanos * hz / 1e9));
-    Some((format!("{written:.2}{doubt} words a cycle written, then {read:.2}{doubt} of {whose} read"), read))
+    Some((format!("{written:.2}{doubt} words per cycle written, then {read:.2}{doubt} of {whose} read"), read))
 }
 
 #[cfg(test)]
@@ -74,8 +74,8 @@ mod tests {
         let read = || cell("cache-read", 2, Unit::OpsPerSecond, 4e9).clocked(4e9);
         let text = |cell: Cell| efficiency(&report(vec![cell])).remove(0).text;
         let sentence = text(read().sized(512_000));
-        assert!(sentence.starts_with("cache-read rr x2 500 KiB: 0.50 words a cycle by each worker"), "{sentence}");
-        assert!(text(read().suspect()).contains(": 0.50~ words a cycle by each worker"), "{}", text(read().suspect()));
+        assert!(sentence.starts_with("cache-read rr x2 500 KiB: 0.50 words per cycle per thread"), "{sentence}");
+        assert!(text(read().suspect()).contains(": 0.50~ words per cycle per thread"), "{}", text(read().suspect()));
         assert_eq!(efficiency(&report(vec![read().invalid()])), []);
         let other = Cell { kernel: "mem-read".into(), ..read() };
         assert_eq!(efficiency(&report(vec![other])), []);
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn words_are_told_by_the_cycle() {
-        check(Words::Steady, None, Some(("0.50 words a cycle", 0.5)));
+        check(Words::Steady, None, Some(("0.50 words per cycle", 0.5)));
         let phases = Some([32_000.0, 160_000.0]);
-        check(Words::OwnWritten, phases, Some(("0.50 words a cycle written, then 0.10 of its own read", 0.1)));
-        check(Words::OtherWritten, phases, Some(("0.50 words a cycle written, then 0.10 of the other's read", 0.1)));
+        check(Words::OwnWritten, phases, Some(("0.50 words per cycle written, then 0.10 of its own read", 0.1)));
+        check(Words::OtherWritten, phases, Some(("0.50 words per cycle written, then 0.10 of the other's read", 0.1)));
         check(Words::OtherWritten, None, None);
     }
 }

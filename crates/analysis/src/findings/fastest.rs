@@ -53,7 +53,7 @@ fn winner(best: &Number<'_>, alike: &[Number<'_>], reference: Option<&Number<'_>
         Some((reference, _)) if best.meets(reference) => format!("; {} does as much", name(reference)),
         Some((reference, times)) => format!("; {times:.2}{} times {}", best.doubt_beside(reference), name(reference)),
     };
-    let (workers, mapping) = (counted(best.cell.workers as usize, "worker"), &best.cell.mapping);
+    let (workers, mapping) = (counted(best.cell.workers as usize, "thread"), &best.cell.mapping);
     let text = format!("{workers} {mapping}: the fastest {what} is {}, {}{ties}{against}", name(best), best.shown());
     on_cell(best.cell, FindingKind::Fastest, times, text)
 }

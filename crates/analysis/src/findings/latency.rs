@@ -35,8 +35,8 @@ fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
     let (name, caches) = (curve.name(), &curve.caches);
     if let Reading::Prefetched { ns, doubtful, .. } = curve::reading(&curve.points, caches, None) {
         let text = format!(
-            "{name}: beyond the caches a load takes {}, which no memory does: the hardware read ahead, and no latency of memory can \
-             be read from this curve",
+            "{name}: {} per load beyond the caches is faster than any memory: the prefetcher was active, and the curve has no memory \
+             latency",
             time(ns, doubtful)
         );
         return Some(finding(curve, Some(ns), text));
@@ -44,10 +44,10 @@ fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
     let plateaus = curve::plateaus(&curve.points, caches);
     let last = plateaus.last()?;
     let unknown: String = plateaus.iter().filter_map(|plateau| unknown(plateau, curve)).collect();
-    let other = if unknown.is_empty() { "a level that the OS does not know" } else { "an unnamed level" };
+    let other = if unknown.is_empty() { "a level that is not reported" } else { "an unnamed level" };
     let parts: Vec<String> = plateaus.iter().map(|plateau| part(plateau, curve, other)).collect();
     let factor = plateaus.iter().filter_map(|plateau| plateau.edge).map(|edge| edge.factor()).fold(0.0, f64::max);
-    let known = if factor > 0.0 { format!(". Edges tell sizes within a factor of {factor:.1}") } else { String::new() };
+    let known = if factor > 0.0 { format!(". Sizes are known within a factor of {factor:.1}") } else { String::new() };
     let contradictions = contradictions(report, curve, &plateaus);
     let text = format!("{name}: {}{unknown}{contradictions}{known}", parts.join(", "));
     Some(finding(curve, Some(last.ns), text))
@@ -60,7 +60,7 @@ fn part(plateau: &Plateau, curve: &Curve<'_>, other: &str) -> String {
     let cycles = cycles.unwrap_or_default();
     let end = plateau.edge.map_or(String::new(), |edge| format!(" to {}", between(edge)));
     let claim = match (plateau.edge, plateau.level.and_then(|level| level.claim(&curve.caches))) {
-        (Some(_), Some((_, bytes))) => format!(" (the OS claims {})", units::iec(bytes)),
+        (Some(_), Some((_, bytes))) => format!(" (reported {})", units::iec(bytes)),
         _ => String::new(),
     };
     let level = plateau.level.map_or(other.to_owned(), word);
@@ -100,11 +100,11 @@ fn contradictions(report: &Report, curve: &Curve<'_>, plateaus: &[Plateau]) -> S
                 Some(true) => "the rest is not this guest's, or neighbours use it",
                 _ => "others use the rest, or one core cannot have all of it",
             };
-            Some(format!(". The edge of {level} lies at {place}, less than the {claim} that the OS claims: {why}"))
+            Some(format!(". The edge of {level} lies at {place}, less than the reported {claim}: {why}"))
         } else {
             Some(format!(
-                ". The edge of {level} lies at {place}, more than the {claim} that the OS claims: what the caches inside of it hold \
-                 comes on top, or the claim is wrong"
+                ". The edge of {level} lies at {place}, more than the reported {claim}: inner caches add \
+                 to it, or the report is wrong"
             ))
         }
     });
@@ -116,13 +116,12 @@ fn reach(small: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
     let huge = all.iter().find(|other| small.differs_in_pages(other))?;
     let reach = curve::reach(&small.points, &huge.points)?;
     let text = format!(
-        "{}: up to {} a load takes as long as on {} pages: so far the TLB reaches; beyond, it takes {} longer, {:.2}{} times as long",
+        "{}: TLB reach {}; a miss adds {} ({:.2}x the time on {} pages)",
         small.name(),
         between(reach.edge),
-        huge.pages,
         time(reach.extra_ns, reach.doubtful),
         reach.times,
-        units::doubt(reach.doubtful)
+        huge.pages
     );
     Some(finding(small, Some(reach.edge.inside_bytes as f64), text))
 }
@@ -158,9 +157,9 @@ fn ahead(strides: &[&Curve<'_>], random: &[Curve<'_>]) -> Option<Finding> {
         }
     }
     let parts = [
-        (&ahead, "the hardware reads ahead at strides of", ": no latency of memory can be read from them"),
-        (&waits, "loads wait for memory at strides of", ""),
-        (&inside, "the lines of all sizes fit into the caches at strides of", ""),
+        (&ahead, "prefetcher active at strides of", ", no memory latency there"),
+        (&waits, "memory latency at strides of", ""),
+        (&inside, "all lines fit in cache at strides of", ""),
     ];
     let parts = parts.into_iter().filter(|(strides, ..)| !strides.is_empty());
     let parts: Vec<String> = parts.map(|(strides, what, so)| format!("{what} {} bytes{so}", list(strides))).collect();
@@ -185,6 +184,6 @@ fn at_once(chains: &[&Curve<'_>]) -> Option<Finding> {
         parts.push(format!("{times:.1}{doubt} at {size} ({slow} with 1 chain, {fast} with {count})"));
         last = Some(times);
     }
-    let text = format!("{}: loads under way at once: {}", name_of(first), parts.join(", "));
+    let text = format!("{}: parallel loads: {}", name_of(first), parts.join(", "));
     last.map(|times| finding(first, Some(times), text))
 }

@@ -34,7 +34,7 @@ fn of_kernel(report: &Report, kernel: &str, strands: &HashMap<u32, &Strand>) -> 
         _ => "the list of cores may be wrong",
     };
     let text = format!(
-        "{kernel}: strands {one} and {other} hand over a line in {} ({} cycles), as fast as strands of one core, though the system \
+        "{kernel}: CPUs {one} and {other} hand over a line in {} ({} cycles), as fast as strands of one core, though the system \
          lists them on two{others}: {why}",
         number.shown(),
         units::count_of(*cycles)
@@ -72,7 +72,7 @@ mod tests {
     fn two_cores_as_fast_as_one_are_named() {
         let found = said(TWO_CORES, 10.0, Some(2.5e9));
         assert_eq!(found.len(), 1);
-        assert_words(&found[0], &["strands 0 and 1", "10.0 ns", "25.0 cycles", "hypervisor"]);
+        assert_words(&found[0], &["CPUs 0 and 1", "10.0 ns", "25.0 cycles", "hypervisor"]);
     }
 
     #[test]
@@ -93,6 +93,6 @@ mod tests {
         report.cells = vec![pair(&[0, 1], 11.0), pair(&[0, 2], 10.0), pair(&[1, 2], 40.0)];
         let found = siblings(&report);
         assert_eq!(found.len(), 1);
-        assert_words(&found[0].text, &["strands 0 and 2", "1 other pair", "list of cores"]);
+        assert_words(&found[0].text, &["CPUs 0 and 2", "1 other pair", "list of cores"]);
     }
 }

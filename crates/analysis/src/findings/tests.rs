@@ -49,26 +49,21 @@ fn rings_of_the_source_have_their_cliffs() {
     // libMicro's cascade_mutex in nanoseconds a lap, on a T2000 with 32 strands and on a V890 with 16.
     let hops = |laps: [(u64, f64); 3]| laps.map(|(workers, lap)| (workers, lap * 1e3 / workers as f64));
     let t2000 = hops([(16, 11.9), (32, 32.4), (33, 1140.0)]);
-    check_cliff(
-        32,
-        &t2000,
-        &[Some(33)],
-        &["ring-mutex rr", "33 workers, one more than the strands", "1.01 µs", "34.5 µs"],
-    );
+    check_cliff(32, &t2000, &[Some(33)], &["ring-mutex rr", "33 threads, one more than CPUs", "1.01 µs", "34.5 µs"]);
     let v890 = hops([(16, 25.3), (32, 850.0), (33, 900.0)]);
-    check_cliff(16, &v890, &[Some(32)], &["32 workers, 16 more than the strands"]);
+    check_cliff(16, &v890, &[Some(32)], &["32 threads, 16 more than CPUs"]);
 }
 
 #[test]
 fn a_cliff_is_steep_certain_and_lasting() {
-    check_cliff(4, &[(2, 400.0), (4, 500.0), (5, 1600.0)], &[Some(5)], &["500 ns a hop before", "1.60 µs after"]);
-    check_cliff(4, &[(2, 400.0), (4, 500.0), (5, 900.0)], &[None], &["no cliff up to 5 workers", "400 ns to 900 ns"]);
+    check_cliff(4, &[(2, 400.0), (4, 500.0), (5, 1600.0)], &[Some(5)], &["500 ns per hop before", "1.60 µs after"]);
+    check_cliff(4, &[(2, 400.0), (4, 500.0), (5, 900.0)], &[None], &["cliff up to 5 threads", "400 ns to 900 ns"]);
     check_cliff(4, &[(2, 400.0), (4, 4000.0), (5, 500.0)], &[None], &[]);
-    check_cliff(4, &[(2, 400.0), (4, 2000.0)], &[Some(4)], &["4 workers, as many as the strands"]);
+    check_cliff(4, &[(2, 400.0), (4, 2000.0)], &[Some(4)], &["4 threads, as many as CPUs"]);
     check_cliff(4, &[(2, 400.0), (4, 500.0)], &[], &[]);
     check_cliff(4, &[(5, 400.0)], &[], &[]);
     let vague = vec![cell("ring-mutex", 2, 400.0), cell("ring-mutex", 5, 1600.0).within(9.0)];
-    check(&of(FindingKind::Cliff, 4, vague), &[None], &["no cliff"]);
+    check(&of(FindingKind::Cliff, 4, vague), &[None], &["no oversubscription cliff"]);
 }
 
 #[test]
@@ -79,7 +74,7 @@ fn a_cliff_beyond_cells_without_a_number_lies_somewhere_between() {
     check(
         &of(FindingKind::Cliff, 4, cells),
         &[Some(8)],
-        &["between 2 and 8 workers", "2 cells between have no number"],
+        &["between 2 and 8 threads", "2 cells between have no number"],
     );
 }
 
@@ -94,7 +89,7 @@ fn a_collapse_is_less_than_half_of_what_fewer_do() {
     check_collapse(
         of(&[(1, 40e6), (2, 30e6), (4, 19e6)]),
         &[Some(4)],
-        &["collapsed at 4 workers: 19.0 Mop/s, where 1 worker did 40.0 Mop/s"],
+        &["collapsed at 4 threads: 19.0 Mop/s, where 1 thread did 40.0 Mop/s"],
     );
     check_collapse(of(&[(1, 40e6), (2, 30e6), (4, 21e6)]), &[], &[]);
     check_collapse(of(&[(1, 40e6), (2, 80e6), (4, 90e6)]), &[], &[]);
@@ -102,7 +97,7 @@ fn a_collapse_is_less_than_half_of_what_fewer_do() {
     check_collapse(
         twice,
         &[Some(2)],
-        &["at 2 workers", "again at 8 workers: 1.00 Mop/s, where 4 workers did 22.0 Mop/s"],
+        &["at 2 threads", "again at 8 threads: 1.00 Mop/s, where 4 threads did 22.0 Mop/s"],
     );
     check_collapse(vec![cell("cas-counter", 1, 40e6), cell("cas-counter", 4, 10e6).within(9.0)], &[], &[]);
     check_collapse(series("mem-read", &[(1, 40e6), (2, 1e6)]), &[], &[]);
@@ -116,7 +111,7 @@ fn what_did_not_end_has_collapsed_and_what_was_skipped_is_named() {
     check_collapse(
         cells,
         &[Some(64)],
-        &["at 64 workers: it did not end in its time", "with 128 workers it was skipped"],
+        &["at 64 threads: it did not end in its time", "with 128 threads it was skipped"],
     );
     // A cell that was skipped shows nothing.
     let skipped = vec![cell("cas-counter", 1, 40e6), without("cas-counter", 8, Status::Skipped, None)];
@@ -139,7 +134,7 @@ fn the_fastest_lock_is_held_against_the_reference() {
     check_fastest(
         cells(30e6, 20e6),
         &["pool-mcs"],
-        &["2 workers rr: the fastest lock is pool-mcs, 30.0 Mop/s", "1.50 times pool-parking-lot"],
+        &["2 threads rr: the fastest lock is pool-mcs, 30.0 Mop/s", "1.50 times pool-parking-lot"],
     );
     check_fastest(cells(20e6, 30e6), &["pool-parking-lot"], &["is pool-parking-lot, 30.0 Mop/s"]);
     check_fastest(cells(30.1e6, 30e6), &["pool-mcs"], &["30.1 Mop/s, within the intervals of pool-parking-lot"]);

@@ -39,7 +39,7 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
 }
 
 fn saturation(found: &Saturation<'_>) -> String {
-    let workers = found.workers.map_or_else(|| format!("rising at {}", found.most), |workers| workers.to_string());
+    let workers = found.workers.map_or_else(|| format!("{}, still rising", found.most), |workers| workers.to_string());
     format!("{workers}{}", units::doubt(found.doubtful))
 }
 

@@ -98,7 +98,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 3] = [
 const DAILY: [(&str, &[&str]); 3] = [
     ("What", &["kernel", "family", "threads", "mapping", "size"]),
     ("How long", &["quick", "budget", "wait_quiet"]),
-    ("Output", &["output", "format", "verbose", "quiet", "resume", "dry_run", "strict"]),
+    ("Output", &["output", "verbose", "resume", "dry_run"]),
 ];
 
 /// A flag of a sweep under its heading.

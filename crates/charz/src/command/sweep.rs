@@ -184,8 +184,8 @@ fn tell_file(file: &Path, session: &Session<'_>, out: &mut dyn Write) -> std::io
     if session.quiet {
         writeln!(out, "{file}")?;
     } else if session.format.for_people() {
-        writeln!(out, "\nReport     {file}")?;
-        writeln!(out, "More       charz render {file}  with --format table: every number, --format html: a page")?;
+        writeln!(out, "\nreport: {file}")?;
+        writeln!(out, "more: charz render {file} --format table (every number), --format html (a page)")?;
     } else {
         note(&format!("report: {file}"));
     }

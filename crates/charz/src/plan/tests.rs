@@ -98,10 +98,10 @@ fn automatic_iterations_fill_the_budget_but_not_more() {
 fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
     let budget = |kernels: &[&str]| {
         let mut request = request(kernels, "dumb", "1");
-        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 700, most: 700 });
+        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 1000, most: 1000 });
         plan(&request, &Limits::unlimited(), &predictor(&["arith-int", "arith-float"])).budget
     };
-    // 700 invocations of 3 repetitions of at least 10 ms take 21 s per kernel, beside what each takes around them.
+    // 1,000 invocations of 3 repetitions of at least 10 ms take 30 s per kernel, beside what each takes around them.
     assert_eq!(budget(&["arith-int"]), Budget::Fitting.least());
     assert!(budget(&["arith-int", "arith-float"]) > Budget::Fitting.least());
 }

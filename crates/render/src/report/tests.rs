@@ -162,7 +162,7 @@ fn a_verdict_from_suspect_numbers_carries_its_mark() {
     let all: Vec<Cell> = cells().into_iter().map(Cell::suspect).collect();
     assert_eq!(row(all), "mem-read rr 2 9.00 GB/s~ 2~ loses 33.3%~ (no interval)");
     let rising = vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9)];
-    assert_eq!(row(rising), "mem-read rr 2 9.00 GB/s rising at 2 –");
+    assert_eq!(row(rising), "mem-read rr 2 9.00 GB/s 2, still rising –");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn findings_are_drawn_when_shown() {
     let ring = |workers, hop| cell("ring-mutex", "rr", workers, Unit::NanosecondsPerOp, hop);
     check(
         &shown("table", vec![ring(2, 400.0), ring(600, 6000.0)]),
-        &["FINDINGS", "cliff      ring-mutex rr: the cliff is at 600"],
+        &["FINDINGS", "cliff      ring-mutex rr: oversubscription cliff at 600"],
     );
 }
 

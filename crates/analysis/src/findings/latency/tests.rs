@@ -62,10 +62,10 @@ fn check(sentences: &[String], expected: &[&[&str]]) {
 fn levels_stand_beside_the_claims() {
     let cells = || curve(RANDOM, PageKind::Transparent, 64, guest);
     let levels = [
-        "chase-random rr thp stride 64: L1 1.08 ns to 32 KiB-45.3 KiB (the OS claims 32 KiB), L2 3.80 ns to 1 MiB-1.41 MiB (the OS claims 1 MiB)",
-        "L3 15.0 ns to 11.3 MiB-16 MiB (the OS claims 32 MiB), memory 140 ns",
-        "The edge of L3 lies at 11.3 MiB-16 MiB, less than the 32 MiB that the OS claims: the rest is not this guest's",
-        "Edges tell sizes within a factor of 1.8",
+        "chase-random rr thp stride 64: L1 1.08 ns to 32 KiB-45.3 KiB (reported 32 KiB), L2 3.80 ns to 1 MiB-1.41 MiB (reported 1 MiB)",
+        "L3 15.0 ns to 11.3 MiB-16 MiB (reported 32 MiB), memory 140 ns",
+        "The edge of L3 lies at 11.3 MiB-16 MiB, less than the reported 32 MiB: the rest is not this guest's",
+        "Sizes are known within a factor of 1.8",
     ];
     check(&sentences(true, cells()), &[&levels]);
     check(&sentences(false, cells()), &[&["others use the rest"]]);
@@ -81,13 +81,16 @@ fn doubtful_numbers_carry_their_mark() {
         });
         sentences(true, cells)
     };
-    check(&suspect(0..=8 << 10), &[&["L1 1.08 ns to 32 KiB-45.3 KiB (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]]);
+    check(
+        &suspect(0..=8 << 10),
+        &[&["L1 1.08 ns to 32 KiB-45.3 KiB (reported", "L2 3.80 ns to 1 MiB-1.41 MiB (reported"]],
+    );
     check(
         &suspect(0..=32 << 10),
-        &[&["L1 1.08 ns~ to 32 KiB-45.3 KiB~ (the OS", "L2 3.80 ns to 1 MiB-1.41 MiB (the OS"]],
+        &[&["L1 1.08 ns~ to 32 KiB-45.3 KiB~ (reported", "L2 3.80 ns to 1 MiB-1.41 MiB (reported"]],
     );
     let edge =
-        ["L3 15.0 ns to 11.3 MiB-16 MiB~ (the OS", "memory 140 ns.", "The edge of L3 lies at 11.3 MiB-16 MiB~, less"];
+        ["L3 15.0 ns to 11.3 MiB-16 MiB~ (reported", "memory 140 ns.", "The edge of L3 lies at 11.3 MiB-16 MiB~, less"];
     check(&suspect(16 * MIB..=16 * MIB), &[&edge]);
     let all = ["L1 1.08 ns~ to", "L2 3.80 ns~ to", "L3 15.0 ns~ to", "memory 140 ns~."];
     check(&suspect(0..=u64::MAX), &[&all]);
@@ -100,7 +103,7 @@ fn doubtful_numbers_carry_their_mark() {
 #[test]
 fn an_edge_beyond_the_claim_is_told() {
     let large = |size| if size > 1 << 20 && size <= 4 << 20 { 3.8 } else { guest(size) };
-    let words = ["The edge of L2 lies at 4 MiB-5.66 MiB, more than the 1 MiB"];
+    let words = ["The edge of L2 lies at 4 MiB-5.66 MiB, more than the reported 1 MiB"];
     check(&sentences(false, curve(RANDOM, PageKind::Transparent, 64, large)), &[&words]);
 }
 
@@ -126,7 +129,7 @@ fn what_was_read_ahead_shows_no_latency() {
     let ahead = |size: u64| guest(size).min(3.5);
     check(
         &sentences(false, curve(RANDOM, PageKind::Transparent, 64, ahead)),
-        &[&["beyond the caches a load takes 3.50 ns, which no memory does", "no latency of memory can be read"]],
+        &[&["3.50 ns per load beyond the caches is faster than any memory", "no memory latency"]],
     );
 }
 
@@ -138,9 +141,9 @@ fn strides_are_told_apart() {
         cells.extend(curve(STRIDE, PageKind::Transparent, stride, ns));
     }
     let words = [
-        "chase-stride rr thp: the hardware reads ahead at strides of 64 (1.80 ns) and 128 (40.0 ns) bytes",
-        "loads wait for memory at strides of 256 bytes",
-        "the lines of all sizes fit into the caches at strides of 4096 bytes",
+        "chase-stride rr thp: prefetcher active at strides of 64 (1.80 ns) and 128 (40.0 ns) bytes",
+        "memory latency at strides of 256 bytes",
+        "all lines fit in cache at strides of 4096 bytes",
     ];
     check(&sentences(false, cells), &[&["chase-random"], &words]);
 }
@@ -149,10 +152,7 @@ fn strides_are_told_apart() {
 fn the_reach_of_the_tlb_is_where_pages_part() {
     let mut cells = curve(RANDOM, PageKind::Small, 64, |size| guest(size) + if size > 12 << 20 { 40.0 } else { 0.0 });
     cells.extend(curve(RANDOM, PageKind::Transparent, 64, guest));
-    let words = [
-        "chase-random rr 4k stride 64: up to 11.3 MiB-16 MiB a load takes as long as on thp pages",
-        "takes 40.0 ns longer, 1.29 times",
-    ];
+    let words = ["chase-random rr 4k stride 64: TLB reach 11.3 MiB-16 MiB; a miss adds 40.0 ns", "1.29x"];
     check(
         &sentences(true, cells),
         &[&["chase-random rr 4k stride 64: L1"], &["chase-random rr thp stride 64: L1"], &words],
@@ -180,7 +180,7 @@ fn chains_tell_how_many_loads_are_under_way() {
     let cells: Vec<Cell> =
         cells.chain([(1, 144.0), (4, 36.0), (16, 12.0)].map(|(count, ns)| chains(count, 256 * MIB, ns))).collect();
     let words = [
-        "chase-chains rr thp: loads under way at once: 7.7 at 16 KiB (1.08 ns with 1 chain, 0.14 ns with 16)",
+        "chase-chains rr thp: parallel loads: 7.7 at 16 KiB (1.08 ns with 1 chain, 0.14 ns with 16)",
         "12.0 at 256 MiB (144 ns with 1 chain, 12.0 ns with 16)",
     ];
     check(&sentences(false, cells.clone()), &[&words]);

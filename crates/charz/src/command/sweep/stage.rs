@@ -206,7 +206,6 @@ impl MeasuringContext {
         match self.failure(&[report]) {
             Some(exit) => exit,
             None if strict && report.cells.iter().any(|cell| cell.status != Status::Ok) => Exit::NoVerdict,
-            None if report.cells.iter().all(|cell| cell.value().is_none()) => Exit::NoVerdict,
             None => Exit::Done,
         }
     }
