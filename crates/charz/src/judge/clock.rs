@@ -30,12 +30,11 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
     let (least, usual, most) =
         (units::hertz(highest.min()), units::hertz(highest.median()), units::hertz(highest.max()));
     if is_of_the_clock(&case.cell.clocked_rates()) {
-        let of_clock =
-            || format!("the clock of the cores moved between {least} and {most}; the number is that of {usual}");
+        let of_clock = || format!("CPU clock moved between {least} and {most}; the number is at {usual}");
         return raise(&V08, faster.min(best) - 1.0, of_clock).map(|found| Mark { severity: Severity::Note, ..found });
     }
     let found = raise(&V08, faster.min(best) - 1.0, || {
-        format!("the clock of the cores moved: {usual} in the invocation in the middle, {most} in another")
+        format!("CPU clock changed: {usual} in the median run, {most} in another")
     })?;
     // What goes through memory follows the clock of the memory.
     let follows = case.modes.is_some() || case.facts.card.family != Family::Memory;
@@ -63,7 +62,7 @@ fn short(case: &Case<'_>) -> Option<Mark> {
     let needed = needed_ns(resolution as f64, overhead as f64);
     raise(&V09, needed / shortest as f64, || {
         format!(
-            "the shortest repetition took {}, less than the {} that can be trusted",
+            "shortest iteration {}, too short to time (needs {})",
             units::nanos(shortest as f64),
             units::nanos(needed)
         )
@@ -76,7 +75,7 @@ fn skewed(case: &Case<'_>) -> Option<Mark> {
     let skew = case.facts.timer.as_ref().filter(|_| case.cell.seats.len() > 1)?.skew_ns? as f64;
     raise(&V11, skew / shortest as f64, || {
         format!(
-            "the clocks of two strands may be {} apart, and the shortest repetition took {}",
+            "clock skew between CPUs up to {}, shortest iteration {}",
             units::nanos(skew),
             units::nanos(shortest as f64)
         )
@@ -99,9 +98,7 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
         Some(rate(invocation.value?)? / (per_cycle * highest_hz * strands))
     });
     let most = of_peak.fold(0.0, f64::max);
-    raise(&V17, most, || {
-        format!("the rate is {most:.1} times the most that the strands in use can do: work was left out")
-    })
+    raise(&V17, most, || format!("{most:.1} times the most that these CPUs can do: work was left out"))
 }
 
 /// From the last start to the first end all workers are at work; the rest of the interval is not a parallel run.
@@ -109,6 +106,6 @@ fn apart(case: &Case<'_>) -> Option<Mark> {
     let apart = case.runs().filter(|run| run.dirty.iter().any(|code| code == V18.code)).count();
     raise(&V18, apart as f64 / case.runs().count().max(1) as f64, || {
         let all = case.runs().count();
-        format!("in {apart} of {all} repetitions, which do not count, the workers were not at work together")
+        format!("{apart} of {all} iterations discarded: threads did not overlap")
     })
 }

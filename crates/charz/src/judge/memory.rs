@@ -22,7 +22,7 @@ fn used_by_others(case: &Case<'_>) -> Option<Mark> {
         false if case.cell.level.as_deref() == Some("L2") => exclude::others_elsewhere(counted())?,
         false => return None,
     };
-    raise(&V34, used, || format!("other programs used {used:.2} of a strand meanwhile"))
+    raise(&V34, used, || format!("other programs used {used:.2} CPUs"))
 }
 
 /// By the worst invocation: the cell speaks of one kind of pages.
@@ -35,11 +35,13 @@ fn pages(case: &Case<'_>) -> Option<Mark> {
     let worst = got.max_by(|a, b| lacking(a, policy).total_cmp(&lacking(b, policy)))?;
     let base = worst.base_page_bytes;
     if policy == PageKind::Small && base != policy.bytes() as u64 {
-        let reason = format!("asked for {policy} pages; this system's smallest have {}", units::iec(base));
+        let reason = format!("{policy} pages requested; the smallest here are {}", units::iec(base));
         return raise(&V20, 1.0, || reason);
     }
     let lack = lacking(worst, policy);
-    raise(&V20, lack, || format!("asked for {policy} pages; {} of the memory got them", units::percent(1.0 - lack)))
+    raise(&V20, lack, || {
+        format!("huge pages not obtained: {policy} pages for {} of the memory", units::percent(1.0 - lack))
+    })
 }
 
 /// The share of the memory that is not on pages of this kind; not a number where there is no memory.
@@ -61,12 +63,12 @@ fn nodes(case: &Case<'_>) -> Option<Mark> {
         .map(|nodes| (elsewhere(nodes), nodes.asked_bytes.is_some()))
         .max_by(|one, other| one.0.total_cmp(&other.0))?;
     let balanced = nodes().any(|nodes| nodes.balancing == Some(true)).then(|| {
-        let reason = "the kernel moves pages between NUMA nodes by itself, also while they are measured".into();
+        let reason = "the kernel moves pages between NUMA nodes (NUMA balancing)".into();
         mark(&V21, Severity::Suspect, reason)
     });
     let away = || match asked {
-        true => format!("{} of the memory does not lie on NUMA nodes as it was asked to", units::percent(worst)),
-        false => format!("{} of the memory lies on another NUMA node than its worker", units::percent(worst)),
+        true => format!("{} of the memory is on the wrong NUMA nodes", units::percent(worst)),
+        false => format!("{} of the memory is on another NUMA node than its thread", units::percent(worst)),
     };
     raise(&V21, worst, away).or(balanced)
 }
@@ -82,7 +84,7 @@ fn faults(case: &Case<'_>) -> Option<Mark> {
     };
     raise(&V22, worst, || {
         let what = if for_disk { "waited for the disk" } else { "was not there yet" };
-        format!("in {runs} of {} repetitions memory {what}", case.runs().count())
+        format!("page faults during timing in {runs} of {} iterations: memory {what}", case.runs().count())
     })
 }
 
@@ -101,6 +103,6 @@ fn cached(case: &Case<'_>) -> Option<Mark> {
     let needed = cache.saturating_mul(BLOCK_PER_CACHE);
     raise(&V27, needed as f64 / block as f64, || {
         let (block, cache) = (units::iec(block), units::iec(cache));
-        format!("a block of {block} is less than {BLOCK_PER_CACHE} times the last-level cache of {cache}")
+        format!("working set {block} is below {BLOCK_PER_CACHE} times the last-level cache of {cache}")
     })
 }

@@ -77,6 +77,6 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     ];
     let missing = gaps.into_iter().filter(|(_, _, is_missing, _)| *is_missing);
     missing
-        .map(|(check, severity, _, what)| mark(check, severity, format!("the system does not tell {what}")))
+        .map(|(check, severity, _, what)| mark(check, severity, format!("not reported by the system: {what}")))
         .collect()
 }

@@ -38,24 +38,24 @@ fn few(case: &Case<'_>) -> Option<Mark> {
     let count = case.values().len();
     raise(&V12, ENOUGH.saturating_sub(count) as f64, || {
         if count == 0 {
-            "every repetition was disturbed: there is no value".into()
+            "every iteration was disturbed: no value".into()
         } else if count < INTERVAL_NEEDS {
-            format!("{count} of the {INTERVAL_NEEDS} invocations that an interval takes")
+            format!("{count} runs; {INTERVAL_NEEDS} needed for a confidence interval")
         } else {
-            format!("{count} invocations: the interval is smallest to largest, or nearly so")
+            format!("{count} runs: the interval is about min to max")
         }
     })
 }
 
 fn spread(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
     let spread = clean.robust_spread(summary::resolution(case, clean))?;
-    raise(&V13, spread, || format!("the repetitions differ by {}", units::percent(spread)))
+    raise(&V13, spread, || format!("high variation (MAD {})", units::percent(spread)))
 }
 
 fn outliers(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
     let severe = clean.outliers().severe;
     let share = if clean.len() < LEAST_FOR_OUTLIERS { 0.0 } else { severe as f64 / clean.len() as f64 };
-    raise(&V14, share, || format!("{severe} of {} repetitions are far from the others for no known cause", clean.len()))
+    raise(&V14, share, || format!("{severe} of {} iterations are outliers", clean.len()))
 }
 
 /// A trend of the invocations is in the number. First repetitions that differ are not, as they were left out.
@@ -64,15 +64,13 @@ fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
     let values = case.rates_in_cycles().unwrap_or_else(|| case.values());
     let trend = drift(&values).and_then(|drift| {
         let signed = format!("{:+.1}%", drift * 100.0);
-        let found =
-            raise(&V15, drift.abs(), || format!("the last invocations differ from the first by {signed}, by and by"))?;
+        let found = raise(&V15, drift.abs(), || format!("results drift over time: {signed} from first to last"))?;
         // What is left of disturbances in repetitions has trends of its own.
         Some(if case.modes.is_some() { found } else { Mark { severity: Severity::Note, ..found } })
     });
     let start = slow_start.map(|difference| {
         let signed = format!("{:+.1}%", difference * 100.0);
-        let reason =
-            format!("first repetitions differ from the others by {signed}, and are left out of every invocation");
+        let reason = format!("first iterations differ by {signed}, and are discarded in every run");
         mark(&V15, Severity::Note, reason)
     });
     trend.or(start)
@@ -80,7 +78,7 @@ fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
 
 fn modes(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
     let m_value = clean.m_value()?;
-    raise(&V16, m_value, || format!("the repetitions fall into groups (m-value {m_value:.1})"))
+    raise(&V16, m_value, || format!("multimodal results (m-value {m_value:.1})"))
 }
 
 /// The width that was reached is printed beside the number anyway. What the clock adds to it is a note: in cycles the values are closer.
@@ -94,7 +92,7 @@ fn wide(case: &Case<'_>) -> Option<Mark> {
     let reached = summary::interval(case, &values)?.half_width(values.median());
     let found = raise(&V28, measure(reached), || {
         let wanted = units::percent(case.cell.precision);
-        format!("the interval is ±{} wide, and ±{wanted} was asked for", units::percent(reached))
+        format!("confidence interval ±{} (target ±{wanted})", units::percent(reached))
     })?;
     let in_cycles = case.rates_in_cycles().and_then(Sample::new).and_then(|rates| summary::half_width(&rates));
     let severity = match in_cycles {
@@ -109,7 +107,7 @@ fn headroom(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
     let values: Vec<_> = case.cell.invocations.iter().map(|invocation| invocation.value).collect();
     let headroom = modes.headroom(&values, case.cell.unit)?;
     raise(&V33, headroom, || {
-        format!("a twentieth of the work was done {} faster or more, and no sharp mode shows", units::percent(headroom))
+        format!("5% of the work was at least {} faster, without a sharp mode", units::percent(headroom))
     })
 }
 
@@ -120,7 +118,7 @@ fn other_speed(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
         return None;
     }
     let reason = format!(
-        "there is no single value: {} of the work had the speed of the number, and {} another, {} slower",
+        "multimodal results: {} of the work at this speed, {} at another, {} slower",
         units::percent(share),
         units::percent(other),
         units::percent(slow / fast - 1.0)
@@ -143,8 +141,7 @@ fn is_step(case: &Case<'_>, ratio: f64) -> bool {
 fn rarely_fast(case: &Case<'_>, modes: &FastModes) -> Option<Mark> {
     const LEAST_SHARE: f64 = 0.2;
     let share = modes.share().filter(|share| case.facts.card.family == Family::Sync && *share < LEAST_SHARE)?;
-    let reason =
-        format!("there is no single value: only {} of the work had the speed of the number", units::percent(share));
+    let reason = format!("multimodal results: only {} of the work at this speed", units::percent(share));
     Some(mark(&V16, Severity::Suspect, reason))
 }
 
@@ -154,7 +151,7 @@ fn failed(case: &Case<'_>) -> Option<Mark> {
         let all = case.cell.invocations.iter().filter(|invocation| invocation.ending != Ending::Stopped).count();
         let mut failures = case.cell.invocations.iter().filter(|invocation| attempts::is_failure(invocation.ending));
         let first = failures.next().and_then(|invocation| invocation.reason.as_deref());
-        format!("{failed} of {all} invocations gave nothing: {}", first.unwrap_or("they do not say why"))
+        format!("{failed} of {all} runs failed: {}", first.unwrap_or("they do not say why"))
     })
 }
 

@@ -16,14 +16,14 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![
         off_seat(case),
         moved(case),
-        dirty(case, &V03, "a worker had to wait for its strand"),
-        dirty(case, &V04, "a worker stood still, neither running nor waiting for its strand"),
+        dirty(case, &V03, "a thread was preempted"),
+        dirty(case, &V04, "a thread was stalled (blocked, or VM paused)"),
         stolen(case),
         pressed(case),
         throttled(case),
-        changed(case, &V10, true, "the kernel took another clock while it measured"),
+        changed(case, &V10, true, "the kernel's clock source changed"),
         shared(case),
-        changed(case, &V25, false, "the machine changed while it was measured"),
+        changed(case, &V25, false, "the machine changed during the sweep"),
         late(case),
     ]
 }
@@ -32,24 +32,22 @@ fn off_seat(case: &Case<'_>) -> Option<Mark> {
     let laps = case.seated_laps().filter(|lap| lap.off_seat()).count();
     raise(&V01, laps as f64, || {
         let all = case.seated_laps().count();
-        format!("in {laps} of {all} laps a worker was not on its seat: the binding was not honoured")
+        format!("in {laps} of {all} laps a thread was not on its CPU")
     })
 }
 
 fn moved(case: &Case<'_>) -> Option<Mark> {
     let moves = total(case.seated_laps().filter_map(|lap| lap.counts.migrations));
-    raise(&V02, moves as f64, || format!("seated workers were moved {}", counted(moves as usize, "time")))
+    raise(&V02, moves as f64, || format!("pinned threads migrated {}", counted(moves as usize, "time")))
 }
 
 fn shared(case: &Case<'_>) -> Option<Mark> {
     let (workers, strands) = (case.cell.seats.len(), case.facts.strands);
     raise(&V19, excess(&case.cell.seats, case.facts) as f64, || {
         if workers > strands {
-            format!(
-                "{workers} workers, and {strands} can run at once: there are no more strands, or the CPU quota is used up"
-            )
+            format!("oversubscribed: {workers} threads on {strands} CPUs")
         } else {
-            "workers share a strand although others are free".into()
+            "threads share a CPU although others are free".into()
         }
     })
 }
@@ -66,9 +64,7 @@ fn changed(case: &Case<'_>, check: &Check, of_the_clock: bool, what: &str) -> Op
 fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
     let dirty = case.runs().filter(|run| run.dirty.iter().any(|code| code == check.code)).count();
     let all = case.runs().count();
-    raise(check, dirty as f64 / all.max(1) as f64, || {
-        format!("in {dirty} of {all} repetitions, which do not count, {what}")
-    })
+    raise(check, dirty as f64 / all.max(1) as f64, || format!("{dirty} of {all} iterations discarded: {what}"))
 }
 
 /// Of the repetitions that count, like pressure. Steal is read around a little more than the repetition, which is much
@@ -82,9 +78,7 @@ fn stolen(case: &Case<'_>) -> Option<Mark> {
     let counted = window >= STEAL_WINDOW_NS as f64 || stolen >= STEAL_TICKS_NS;
     // What was there to be stolen: the time of the strands that the workers were on.
     let share = stolen as f64 / (window * case.strands_in_use() as f64);
-    raise(&V05, if counted { share } else { 0.0 }, || {
-        format!("the hypervisor took {} of the workers' time", units::percent(share.min(1.0)))
-    })
+    raise(&V05, if counted { share } else { 0.0 }, || format!("{} CPU steal", units::percent(share.min(1.0))))
 }
 
 /// Of the repetitions that count: the others are reported by the check that excluded them.
@@ -95,14 +89,12 @@ fn pressed(case: &Case<'_>) -> Option<Mark> {
     let pressure = total(case.clean_runs().filter_map(|run| run.pressure_ns));
     let time = total(case.clean_runs().map(|run| run.interval_ns)).max(1);
     let share = (pressure as f64 / time as f64).min(1.0);
-    raise(&V06, share, || format!("for {} of the time other work waited for a processor", units::percent(share)))
+    raise(&V06, share, || format!("CPU pressure (PSI) {}", units::percent(share)))
 }
 
 fn throttled(case: &Case<'_>) -> Option<Mark> {
     let periods = total(case.runs().filter_map(|run| run.throttled_periods));
-    raise(&V07, periods as f64, || {
-        format!("the control group's processor quota stopped the process in {}", counted(periods as usize, "period"))
-    })
+    raise(&V07, periods as f64, || format!("throttled by the CPU quota in {}", counted(periods as usize, "period")))
 }
 
 /// Whether samples began when they were due.
@@ -113,7 +105,5 @@ fn late(case: &Case<'_>) -> Option<Mark> {
     let met = || case.clean_runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention);
     let samples = total(met().map(|met| met.attempts));
     let late = total(met().map(|met| met.waits)) as f64 / samples.max(1) as f64;
-    raise(&V32, late, || {
-        format!("{} of the samples began late, since those before them took so long", units::percent(late))
-    })
+    raise(&V32, late, || format!("sampling fell behind schedule ({} late)", units::percent(late)))
 }

@@ -26,7 +26,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 
 fn few(samples: &JointHistogram) -> Option<Mark> {
     raise(&V30, ENOUGH_PAIRS.saturating_sub(samples.count) as f64, || {
-        format!("{} pairs of times: too few for the 99.99th percentile", units::count(samples.count))
+        format!("{} samples, too few for p99.99", units::count(samples.count))
     })
 }
 
@@ -37,7 +37,7 @@ fn apart(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
     let median = samples.second.median();
     V11.severity(skew / median).map(|_| {
         let reason = format!(
-            "the clocks of two strands may be {} apart, and half of the second times are below {}",
+            "clock skew between CPUs up to {}, too large for a median of {}",
             units::nanos(skew),
             units::nanos(median)
         );
@@ -50,7 +50,7 @@ fn dear(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
     let reading = case.facts.timer.as_ref()?.overhead_ns as f64;
     let reason = |which: &str, median: f64| {
         let (reading, median) = (units::nanos(reading), units::nanos(median));
-        format!("a reading of the clock takes {reading}, and half of the {which} times are below {median}")
+        format!("timer overhead {reading} is significant: the {which} times have a median of {median}")
     };
     let (first, second) = (samples.first.median(), samples.second.median());
     raise(&V31, reading / second, || reason("second", second))

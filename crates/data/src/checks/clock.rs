@@ -19,7 +19,7 @@ pub fn needed_ns(resolution_ns: f64, overhead_ns: f64) -> f64 {
 
 pub static V08: Check = Check {
     code: "V08",
-    title: "the clock frequency drifted",
+    title: "CPU clock changed",
     cause: "Turbo, a governor, heat, a power limit, wide vectors or the neighbours of a guest changed the processor's \
             frequency while the cell was measured. Rates of arithmetic follow it one to one, those of memory less.",
     quantity: "By how much the highest frequency that the canary saw exceeds that of the invocation in the middle, as a \
@@ -43,7 +43,7 @@ pub static V08: Check = Check {
 
 pub static V09: Check = Check {
     code: "V09",
-    title: "a repetition was too short to time",
+    title: "iteration too short to time",
     cause: "The time is made of few steps of the clock, or the reading of the clock and the start of the workers are a good \
             part of it.",
     quantity: "The time that a repetition needs, the largest of 1 ms, 1000 steps of the clock and 100 readings of it, \
@@ -66,7 +66,7 @@ pub static V09: Check = Check {
 
 pub static V10: Check = Check {
     code: "V10",
-    title: "the kernel's clock changed",
+    title: "kernel clock source changed",
     cause: "The kernel found its clock source unreliable, typically the time-stamp counters out of step, and took another. \
             All times around the change are in doubt. Sources that are read by a system call cost a microsecond, which V09 \
             accounts for.",
@@ -87,7 +87,7 @@ pub static V10: Check = Check {
 
 pub static V11: Check = Check {
     code: "V11",
-    title: "the strands' clocks may disagree",
+    title: "clock skew between CPUs",
     cause: "A result is the difference of stamps from two strands, and how far their clocks may be apart is no small part of \
             it.",
     quantity: "The bound of the clocks' offset, as a share of the result.",

@@ -10,7 +10,7 @@ pub const FEW_FAULTS: u64 = 16;
 
 pub static V20: Check = Check {
     code: "V20",
-    title: "other pages than asked for",
+    title: "huge pages not obtained",
     cause: "The system gave pages of another size: huge ones were short, fragmented or switched off. The number of address \
             translations, and with it the rate, is that of the other kind. Pages that cannot be read back are no proof.",
     quantity: "The share of the blocks' memory that is not on pages of the kind asked for.",
@@ -48,7 +48,7 @@ pub static V21: Check = Check {
 
 pub static V22: Check = Check {
     code: "V22",
-    title: "page faults while timed",
+    title: "page faults during timing",
     cause: "Memory was not there when a worker came to it: it had not been touched, was swapped out, or had its mapping taken \
             away. A minor fault costs about a microsecond in the kernel, a major one waits for a disk.",
     quantity: "The worst dirty repetition: 0 none, 1 by minor faults, 2 by a major one. More than 16 minor faults make a \
@@ -70,7 +70,7 @@ pub static V22: Check = Check {
 
 pub static V27: Check = Check {
     code: "V27",
-    title: "the block is not large against the caches",
+    title: "working set fits in cache",
     cause: "Part of the block stays in caches from one pass to the next, so the rate is partly theirs. It is a fine rate \
             of caches, and not one of memory.",
     quantity: "4 times the largest cache that a strand reaches, divided by the size of a worker's block.",

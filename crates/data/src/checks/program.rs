@@ -4,7 +4,7 @@ use super::{Check, Scale};
 
 pub static V17: Check = Check {
     code: "V17",
-    title: "faster than the machine can be",
+    title: "faster than possible",
     cause: "The rate exceeds what the hardware can do: work was left out (folded by a compiler, kept in caches), counted \
             twice, or timed wrongly. Whatever the reason, the number is not what it says.",
     quantity: "The result divided by the peak: calibrated with the same clock on this machine, or computed from its data.",
@@ -23,7 +23,7 @@ pub static V17: Check = Check {
 
 pub static V19: Check = Check {
     code: "V19",
-    title: "workers share strands",
+    title: "oversubscribed",
     cause: "There are more workers than strands (or quota) for them, as asked for. The scheduler's turns are then part of \
             what is measured: on one machine a ring took 32 µs with a worker a strand, and 1140 µs with one worker more.",
     quantity: "Workers beyond what can run at once: the strands of affinity mask and cpuset, or the quota's processors.",
@@ -40,7 +40,7 @@ pub static V19: Check = Check {
 
 pub static V23: Check = Check {
     code: "V23",
-    title: "a wrong answer",
+    title: "wrong answer",
     cause: "The kernel's result is not what an independent computation says: a defect of charz, of the compiler, or of the \
             hardware. A fast wrong answer is worth nothing. The program leaves with code 4.",
     quantity: "Answers that differ from the oracle's.",
@@ -58,7 +58,7 @@ pub static V23: Check = Check {
 
 pub static V24: Check = Check {
     code: "V24",
-    title: "a build without optimisation",
+    title: "build without optimisation",
     cause: "The program is a debug build: its kernels are optimised all the same, but what times and watches them is several times slower.",
     quantity: "1 for a build without optimisation, else 0.",
     scale: Scale::Count,
@@ -73,7 +73,7 @@ pub static V24: Check = Check {
 
 pub static V25: Check = Check {
     code: "V25",
-    title: "the machine changed",
+    title: "machine changed",
     cause: "Strands went on- or offline, the cpuset or the quota was changed, or the governor: the cell began on another \
             machine than it ended on.",
     quantity: "Things in the machine's fingerprint that differ before and after the cell.",
@@ -92,7 +92,7 @@ pub static V25: Check = Check {
 
 pub static V26: Check = Check {
     code: "V26",
-    title: "a virtual machine",
+    title: "virtual machine",
     cause: "Strands, cores, caches and memory nodes are what the hypervisor says. Two strands may be one core below, a core \
             may be half of one, and both may change while you look.",
     quantity: "1 under a hypervisor, else 0.",

@@ -19,7 +19,7 @@ pub const WIDEST_OF_COMPUTE: f64 = 0.03;
 
 pub static V12: Check = Check {
     code: "V12",
-    title: "too few samples",
+    title: "too few runs",
     cause: "Repetitions within a process share its layout and its luck; only fresh processes (invocations) tell how much \
             numbers differ. With fewer than 6 there is no interval. With fewer than 10 the \
             interval is smallest to largest or nearly so.",
@@ -38,7 +38,7 @@ pub static V12: Check = Check {
 
 pub static V13: Check = Check {
     code: "V13",
-    title: "the repetitions differ",
+    title: "high variation",
     cause: "Something changes from one repetition to the next that no other check names: neighbours in caches and memory, \
             pages in other places, power. The middle one is right for no repetition in particular.",
     quantity: "1.4826 times the median absolute deviation of the clean repetitions, as a share of their median: a standard \
@@ -56,7 +56,7 @@ pub static V13: Check = Check {
 
 pub static V14: Check = Check {
     code: "V14",
-    title: "there are many outliers",
+    title: "outliers",
     cause: "Now and then something takes far longer: an interrupt storm, a management interrupt, compaction, a neighbour. \
             Outliers are never dropped for their value; many of them say that what disturbs is no accident.",
     quantity: "The share of clean repetitions outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles.",
@@ -72,7 +72,7 @@ pub static V14: Check = Check {
 
 pub static V15: Check = Check {
     code: "V15",
-    title: "the repetitions have a trend",
+    title: "results drift over time",
     cause: "The machine was still warming up, or cooling down: caches, page tables, frequency, heat. The result depends on \
             how many repetitions were made.",
     quantity: "The difference between the medians of the first third and the last third of the invocations, as a share, where \
@@ -93,7 +93,7 @@ pub static V15: Check = Check {
 
 pub static V16: Check = Check {
     code: "V16",
-    title: "there is no single value",
+    title: "multimodal results",
     cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, or a lock \
             has two speeds. One number says nothing of the other.",
     quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode. Numbers \
@@ -114,7 +114,7 @@ pub static V16: Check = Check {
 
 pub static V18: Check = Check {
     code: "V18",
-    title: "the workers did not work together",
+    title: "threads did not overlap",
     cause: "Workers started late or ended early, so the interval from the first start to the last end holds less \
             parallel work than it says. The rate is too low as that of all workers, and too high for the few that had the \
             machine to themselves at the end.",
@@ -135,7 +135,7 @@ pub static V18: Check = Check {
 
 pub static V28: Check = Check {
     code: "V28",
-    title: "the interval is wider than asked for",
+    title: "wide confidence interval",
     cause: "The invocations differ so much, or were so few, that the budget ended before the confidence interval was as \
             narrow as the kernel's family is to have it. The number stands with the width that was reached; a difference \
             smaller than that cannot be seen in it.",
@@ -156,7 +156,7 @@ pub static V28: Check = Check {
 
 pub static V33: Check = Check {
     code: "V33",
-    title: "some of the work was faster than the number",
+    title: "no sharp fast mode",
     cause: "Hardly any block of the work was left alone, or too few to be told from chance: the number is that of disturbed \
             blocks, and the hardware does better. The interval reaches as far as the fastest blocks.",
     quantity: "By how much the fastest twentieth of the blocks is faster than the number, in the invocation in the middle, as \
@@ -175,7 +175,7 @@ pub static V33: Check = Check {
 
 pub static V29: Check = Check {
     code: "V29",
-    title: "invocations gave nothing",
+    title: "runs failed",
     cause: "A measuring process died, was refused what it needs, or did not end in its time. What is left are the values of \
             those that survived, and if it was no accident who did, the number is theirs alone. A cell without a survivor, \
             or with too many failures, is `failed` and has no value.",

@@ -12,7 +12,7 @@ pub const STEAL_TICKS_NS: u64 = 20_000_000;
 
 pub static V01: Check = Check {
     code: "V01",
-    title: "a worker was not on its seat",
+    title: "thread not on its CPU",
     cause: "The system did not honour the binding, or changed it: a cpuset shrank, another program set the mask, the strand \
             went offline. The number then belongs to another place on the machine than the one it is printed for. A mask \
             that cannot be read back is no proof, and counts as off the seat.",
@@ -33,7 +33,7 @@ pub static V01: Check = Check {
 
 pub static V02: Check = Check {
     code: "V02",
-    title: "a seated worker was moved",
+    title: "pinned thread migrated",
     cause: "The scheduler moved a bound worker, so its mask was wider or elsewhere for a while, even if both ends of the \
             lap look right. Part of the time was measured on another strand, with cold caches.",
     quantity: "Migrations of seated workers in the timed span.",
@@ -50,7 +50,7 @@ pub static V02: Check = Check {
 
 pub static V03: Check = Check {
     code: "V03",
-    title: "a worker had to wait for its strand",
+    title: "thread was preempted",
     cause: "Something else ran on the strand: another process, a kernel thread, a neighbour in the same container. The wait \
             is part of the lap's time and lowers the rate; what ran in between left its data in the caches.",
     quantity: "The share of repetitions that are dirty. A repetition is dirty if one of its laps waited, runnable, for more than \
@@ -74,7 +74,7 @@ pub static V03: Check = Check {
 
 pub static V04: Check = Check {
     code: "V04",
-    title: "a worker stood still",
+    title: "thread was stalled",
     cause: "The thread neither ran nor waited for a strand: it was stopped (SIGSTOP, a debugger, the freezer), slept on a \
             page fault or a lock, or the whole virtual machine was paused. Stolen time may land here too, as kernels that \
             know of steal count it neither as run nor as waited; V05 is raised as well then.",
@@ -96,7 +96,7 @@ pub static V04: Check = Check {
 
 pub static V05: Check = Check {
     code: "V05",
-    title: "the hypervisor took time",
+    title: "CPU steal",
     cause: "The host ran something else on the processor below the virtual one: neighbours, or the guest's own quota. The \
             time is missing from the lap, and the neighbour has used the caches.",
     quantity: "Stolen time, as a share of the time of the strands in use, over at least 1 s or from 2 ticks on.",
@@ -114,7 +114,7 @@ pub static V05: Check = Check {
 
 pub static V06: Check = Check {
     code: "V06",
-    title: "work waited for processors",
+    title: "CPU pressure (PSI)",
     cause: "More was runnable than could run, somewhere on the machine. Even where the workers themselves never waited \
             (V03), the others used caches, memory bandwidth, power and turbo that the number then lacks.",
     quantity: "The share of the clean repetitions' time in which at least one task waited for a processor.",
@@ -131,7 +131,7 @@ pub static V06: Check = Check {
 
 pub static V07: Check = Check {
     code: "V07",
-    title: "the CPU quota stopped the process",
+    title: "throttled by the CPU quota",
     cause: "The control group had used up its processor time for the period, and all its threads were stopped until the \
             next. What is delivered is the quota's then, not the machine's.",
     quantity: "Periods in which the control group or one of its ancestors was throttled. A repetition with one does not count, where \
@@ -150,7 +150,7 @@ pub static V07: Check = Check {
 
 pub static V34: Check = Check {
     code: "V34",
-    title: "other programs used the machine",
+    title: "other programs used the CPUs",
     cause: "Something else ran meanwhile, on other strands too: it moved memory, and used the caches, the power and the clock that \
             strands share. A worker that never waits has less of them all the same.",
     quantity: "The time that other processes and the kernel were busy on any strand, in strands' worth of the time of the \

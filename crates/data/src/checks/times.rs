@@ -7,7 +7,7 @@ pub const ENOUGH_PAIRS: u64 = 100_000;
 
 pub static V30: Check = Check {
     code: "V30",
-    title: "too few pairs of times",
+    title: "too few samples for percentiles",
     cause: "What is rare is seen rarely: of fewer than 100,000 pairs, fewer than 10 lie beyond the 99.99th percentile, which is \
             null then. The median, which is the cell's number, needs far fewer.",
     quantity: "Pairs of times in clean repetitions that are missing to 100,000.",
@@ -22,7 +22,7 @@ pub static V30: Check = Check {
 
 pub static V31: Check = Check {
     code: "V31",
-    title: "the stamps are a good part of the times",
+    title: "timer overhead is significant",
     cause: "Between two readings of the clock lies the better part of one reading, and it is in every time. Nothing is \
             subtracted: how much of a reading overlaps with what is timed is unknown.",
     quantity: "The cost of a reading, as a share of the median of the second time, which is the cell's number; where only the \
@@ -39,7 +39,7 @@ pub static V31: Check = Check {
 
 pub static V32: Check = Check {
     code: "V32",
-    title: "the schedule of samples was not kept",
+    title: "sampling fell behind schedule",
     cause: "Samples of waking and creating are due at given times, and one that begins late, since the one before took so \
             long, counts from when it was due; after more than ten periods the schedule starts anew. Where many are late, the \
             times are those of a queue: of a machine that was away, or of a schedule that is too fast for it.",
