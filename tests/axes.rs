@@ -48,9 +48,9 @@ fn each_cell_has_its_own_size_and_pages() {
         let obtained = &cell["invocations"][0]["evidence"]["pages"];
         assert!(!small || obtained["transparent_bytes"] == 0 && obtained["base_bytes"] == size, "{obtained}");
     }
-    let table = output(&["render", file.to_str().unwrap()]);
-    let heading = table.lines().find(|line| line.contains("workers")).unwrap();
-    assert_eq!(heading.split_whitespace().take(4).collect::<Vec<_>>(), ["size", "pages", "workers", "dumb"]);
+    let table = output(&["render", file.to_str().unwrap(), "--format", "table"]);
+    let heading = table.lines().find(|line| line.contains("threads") && line.contains("dumb")).unwrap();
+    assert_eq!(heading.split_whitespace().take(4).collect::<Vec<_>>(), ["size", "pages", "threads", "dumb"]);
     let csv = output(&["render", file.to_str().unwrap(), "--format", "csv"]);
     assert_eq!(csv.lines().filter(|line| line.contains(",65536,4k,") || line.contains(",262144,thp,")).count(), 2);
 }

@@ -15,7 +15,16 @@ fn nodes() -> usize {
 /// A sweep over small blocks in all the places where memory may be.
 fn places(file: &Path) -> Ran {
     let words = ["sweep", "--kernel", "mem-read", "--threads", "1", "--mapping", "dumb", "--size", "1MiB"];
-    let more = ["--memory", "local,first,remote,interleaved,node:0", "--invocations", "1", "--seed", "1", "--output"];
+    let more = [
+        "--memory",
+        "local,first,remote,interleaved,node:0",
+        "--invocations",
+        "1",
+        "--seed",
+        "1",
+        "--verbose",
+        "--output",
+    ];
     let ran = run(words.iter().chain(&more).map(OsStr::new).chain([file.as_os_str()]));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     ran
@@ -54,7 +63,7 @@ fn a_report_has_the_squares_of_its_nodes_and_a_card() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
     places(&file);
-    assert_eq!(output(&["render", file.to_str().unwrap()]).contains("NUMA nodes: "), nodes() > 1);
+    assert_eq!(output(&["render", file.to_str().unwrap(), "--format", "table"]).contains("NUMA nodes: "), nodes() > 1);
     assert!(output(&["topo", "--measured", file.to_str().unwrap()]).contains("reported"));
     let shown: serde_json::Value =
         serde_json::from_str(&output(&["topo", "--measured", file.to_str().unwrap(), "--format", "json"])).unwrap();

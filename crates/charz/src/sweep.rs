@@ -38,8 +38,9 @@ pub trait Listener {
     /// At least `invocations` are going to be made, in `predicted` time.
     fn begin(&mut self, _invocations: usize, _predicted: Duration) {}
     fn start(&mut self, _cell: &Cell) {}
-    /// It is over; `left` is the predicted rest of the fewest invocations.
-    fn finish(&mut self, _cell: &Cell, _left: Duration) {}
+    /// It is over; `left` is the predicted rest of the fewest invocations, zero while intervals are refined, and `longest` what the budget
+    /// leaves.
+    fn finish(&mut self, _cell: &Cell, _left: Duration, _longest: Duration) {}
     /// Every cell has its fewest invocations, `took` after the begin. The sweep goes on until `until` at most: for cells without a
     /// number, then to narrow intervals.
     fn fill(&mut self, _report: &Report, _took: Duration, _until: Duration) {}
@@ -74,7 +75,7 @@ impl Sweep<'_> {
         (0..places(self.report)).for_each(|place| self.judge(place));
         self.report.stopped_by = None;
         let due = (0..places(self.report)).map(|place| self.missing(place) as usize).sum();
-        listener.begin(due, self.left());
+        listener.begin(due, self.left().min(self.budget));
         let swept = self.rounds(listener, sitting);
         let complete = (0..places(self.report)).all(|place| self.missing(place) == 0);
         self.end(before + nanos(sitting.elapsed()), complete, listener);
@@ -118,7 +119,8 @@ impl Sweep<'_> {
                     _ => {}
                 }
                 left = (left + self.owed(place)).saturating_sub(owed);
-                listener.finish(self.cell(place), pace.correct(left));
+                let longest = self.budget.saturating_sub(sitting.elapsed());
+                listener.finish(self.cell(place), pace.correct(left).min(longest), longest);
                 self.cool_down(place, begun.elapsed());
             }
         }

@@ -20,6 +20,9 @@ const FIRST: [Role; 5] = [
     Role::MemoryBandwidth(Access::Copy),
 ];
 
+/// The most points of a kernel that have rows of their own.
+const MOST_POINTS: usize = 4;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     pub kernel: String,
@@ -66,15 +69,13 @@ pub enum Auto {
 
 pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
     let family = |verdict: &Verdict<'_>| report.card(verdict.kernel).map(|card| card.family);
-    // What contention and calls cost has places of its own, and so have curves over sizes.
-    let is_row = |verdict: &&Verdict<'_>| {
-        let elsewhere = matches!(family(verdict), Some(Family::Sync | Family::Timer | Family::Floor));
-        !elsewhere && (verdict.points == 1 || verdict.decides(report))
-    };
-    let decided = verdicts.iter().filter(is_row);
-    // Of a kernel with a verdict at several points the largest counts: for memory that is the block beyond the caches.
-    let kernels = grouped(decided, |verdict| verdict.kernel);
-    let mut last: Vec<&Verdict<'_>> = kernels.iter().filter_map(|all| all.last().copied()).collect();
+    // What contention and calls cost has places of its own.
+    let elsewhere =
+        |verdict: &&Verdict<'_>| matches!(family(verdict), Some(Family::Sync | Family::Timer | Family::Floor));
+    let kernels = grouped(verdicts.iter().filter(|verdict| !elsewhere(verdict)), |verdict| verdict.kernel);
+    // Of a curve the largest point counts: for memory that is the block beyond the caches.
+    let from = |all: &Vec<&Verdict<'_>>| if all.len() > MOST_POINTS { all.len() - 1 } else { 0 };
+    let mut last: Vec<&Verdict<'_>> = kernels.iter().flat_map(|all| all[from(all)..].iter().copied()).collect();
     last.sort_by_key(|verdict| {
         FIRST.iter().position(|role| role == report.role(verdict.kernel)).unwrap_or(FIRST.len())
     });

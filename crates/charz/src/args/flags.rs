@@ -95,7 +95,7 @@ pub(super) enum Verb {
     /// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
     /// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
     /// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
-    /// B is slower than A anywhere, and with code 6 if nothing could be compared. Inconclusive is not a pass.
+    /// B is slower than A anywhere, and with code 5 if nothing could be compared. Inconclusive is not a pass.
     ///
     /// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
     /// --mapping round-robin. Environment variables are ignored.
@@ -124,7 +124,7 @@ pub(super) enum Verb {
     /// Cells are matched by kernel, mapping and number of workers. A verdict needs a difference that chance explains in less than
     /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
     /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
-    /// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 6 if nothing could be
+    /// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 5 if nothing could be
     /// compared.
     ///
     /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.

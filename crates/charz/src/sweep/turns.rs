@@ -66,8 +66,9 @@ fn blocks(
                     return Ok(());
                 }
                 side.cool_down(place, began.elapsed());
-                let rest = left(sides);
-                listener.finish(sides[turn as usize].cell(place), pace.correct(rest));
+                let longest = sides[0].budget.saturating_sub(sitting.elapsed());
+                let rest = pace.correct(left(sides)).min(longest);
+                listener.finish(sides[turn as usize].cell(place), rest, longest);
             }
             pace.learn(place, predicted, begun.elapsed());
         }

@@ -31,13 +31,13 @@ impl Listener for Bar {
         self.bar.set_prefix(title(cell));
     }
 
-    fn finish(&mut self, cell: &Cell, left: Duration) {
+    fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
         if self.bar.length() <= Some(self.bar.position()) {
             // Beyond the fewest: where the intervals are still too wide.
             self.bar.inc_length(1);
         }
         self.bar.inc(1);
-        self.bar.set_message(format!("{}, {}", told(cell), rest(left)));
+        self.bar.set_message(format!("{}, {}", told(cell), rest(left, longest)));
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
@@ -62,19 +62,19 @@ impl Listener for Lines {
     fn begin(&mut self, invocations: usize, predicted: Duration) {
         self.invocations = invocations;
         self.last = Some(Instant::now());
-        let first = counted(invocations, "invocation");
-        note(&format!("{first} for a first table, about {}", units::duration(predicted)));
+        let first = counted(invocations, "run");
+        note(&format!("measuring: {first}, about {}", units::duration(predicted)));
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
         note(&filled(report, took, until));
     }
 
-    fn finish(&mut self, cell: &Cell, left: Duration) {
+    fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
         self.done += 1;
         if self.last.is_none_or(|last| last.elapsed() >= LINE_EVERY) {
             self.last = Some(Instant::now());
-            note(&format!("{}/{} {}, {}", self.done, self.invocations.max(self.done), told(cell), rest(left)));
+            note(&format!("{}/{} {}, {}", self.done, self.invocations.max(self.done), told(cell), rest(left, longest)));
         }
     }
 }
@@ -95,17 +95,20 @@ fn told(cell: &Cell) -> String {
 
 fn filled(report: &Report, took: Duration, until: Duration) -> String {
     let numbers = report.cells.iter().filter(|cell| cell.capacity.is_some()).count();
-    let cells = counted(report.cells.len(), "cell");
+    let cells = counted(report.cells.len(), "configuration");
     let (took, until) = (units::duration(took), units::duration(until));
     let (share, next) = match numbers == report.cells.len() {
-        true => (format!("all {cells}"), "narrowing the intervals"),
-        false => (format!("{numbers} of {cells}"), "measuring the others again, then narrowing the intervals,"),
+        true => (format!("all {cells}"), "refining the intervals"),
+        false => (format!("{numbers} of {cells}"), "measuring the others again, then refining the intervals,"),
     };
     format!("{share} have a number after {took}; {next} until {until}; ^C keeps everything")
 }
 
-fn rest(left: Duration) -> String {
-    if left.is_zero() { "narrowing wide intervals".into() } else { format!("{} left", units::duration(left)) }
+fn rest(left: Duration, longest: Duration) -> String {
+    match left.is_zero() {
+        true => format!("refining intervals, at most {} left", units::duration(longest)),
+        false => format!("{} left", units::duration(left)),
+    }
 }
 
 pub fn note(line: &str) {
