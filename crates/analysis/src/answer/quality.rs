@@ -114,7 +114,8 @@ impl Quality {
             text += &format!(", {} skipped", self.skipped);
         }
         if let Some((low, high)) = self.intervals {
-            text += &format!("; ±{} to ±{}", units::percent(low), units::percent(high));
+            let [low, high] = [low, high].map(units::percent);
+            text += &if low == high { format!("; ±{low}") } else { format!("; ±{low} to ±{high}") };
         }
         let causes: Vec<String> = self.causes.iter().take(3).map(|(name, count)| format!("{name} ({count})")).collect();
         if !causes.is_empty() {
