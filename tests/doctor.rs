@@ -50,6 +50,21 @@ fn what_is_to_fix_fails_where_it_is_to() {
     assert_eq!(run(["doctor", "--expect", "no such file"]).code, Some(2));
 }
 
+/// Without the wait there is every check but what only watching shows.
+#[test]
+fn a_look_without_a_wait_leaves_the_timer_out() {
+    let state = |flags: &[&str], key: &str| {
+        let arguments = ["doctor", "--json"].iter().chain(flags).copied().collect::<Vec<_>>();
+        let json: serde_json::Value = serde_json::from_str(&output(&arguments)).unwrap();
+        let finding =
+            json["findings"].as_array().unwrap().iter().find(|finding| finding["key"] == key).unwrap().clone();
+        finding["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state(&["--no-wait"], "timer"), "unavailable");
+    assert_ne!(state(&[], "timer"), "unavailable");
+    assert_eq!(state(&["--no-wait"], "build"), state(&[], "build"));
+}
+
 #[test]
 fn the_script_of_fixes_is_printed() {
     let script = output(&["doctor", "--fix-script"]);

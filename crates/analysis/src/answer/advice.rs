@@ -17,9 +17,11 @@ pub struct Advice {
 const LOADS: [(Family, &str); 2] = [(Family::Compute, "Compute-bound"), (Family::Memory, "Memory-bound")];
 
 pub(super) fn advice(rows: &[Row], findings: &[Finding], cpus: u64) -> Vec<Advice> {
-    // The first row of a family is the one that a reader asks for first.
+    // The first row of a family is the one that a reader asks for first, unless the mapping matters to another.
     let leading = LOADS.iter().filter_map(|(family, words)| {
-        rows.iter().find(|row| row.family == Some(*family) && row.best.unit.more_is_better()).map(|row| (*words, row))
+        let own = || rows.iter().filter(|row| row.family == Some(*family) && row.best.unit.more_is_better());
+        let loses = |row: &&Row| matches!(row.auto, Auto::Loses(share) if share > 0.0);
+        own().find(loses).or_else(|| own().next()).map(|row| (*words, row))
     });
     let mut all: Vec<Advice> = leading.clone().map(|(words, row)| placed(words, row)).collect();
     let worst = rows.iter().filter_map(|row| Some((row, row.oversubscribed?)));

@@ -114,6 +114,13 @@ fn a_row_says_what_one_thread_and_all_cpus_do() {
 }
 
 #[test]
+fn the_kernel_to_which_the_mapping_matters_is_the_one_that_is_advised_on() {
+    let of = |kernel: &str, auto: f64| vec![rate(kernel, "rr", 2, 1e9), rate(kernel, "auto", 2, auto)];
+    let answer = answer_of([of("arith-int", 1e9), of("arith-float", 0.5e9)].concat());
+    assert!(answer.advice[0].text.contains("50.0%"), "{:?}", answer.advice);
+}
+
+#[test]
 fn what_cannot_be_told_apart_is_not_told_apart() {
     let mapping = |cells: Vec<Cell>| answer_of(cells).rows[0].best_mapping();
     let both = |auto: f64| vec![rate("arith-int", "rr", 2, 1e9), rate("arith-int", "auto", 2, auto)];

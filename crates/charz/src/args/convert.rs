@@ -92,6 +92,7 @@ pub(super) fn command(
             strict: args.strict,
             expect: args.expect,
             fix_script: args.fix_script,
+            watch: !args.no_wait,
         }),
         Verb::Explain(args) => Command::Explain {
             check: args.code.as_deref().map(check).transpose()?,

@@ -451,6 +451,9 @@ pub(super) struct DoctorArgs {
     /// Print a shell script that makes the fixes and can undo them; nothing is run
     #[arg(long, conflicts_with_all = ["format", "expect", "verbose"])]
     pub(super) fix_script: bool,
+    /// Do not watch the machine for a second: load and pressure are those of the system's averages, the timer is not checked
+    #[arg(long)]
+    pub(super) no_wait: bool,
     #[command(flatten)]
     pub(super) format: FormatArgs,
 }

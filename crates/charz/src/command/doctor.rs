@@ -15,6 +15,8 @@ pub struct Options {
     /// The file of what the site expects.
     pub expect: Option<PathBuf>,
     pub fix_script: bool,
+    /// Whether the machine is watched for a second.
+    pub watch: bool,
 }
 
 /// How long the doctor watches: the least time in which a count of ticks of 10 ms says anything.
@@ -22,7 +24,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let expected = options.expect.as_deref().map(read).transpose()?;
-    let findings = examine(&Look::over(WINDOW));
+    let findings = examine(&if options.watch { Look::over(WINDOW) } else { Look::at_once() });
     let to_fix = findings.iter().any(|finding| finding.state == State::Disturbs);
     let deviations = expected.map(|expected| expect::deviations(&expected, &findings));
     let differs = deviations.as_ref().is_some_and(|deviations| !deviations.is_empty());
