@@ -190,7 +190,7 @@ fn failed(report: &Report) -> Vec<String> {
 /// A row per cache level and one for memory, of which there is a number.
 fn levels(report: &Report) -> Table {
     let card = Card::of(report);
-    let measured = || card.levels.iter().filter(|level| level.found.is_some() || !level.bandwidths.is_empty());
+    let measured = || card.levels.iter().filter(|level| card.found(level).is_some() || !level.bandwidths.is_empty());
     let most = measured().flat_map(|level| &level.bandwidths).map(|found| found.workers).max().unwrap_or(0);
     let memory = report.host.memory.total_bytes.map(units::iec);
     let rows = measured().map(|level| {
@@ -203,8 +203,9 @@ fn levels(report: &Report) -> Table {
                 Datum::number(format!("{rate}{}", units::doubt(found.suspect)), found.bytes_per_second)
             })
         };
-        let latency =
-            level.found.map_or_else(none, |found| Datum::number(number::time(found.ns, found.doubtful), found.ns));
+        let latency = card
+            .found(level)
+            .map_or_else(none, |found| Datum::number(number::time(found.ns, found.doubtful), found.ns));
         let mut row = vec![Datum::word(&level.name), size.map_or_else(none, Datum::word), latency, read(1)];
         row.extend((most > 1).then(|| read(most)));
         row

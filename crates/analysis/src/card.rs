@@ -118,6 +118,19 @@ impl Card {
     }
 }
 
+impl Card {
+    /// What was found of a level; `None` where its edge and latency follow from too few sizes, and may be those of another level. By
+    /// enough of them, all suspect, they are doubtful.
+    pub fn found<'a>(&self, level: &'a Level) -> Option<&'a Plateau> {
+        level.found.as_ref().filter(|found| !self.is_thin(level) || (found.edge.is_some() && found.doubtful))
+    }
+
+    /// Whether too few sizes around the edge of a level have a reliable number.
+    pub fn is_thin(&self, level: &Level) -> bool {
+        self.unknown.iter().any(|(about, _)| *about == level.name)
+    }
+}
+
 /// The caches for data, from the innermost outwards, one for each level, with how many there are: where a machine has several kinds,
 /// the commonest.
 fn claims(machine: &Machine) -> Vec<(Cache, u32)> {

@@ -51,6 +51,8 @@ pub struct Row {
     pub knee: Option<u64>,
     /// The largest number of threads that was measured, if the curve still rises there.
     pub still_rising: Option<u64>,
+    /// Whether noise may hide another of the two.
+    pub is_knee_open: bool,
     pub auto: Auto,
     /// The most threads beyond the number of CPUs, and the share of the best that they lose, where they surely lose some.
     pub oversubscribed: Option<(u64, f64)>,
@@ -119,6 +121,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         mappings: verdict.mappings,
         knee: saturation.and_then(|found| found.workers),
         still_rising: saturation.filter(|found| found.workers.is_none()).map(|found| found.most),
+        is_knee_open: saturation.is_some_and(|found| found.doubtful),
         auto: match verdict.auto {
             verdict::Auto::Unmeasured => Auto::NotMeasured,
             verdict::Auto::Best => Auto::Same,
@@ -160,6 +163,17 @@ impl Row {
         [&self.best.mapping].into_iter().chain(&self.equal).map(String::as_str).collect::<Vec<_>>().join(" = ")
     }
 
+    /// The fewest threads that reach 95% of the peak; `8+` where more threads might give more, and CPUs for them are left.
+    fn reaches(&self, cpus: u64) -> Datum {
+        let noisy = units::doubt(self.is_knee_open);
+        let rising = |most: u64| if most < cpus { format!("{most}+{noisy}") } else { format!("{most}{noisy}") };
+        match (self.knee, self.still_rising) {
+            (Some(threads), _) => Datum::number(format!("{threads}{noisy}"), threads as f64),
+            (None, Some(most)) => Datum::number(rising(most), most as f64),
+            (None, None) => none(),
+        }
+    }
+
     /// What `auto` costs: `3.2%`; `≈0%` where the intervals leave it open; `0%` where it is the best.
     pub fn auto_costs(&self) -> String {
         match self.auto {
@@ -191,9 +205,14 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
         };
         let mut cells = vec![Datum::word(row.name()), reading(&row.one)];
         if threads.is_some() {
-            cells.push(reading(&row.all));
+            // Under a heading for more threads than it has, a number says how many they are.
+            let fewer = row.all.as_ref().filter(|all| Some(all.threads) < threads);
+            cells.push(match fewer {
+                Some(all) => Datum::number(format!("{} at {}", all.text(), all.threads), all.value),
+                None => reading(&row.all),
+            });
             cells.push(row.scaling().map_or_else(none, |times| Datum::number(format!("{times:.1}x"), times)));
-            cells.push(row.knee.or(row.still_rising).map_or_else(none, Datum::count));
+            cells.push(row.reaches(cpus));
         }
         cells.extend([Datum::word(row.best_mapping()), Datum::word(row.auto_costs())]);
         data.push(cells);

@@ -132,6 +132,43 @@ fn what_cannot_be_told_apart_is_not_told_apart() {
     assert_eq!(mapping(three), "rr = auto");
 }
 
+/// Its last columns: what it says of all CPUs, and where 95% of the peak is reached.
+fn shown(cells: Vec<Cell>, row: usize) -> [String; 2] {
+    let answer = answer_of(cells);
+    let data = &table(&answer.rows, answer.cpus, 9).0.rows[row].data;
+    [data[2].text.clone(), data[4].text.clone()]
+}
+
+#[test]
+fn a_number_of_fewer_threads_than_its_heading_says_so() {
+    let at = |kernel, threads| rate(kernel, "rr", threads, threads as f64 * 1e9);
+    let four = |kernel| cell(kernel, 4, Unit::OpsPerSecond, 4e9).seated(&[0, 1, 2, 3]);
+    let cells = vec![at("arith-int", 1), four("arith-int"), at("arith-float", 1), at("arith-float", 2)];
+    assert!(shown(cells.clone(), 1)[0].ends_with(" at 2"), "{:?}", shown(cells.clone(), 1));
+    assert!(!shown(cells.clone(), 0)[0].contains("at"));
+    // Two of four CPUs were used.
+    assert_eq!((shown(cells.clone(), 1)[1].as_str(), shown(cells, 0)[1].as_str()), ("2+", "4"));
+}
+
+#[test]
+fn noise_about_where_the_peak_is_reached_is_marked() {
+    let rising = |first: Cell| vec![first, rate("arith-int", "rr", 2, 2e9)];
+    assert_eq!(shown(rising(rate("arith-int", "rr", 1, 1e9)), 0)[1], "2");
+    assert_eq!(shown(rising(rate("arith-int", "rr", 1, 1e9).suspect()), 0)[1], "2~");
+}
+
+#[test]
+fn a_latency_by_too_few_sizes_is_not_in_the_answer() {
+    let mut report = crate::fixtures::measured(8 << 20);
+    let full = Answer::of(&report).levels;
+    let l3 = |table: &Table| table.rows.iter().find(|row| row.data[0].text == "L3").map(|row| row.data[2].text.clone());
+    assert!(l3(&full).is_some_and(|latency| latency.ends_with(" ns")), "{full:?}");
+    // Few are left beyond the edge that is reported.
+    report.cells.retain(|cell| cell.point.size_bytes.is_none_or(|size| size <= 48 << 20));
+    let thin = Answer::of(&report).levels;
+    assert!(l3(&thin).is_none_or(|latency| latency == NONE), "{thin:?}");
+}
+
 #[test]
 fn a_single_number_is_in_the_answer() {
     for (kernel, unit) in [

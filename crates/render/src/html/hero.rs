@@ -32,6 +32,7 @@ pub(super) fn section(page: &Page) -> Markup {
                     div.main {
                         @if !several { (tiles(answer)) }
                         (quality(answer))
+                        @for what in answer.failed.iter().take(STEPS) { p.warning { strong { "Failed: " } (Sentence(what)) } }
                         (steps(answer))
                     }
                     @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, &figure.title, false)) } }

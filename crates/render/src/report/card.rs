@@ -71,16 +71,14 @@ fn mark(card: &Card, about: &str) -> &'static str {
 }
 
 fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum> {
-    // An edge and a latency by too few sizes may be those of another level. By enough of them, all suspect, they carry that mark.
-    let thin = card.unknown.iter().any(|(about, _)| *about == level.name);
-    let found = level.found.as_ref().filter(|found| !thin || (found.edge.is_some() && found.doubtful));
+    let found = card.found(level);
     let doubt = units::doubt(found.is_some_and(|found| found.doubtful));
     let or_none = |datum: Option<Datum>| datum.unwrap_or_else(Datum::none);
     let latency = found.map(|found| {
         let cycles = card.clock.measured_hz.map(|hz| format!(" ({:.1})", found.ns * hz / 1e9)).unwrap_or_default();
         Datum::number(format!("{}{cycles}{doubt}", units::nanos(found.ns)), found.ns)
     });
-    let too_few = thin.then(|| Datum::word("too few sizes"));
+    let too_few = card.is_thin(level).then(|| Datum::word("too few sizes"));
     let memory = memory.filter(|_| level.name == MEMORY).map(units::iec);
     let mut row = vec![
         Datum::word(format!("{}{}", level.name, mark(card, &level.name))),

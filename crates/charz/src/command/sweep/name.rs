@@ -1,4 +1,4 @@
-//! Names of reports: what stands in braces in them, and the one that a report has where none is given.
+//! Names of reports: fields in braces, and the default name.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::exit::Error;
 use crate::harness::fingerprint::word;
 use crate::journal;
 
-/// What can stand in braces, and what it becomes at some time.
+/// A field in braces, and its value at some time.
 type Field = (&'static str, fn(SystemTime) -> Option<String>);
 
 const FIELDS: [Field; 4] = [
