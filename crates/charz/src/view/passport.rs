@@ -22,7 +22,7 @@ pub struct Passport<'a> {
 
 /// Shares of time below this are the system's usual work.
 const NOTABLE: f64 = 0.01;
-const NOTABLE_NS: u64 = 1_000_000;
+const NOTABLE_NS: f64 = 1e6;
 /// The most threads that are named in a line.
 const NAMED: usize = 3;
 /// A thread may be moved when it gets its seat.
@@ -133,7 +133,8 @@ fn waited(ended: &Ended) -> Option<String> {
     let mut parts = Vec::new();
     if let (Some(ran), Some(waited)) = (counts.cpu_ns, counts.run_delay_ns) {
         let share = waited as f64 / (ran + waited).max(1) as f64;
-        if share >= NOTABLE && waited >= NOTABLE_NS {
+        let wall = ended.end.saturating_duration_since(ended.start).as_nanos() as f64;
+        if share >= NOTABLE && waited as f64 >= (NOTABLE * wall).max(NOTABLE_NS) {
             parts.push(format!("waited for a CPU {} of the time they could run", units::percent(share)));
         }
     }
