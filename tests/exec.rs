@@ -289,6 +289,18 @@ fn daemons_do_not_outlive_it() {
     }
 }
 
+/// A process has one tracer at most: the outer one.
+#[test]
+fn without_ptrace_threads_are_polled() {
+    let ran: Ran = charz()
+        .args(["exec", "-q", "--", env!("CARGO_BIN_EXE_charz"), "exec", "--", "sh", "-c", "exit 3"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.err.contains("polled, since ptrace is refused"), "{}", ran.err);
+}
+
 #[test]
 fn what_is_left_may_end_by_itself() {
     let folder = tempdir().unwrap();
