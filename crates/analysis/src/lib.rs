@@ -10,6 +10,7 @@ pub mod findings;
 pub mod fixtures;
 mod group;
 pub mod history;
+pub mod launch;
 pub mod numa;
 pub mod number;
 pub mod page;

@@ -72,7 +72,7 @@ impl Command {
             Command::Map { mapping, threads, source, format } => {
                 let machine = discover(&source)?;
                 let placement = place(&mapping.order(&machine)?, threads);
-                (format.write)(&machine, &mapping, &placement, out)?;
+                format.show(&machine, &mapping, &placement, out)?;
                 Ok(Exit::Done)
             }
             Command::Kernels { of, format } => done((format.write)(&of, out)),

@@ -147,7 +147,7 @@ fn map(args: &MapArgs) -> Result<Command, Error> {
         mapping,
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
         source: source(&args.source.topology),
-        format: named(&args.format, placement::FORMATS)?,
+        format: named(&args.format, &placement::FORMATS)?,
     })
 }
 
