@@ -65,6 +65,8 @@ pub enum Auto {
     Same,
     /// The intervals leave open which is better, or one is missing.
     NotSignificant,
+    /// The two are apart by the clock of the cores only.
+    Clock,
     /// The share that is lost: negative where `auto` is better.
     Loses(f64),
 }
@@ -125,7 +127,8 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         auto: match verdict.auto {
             verdict::Auto::Unmeasured => Auto::NotMeasured,
             verdict::Auto::Best => Auto::Same,
-            verdict::Auto::Other(loss) if loss.open == Some(false) && !loss.doubtful => Auto::Loses(loss.share),
+            verdict::Auto::Other(loss) if loss.is_sure() => Auto::Loses(loss.share),
+            verdict::Auto::Other(loss) if loss.is_clock => Auto::Clock,
             verdict::Auto::Other(_) => Auto::NotSignificant,
         },
         oversubscribed: over.map(|number| (number.cell.workers, 1.0 - number.value / best.value)),
@@ -180,6 +183,7 @@ impl Row {
             Auto::NotMeasured => NONE.to_owned(),
             Auto::Same => "0%".to_owned(),
             Auto::NotSignificant => "≈0%".to_owned(),
+            Auto::Clock => "≈0% (clock)".to_owned(),
             Auto::Loses(share) => units::percent(share),
         }
     }
