@@ -16,7 +16,7 @@ use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::Number;
 use crate::verdict::{AUTO, Loss, Rivals, SATURATED};
-use charz_data::card::{Access, Card, Family, Metric, Numbers};
+use charz_data::card::{Access, Card, Family, Numbers};
 use charz_data::report::{Interval, MemoryHome, Report, Unit};
 use charz_data::{Role, units};
 use serde::Serialize;
@@ -49,7 +49,7 @@ impl Load {
     pub const ALL: [Load; 6] =
         [Load::Program, Load::Compute, Load::Simd, Load::Bandwidth, Load::Latency, Load::Contended];
 
-    fn of(card: &Card) -> Option<Self> {
+    fn of(card: &Card, unit: Unit) -> Option<Self> {
         match &card.role {
             Role::Arithmetic(_) => Some(Load::Compute),
             Role::VectorArithmetic(_) => Some(Load::Simd),
@@ -58,9 +58,7 @@ impl Load {
             Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_) => Some(Load::Contended),
             Role::Program => Some(Load::Program),
             Role::Other if card.family == Family::Compute => Some(Load::Compute),
-            Role::Other if card.family == Family::Memory && matches!(card.metric, Metric::Bytes(_)) => {
-                Some(Load::Bandwidth)
-            }
+            Role::Other if card.family == Family::Memory && unit == Unit::BytesPerSecond => Some(Load::Bandwidth),
             _ => None,
         }
     }
@@ -114,7 +112,8 @@ fn on(load: Load, report: &Report) -> Option<Advice<'_>> {
     let is_of = |number: &Number<'_>| {
         // The empty kernel's time is no work; a program's may be all there is.
         let counts = number.cell.unit != Unit::Nanoseconds || load == Load::Program;
-        counts && report.card(&number.cell.kernel).and_then(Load::of) == Some(load)
+        let card = report.card(&number.cell.kernel);
+        counts && card.and_then(|card| Load::of(card, number.cell.unit)) == Some(load)
     };
     let numbers = report.cells.iter().filter_map(Number::of).filter(is_of);
     let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
