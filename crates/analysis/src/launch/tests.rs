@@ -55,6 +55,7 @@ fn a_pod_is_told_what_it_cannot_have() {
     let notes = |seats: &[u32]| launch("kubernetes", &seated(seats), MemoryHome::Local).notes.join("\n");
     assert!(notes(&[0, 1]).contains("cannot name CPUs 0-1") && notes(&[0, 1]).contains("full-pcpus-only"));
     assert!(notes(&[0, 2]).contains("single-numa-node") && !notes(&[0, 2]).contains("full-pcpus-only"));
+    assert!(!notes(&[0, 1, 2]).contains("full-pcpus-only"));
     assert!(notes(&[0, 4]).contains("distribute-cpus-across-numa"));
 }
 

@@ -1,5 +1,7 @@
 //! The tools. Each says where its syntax is from unless it is that of the tool's own manual page.
 
+use std::collections::BTreeSet;
+
 use super::{Form, Launch, Placed, Tool};
 use charz_data::cpulist;
 use charz_data::escape::counted;
@@ -152,18 +154,15 @@ fn kubernetes(placed: &Placed<'_>) -> Launch {
         return Launch { notes, form };
     };
     let strands = || placed.machine.strands.iter().filter(|strand| ids.contains(&strand.os_id));
-    let count = |of: fn(&charz_data::machine::Strand) -> Option<u32>| {
-        let mut all: Vec<u32> = strands().filter_map(of).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.len()
-    };
-    let (cores, nodes) = (count(|strand| strand.core), count(|strand| strand.numa));
+    let on_cores: BTreeSet<u32> = strands().filter_map(|strand| strand.core).collect();
+    let nodes = strands().filter_map(|strand| strand.numa).collect::<BTreeSet<u32>>().len();
+    let cores = on_cores.len();
     let mut notes = vec![
         format!("Kubernetes cannot name CPUs {}: a pod gets any {cpus} for itself.", cpulist::print(&ids)),
         "The kubelet needs cpuManagerPolicy: static, and the pod requests equal to limits (Guaranteed).".to_owned(),
     ];
-    let whole = cores < ids.len() && placed.machine.cores.iter().any(|core| core.strands > 1);
+    let on_core = |core: u32| placed.machine.strands.iter().filter(|strand| strand.core == Some(core)).count();
+    let whole = cores < ids.len() && on_cores.iter().map(|core| on_core(*core)).sum::<usize>() == ids.len();
     notes.extend(whole.then(|| {
         "These fill whole cores: cpuManagerPolicyOptions: {full-pcpus-only: \"true\"} asks for that.".to_owned()
     }));

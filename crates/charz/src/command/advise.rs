@@ -70,14 +70,17 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     request.kernels.dedup_by_key(|kernel| &*kernel.card().name);
     let processes = stage.processes();
     let predictor = stage.predictor(&request.kernels, &params, &processes);
-    let plan = Plan::again(&request, &cells, &stage.machine, &limits, &predictor)?;
+    let plan = |cells: &[&Cell]| Plan::again(&request, cells, &stage.machine, &limits, &predictor);
     // The apparatus was measured before.
-    let mut again = Report { floor: Vec::new(), ..new_report(&plan, &stage.context("", &limits)) };
-    if let Some(clause) = other_machine(report, &again) {
+    let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };
+    // First of all: the mappings of another machine may not fit this one.
+    if let Some(clause) = other_machine(report, &blank(&plan(&[])?)) {
         return Err(Error::bad_input(format!(
             "--validate: the report is not of this machine: {clause}; validate it where it was measured"
         )));
     }
+    let plan = plan(&cells)?;
+    let mut again = blank(&plan);
     let budget = stage.left(plan.budget);
     let mut listener = progress::on_stderr(io::stderr().is_terminal());
     let swept = stage.sweep_of(&mut again, &mut (), &processes, &predictor, budget).run(listener.as_mut());

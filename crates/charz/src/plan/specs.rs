@@ -62,7 +62,8 @@ impl Plan {
 }
 
 impl Plan {
-    /// Plans cells of a report again, with the parameters of the request: on the same seats, with as many repetitions.
+    /// Plans cells of a report again, with the parameters of the request: with as many repetitions. One that would be on
+    /// other seats is skipped.
     ///
     /// # Errors
     ///
@@ -79,7 +80,10 @@ impl Plan {
             let kernel = named(&cell.kernel)?;
             let mapping: Mapping = cell.mapping.parse()?;
             let seats = place(&mapping.order(machine)?, cell.seats.len()).seats;
-            planned.push(PlannedCell::new(request, machine, kernel, cell.point, mapping, seats));
+            let obstacle =
+                (seats != cell.seats).then(|| "its threads would be on other CPUs than in the report".to_owned());
+            let own = PlannedCell::new(request, machine, kernel, cell.point, mapping, seats);
+            planned.push(PlannedCell { obstacle: obstacle.or(own.obstacle), ..own });
         }
         let mut plan = Plan::of_cells(request, planned, machine.usable_strands().count(), limits, predictor);
         for (planned, cell) in plan.cells.iter_mut().zip(cells) {
